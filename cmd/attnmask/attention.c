@@ -203,9 +203,9 @@ static void add_scores(struct ran_buf *out, const struct attnmask_model *a,
         const struct cmd_reading *r = &s->reading;
         uint64_t scores = ran_review_scores(&c, r->tokens.L, r->sources);
 
-        if (c.review == RAN_REVIEW_ALL)
+        if (c.ran.review == RAN_REVIEW_ALL)
                 return;
-        c.review = RAN_REVIEW_ALL;
+        c.ran.review = RAN_REVIEW_ALL;
         ran_buf_printf(out, ",\"scores\":%" PRIu64 ",\"share\":", scores);
         ran_buf_float(out, (float)((double)scores /
                                    (double)ran_review_scores(&c, r->tokens.L, r->sources)));

@@ -147,11 +147,11 @@ static struct ran_model *open_model(struct attnmask_model *a,
         if (!map_has_labels(m) && document->max_tokens > 0)
                 cmd_usage("--max-tokens is for models that classify or tag: a language model reads "
                           "whole documents");
-        if (map_labels_words(m) && c->join_sentences > 1)
+        if (map_labels_words(m) && c->tag.join_sentences > 1)
                 cmd_note("ran-tag reads up to %zu records of one document together, ran-attnmask "
                          "each "
                          "by itself",
-                         c->join_sentences);
+                         c->tag.join_sentences);
         a->how.document = document;
         a->how.unit = o->offsets;
         a->model = m;

@@ -14,9 +14,9 @@ static void fail(const struct ran_error *err)
 
 static void check_kind(const struct ran_model *a, const struct ran_model *b, const char *name)
 {
-        const bool several = ran_model_config(b)->multilabel;
+        const bool several = ran_model_config(b)->classify.multilabel;
 
-        if (ran_model_config(a)->multilabel != several)
+        if (ran_model_config(a)->classify.multilabel != several)
                 cmd_die(CMD_FAILED,
                         "--against %s: it gives %s, and the other model does not, so they cannot "
                         "be compared",
@@ -44,7 +44,7 @@ void classify_against_open(struct classify_against *a, const struct classifier *
         if (classify_eval_init(&a->eval, m, a->thresholds, &a->other.decision, &err) != RAN_OK)
                 fail(&err);
         a->eval.labels.called = names;
-        a->pairs = ran_paired_new(ran_model_config(m)->multilabel, &err);
+        a->pairs = ran_paired_new(ran_model_config(m)->classify.multilabel, &err);
         a->scratch[0].is_gold = ran_alloc(c->C, sizeof(bool), &err);
         a->scratch[1].is_gold = ran_alloc(a->other.C, sizeof(bool), &err);
         if (a->pairs == NULL || a->scratch[0].is_gold == NULL || a->scratch[1].is_gold == NULL)

@@ -43,7 +43,8 @@ static bool has_limits(const struct ran_model *m)
 {
         bool any = false;
 
-        for (size_t c = 0; c < ran_model_classes(m) && !ran_model_config(m)->multilabel; c++)
+        for (size_t c = 0; c < ran_model_classes(m) && !ran_model_config(m)->classify.multilabel;
+             c++)
                 any |= ran_model_limit(m, c) >= 0;
         return any;
 }

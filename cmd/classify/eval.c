@@ -19,7 +19,7 @@ int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
 {
         *e = (struct classify_eval){.thresholds = thresholds,
                                     .decision = decision,
-                                    .multilabel = ran_model_config(model)->multilabel,
+                                    .multilabel = ran_model_config(model)->classify.multilabel,
                                     .C = ran_model_classes(model)};
         e->names = ran_alloc(e->C, sizeof *e->names, err);
         e->by_name = ran_alloc(e->C, sizeof *e->by_name, err);

@@ -211,7 +211,7 @@ static void check_labels(const struct ran_model *m)
 
 void classify_options_check_model(const struct classify_options *o, const struct ran_model *m)
 {
-        bool several = ran_model_config(m)->multilabel;
+        bool several = ran_model_config(m)->classify.multilabel;
 
         if (o->eval && o->threshold > 0 && !several)
                 cmd_usage("--threshold with --eval is for models with several labels a document");

@@ -213,7 +213,7 @@ float *classify_thresholds(const struct ran_model *m, const struct classify_opti
         size_t C = ran_model_classes(m);
         struct ran_error err;
 
-        if (!ran_model_config(m)->multilabel)
+        if (!ran_model_config(m)->classify.multilabel)
                 return NULL;
         float *thresholds = ran_alloc_floats(C, &err);
         if (thresholds == NULL)

@@ -77,7 +77,7 @@ static void give_state(const struct tagger *t, struct ran_state *state)
 /* The end of the part that begins at `word`. */
 static size_t end_of_part(const struct tagger *t, const struct ran_document *d, size_t word)
 {
-        const size_t join = ran_model_config(t->model)->join_sentences;
+        const size_t join = ran_model_config(t->model)->tag.join_sentences;
         size_t end = word + 1, sentences = 1;
 
         while (end < d->words && (!d->begins[end] || sentences++ < join))

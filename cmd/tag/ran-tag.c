@@ -280,7 +280,7 @@ static int run(struct program_state *p, char **files)
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
                 .work_all = predict,
-                .together = ran_model_config(p->tagger.model)->join_sentences,
+                .together = ran_model_config(p->tagger.model)->tag.join_sentences,
                 .columns = tag_columns,
                 .arg = p,
         };

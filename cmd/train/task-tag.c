@@ -224,7 +224,7 @@ static void adapt_to_dev(struct train_session *s)
         const size_t many = 200, C = s->train.set.C;
 
         choose_metric(s);
-        if (C > many && s->config.crf)
+        if (C > many && s->config.tag.crf)
                 cmd_note("%zu tags: the time of the CRF grows with the square of their number; "
                          "--no-crf does without it",
                          C);

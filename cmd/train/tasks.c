@@ -5,7 +5,7 @@
 
 #define ENTRY(number, name) [RAN_TASK_##number] = &train_task_##name,
 
-static const struct train_task *const tasks[RAN_TASK_COUNT] = {RAN_TRAINED_TASKS(ENTRY)};
+static const struct train_task *const tasks[RAN_TASK_COUNT] = {RAN_VERB_TASKS(ENTRY)};
 
 const struct train_task *train_task_of(int task)
 {

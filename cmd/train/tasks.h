@@ -1,6 +1,6 @@
 /* tasks.h - the table of tasks.
  *
- * A new task, of RAN_TRAINED_TASKS in ran/model.h, is a file task-NAME.c with its entry
+ * A new task, of RAN_VERB_TASKS in ran/model.h, is a file task-NAME.c with its entry
  * train_task_NAME, and a verb in ran-train.c.
  */
 #ifndef CMD_TRAIN_TASKS_H
@@ -9,7 +9,7 @@
 #include "cmd/train/read/task.h"
 
 #define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
-RAN_TRAINED_TASKS(TRAIN_TASK_DECLARE)
+RAN_VERB_TASKS(TRAIN_TASK_DECLARE)
 extern const struct train_task train_task_unlabelled; /* texts of a classifier without labels */
 
 const struct train_task *train_task_of(int task); /* RAN_TASK_... */

@@ -76,7 +76,7 @@ void ran_probabilities(const struct ran_config *config, const float *logits, siz
 {
         double most = (double)logits[0], sum = 0;
 
-        if (config->multilabel) {
+        if (config->classify.multilabel) {
                 for (size_t c = 0; c < C; c++)
                         p[c] = (float)(1.0 / (1.0 + ran_exp(-(double)logits[c])));
                 return;

@@ -6,74 +6,30 @@
  *      (smooth inverse frequency, Arora, Liang and Ma 2017; the recipe of Model2Vec).
  *   3. Rows are fitted, so that the mean of a text's rows has the direction of P z_i
  *      (static-fit.c; that of its successor, Tokenlearn).
- *   4. What was lost is measured on texts that were held out.
+ *   4. A RAN begins with these rows, and learns the same (student.c).
+ *   5. What was lost is measured on texts that were held out (lost.c).
  */
 #include "ran/distil.h"
 #include "base/error.h"
 #include "base/field.h"
 #include "distil/components.h"
+#include "distil/lost.h"
 #include "distil/static-fit.h"
+#include "distil/student.h"
 #include "distil/teacher.h"
 #include "file/model.h"
 #include "nn/params.h"
 #include "tensors/compact.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const double smooth = 1e-3;    /* a */
 static const double begin_rms = 0.1;  /* of the numbers of all rows at the beginning */
 static const double save_every = 300; /* seconds: the cache is written as a whole */
-enum { PROJECTED = 512, PAIRS = 2000 };
-
-#define AT(member) .offset = offsetof(struct ran_distil_settings, member)
-const struct ran_field ran_distil_fields[] = {
-        {.name = "dim",
-         .type = RAN_FIELD_SIZE,
-         AT(dim),
-         .low = 1,
-         .high = 4096,
-         .value = "N",
-         .initial = "256",
-         .first = true,
-         .help = "numbers of a vector: so many principal components of the teacher's vectors"},
-        {.name = "epochs",
-         .type = RAN_FIELD_SIZE,
-         AT(epochs),
-         .low = 0,
-         .high = 10000,
-         .value = "N",
-         .initial = "5",
-         .first = true,
-         .help = "passes over the texts; 0: the vectors of the tokens as the teacher gives them"},
-        {.name = "batch",
-         .type = RAN_FIELD_SIZE,
-         AT(batch),
-         .low = 1,
-         .high = 1 << 20,
-         .value = "N",
-         .initial = "256",
-         .help = "texts in a step"},
-        {.name = "learning_rate",
-         .type = RAN_FIELD_REAL,
-         AT(learning_rate),
-         .low = 1e-9,
-         .high = 10,
-         .value = "X",
-         .initial = "0.005",
-         .help = "learning rate of the first step; it falls to 0"},
-        {.name = "seed",
-         .type = RAN_FIELD_SIZE,
-         AT(seed),
-         .low = 0,
-         .high = 9007199254740992.0,
-         .value = "N",
-         .initial = "1",
-         .help = "seed of the order of the texts, and of which are held out"},
-        {.name = NULL},
-};
+enum { PROJECTED = 512 };
 
 struct distiller {
         const struct ran_distil_job *job;
@@ -91,6 +47,7 @@ struct distiller {
         bool *usable;             /* (n) texts with a token for both */
         size_t *order, used;      /* those, shuffled: the first held_out are held out */
         float *rows;              /* (V, D) */
+        struct ran_lost lost;     /* of the texts that are held out */
         double saved;             /* when the cache was written */
         enum ran_distil_stage at; /* of what the teacher reads */
 };
@@ -344,125 +301,9 @@ static int begin_rows(struct distiller *d, struct ran_error *err)
         return done ? RAN_OK : RAN_ENOMEM;
 }
 
-/* ---- what was lost --------------------------------------------------------------------------- */
-
-static double cosine_of(const float *x, const float *y, size_t n)
-{
-        double xy = 0, xx = 0, yy = 0;
-
-        for (size_t i = 0; i < n; i++) {
-                xy += (double)x[i] * (double)y[i];
-                xx += (double)x[i] * (double)x[i];
-                yy += (double)y[i] * (double)y[i];
-        }
-        return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
-}
-
 static struct ran_text_ids ids_of(const struct distiller *d)
 {
         return (struct ran_text_ids){d->ids.data, d->first};
-}
-
-/* Of the student's vectors with the teacher's, all F directions counted. v (D). */
-static double mean_cosine(const struct distiller *d, float *v, float *x)
-{
-        const struct ran_text_ids texts = ids_of(d);
-        double sum = 0;
-
-        for (size_t i = 0; i < d->job->held_out; i++) {
-                const size_t text = d->order[i];
-                const float *target = (const float *)d->target.data + text * d->D;
-                double in = 0, all = 0;
-
-                ran_static_mean(d->rows, d->D, &texts, text, v);
-                read_half(d, text, x);
-                for (size_t k = 0; k < d->D; k++)
-                        in += (double)target[k] * (double)target[k];
-                for (size_t f = 0; f < d->F; f++)
-                        all += (double)x[f] * (double)x[f];
-                sum += all > 0 ? cosine_of(v, target, d->D) * fmin(1, sqrt(in / all)) : 0;
-        }
-        return d->job->held_out > 0 ? sum / (double)d->job->held_out : 0;
-}
-
-struct ranked {
-        double x, rank;
-        size_t at;
-};
-
-static int by_value(const void *a, const void *b)
-{
-        const struct ranked *x = a, *y = b;
-
-        if (x->x != y->x)
-                return x->x < y->x ? -1 : 1;
-        return x->at < y->at ? -1 : 1;
-}
-
-static int by_place(const void *a, const void *b)
-{
-        const struct ranked *x = a, *y = b;
-
-        return x->at < y->at ? -1 : 1;
-}
-
-/* Ranks from 0; equal values share the mean of theirs. */
-static void rank(struct ranked *x, size_t n)
-{
-        qsort(x, n, sizeof *x, by_value);
-        for (size_t from = 0, end; from < n; from = end) {
-                for (end = from; end < n && x[end].x == x[from].x; end++)
-                        ;
-                for (size_t i = from; i < end; i++)
-                        x[i].rank = (double)(from + end - 1) / 2;
-        }
-        qsort(x, n, sizeof *x, by_place);
-}
-
-/* Pearson's correlation of the ranks. */
-static double correlation(const struct ranked *x, const struct ranked *y, size_t n)
-{
-        const double mean = ((double)n - 1) / 2;
-        double xy = 0, xx = 0, yy = 0;
-
-        for (size_t i = 0; i < n; i++) {
-                xy += (x[i].rank - mean) * (y[i].rank - mean);
-                xx += (x[i].rank - mean) * (x[i].rank - mean);
-                yy += (y[i].rank - mean) * (y[i].rank - mean);
-        }
-        return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
-}
-
-/* Pairs of held-out texts, drawn by the seed. v (2, D), x (2, F). */
-static int rank_pairs(struct distiller *d, float *v, float *x, struct ran_error *err)
-{
-        const struct ran_text_ids texts = ids_of(d);
-        const size_t n = d->job->held_out;
-        const size_t pairs = n < 2 ? 0 : n * (n - 1) / 2 < PAIRS ? n * (n - 1) / 2 : PAIRS;
-        const uint64_t key = ran_random_key(d->job->settings->seed, RAN_FOR_SAMPLING, 0, 0);
-        struct ranked *student = ran_alloc(2 * (pairs + 1), sizeof *student, err);
-
-        if (student == NULL)
-                return RAN_ENOMEM;
-        struct ranked *teacher = student + pairs + 1;
-        for (size_t i = 0; i < pairs; i++) {
-                const size_t a = (size_t)(ran_random_draw(key, 2 * i) % n);
-                const size_t other = (size_t)(ran_random_draw(key, 2 * i + 1) % (n - 1));
-                const size_t b = other + (other >= a);
-
-                ran_static_mean(d->rows, d->D, &texts, d->order[a], v);
-                ran_static_mean(d->rows, d->D, &texts, d->order[b], v + d->D);
-                read_half(d, d->order[a], x);
-                read_half(d, d->order[b], x + d->F);
-                student[i] = (struct ranked){cosine_of(v, v + d->D, d->D), 0, i};
-                teacher[i] = (struct ranked){cosine_of(x, x + d->F, d->F), 0, i};
-        }
-        rank(student, pairs);
-        rank(teacher, pairs);
-        d->report->pairs = pairs;
-        d->report->rank = correlation(student, teacher, pairs);
-        free(student);
-        return RAN_OK;
 }
 
 /* ---- the fit --------------------------------------------------------------------------------- */
@@ -509,21 +350,68 @@ static int fit(struct distiller *d, struct ran_error *err)
         return RAN_OK;
 }
 
-static int fit_and_measure(struct distiller *d, struct ran_error *err)
-{
-        float *v = ran_alloc_floats(2 * d->D, err), *x = ran_alloc_floats(2 * d->F, err);
-        int rc = v != NULL && x != NULL ? RAN_OK : RAN_ENOMEM;
+/* ---- a RAN ----------------------------------------------------------------------------------- */
 
-        if (rc == RAN_OK) {
-                d->report->before = mean_cosine(d, v, x);
-                rc = fit(d, err);
+static int train_ran(struct distiller *d, const char *path, struct ran_error *err)
+{
+        struct ran_student s = {.job = d->job,
+                                .V = d->V,
+                                .D = d->D,
+                                .rows = d->rows,
+                                .texts = ids_of(d),
+                                .target = d->target.data};
+        bool *learns = ran_alloc(d->job->n, sizeof *learns, err);
+
+        if (learns == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = d->job->held_out; i < d->used; i++)
+                learns[d->order[i]] = true;
+        s.learns = learns;
+        const int rc = ran_student_train(&s, path, err);
+        free(learns);
+        return rc;
+}
+
+/* ---- what was lost --------------------------------------------------------------------------- */
+
+static int hold_out(struct distiller *d, struct ran_error *err)
+{
+        const float *target = d->target.data;
+
+        RAN_TRY(ran_lost_init(&d->lost, d->job->held_out, d->F, d->D, err));
+        for (size_t i = 0; i < d->lost.n; i++) {
+                const size_t text = d->order[i];
+
+                read_half(d, text, d->lost.teacher + i * d->F);
+                memcpy(d->lost.target + i * d->D, target + text * d->D, d->D * sizeof *target);
         }
-        if (rc == RAN_OK) {
-                d->report->cosine = mean_cosine(d, v, x);
-                rc = rank_pairs(d, v, x, err);
+        return RAN_OK;
+}
+
+static double static_cosine(struct distiller *d)
+{
+        const struct ran_text_ids texts = ids_of(d);
+
+        for (size_t i = 0; i < d->lost.n; i++)
+                ran_static_mean(d->rows, d->D, &texts, d->order[i], d->lost.student + i * d->D);
+        return ran_lost_cosine(&d->lost);
+}
+
+static int embed_held_out(struct distiller *d, const struct ran_model *m, struct ran_error *err)
+{
+        struct ran_embedder *e = ran_embedder_new(m, err);
+        struct ran_state *s = e != NULL ? ran_state_new(m, d->job->pool, err) : NULL;
+        int rc = s != NULL ? RAN_OK : (int)err->code;
+
+        for (size_t i = 0; i < d->lost.n && rc == RAN_OK; i++) {
+                const size_t text = d->order[i], from = d->first[text];
+                const struct ran_document document = {.ids = (uint32_t *)d->ids.data + from,
+                                                      .L = d->first[text + 1] - from};
+
+                rc = ran_embed(e, s, &document, d->lost.student + i * d->D, err);
         }
-        free(v);
-        free(x);
+        ran_state_free(s);
+        ran_embedder_free(e);
         return rc;
 }
 
@@ -541,6 +429,10 @@ static void describe(const struct distiller *d, struct ran_buf *out)
         ran_buf_float(out, (float)r->explained);
         ran_buf_str(out, ",\"cosine_before\":");
         ran_buf_float(out, (float)r->before);
+        if (d->job->settings->encoder == RAN_STUDENT_RAN) {
+                ran_buf_str(out, ",\"cosine_static\":");
+                ran_buf_float(out, (float)r->of_static);
+        }
         ran_buf_str(out, ",\"cosine\":");
         ran_buf_float(out, (float)r->cosine);
         ran_buf_printf(out, ",\"pairs\":%zu,\"rank_correlation\":", r->pairs);
@@ -553,7 +445,7 @@ static void describe(const struct distiller *d, struct ran_buf *out)
         ran_buf_add(out, "}", 2); /* with the NUL that ends it */
 }
 
-static int write_model(const struct distiller *d, const char *path, struct ran_error *err)
+static int write_static(const struct distiller *d, const char *path, struct ran_error *err)
 {
         struct ran_config c = {0};
         struct ran_layout layout;
@@ -564,7 +456,7 @@ static int write_model(const struct distiller *d, const char *path, struct ran_e
         c.task = RAN_TASK_EMBED;
         c.encoder = RAN_ENCODER_STATIC;
         c.dim = d->D;
-        c.wide = 0;
+        c.linear.wide = 0;
         c.layers = 1;
         int rc = ran_config_check(&c, err);
         if (rc == RAN_OK)
@@ -590,6 +482,65 @@ static int write_model(const struct distiller *d, const char *path, struct ran_e
         }
         ran_buf_release(&description);
         ran_fields_release(ran_config_fields, &c);
+        return rc;
+}
+
+static int write_ran(const struct distiller *d, const struct ran_model *m, const char *path,
+                     struct ran_error *err)
+{
+        struct ran_buf description = {0};
+
+        describe(d, &description);
+        const int rc = description.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
+                                          : ran_model_write_described(m, description.data,
+                                                                      d->job->storage, path, err);
+        ran_buf_release(&description);
+        return rc;
+}
+
+/* ---- both students --------------------------------------------------------------------------- */
+
+static int measure(struct distiller *d, struct ran_error *err)
+{
+        d->report->cosine = ran_lost_cosine(&d->lost);
+        return ran_lost_rank(&d->lost, d->job->settings->seed, &d->report->pairs, &d->report->rank,
+                             err);
+}
+
+static int make_static(struct distiller *d, const char *path, struct ran_error *err)
+{
+        RAN_TRY(measure(d, err));
+        return write_static(d, path, err);
+}
+
+/* From what training leaves in `scratch`. */
+static int finish_ran(struct distiller *d, const char *scratch, const char *path,
+                      struct ran_error *err)
+{
+        struct ran_model *m = ran_model_open(scratch, false, err);
+        int rc = m != NULL ? embed_held_out(d, m, err) : (int)err->code;
+
+        if (rc == RAN_OK)
+                rc = measure(d, err);
+        if (rc == RAN_OK)
+                rc = write_ran(d, m, path, err);
+        ran_model_free(m);
+        return rc;
+}
+
+static int make_ran(struct distiller *d, const char *path, struct ran_error *err)
+{
+        char *scratch;
+        const int file = ran_temporary_file(&scratch, err);
+
+        if (file < 0)
+                return (int)err->code;
+        close(file);
+        int rc = train_ran(d, scratch, err);
+        if (rc == RAN_OK)
+                rc = finish_ran(d, scratch, path, err);
+        unlink(scratch);
+        free(scratch);
         return rc;
 }
 
@@ -657,8 +608,12 @@ static int distil(struct distiller *d, const char *path, struct ran_error *err)
         d->report->explained = d->components.explained;
         RAN_TRY(project_texts(d, err));
         RAN_TRY(begin_rows(d, err));
-        RAN_TRY(fit_and_measure(d, err));
-        return write_model(d, path, err);
+        RAN_TRY(hold_out(d, err));
+        d->report->before = static_cosine(d);
+        RAN_TRY(fit(d, err));
+        d->report->of_static = static_cosine(d);
+        return d->job->settings->encoder == RAN_STUDENT_RAN ? make_ran(d, path, err)
+                                                            : make_static(d, path, err);
 }
 
 int ran_distil(const struct ran_distil_job *job, const char *path, struct ran_distil_report *report,
@@ -679,6 +634,7 @@ int ran_distil(const struct ran_distil_job *job, const char *path, struct ran_di
         if (rc == RAN_OK && closed != RAN_OK)
                 rc = ran_fail(err, lost.code, "%s", lost.text);
         ran_components_release(&d.components);
+        ran_lost_release(&d.lost);
         ran_buf_release(&d.piece);
         ran_spool_release(&d.half);
         ran_spool_release(&d.target);

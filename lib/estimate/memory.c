@@ -129,7 +129,7 @@ static int validation_bytes(const struct ran_run_sizes *k, double *bytes, struct
 static double below_bytes(const struct ran_train_job *job)
 {
         const struct ran_config *c = job->config;
-        const size_t around = c->prefix + c->suffix;
+        const size_t around = c->bert.prefix + c->bert.suffix;
         const struct ran_dataset *set[] = {job->train, ran_train_has_dev(job) ? job->dev : NULL};
         double rows = 0;
 
@@ -138,7 +138,7 @@ static double below_bytes(const struct ran_train_job *job)
         for (size_t i = 0; i < 2; i++)
                 for (size_t b = 0; set[i] != NULL && b < set[i]->B; b++) {
                         const size_t L = set[i]->first[b + 1] - set[i]->first[b];
-                        const size_t windows = L / (c->max_length - around) + 1;
+                        const size_t windows = L / (c->bert.max_length - around) + 1;
 
                         rows += (double)(L + around * windows);
                 }

@@ -155,12 +155,10 @@ int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *p, struc
 
 /* ---- converting ------------------------------------------------------------------------------ */
 
-static int write_converted(const struct ran_model *m, const struct ran_layout *layout, int storage,
-                           bool fingerprints, const char *path, struct ran_error *err)
+static struct ran_parts parts_of(const struct ran_model *m, const struct ran_layout *layout,
+                                 int storage)
 {
-        const struct ran_extra known = ran_model_known(m);
-        const char *digest = ran_model_metadata(m, "digest");
-        struct ran_parts parts = {.config = &m->config,
+        return (struct ran_parts){.config = &m->config,
                                   .layout = layout,
                                   .params = &m->params,
                                   .V = m->V,
@@ -170,11 +168,32 @@ static int write_converted(const struct ran_model *m, const struct ran_layout *l
                                   .training = ran_model_metadata(m, "training"),
                                   .pretrained = ran_model_metadata(m, "pretrained"),
                                   .prompts = ran_model_metadata(m, "prompts"),
-                                  .extra = &known,
-                                  .extras = fingerprints && known.n > 0,
                                   .storage = storage};
+}
+
+int ran_model_write_described(const struct ran_model *m, const char *training, int storage,
+                              const char *path, struct ran_error *err)
+{
+        struct ran_layout layout;
+
+        RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));
+        struct ran_parts parts = parts_of(m, &layout, storage);
+        parts.training = training;
+        const int rc = ran_model_write(path, &parts, err);
+        ran_layout_release(&layout);
+        return rc;
+}
+
+static int write_converted(const struct ran_model *m, const struct ran_layout *layout, int storage,
+                           bool fingerprints, const char *path, struct ran_error *err)
+{
+        const struct ran_extra known = ran_model_known(m);
+        const char *digest = ran_model_metadata(m, "digest");
+        struct ran_parts parts = parts_of(m, layout, storage);
         struct ran_buf converted = {0};
 
+        parts.extra = &known;
+        parts.extras = fingerprints && known.n > 0;
         ran_buf_printf(&converted, "{\"weights\":\"%s\",\"from\":", ran_storage_names[storage]);
         ran_buf_json(&converted, digest != NULL ? digest : "", digest != NULL ? strlen(digest) : 0);
         ran_buf_add(&converted, "}", 2);

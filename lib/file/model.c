@@ -224,7 +224,7 @@ static int read_limits(struct ran_model *m, const cJSON *training, struct ran_er
                                         "the decisions in the model file are not a list of labels "
                                         "with thresholds from 0 to 1");
                 m->limits[c] = (float)at->valuedouble;
-                if (m->config.multilabel)
+                if (m->config.classify.multilabel)
                         m->thresholds[c] = m->limits[c];
         }
         return RAN_OK;
@@ -395,11 +395,11 @@ int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err
                 return ran_fail(err, RAN_EINVAL,
                                 "only a classifier on a pretrained encoder reads documents in "
                                 "windows that can be joined in another way");
-        if (m->config.upper > RAN_UPPER_CERTAIN)
+        if (m->config.upper.kind > RAN_UPPER_CERTAIN)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has learned what stands above its windows: they cannot "
                                 "be joined in another way");
-        m->config.upper = upper;
+        m->config.upper.kind = upper;
         return RAN_OK;
 }
 

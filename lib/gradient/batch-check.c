@@ -1,6 +1,7 @@
 /* batch-check.c - checks documents against a task and its model. */
 #include "gradient/batch.h"
 #include "infer/model-check.h"
+#include "nn/part.h"
 #include "nn/task.h"
 #include "ran/train.h"
 
@@ -14,6 +15,11 @@ static int check_kind(const struct ran_dataset *d, const struct ran_config *c,
                 return ran_fail(err, RAN_EINVAL, "the documents do not say where words begin");
         if (task->sources != (d->sources != NULL) || task->words != (d->positions != NULL))
                 return ran_fail(err, RAN_EINVAL, "the documents are for another task");
+        if (c->task == RAN_TASK_EMBED && (!ran_config_has_vector(c) || d->target == NULL ||
+                                          d->target_width != ran_encoder_of(c)->vector_width(c)))
+                return ran_fail(err, RAN_EINVAL,
+                                "an encoder that makes vectors of documents learns from vectors of "
+                                "the same width, and the documents have none");
         for (size_t b = 0; b < d->B && d->sources != NULL && c->mask == RAN_MASK_CAUSAL; b++)
                 if (d->sources[b] > 0)
                         return ran_fail(err, RAN_EINVAL,
@@ -53,7 +59,7 @@ static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_
 {
         const size_t n = d->label_first[b + 1] - d->label_first[b];
 
-        if (ran_train_task_of(c)->one_label && !c->multilabel && n != 1)
+        if (ran_train_task_of(c)->one_label && !c->classify.multilabel && n != 1)
                 return ran_fail(err, RAN_EINVAL, "a document has %zu labels instead of one", n);
         for (size_t i = d->label_first[b]; i < d->label_first[b + 1]; i++)
                 if (d->labels[i] >= C && !(unknown && d->labels[i] == RAN_LABEL_UNKNOWN))

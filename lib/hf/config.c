@@ -158,15 +158,15 @@ static int read_positions(struct ran_hf *f, const cJSON *all, struct ran_error *
                                 "\"max_position_embeddings\" %zu leaves no window: the first token "
                                 "has position %zu",
                                 f->rows, f->first);
-        c->positions = f->family != RAN_HF_MODERNBERT;
+        c->bert.positions = f->family != RAN_HF_MODERNBERT;
         if (f->family == RAN_HF_BERT || f->family == RAN_HF_ROBERTA) {
                 f->token_types = 2;
                 RAN_TRY(ran_hf_size(all, "type_vocab_size", 0, MOST_TYPES, &f->token_types, err));
         }
         if (f->family == RAN_HF_MPNET) {
-                c->buckets = 32;
-                return ran_hf_size(all, "relative_attention_num_buckets", 4, WIDEST, &c->buckets,
-                                   err);
+                c->bert.buckets = 32;
+                return ran_hf_size(all, "relative_attention_num_buckets", 4, WIDEST,
+                                   &c->bert.buckets, err);
         }
         return RAN_OK;
 }
@@ -177,12 +177,13 @@ static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran
         struct ran_config *c = &f->config;
         const char *activation;
 
-        c->norm_eps = eps;
+        c->bert.norm_eps = eps;
         if (k->eps != NULL)
-                RAN_TRY(ran_hf_real(all, k->eps, 0, 1, &c->norm_eps, err));
+                RAN_TRY(ran_hf_real(all, k->eps, 0, 1, &c->bert.norm_eps, err));
         RAN_TRY(ran_hf_string(all, k->activation, &activation, err));
-        RAN_TRY(ran_hf_activation(activation != NULL ? activation : "gelu", &c->activation, err));
-        c->norm_first = c->gated = c->rotary = f->family == RAN_HF_MODERNBERT;
+        RAN_TRY(ran_hf_activation(activation != NULL ? activation : "gelu", &c->bert.activation,
+                                  err));
+        c->bert.norm_first = c->bert.gated = c->rotary = f->family == RAN_HF_MODERNBERT;
         f->attention_bias = f->ffn_bias = f->norm_bias = f->dense_bias = f->lm_bias = true;
         if (f->family != RAN_HF_MODERNBERT)
                 return RAN_OK;
@@ -192,7 +193,7 @@ static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran
         RAN_TRY(ran_hf_flag(all, "norm_bias", &f->norm_bias, err));
         RAN_TRY(ran_hf_flag(all, "classifier_bias", &f->dense_bias, err));
         RAN_TRY(ran_hf_flag(all, "decoder_bias", &f->lm_bias, err));
-        c->bias = f->attention_bias || f->ffn_bias || f->norm_bias;
+        c->bert.bias = f->attention_bias || f->ffn_bias || f->norm_bias;
         if (c->head_dim % 2 != 0)
                 return ran_fail(
                         err, RAN_EFORMAT,

@@ -113,10 +113,11 @@ static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
         put_member(out, "architecture", f->architecture);
         put_member(out, "name", f->name);
         put_member(out, "license", f->license);
-        ran_buf_printf(out, ",\"tokens\":%zu", rannet ? f->config.window : f->config.max_length);
+        ran_buf_printf(out, ",\"tokens\":%zu",
+                       rannet ? f->config.window : f->config.bert.max_length);
         if (documents)
                 put_member(out, "pooling",
-                           poolings[rannet ? f->config.cell_pooling : f->config.pooling]);
+                           poolings[rannet ? f->config.ran.cell_pooling : f->config.pooling]);
         if (f->config.task == RAN_TASK_EMBED && !f->sentence && !rannet)
                 ran_buf_str(out, ",\"pooling_assumed\":true");
         if (f->other_head)

@@ -84,9 +84,9 @@ static void add_dense(struct ran_hf *f, int activation, bool norm)
 {
         struct ran_config *c = &f->config;
 
-        c->dense = c->dim;
-        c->dense_activation = activation;
-        c->dense_norm = norm;
+        c->bert.dense = c->dim;
+        c->bert.dense_activation = activation;
+        c->bert.dense_norm = norm;
 }
 
 static int read_classifier(struct ran_hf *f, const cJSON *all, struct ran_error *err)
@@ -106,7 +106,7 @@ static int read_classifier(struct ran_hf *f, const cJSON *all, struct ran_error 
                 return ran_fail(err, RAN_EFORMAT,
                                 "problem_type \"regression\": the model predicts a number, which "
                                 "no program here supports");
-        f->config.multilabel =
+        f->config.classify.multilabel =
                 problem != NULL && strcmp(problem, "multi_label_classification") == 0;
         return read_labels(f, all, err);
 }
@@ -126,7 +126,7 @@ static int read_masked(struct ran_hf *f, const cJSON *all, struct ran_error *err
 
         (void)all, (void)err;
         f->config.task = RAN_TASK_MLM;
-        add_dense(f, own ? f->config.activation : f->head_activation, true);
+        add_dense(f, own ? f->config.bert.activation : f->head_activation, true);
         return RAN_OK;
 }
 

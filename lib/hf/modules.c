@@ -240,7 +240,7 @@ static int take_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
                         err, RAN_EFORMAT,
                         "it reads vectors of %zu numbers, but those of the encoder have %zu", width,
                         c->dim);
-        RAN_TRY(ran_hf_need_size(all, "out_features", 1, 65536, &c->dense, err));
+        RAN_TRY(ran_hf_need_size(all, "out_features", 1, 65536, &c->bert.dense, err));
         f->dense_bias = true;
         RAN_TRY(ran_hf_flag(all, "bias", &f->dense_bias, err));
         RAN_TRY(ran_hf_flag(all, "use_residual", &residual, err));
@@ -253,7 +253,7 @@ static int take_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
                                 residual ? "\"use_residual\"" : "a layer on other vectors");
         RAN_TRY(ran_hf_string(all, "activation_function", &activation, err));
         return find_activation(activation != NULL ? last_word(activation) : "Tanh",
-                               &c->dense_activation, err);
+                               &c->bert.dense_activation, err);
 }
 
 int ran_hf_read_dense(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)

@@ -29,7 +29,7 @@ static int find_classes(struct ran_hf *f, struct ran_hf_source *s, struct ran_er
                                 "config.json has %zu labels, but tensor %s has %zu rows, one for "
                                 "each label",
                                 f->C, t->tensor->name, s->C);
-        if (s->C == 1 && !tags && !f->config.multilabel)
+        if (s->C == 1 && !tags && !f->config.classify.multilabel)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "the classifier has one output, as models have that score pairs of "
@@ -89,11 +89,11 @@ static int read_prompt(const struct ran_hf *f, struct ran_hf_source *s, struct r
                 return RAN_OK;
         RAN_TRY(ran_tokenizer_encode(s->tokenizer, f->prompt, n, &s->prompt, err));
         const size_t around = s->around.before_n + s->around.after_n;
-        if (s->prompt.n + around >= f->config.max_length)
+        if (s->prompt.n + around >= f->config.bert.max_length)
                 return ran_fail(err, RAN_EINVAL,
                                 "the prompt has %zu tokens, which leave none of a window's %zu to "
                                 "the text",
-                                s->prompt.n, f->config.max_length);
+                                s->prompt.n, f->config.bert.max_length);
         return RAN_OK;
 }
 
@@ -102,14 +102,14 @@ static int settle_windows(struct ran_hf *f, struct ran_hf_source *s, struct ran_
 {
         struct ran_config *c = &f->config;
 
-        c->max_length = f->rows - f->first;
-        if (f->most > 0 && f->most < c->max_length)
-                c->max_length = f->most;
-        c->l2_normalize = f->normalize;
+        c->bert.max_length = f->rows - f->first;
+        if (f->most > 0 && f->most < c->bert.max_length)
+                c->bert.max_length = f->most;
+        c->bert.l2_normalize = f->normalize;
         RAN_TRY(read_prompt(f, s, err));
-        c->prefix = s->around.before_n + s->prompt.n;
-        c->pool_skip = s->prompt.n > 0 && !f->include_prompt ? c->prefix : 0;
-        c->suffix = s->around.after_n;
+        c->bert.prefix = s->around.before_n + s->prompt.n;
+        c->bert.pool_skip = s->prompt.n > 0 && !f->include_prompt ? c->bert.prefix : 0;
+        c->bert.suffix = s->around.after_n;
         return RAN_OK;
 }
 
@@ -162,7 +162,7 @@ static int check_positions(struct missing *m, const struct ran_hf_source *s, str
 {
         const struct ran_hf *f = s->f;
 
-        if (!f->config.positions || f->family == RAN_HF_RANNET)
+        if (!f->config.bert.positions || f->family == RAN_HF_RANNET)
                 return RAN_OK;
         RAN_TRY(check_named(m, &s->weights, RAN_HF_POSITIONS, f->rows, f->config.dim, err));
         return f->token_types > 0 ? check_named(m, &s->weights, RAN_HF_TOKEN_TYPES, f->token_types,
@@ -299,7 +299,7 @@ static int fill_spec(const struct ran_hf_source *s, const struct ran_tensor_spec
 static int fill_positions(const struct ran_hf_source *s, float *x, struct ran_error *err)
 {
         const struct ran_hf *f = s->f;
-        const size_t D = f->config.dim, L = f->config.max_length;
+        const size_t D = f->config.dim, L = f->config.bert.max_length;
 
         RAN_TRY(ran_hf_numbers(ran_hf_find(&s->weights, RAN_HF_POSITIONS), f->first * D, L * D, x,
                                err));

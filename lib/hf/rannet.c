@@ -33,7 +33,7 @@ static int read_pooling(struct ran_config *c, const cJSON *all, struct ran_error
         RAN_TRY(ran_hf_string(all, "cell_pooling", &name, err));
         for (size_t i = 0; i < sizeof poolings / sizeof *poolings; i++)
                 if (name == NULL || strcmp(name, poolings[i].name) == 0) {
-                        c->cell_pooling = poolings[i].pooling;
+                        c->ran.cell_pooling = poolings[i].pooling;
                         return RAN_OK;
                 }
         return ran_fail(err, RAN_EFORMAT,
@@ -49,7 +49,7 @@ int ran_hf_read_rannet(struct ran_hf *f, const cJSON *all, struct ran_error *err
         f->family = RAN_HF_RANNET;
         RAN_TRY(ran_hf_copy(&f->type, "rannet", err));
         c->encoder = RAN_ENCODER_RAN;
-        c->cell = RAN_CELL_PUBLISHED;
+        c->ran.cell = RAN_CELL_PUBLISHED;
         c->task = RAN_TASK_EMBED;
         c->rotary = true;
         c->pooling = RAN_POOL_MAX;

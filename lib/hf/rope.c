@@ -9,7 +9,7 @@ static const char global_name[] = "full_attention", local_name[] = "sliding_atte
 
 static bool is_global(const struct ran_config *c, size_t l)
 {
-        return l % c->global_every == 0;
+        return l % c->bert.global_every == 0;
 }
 
 /* Whether layer l of layer_types is global; RAN_EFORMAT if it is neither. */
@@ -47,7 +47,7 @@ static int read_types(struct ran_config *c, const cJSON *list, struct ran_error 
         }
         if (fits)
                 return RAN_OK;
-        c->global_every = second > 0 ? second : c->layers;
+        c->bert.global_every = second > 0 ? second : c->layers;
         l = 0;
         cJSON_ArrayForEach(item, list)
         {
@@ -82,28 +82,29 @@ static int read_ropes(struct ran_config *c, const cJSON *ropes, struct ran_error
                     *local = cJSON_GetObjectItemCaseSensitive(ropes, local_name);
 
         if (global == NULL && local == NULL) {
-                RAN_TRY(read_rope(ropes, &c->rotary_base, err));
-                return read_rope(ropes, &c->rotary_base_local, err);
+                RAN_TRY(read_rope(ropes, &c->bert.rotary_base, err));
+                return read_rope(ropes, &c->bert.rotary_base_local, err);
         }
         if (global != NULL)
-                RAN_TRY(read_rope(global, &c->rotary_base, err));
-        return local != NULL ? read_rope(local, &c->rotary_base_local, err) : RAN_OK;
+                RAN_TRY(read_rope(global, &c->bert.rotary_base, err));
+        return local != NULL ? read_rope(local, &c->bert.rotary_base_local, err) : RAN_OK;
 }
 
 int ran_hf_read_layers(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         struct ran_config *c = &f->config;
 
-        c->global_every = 3;
+        c->bert.global_every = 3;
         c->window = 128;
-        c->rotary_base = 160000;
-        c->rotary_base_local = 10000;
-        RAN_TRY(ran_hf_size(all, "global_attn_every_n_layers", 1, 1024, &c->global_every, err));
+        c->bert.rotary_base = 160000;
+        c->bert.rotary_base_local = 10000;
+        RAN_TRY(ran_hf_size(all, "global_attn_every_n_layers", 1, 1024, &c->bert.global_every,
+                            err));
         RAN_TRY(ran_hf_size(all, "local_attention", 1, 1 << 20, &c->window, err));
-        RAN_TRY(ran_hf_real(all, "global_rope_theta", 1, 1e12, &c->rotary_base, err));
+        RAN_TRY(ran_hf_real(all, "global_rope_theta", 1, 1e12, &c->bert.rotary_base, err));
         if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(all, "local_rope_theta")))
-                c->rotary_base_local = c->rotary_base;
-        RAN_TRY(ran_hf_real(all, "local_rope_theta", 1, 1e12, &c->rotary_base_local, err));
+                c->bert.rotary_base_local = c->bert.rotary_base;
+        RAN_TRY(ran_hf_real(all, "local_rope_theta", 1, 1e12, &c->bert.rotary_base_local, err));
         if (ran_hf_said(all, "layer_types"))
                 RAN_TRY(read_types(c, cJSON_GetObjectItemCaseSensitive(all, "layer_types"), err));
         if (ran_hf_said(all, "rope_parameters"))

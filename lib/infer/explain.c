@@ -144,7 +144,7 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
                 most = i != c && (double)logits[i] > most ? (double)logits[i] : most;
         for (size_t i = 0; i < C; i++)
                 sum += i != c ? ran_exp((double)logits[i] - most) : 0;
-        for (size_t i = 0; i < C && !config->multilabel; i++)
+        for (size_t i = 0; i < C && !config->classify.multilabel; i++)
                 dlogits[i] = (float)(-ran_exp((double)logits[i] - most) / sum);
         dlogits[c] = 1;
 }

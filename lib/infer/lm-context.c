@@ -422,7 +422,7 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
         if (!ran_parse_size(number, strlen(number), &c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "it does not say how many tokens it has read");
         if (*sources != '\0' &&
-            (!p->m->config.review_source ||
+            (!p->m->config.ran.review_source ||
              !ran_parse_size(sources, strlen(sources), &c->sources) || c->sources > c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "its number of source tokens is impossible");
         c->states = ran_encoder_states(&p->m->config, c->tokens) + c->sources;

@@ -266,7 +266,7 @@ int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, floa
 int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
                     struct ran_error *err)
 {
-        size_t n = d->words, room = ran_crf_scratch(s->workspace.c->crf, n, s->C);
+        size_t n = d->words, room = ran_crf_scratch(s->workspace.c->tag.crf, n, s->C);
 
         double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
         if (chain == NULL)

@@ -3,7 +3,7 @@
 
 size_t ran_lm_first(const struct ran_config *c, size_t V)
 {
-        return c->shortlist > 0 && c->shortlist < V ? c->shortlist : V;
+        return c->lm.shortlist > 0 && c->lm.shortlist < V ? c->lm.shortlist : V;
 }
 
 size_t ran_lm_tails(const struct ran_config *c, size_t V)
@@ -17,7 +17,7 @@ size_t ran_lm_tails(const struct ran_config *c, size_t V)
 
 struct ran_lm_group ran_lm_tail(const struct ran_config *c, size_t V, size_t k)
 {
-        size_t from = c->shortlist << 2 * k;
+        size_t from = c->lm.shortlist << 2 * k;
 
         return (struct ran_lm_group){from, from > V / 4 ? V : 4 * from};
 }

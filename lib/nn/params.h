@@ -24,16 +24,16 @@
         X(crf_start, "crf.start", 0, C, ZERO, true) \
         X(crf_end, "crf.end", 0, C, ZERO, true)     \
         X(crf_transition, "crf.transition", C, C, ZERO, true)
-#define RAN_LM_PARAMS(X)                                                                \
-        X(lm_b, "lm.bias", 0, C, ZERO, true)                                            \
-        X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, c->shortlist > 0) \
-        X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, c->shortlist > 0)
+#define RAN_LM_PARAMS(X)                                                                   \
+        X(lm_b, "lm.bias", 0, C, ZERO, true)                                               \
+        X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, c->lm.shortlist > 0) \
+        X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, c->lm.shortlist > 0)
 
 /* Of what stands above an encoder (part/upper/upper.h): A is upper_dim, and the width of an
  * encoder there. */
 #define RAN_UPPER_PARAMS(X)                                       \
-        X(in_w, "upper.in.weight", A, D, GLOROT, enters)        \
-        X(in_b, "upper.in.bias", 0, A, ZERO, enters)            \
+        X(in_w, "upper.in.weight", A, D, GLOROT, enters)          \
+        X(in_b, "upper.in.bias", 0, A, ZERO, enters)              \
         X(key_w, "upper.attention.weight", A, D, GLOROT, attends) \
         X(key_b, "upper.attention.bias", 0, A, ZERO, attends)     \
         X(query, "upper.attention.query", 0, A, ZERO, attends)
@@ -89,7 +89,7 @@ struct ran_params {
         const float *idf;          /* (rows), mapped: of a classifier's; NULL: none, or compact */
         struct ran_linear_compact compact; /* read by linear-rows.h */
         const struct ran_linear_rows
-                *rows;           /* of which buckets (linear-rows.h); NULL: all c->wide */
+                *rows;           /* of which buckets (linear-rows.h); NULL: all c->linear.wide */
         const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords, as rows of
                                     the linear model; or NULL */
         const struct ran_affix_source *affix_source; /* fills their rows; NULL: all are filled */
@@ -100,7 +100,7 @@ struct ran_params {
 /* The attention pattern of a head: its own, or the common one. */
 static inline int ran_pattern_of(const struct ran_config *c, size_t head)
 {
-        return c->attention.item[c->attention.n > 1 ? head : 0];
+        return c->transformer.attention.item[c->transformer.attention.n > 1 ? head : 0];
 }
 
 /* Mapped tables: a document uses few of their rows, so they can stay in the file. */

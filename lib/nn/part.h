@@ -145,7 +145,7 @@ struct ran_part {
         void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
         void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp, float *dv);
-        /* The mean of the rows of document b that enter layer c->wide_layer, after `forward`; the
+        /* The mean of the rows of document b that enter layer c->linear.layer, after `forward`; the
          * adjoint of that of the one document at hand, for `backward`, as long as it runs. NULL:
          * none of its layers can be left as they are. */
         void (*entering)(const struct ran_workspace *w, size_t b, float *v);

@@ -117,27 +117,27 @@ size_t ran_encoder_spelling(const struct ran_config *c)
 /* The layers below the one that the linear model reads, frozen. */
 static void drop_layers(struct ran_config *c)
 {
-        c->layers = c->wide_layer - 1;
+        c->layers = c->linear.layer - 1;
         c->frozen = true;
-        c->dense = 0;
-        c->dense_norm = c->l2_normalize = false;
+        c->bert.dense = 0;
+        c->bert.dense_norm = c->bert.l2_normalize = false;
 }
 
 void ran_config_drop_encoder(struct ran_config *c)
 {
-        c->upper = RAN_UPPER_POOLING;
-        if (c->wide_layer > 0 && !c->frozen) {
+        c->upper.kind = RAN_UPPER_POOLING;
+        if (c->linear.layer > 0 && !c->frozen) {
                 drop_layers(c);
                 return;
         }
         c->encoder = RAN_ENCODER_NONE;
         c->frozen = false;
-        c->wide_layer = 0;
+        c->linear.layer = 0;
 }
 
 void ran_config_drop_predictors(struct ran_config *c)
 {
-        c->wide = c->wide_layer = 0;
+        c->linear.wide = c->linear.layer = 0;
 }
 
 /* ---- what all of them say together ------------------------------------------------------------
@@ -180,7 +180,7 @@ bool ran_parts_stream(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        return encoder != NULL && encoder->streams && c->upper == RAN_UPPER_POOLING &&
+        return encoder != NULL && encoder->streams && c->upper.kind == RAN_UPPER_POOLING &&
                ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
 }
 

@@ -13,11 +13,11 @@ int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_con
                 .layers = N,
                 .width = width,
                 .E = E,
-                .projected = 3 * E +
-                             (config->cell == RAN_CELL_GATED || config->cell == RAN_CELL_PUBLISHED
-                                      ? 2 * width
-                                      : 0),
-                .cell_width = (config->cell == RAN_CELL_PUBLISHED ? 2 : 1) * width,
+                .projected = 3 * E + (config->ran.cell == RAN_CELL_GATED ||
+                                                      config->ran.cell == RAN_CELL_PUBLISHED
+                                              ? 2 * width
+                                              : 0),
+                .cell_width = (config->ran.cell == RAN_CELL_PUBLISHED ? 2 : 1) * width,
         };
         s->cell = ran_alloc_floats(N * s->cell_width, err);
         s->pre = ran_alloc_floats(N * s->projected, err);

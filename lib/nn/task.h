@@ -1,6 +1,6 @@
 /* task.h - tasks: a struct for each, with what differs between them.
  *
- * To add a task: a line in RAN_TRAINED_TASKS (ran/model.h), a file with its struct ran_task here,
+ * To add a task: a line in RAN_VERB_TASKS (ran/model.h), a file with its struct ran_task here,
  * with its struct ran_train_task, too (task/train.h); and one with its struct train_task in
  * cmd/train/ (cmd/train/read/task.h); the program that applies it goes into cmd/content/model.c.
  */

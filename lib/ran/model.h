@@ -10,7 +10,8 @@
 
 /* X(NUMBER, name): all encoders, RAN_ENCODER_RAN and so on, by the names that they have in
  * configurations; and all tasks, RAN_TASK_CLASSIFY and so on. A model of the task `embed` is an
- * encoder without a head: it is read, not trained. */
+ * encoder without a head; it learns from vectors, not from documents of a user (ran/distil.h): a
+ * verb has each of the others. */
 #define RAN_ENCODERS(X)                   \
         X(RAN, ran)                       \
         X(CONTEXTUALIZER, contextualizer) \
@@ -18,12 +19,12 @@
         X(NONE, none)                     \
         X(STATIC, static)                 \
         X(BERT, bert)
-#define RAN_TRAINED_TASKS(X)  \
+#define RAN_VERB_TASKS(X)     \
         X(CLASSIFY, classify) \
         X(TAG, tag)           \
         X(LM, lm)             \
         X(MLM, mlm)
-#define RAN_TASKS(X) RAN_TRAINED_TASKS(X) X(EMBED, embed)
+#define RAN_TASKS(X) RAN_VERB_TASKS(X) X(EMBED, embed)
 /* And the parts of models (nn/part.h), RAN_PART_RAN and so on, in the order in which files have
  * their tensors. */
 #define RAN_PARTS(X)                      \
@@ -75,58 +76,79 @@ enum { RAN_ROWS_TOKENS, RAN_ROWS_WINDOWS };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
 /* The configuration of a model: the `config` of the model file and the options of ran-train. V
- * and C come from the tensors' shapes. */
+ * and C come from the tensors' shapes. First what several parts read; then, in a struct for each,
+ * what one part or task reads. In files and options all names are flat: `rank`, `upper_dim`. */
 struct ran_config {
         int encoder, task;
         size_t dim, layers, heads, head_dim, window, min_window;
-        int cell, mask;
-        bool rotary, residual;
-        int review;           /* RAN_REVIEW_...: the cells that a token attends to */
-        size_t review_window; /* of the patterns window and dispersed, in windows */
-        bool review_source;   /* mask prefix: target tokens attend to source tokens, too */
+        int mask;
+        bool rotary;
+        size_t ffn_dim; /* transformer, bert */
         int pooling;
-        int cell_pooling;      /* published cells: RAN_POOL_LAST, _MEAN or _MAX of all windows */
-        bool multilabel;       /* classify */
-        bool crf;              /* tag */
-        size_t join_sentences; /* tag: at most so many of one `doc` are read as a document; 0: each
-                                  by itself */
-        size_t spelling;       /* rows of the spelling table; 0: subwords alone */
-        size_t wide, ngrams;   /* classify, tag: rows of the linear model's table, 0: none; its
-                                  longest n-grams */
-        bool affixes;          /* and whether it has prefixes and suffixes of words, too */
-        bool frozen;           /* classify: the encoder is not trained; its document vectors are
-                                  features of the linear model */
-        size_t wide_layer;     /* classify: means of the rows that enter this layer, counted from 1,
-                                  are features of the linear model beside an encoder whose layers
-                                  from there on are trained; 0: none */
-        size_t rank;           /* contextualizer: width u of the second-order attention */
-        int context;           /* contextualizer: the first context, RAN_CONTEXT_... */
-        bool position_scale;   /* contextualizer */
-        size_t ffn_dim;        /* transformer, and what follows */
-        struct ran_choices attention; /* RAN_ATTENTION_..., one of all heads or one of each */
-        size_t dilation;
-        int similarity;   /* RAN_SIMILARITY_... */
-        size_t shortlist; /* lm, mlm: ids below it in the first softmax, see task/lm-output.h; 0:
-                             all */
-        /* bert (part/bert/bert.h), and what follows */
-        size_t max_length;     /* rows of a window, those around it included */
-        size_t prefix, suffix; /* rows before and after the tokens of each window */
-        size_t pool_skip;      /* rows of the prefix that pooling leaves out: a prompt's */
-        bool positions;        /* learned ones */
-        size_t buckets;        /* of relative positions; 0: none */
-        double rotary_base, rotary_base_local;
-        size_t global_every; /* layers 0, n, 2n ... see the whole window, the others `window` tokens
-                              */
-        bool norm_first;     /* norms in front of attention and feed-forward part */
-        bool bias;           /* linear layers and norms have biases */
-        double norm_eps;
-        int activation; /* RAN_ACTIVATION_... */
-        bool gated;     /* feed-forward part with a gate */
-        size_t dense;   /* width of a linear layer on what the head reads; 0: none */
-        int dense_activation;
-        bool dense_norm, l2_normalize;
-        int upper, upper_rows; /* RAN_UPPER_..., and what it reads: RAN_ROWS_... */
-        size_t upper_dim, upper_layers, upper_heads, upper_head_dim, upper_window;
+        size_t spelling; /* rows of the spelling table; 0: subwords alone */
+        bool frozen;     /* classify: the encoder is not trained; its document vectors are
+                            features of the linear model */
+        struct ran_config_ran {
+                int cell;
+                bool residual;
+                int review;           /* RAN_REVIEW_...: the cells that a token attends to */
+                size_t review_window; /* of the patterns window and dispersed, in windows */
+                bool review_source;   /* mask prefix: target tokens attend to source tokens, too */
+                int cell_pooling; /* published cells: RAN_POOL_LAST, _MEAN or _MAX of all windows */
+                bool vector;      /* it has learned to make vectors of documents */
+        } ran;
+        struct ran_config_contextualizer {
+                size_t rank; /* width u of the second-order attention */
+                int context; /* the first context, RAN_CONTEXT_... */
+                bool position_scale;
+        } contextualizer;
+        struct ran_config_transformer {
+                struct ran_choices attention; /* RAN_ATTENTION_..., of all heads or one of each */
+                size_t dilation;
+                int similarity; /* RAN_SIMILARITY_... */
+        } transformer;
+        struct ran_config_bert {       /* part/bert/bert.h */
+                size_t max_length;     /* rows of a window, those around it included */
+                size_t prefix, suffix; /* rows before and after the tokens of each window */
+                size_t pool_skip;      /* rows of the prefix that pooling leaves out: a prompt's */
+                bool positions;        /* learned ones */
+                size_t buckets;        /* of relative positions; 0: none */
+                double rotary_base, rotary_base_local;
+                size_t global_every; /* layers 0, n, 2n ... see the whole window, the others
+                                        `window` tokens */
+                bool norm_first;     /* norms in front of attention and feed-forward part */
+                bool bias;           /* linear layers and norms have biases */
+                double norm_eps;
+                int activation; /* RAN_ACTIVATION_... */
+                bool gated;     /* feed-forward part with a gate */
+                size_t dense;   /* width of a linear layer on what the head reads; 0: none */
+                int dense_activation;
+                bool dense_norm, l2_normalize;
+        } bert;
+        struct ran_config_upper {
+                int kind, rows; /* RAN_UPPER_..., and what it reads: RAN_ROWS_... */
+                size_t dim, layers, heads, head_dim, window;
+        } upper;
+        struct ran_config_linear { /* classify, tag */
+                size_t wide;       /* rows of its table, 0: none */
+                size_t ngrams;     /* the longest */
+                bool affixes;      /* prefixes and suffixes of words, too */
+                size_t layer;      /* classify: means of the rows that enter this layer, counted
+                                      from 1, are features beside an encoder whose layers from
+                                      there on are trained; 0: none */
+        } linear;
+        struct ran_config_classify {
+                bool multilabel;
+        } classify;
+        struct ran_config_tag {
+                bool crf;
+                size_t join_sentences; /* at most so many of one `doc` are read as a document; 0:
+                                          each by itself */
+        } tag;
+        struct ran_config_lm {    /* lm, mlm */
+                size_t shortlist; /* ids below it in the first softmax, see task/lm-output.h; 0:
+                                     all */
+        } lm;
 };
 extern const struct ran_field ran_config_fields[];
 /* Whether a field belongs to the task: to its head, or to the way of reading documents. The

@@ -29,7 +29,7 @@ static bool has_encoder(const struct ran_search *s, const struct ran_config *c)
 /* An adaptive softmax has no single target to smooth. */
 static bool can_smooth(const struct ran_search *s, const struct ran_config *c)
 {
-        return has_encoder(s, c) && c->shortlist == 0;
+        return has_encoder(s, c) && c->lm.shortlist == 0;
 }
 
 static bool has_vocabulary(const struct ran_search *s, const struct ran_config *c)

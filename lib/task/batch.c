@@ -20,7 +20,7 @@ double ran_task_weight(const struct ran_task_batch *k, size_t b, size_t i)
         const struct ran_dataset *d = k->data;
         double weight = (double)d->weight[b];
 
-        if (k->class_weight != NULL && !k->c->multilabel && !k->c->crf)
+        if (k->class_weight != NULL && !k->c->classify.multilabel && !k->c->tag.crf)
                 weight *= k->class_weight[d->labels[d->label_first[b] + i]];
         return weight;
 }

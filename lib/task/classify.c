@@ -117,7 +117,7 @@ static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
 
                 sum += ran_loss_classify(s->work.head.dlogits + r * k->C,
                                          s->work.head.logits + r * k->C, k->C, &target,
-                                         k->c->multilabel, k->smoothing,
+                                         k->c->classify.multilabel, k->smoothing,
                                          ran_task_weight(k, b, 0) / k->terms);
         }
         ran_head_bwd(&s->work, k->p, dp, k->C);
@@ -173,7 +173,7 @@ static int rate(const struct ran_task_judged *k, struct ran_rates *r, struct ran
         const struct ran_dataset *dev = k->dev;
         struct ran_eval_report report;
         struct ran_eval *e =
-                ran_eval_new(k->C, (const char *const *)dev->names, k->c->multilabel, err);
+                ran_eval_new(k->C, (const char *const *)dev->names, k->c->classify.multilabel, err);
         int rc = e != NULL ? ran_rates_classify(e, dev, k->logits, NULL, err) : RAN_ENOMEM;
 
         if (rc == RAN_OK) {
@@ -183,7 +183,7 @@ static int rate(const struct ran_task_judged *k, struct ran_rates *r, struct ran
                                         .macro_f1 = report.macro.f1,
                                         .loss = report.n_known > 0 ? report.log_loss : INFINITY,
                                         .outputs = dev->B,
-                                        .single = !k->c->multilabel};
+                                        .single = !k->c->classify.multilabel};
                 r->wrong = dev->B - (size_t)lround(report.accuracy * (double)dev->B);
                 for (size_t c = 0; c < report.C; c++) {
                         r->hits += (double)report.classes[c].tp;
@@ -212,7 +212,7 @@ static int tune(struct ran_task_judged *k, struct ran_calibration *calibration, 
                 struct ran_error *err)
 {
         combine(k);
-        if (!k->c->multilabel)
+        if (!k->c->classify.multilabel)
                 return ran_rates_calibrate(calibration, k->dev, k->logits, err);
         *threshold = (double)ran_rates_best_threshold(k->dev, k->logits);
         return RAN_OK;

@@ -15,13 +15,13 @@
 static int check(const struct ran_config *c, struct ran_error *err)
 {
         RAN_TRY(ran_task_check_no_mask(c, err));
-        if (c->affixes && ran_config_has_predictor(c))
+        if (c->linear.affixes && ran_config_has_predictor(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "a tagger has prefixes and suffixes of words as spelling: affixes "
                                 "must be off");
-        if (c->upper != RAN_UPPER_POOLING &&
-            ((c->upper != RAN_UPPER_RAN && c->upper != RAN_UPPER_TRANSFORMER) ||
-             c->upper_rows != RAN_ROWS_TOKENS))
+        if (c->upper.kind != RAN_UPPER_POOLING &&
+            ((c->upper.kind != RAN_UPPER_RAN && c->upper.kind != RAN_UPPER_TRANSFORMER) ||
+             c->upper.rows != RAN_ROWS_TOKENS))
                 return ran_fail(err, RAN_EINVAL,
                                 "a tagger needs outputs of tokens: upper must be 'ran' or "
                                 "'transformer', and upper_rows 'tokens'");
@@ -111,7 +111,7 @@ static int load(const struct ran_task_batch *k, struct ran_task_scratch *s, size
 
         (void)from;
         (void)to;
-        if (k->c->crf)
+        if (k->c->tag.crf)
                 RAN_TASK_ROOM(s, crf, ran_crf_scratch(true, n, k->C), err);
         return ran_packed_positions(&s->packed, d->positions + d->label_first[b], n, err);
 }
@@ -145,7 +145,7 @@ static double document_loss(const struct ran_task_batch *k, struct ran_task_scra
         const float *logits = s->work.head.logits + r * C;
         double sum = 0;
 
-        if (k->c->crf)
+        if (k->c->tag.crf)
                 return crf_loss(k, s, at, n, logits, dlogits, ran_task_weight(k, b, 0) / k->terms,
                                 dp);
         for (size_t i = 0; i < n; i++) {

@@ -4,7 +4,7 @@
 
 #define STRUCT(number, name) [RAN_TASK_##number] = &ran_train_##name,
 
-static const struct ran_train_task *const tasks[] = {RAN_TRAINED_TASKS(STRUCT)};
+static const struct ran_train_task *const tasks[] = {RAN_TASKS(STRUCT)};
 
 const struct ran_train_task *ran_train_task_of(const struct ran_config *c)
 {

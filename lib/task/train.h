@@ -118,6 +118,6 @@ struct ran_train_task {
 const struct ran_train_task *ran_train_task_of(const struct ran_config *c);
 
 #define RAN_TRAIN_TASK_DECLARE(number, name) extern const struct ran_train_task ran_train_##name;
-RAN_TRAINED_TASKS(RAN_TRAIN_TASK_DECLARE)
+RAN_TASKS(RAN_TRAIN_TASK_DECLARE)
 
 #endif

@@ -131,7 +131,7 @@ static bool same_tokenizer(const struct ran_tokenizer *a, const struct ran_token
 
 static bool same_labels(const struct ran_trainer *t, const struct ran_model *m)
 {
-        for (size_t c = 0; c < t->C && !ran_task_is_tied(t->c); c++)
+        for (size_t c = 0; c < t->C && ran_task_has_labels(t->c->task); c++)
                 if (strcmp(m->labels[c], t->job->train->names[c]) != 0)
                         return false;
         return true;
@@ -168,7 +168,7 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         const bool failed = config.failed || ours.failed;
         same &= !failed && n >= 2 && theirs[0] == '{' && theirs[n - 1] == '}' &&
                 ran_train_same_run(theirs + 1, n - 2, ours.data, ours.len) && m->V == t->V &&
-                m->C == t->C && same_labels(t, m) &&
+                (ran_parts_classes(t->c) == NULL || m->C == t->C) && same_labels(t, m) &&
                 same_tokenizer(m->tokenizer, t->job->tokenizer);
         ran_buf_release(&config);
         ran_buf_release(&ours);
@@ -177,8 +177,9 @@ static int same_run(const struct ran_trainer *t, const struct ran_model *m, stru
         if (!same)
                 return ran_fail(
                         err, RAN_EINVAL,
-                        "the checkpoint belongs to a run with other settings or data; give the "
-                        "same ones to resume, or remove it to start over");
+                        "%s: the checkpoint belongs to a run with other settings or data; give the "
+                        "same ones to resume, or remove it to start over",
+                        t->job->checkpoint);
         return RAN_OK;
 }
 

@@ -42,11 +42,11 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         if (job->init == NULL || of->task != c->task ||
             (of->encoder != c->encoder && ran_config_has_encoder(c)) ||
             ran_config_has_features(of) != ran_config_has_features(c) ||
-            of->wide_layer != c->wide_layer || of->upper != c->upper)
+            of->linear.layer != c->linear.layer || of->upper.kind != c->upper.kind)
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */
-        if (of->multilabel != c->multilabel || job->init->C != job->train->C)
+        if (of->classify.multilabel != c->classify.multilabel || job->init->C != job->train->C)
                 return false;
         for (size_t i = 0; i < job->train->C; i++)
                 if (strcmp(job->init->labels[i], job->train->names[i]) != 0)
@@ -173,8 +173,9 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                 copy_rows(t, t->V, spelling, m->params.spelling);
         /* A classifier's weights need their idf. */
         if (ran_train_keeps_head(t->job) && t->linear.rows > 0 &&
-            t->linear.rows == ran_parts_rows(&m->config) && t->c->ngrams == m->config.ngrams &&
-            t->c->affixes == m->config.affixes &&
+            t->linear.rows == ran_parts_rows(&m->config) &&
+            t->c->linear.ngrams == m->config.linear.ngrams &&
+            t->c->linear.affixes == m->config.linear.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
                 ran_linear_rows_spread(&m->params, t->linear.rows, t->C, t->linear.weight,
                                        t->linear.idf);

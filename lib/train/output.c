@@ -92,7 +92,8 @@ struct ran_parts ran_trainer_parts(const struct ran_trainer *t)
                                   .params = &t->weights.p,
                                   .V = t->V,
                                   .C = t->C,
-                                  .labels = ran_task_is_tied(t->c) ? NULL : t->job->train->names,
+                                  .labels = ran_task_has_labels(t->c->task) ? t->job->train->names
+                                                                            : NULL,
                                   .tokenizer = t->job->tokenizer};
 }
 
@@ -133,7 +134,7 @@ static struct ran_config left_of(const struct ran_trainer *t)
         struct ran_config c = *t->c;
 
         if (drops_features(t))
-                c.wide_layer = 0;
+                c.linear.layer = 0;
         if (ran_trainer_drops_encoder(t))
                 ran_config_drop_encoder(&c);
         else if (ran_trainer_drops_linear(t))
@@ -294,7 +295,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 ran_buf_double(&more, t->at.best.encoder);
                 ran_buf_str(&more, ",\"wide\":");
                 ran_buf_double(&more, t->at.best.linear);
-                if (t->c->multilabel) {
+                if (t->c->classify.multilabel) {
                         ran_buf_str(&more, ",\"offset\":");
                         ran_buf_double(&more, t->at.best.offset);
                 }
@@ -315,7 +316,7 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
         }
         if (drops(t))
                 add_tried(t, &more);
-        if (t->c->multilabel) {
+        if (t->c->classify.multilabel) {
                 ran_buf_str(&more, ",\"thresholds\":[");
                 for (size_t c = 0; c < t->C; c++) {
                         if (c > 0)

@@ -14,10 +14,10 @@ static void set_config(struct ran_config *c)
 
         c->task = RAN_TASK_MLM;
         c->mask = RAN_MASK_NONE;
-        c->multilabel = c->crf = c->affixes = false;
-        c->spelling = c->join_sentences = 0;
+        c->classify.multilabel = c->tag.crf = c->linear.affixes = false;
+        c->spelling = c->tag.join_sentences = 0;
         ran_config_drop_predictors(c);
-        c->shortlist = SHORTLIST;
+        c->lm.shortlist = SHORTLIST;
 }
 
 /* Small text is read more often: some twenty million tokens in all. */

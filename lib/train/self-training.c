@@ -502,8 +502,8 @@ static int check(const struct ran_train_job *job, const struct ran_dataset *text
 {
         const struct ran_config *c = job->config;
 
-        if (c->task != RAN_TASK_CLASSIFY || c->multilabel || ran_config_trains_encoder(c) ||
-            !ran_has_linear_model(c))
+        if (c->task != RAN_TASK_CLASSIFY || c->classify.multilabel ||
+            ran_config_trains_encoder(c) || !ran_has_linear_model(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "self-training is for linear models of documents "
                                 "with one label each");

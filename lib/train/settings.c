@@ -343,7 +343,7 @@ static int check_wide_layer(const struct ran_train_settings *s, const struct ran
 {
         const size_t below = ran_train_below(s, c);
 
-        if (c->wide_layer == 0 || !ran_config_trains_encoder(c) || c->wide_layer == below + 1)
+        if (c->linear.layer == 0 || !ran_config_trains_encoder(c) || c->linear.layer == below + 1)
                 return RAN_OK;
         if (below == 0)
                 return ran_fail(err, RAN_EINVAL,
@@ -352,7 +352,7 @@ static int check_wide_layer(const struct ran_train_settings *s, const struct ran
         return ran_fail(err, RAN_EINVAL,
                         "the linear model can have the rows that enter layer %zu (wide_layer), the "
                         "first one that is tuned, not those of layer %zu",
-                        below + 1, c->wide_layer);
+                        below + 1, c->linear.layer);
 }
 
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
@@ -367,7 +367,7 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                 return ran_fail(err, RAN_EINVAL,
                                 "truncated back-propagation is for language models (lm): bptt must "
                                 "be 0");
-        if (s->bptt > 0 && config->review_source)
+        if (s->bptt > 0 && config->ran.review_source)
                 return ran_fail(err, RAN_EINVAL,
                                 "review_source learns from the target what to read in the source, "
                                 "and chunks have no gradient between them: bptt must be 0");
@@ -378,12 +378,12 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
                                 "and targets");
         if (task->check_settings != NULL)
                 RAN_TRY(task->check_settings(s, err));
-        if (config->crf && (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE))
+        if (config->tag.crf && (s->label_smoothing > 0 || s->class_weights != RAN_WEIGHTS_NONE))
                 return ran_fail(
                         err, RAN_EINVAL,
                         "label_smoothing and class_weights need tags that are predicted one "
                         "by one: crf must be off");
-        if (config->shortlist > 0 && s->label_smoothing > 0)
+        if (config->lm.shortlist > 0 && s->label_smoothing > 0)
                 return ran_fail(err, RAN_EINVAL,
                                 "label_smoothing needs one softmax over all tokens: shortlist must "
                                 "be 0");

@@ -137,7 +137,7 @@ static int check_data(const struct ran_trainer *t, struct ran_error *err)
         RAN_TRY(ran_train_settings_check(t->s, t->c, err));
         RAN_TRY(ran_batch_check(job->train, t->c, t->V, t->C, false, err));
         RAN_TRY(ran_batch_check(job->dev, t->c, t->V, t->C, true, err));
-        if (ran_train_has_dev(job) && !ran_task_is_tied(t->c) && job->dev->C != t->C)
+        if (ran_train_has_dev(job) && ran_task_has_labels(t->c->task) && job->dev->C != t->C)
                 return ran_fail(err, RAN_EINVAL,
                                 "the validation documents have %zu classes, the training data %zu",
                                 job->dev->C, t->C);
@@ -184,6 +184,8 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
+        if (t->c->task == RAN_TASK_EMBED)
+                t->C = job->train->target_width;
         if (ran_config_has_features(t->c) && !ran_config_trains_encoder(t->c) &&
             job->init == NULL && job->vectors == NULL && ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,

@@ -23,7 +23,7 @@ enum { AFFIXES = 8 };
 static double linear_cost(const struct ran_trainer *t)
 {
         const struct ran_dataset *d = t->job->train;
-        const double numbers = (double)(t->c->ngrams + (t->c->affixes ? AFFIXES : 0));
+        const double numbers = (double)(t->c->linear.ngrams + (t->c->linear.affixes ? AFFIXES : 0));
         const double classes = t->C > 2 ? (double)t->C : 1;
         size_t tokens = 0;
 

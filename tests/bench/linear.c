@@ -153,7 +153,7 @@ static void add_record(struct bench *b, const struct ran_record *r, const struct
         bench_check(ran_tokenizer_encode(b->tokenizer, text->data, text->len, e, &err), &err);
         if (one != NULL)
                 labels[n++] = label(b, r, one->value);
-        b->d.multilabel = b->c.multilabel = one == NULL;
+        b->d.multilabel = b->c.classify.multilabel = one == NULL;
         while (one == NULL && several != NULL && n < 256 &&
                ran_json_next(r->line, several->value, &at, &name, &item, &type))
                 labels[n++] = label(b, r, item);
@@ -195,8 +195,10 @@ static void begin(struct bench *b, const char *path)
 {
         struct ran_error err = {0};
 
-        b->c = (struct ran_config){
-                .wide = 1 << 18, .ngrams = 2, .affixes = path != NULL, .task = RAN_TASK_CLASSIFY};
+        b->c = (struct ran_config){.linear.wide = 1 << 18,
+                                   .linear.ngrams = 2,
+                                   .linear.affixes = path != NULL,
+                                   .task = RAN_TASK_CLASSIFY};
         if (path != NULL)
                 read_documents(b, path);
         else
@@ -204,8 +206,8 @@ static void begin(struct bench *b, const char *path)
         bench_check(ran_dataset_finish(&b->d, &err), &err);
         if (b->tokenizer != NULL)
                 b->pieces = ran_linear_model_affixes(b->tokenizer, &b->c, &err);
-        b->idf = ran_alloc_floats(b->c.wide, &err);
-        b->weight = ran_alloc_floats(b->c.wide * b->d.C, &err);
+        b->idf = ran_alloc_floats(b->c.linear.wide, &err);
+        b->weight = ran_alloc_floats(b->c.linear.wide * b->d.C, &err);
         b->bias = ran_alloc_floats(b->d.C, &err);
         b->document = ran_alloc(b->d.B, sizeof *b->document, &err);
         bench_check((b->pieces != NULL || b->tokenizer == NULL) && b->idf != NULL &&
@@ -249,7 +251,7 @@ static void fit(struct bench *b, const struct ran_svm *svm, double cost)
 {
         struct ran_error err = {0};
 
-        memset(b->weight, 0, b->c.wide * b->d.C * sizeof *b->weight);
+        memset(b->weight, 0, b->c.linear.wide * b->d.C * sizeof *b->weight);
         memset(b->bias, 0, b->d.C * sizeof *b->bias);
         bench_check(ran_svm_fit(svm, cost, b->weight, b->bias, NULL, NULL, &err), &err);
 }

@@ -100,7 +100,7 @@ static double states(const struct product_job *job, size_t L)
 {
         size_t m = ran_packed_windows(job->c, L, 0);
 
-        if (m > 1 && job->c->review > RAN_REVIEW_ALL)
+        if (m > 1 && job->c->ran.review > RAN_REVIEW_ALL)
                 return (double)ran_review_scores(job->c, L, 0) / (double)L;
         return m > 1 ? (double)m : 0;
 }
@@ -113,10 +113,10 @@ static double scores(const struct product_job *job, size_t L)
 
         for (size_t j = 0; j < c->heads; j++) {
                 struct ran_mask m;
-                int pattern = c->attention.item[c->attention.n > 1 ? j : 0];
+                int pattern = c->transformer.attention.item[c->transformer.attention.n > 1 ? j : 0];
 
-                if (ran_mask_init(&m, pattern, c->window, c->dilation, c->mask, L, 0, NULL) ==
-                    RAN_OK)
+                if (ran_mask_init(&m, pattern, c->window, c->transformer.dilation, c->mask, L, 0,
+                                  NULL) == RAN_OK)
                         sum += (double)ran_mask_count(&m, 0, L, 0, L);
         }
         return sum / (double)L;
@@ -136,8 +136,8 @@ static void list_recurrent(struct list *l)
 {
         const struct ran_config *c = l->job->c;
         size_t D = c->dim, E = c->heads * c->head_dim, rows = l->job->rows;
-        bool gated = c->cell == RAN_CELL_GATED || c->cell == RAN_CELL_PUBLISHED,
-             prenorm = c->cell == RAN_CELL_PRENORM;
+        bool gated = c->ran.cell == RAN_CELL_GATED || c->ran.cell == RAN_CELL_PUBLISHED,
+             prenorm = c->ran.cell == RAN_CELL_PRENORM;
         size_t F = D + D / 2; /* of its feed-forward part */
         double n = mean(l->job, window_rows), m = mean(l->job, states), N = (double)c->layers;
 
@@ -148,7 +148,7 @@ static void list_recurrent(struct list *l)
                 add_linear(l, rows, D, 2 * F, N);
                 add_linear(l, rows, F, D, N);
         }
-        if (!c->review)
+        if (!c->ran.review)
                 return;
         add_linear(l, rows, D, D, gated || prenorm ? 2 * N : N);
         if (gated)
@@ -174,7 +174,8 @@ static void list_transformer(struct list *l)
 static void list_contextualizer(struct list *l)
 {
         const struct ran_config *c = l->job->c;
-        size_t D = c->dim, u = c->rank, rows = l->job->rows, block = rows < 256 ? rows : 256;
+        size_t D = c->dim, u = c->contextualizer.rank, rows = l->job->rows,
+               block = rows < 256 ? rows : 256;
         double N = (double)c->layers, lengthy = mean(l->job, is_long);
         double square = 2 * lengthy * (double)D * (double)D;
 
@@ -189,7 +190,7 @@ static void list_contextualizer(struct list *l)
 /* Windows of a BERT: as many as hold all tokens, of nearly the same size. */
 static double bert_windows(const struct product_job *job, size_t L)
 {
-        const size_t room = job->c->max_length - job->c->prefix - job->c->suffix;
+        const size_t room = job->c->bert.max_length - job->c->bert.prefix - job->c->bert.suffix;
 
         return (double)((L + room - 1) / room);
 }
@@ -197,7 +198,8 @@ static double bert_windows(const struct product_job *job, size_t L)
 /* Rows of a token's window, and rows for each token. */
 static double bert_window_rows(const struct product_job *job, size_t L)
 {
-        return (double)L / bert_windows(job, L) + (double)(job->c->prefix + job->c->suffix);
+        return (double)L / bert_windows(job, L) +
+               (double)(job->c->bert.prefix + job->c->bert.suffix);
 }
 
 static double bert_rows(const struct product_job *job, size_t L)
@@ -221,7 +223,7 @@ static void list_bert(struct list *l)
         add_attention(l, (size_t)n, (size_t)n, c->head_dim,
                       N * (double)c->heads * mean(l->job, bert_scores));
         add_linear(l, rows, E, D, each);
-        add_linear(l, rows, D, c->gated ? 2 * f : f, each);
+        add_linear(l, rows, D, c->bert.gated ? 2 * f : f, each);
         add_linear(l, rows, f, D, each);
 }
 

@@ -178,7 +178,7 @@ static void measure_layers(void *arg)
         m.c.heads = HEADS;
         m.c.head_dim = cost->d;
         m.c.window = cost->window;
-        m.c.attention.item[0] = (unsigned char)cost->pattern;
+        m.c.transformer.attention.item[0] = (unsigned char)cost->pattern;
         check(ran_layout_init(&layout, &m.c, 2, &err) == RAN_OK, &err);
         check(ran_params_init(&m.p, &m.c, 2, &err) == RAN_OK, &err);
         check(ran_params_init(&m.dp, &m.c, 2, &err) == RAN_OK, &err);

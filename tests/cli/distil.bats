@@ -106,3 +106,95 @@ distil() {
   [ -e m.ran.vectors ]
   [ ! -e m.ran ]
 }
+
+# ---- a RAN as the student --------------------------------------------------------------------------
+
+learn() {
+  RAN_ISA=portable distil --encoder ran --layers 1 --heads 2 --window 4 --ran-batch 16 "$@"
+}
+
+# The mean cosine of the vectors of two files.
+alike() {
+  paste -d '\n' "$1" "$2" | jq -s '[range(0; length; 2) as $i | .[$i].prediction.embedding as $a | .[$i + 1].prediction.embedding as $b |
+    ([range($a | length) | $a[.] * $b[.]] | add) / (([$a[] | . * .] | add) * ([$b[] | . * .] | add) | sqrt)] | add / length'
+}
+
+@test "distil: a RAN begins as the static vectors, and comes nearer to the teacher" {
+  RAN_ISA=portable distil -q --weights f32 -o static.ran texts.jsonl
+  # A step of next to nothing: it is what it began with.
+  learn -q --weights f32 --ran-epochs 1 --ran-learning-rate 1e-9 -o begun.ran texts.jsonl
+  head -n 20 texts.jsonl | sed 's/"label":"[^"]*"/"id":1/' >some.jsonl
+  for m in static begun; do RAN_ISA=portable ran-classify --embed -m $m.ran some.jsonl >$m.vectors; done
+  [ "$(alike static.vectors begun.vectors | jq '. > 0.9999')" = true ]
+  run -0 --separate-stderr learn --ran-epochs 20 -o ran.ran texts.jsonl
+  [ -z "$output" ]
+  [[ $stderr =~ 'on 40 texts that were held out: mean cosine to the teacher'"'"'s vectors '0\.[0-9]+', of static vectors '0\.[0-9]+ ]]
+  [ ! -e ran.ran.ckpt ]
+  [ ! -e ran.ran.vectors ]
+  ran-train info --format json ran.ran | jq -e '.task == "embed" and .config.encoder == "ran" and .config.vector and
+    .training.encoder == "ran" and .training.ran_epochs == 20 and .training.distilled.cosine > .training.distilled.cosine_static + 0.01'
+  ran-train info ran.ran | grep -q 'of the static vectors'
+}
+
+@test "distil: a RAN knows the order of words, and reads a text of any length in one pass" {
+  learn -q --ran-epochs 3 -o ran.ran texts.jsonl
+  printf '{"text":"%s"}\n' 'rain sun sea' 'sea sun rain' >order.jsonl
+  ran-classify --embed -m ran.ran order.jsonl | jq -se '.[0].prediction.embedding != .[1].prediction.embedding'
+  jq -s '{text: (map(.text) | join(" "))}' -c texts.jsonl >long.jsonl
+  ran-classify --embed -m ran.ran long.jsonl |
+    jq -e '.prediction.embedding | length == 8 and ((map(. * .) | add) - 1 | fabs) < 1e-5'
+  ran-classify -m ran.ran --embed texts.jsonl >vectors.jsonl
+  ran-classify -m ran.ran --nearest 2 --among vectors.jsonl order.jsonl | jq -se 'all(.prediction.nearest | length == 2)'
+}
+
+@test "distil: a RAN is the same with any number of threads, interrupted or not, and by --replay" {
+  learn -q --ran-epochs 3 -o one.ran texts.jsonl
+  learn -q -j 1 --ran-epochs 3 -o two.ran texts.jsonl
+  cmp one.ran two.ran
+  run -0 --separate-stderr env RAN_ISA=portable ran-train distil --teacher "$encoder" --replay one.ran texts.jsonl
+  [[ $stderr == *'the same bytes as one.ran'* ]]
+  # Stopped while it learns, unless the machine was too busy to stop it in time.
+  RAN_ISA=portable ran-train distil -j 1 --teacher "$encoder" --dim 8 --encoder ran --layers 1 --heads 2 --window 4 \
+    --ran-batch 16 --ran-epochs 400 -o m.ran texts.jsonl 2>log &
+  pid=$!
+  until [ -e m.ran.vectors ] || [ -e m.ran ]; do kill -0 $pid; sleep 0.05; done
+  sleep 0.2
+  kill -TERM $pid || true
+  status=0
+  wait $pid || status=$?
+  if [ "$status" -eq 143 ]; then
+    [ ! -e m.ran ]
+    grep -q 'the same command goes on' log
+  fi
+  run -0 --separate-stderr learn -j 1 --ran-epochs 400 -o m.ran texts.jsonl
+  [ ! -e m.ran.ckpt ]
+  learn -q --ran-epochs 400 -o whole.ran texts.jsonl
+  cmp m.ran whole.ran
+}
+
+@test "distil: a RAN serves classifiers: its vectors, or all of it tuned" {
+  learn -q --ran-epochs 3 -o ran.ran texts.jsonl
+  run -0 --separate-stderr ran-train classify --init ran.ran --frozen -o frozen.ran texts.jsonl
+  ran-train info --format json frozen.ran | jq -e '.config.encoder == "ran" and .config.frozen and .config.vector'
+  ran-classify -m frozen.ran texts.jsonl | jq -se 'all(.prediction.label | IN("wet", "dry"))'
+  ran-train classify -q --init ran.ran --wide 0 --epochs 2 -o tuned.ran texts.jsonl
+  ran-train info --format json tuned.ran | jq -e '.config.encoder == "ran" and .config.vector and (.config.frozen | not)'
+  ran-classify -m tuned.ran texts.jsonl | jq -se 'all(.prediction.label | IN("wet", "dry"))'
+}
+
+@test "distil: options of a RAN are for a RAN, and a foreign checkpoint is refused" {
+  run -2 distil --layers 2 -o m.ran texts.jsonl
+  [[ $output == *'--layers is for --encoder ran'* ]]
+  mkdir m.ran.ckpt
+  run -3 learn -o m.ran texts.jsonl
+  [[ $output == *'m.ran.ckpt is not a regular file'* ]]
+  rmdir m.ran.ckpt
+  echo nothing >m.ran.ckpt
+  run -3 learn -o m.ran texts.jsonl
+  [ "$(cat m.ran.ckpt)" = nothing ]
+  [ ! -e m.ran ]
+  learn -q --ran-epochs 1 -o other.ran texts.jsonl
+  cp other.ran m.ran.ckpt
+  run -2 learn -o m.ran texts.jsonl
+  [[ $output == *'m.ran.ckpt is of version '*'or remove it to start over'* ]]
+}

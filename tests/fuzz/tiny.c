@@ -247,29 +247,29 @@ static void configure(struct tiny *t, int kind)
         c->layers = c->heads = 1;
         c->window = 4;
         c->min_window = 1;
-        c->rank = 2;
-        c->affixes = false;
+        c->contextualizer.rank = 2;
+        c->linear.affixes = false;
         t->s.epochs = 2;
         t->s.batch = 2;
         switch (kind) {
         case TINY_CLASSIFY:
-                c->wide = 8;
+                c->linear.wide = 8;
                 t->s.wide_cost = 1; /* chosen, it would take all the time */
                 t->s.wide_ratios = RAN_RATIOS_NO;
                 t->s.refit = true;
                 break;
         case TINY_SEVERAL:
                 c->encoder = RAN_ENCODER_CONTEXTUALIZER;
-                c->multilabel = true;
-                c->wide = 8;
-                c->affixes = true;
+                c->classify.multilabel = true;
+                c->linear.wide = 8;
+                c->linear.affixes = true;
                 t->s.wide_cost = 1;
                 t->s.wide_ratios = RAN_RATIOS_NO;
                 break;
         case TINY_TAG:
                 c->task = RAN_TASK_TAG;
-                c->crf = true;
-                c->wide = 8;
+                c->tag.crf = true;
+                c->linear.wide = 8;
                 break;
         case TINY_MLM:
                 c->task = RAN_TASK_MLM;
@@ -277,7 +277,7 @@ static void configure(struct tiny *t, int kind)
         default:
                 c->task = RAN_TASK_LM;
                 c->mask = RAN_MASK_CAUSAL;
-                c->shortlist = 6;
+                c->lm.shortlist = 6;
                 t->s.bptt = kind == TINY_LM;
                 if (kind == TINY_TRANSFORMER)
                         c->encoder = RAN_ENCODER_TRANSFORMER;

@@ -57,7 +57,7 @@ static void norm(const struct naive *n, double *x, const double *w, const double
                 for (size_t i = 0; i < D; i++)
                         square += (x[i] - mean) * (x[i] - mean) / (double)D;
                 for (size_t i = 0; i < D; i++)
-                        x[i] = (x[i] - mean) / sqrt(square + n->c->norm_eps) * w[i] +
+                        x[i] = (x[i] - mean) / sqrt(square + n->c->bert.norm_eps) * w[i] +
                                (b != NULL ? b[i] : 0);
         }
 }
@@ -84,10 +84,10 @@ static double activate(int activation, double x)
 static double bias(const struct naive *n, long distance, size_t head)
 {
         const double *relative = tensor(n, "bert.relative.weight");
-        const long half = (long)n->c->buckets / 2, single = half / 2, far = labs(distance);
+        const long half = (long)n->c->bert.buckets / 2, single = half / 2, far = labs(distance);
         long bucket = far;
 
-        if (n->c->buckets == 0)
+        if (n->c->bert.buckets == 0)
                 return 0;
         if (far >= single && single > 0)
                 bucket = single +
@@ -100,14 +100,14 @@ static double bias(const struct naive *n, long distance, size_t head)
 
 static bool is_global(const struct naive *n, size_t l)
 {
-        return l % n->c->global_every == 0;
+        return l % n->c->bert.global_every == 0;
 }
 
 /* Pairs (2k, 2k + 1) of every head of a row. */
 static void rotate(const struct naive *n, size_t l, double *x, size_t position)
 {
         const struct ran_config *c = n->c;
-        const double base = is_global(n, l) ? c->rotary_base : c->rotary_base_local;
+        const double base = is_global(n, l) ? c->bert.rotary_base : c->bert.rotary_base_local;
 
         for (size_t i = 0; i < c->heads * c->head_dim; i += 2) {
                 const double angle = (double)position *
@@ -123,7 +123,7 @@ static void rotate(const struct naive *n, size_t l, double *x, size_t position)
 static void see(const struct rows *w, size_t l, size_t head, size_t i, size_t t, double weight)
 {
         const struct naive *n = w->n;
-        const size_t prefix = n->c->prefix, end = w->R - n->c->suffix, L = n->rows;
+        const size_t prefix = n->c->bert.prefix, end = w->R - n->c->bert.suffix, L = n->rows;
 
         if (n->seen.heads != NULL && i >= prefix && i < end && t >= prefix && t < end)
                 n->seen.heads[((l * n->c->heads + head) * L + w->t + i - prefix) * L + w->t + t -
@@ -189,7 +189,7 @@ static void add_attention(const struct rows *w, size_t l)
         double *q = doubles(R * E), *k = doubles(R * E), *v = doubles(R * E);
 
         memcpy(z, w->x, R * D * sizeof(*z));
-        if (c->norm_first && norm_w != NULL)
+        if (c->bert.norm_first && norm_w != NULL)
                 norm(n, z, norm_w, norm_b, R, D);
         linear(q, z, of_layer(n, l, "attn.q.weight"), of_layer(n, l, "attn.q.bias"), R, D, E);
         linear(k, z, of_layer(n, l, "attn.k.weight"), of_layer(n, l, "attn.k.bias"), R, D, E);
@@ -204,7 +204,7 @@ static void add_attention(const struct rows *w, size_t l)
         linear(z, a, of_layer(n, l, "attn.out.weight"), of_layer(n, l, "attn.out.bias"), R, E, D);
         drop(w, z, l, RAN_DROP_ATTENTION);
         add(w->x, z, R * D);
-        if (!c->norm_first)
+        if (!c->bert.norm_first)
                 norm(n, w->x, norm_w, norm_b, R, D);
         free(z);
         free(a);
@@ -223,18 +223,18 @@ static void add_feed(const struct rows *w, size_t l)
         double *z = doubles(R * D), *up = doubles(R * F), *gate = doubles(R * F);
 
         memcpy(z, w->x, R * D * sizeof(*z));
-        if (c->norm_first)
+        if (c->bert.norm_first)
                 norm(n, z, norm_w, norm_b, R, D);
         linear(up, z, of_layer(n, l, "ffn.up.weight"), of_layer(n, l, "ffn.up.bias"), R, D, F);
-        if (c->gated)
+        if (c->bert.gated)
                 linear(gate, z, of_layer(n, l, "ffn.gate.weight"), of_layer(n, l, "ffn.gate.bias"),
                        R, D, F);
         for (size_t i = 0; i < R * F; i++)
-                up[i] = activate(c->activation, up[i]) * (c->gated ? gate[i] : 1);
+                up[i] = activate(c->bert.activation, up[i]) * (c->bert.gated ? gate[i] : 1);
         linear(z, up, of_layer(n, l, "ffn.down.weight"), of_layer(n, l, "ffn.down.bias"), R, F, D);
         drop(w, z, l, RAN_DROP_FEED);
         add(w->x, z, R * D);
-        if (!c->norm_first)
+        if (!c->bert.norm_first)
                 norm(n, w->x, norm_w, norm_b, R, D);
         free(z);
         free(up);
@@ -256,7 +256,7 @@ static void read_window(const struct rows *w)
                 add_attention(w, l);
                 add_feed(w, l);
         }
-        if (n->c->norm_first)
+        if (n->c->bert.norm_first)
                 norm(n, w->x, tensor(n, "bert.norm.weight"), tensor(n, "bert.norm.bias"), w->R, D);
 }
 
@@ -271,25 +271,25 @@ static void window_vector(const struct rows *w, double *v)
         for (size_t d = 0; d < D; d++) {
                 double top = -INFINITY, sum = 0;
 
-                for (size_t r = c->pool_skip; r < w->R; r++) {
+                for (size_t r = c->bert.pool_skip; r < w->R; r++) {
                         top = fmax(top, w->x[r * D + d]);
                         sum += w->x[r * D + d];
                 }
                 pooled[d] = c->pooling == RAN_POOL_MAX    ? top
-                            : c->pooling == RAN_POOL_MEAN ? sum / (double)(w->R - c->pool_skip)
+                            : c->pooling == RAN_POOL_MEAN ? sum / (double)(w->R - c->bert.pool_skip)
                             : c->pooling == RAN_POOL_CLS  ? w->x[d]
                                                           : w->x[(w->R - 1) * D + d];
         }
-        if (c->dense == 0) {
+        if (c->bert.dense == 0) {
                 memcpy(v, pooled, D * sizeof(*v));
         } else {
                 linear(v, pooled, tensor(n, "bert.dense.weight"), tensor(n, "bert.dense.bias"), 1,
-                       D, c->dense);
-                for (size_t i = 0; i < c->dense; i++)
-                        v[i] = activate(c->dense_activation, v[i]);
-                if (c->dense_norm)
+                       D, c->bert.dense);
+                for (size_t i = 0; i < c->bert.dense; i++)
+                        v[i] = activate(c->bert.dense_activation, v[i]);
+                if (c->bert.dense_norm)
                         norm(n, v, tensor(n, "bert.dense_norm.weight"),
-                             tensor(n, "bert.dense_norm.bias"), 1, c->dense);
+                             tensor(n, "bert.dense_norm.bias"), 1, c->bert.dense);
         }
         free(pooled);
 }
@@ -300,11 +300,11 @@ static void lay_rows(struct rows *w, const double *x, size_t m)
         const struct ran_config *c = w->n->c;
         const size_t D = c->dim;
 
-        for (size_t i = 0; i < c->prefix * D; i++)
+        for (size_t i = 0; i < c->bert.prefix * D; i++)
                 w->x[i] = tensor(w->n, "bert.prefix.weight")[i];
-        memcpy(w->x + c->prefix * D, x, m * D * sizeof(*x));
-        for (size_t i = 0; i < c->suffix * D; i++)
-                w->x[(c->prefix + m) * D + i] = tensor(w->n, "bert.suffix.weight")[i];
+        memcpy(w->x + c->bert.prefix * D, x, m * D * sizeof(*x));
+        for (size_t i = 0; i < c->bert.suffix * D; i++)
+                w->x[(c->bert.prefix + m) * D + i] = tensor(w->n, "bert.suffix.weight")[i];
 }
 
 /* Makes v that long. */
@@ -322,14 +322,15 @@ void naive_bert(const struct naive *n, double *v, double *tokens, double *each, 
                 size_t L)
 {
         const struct ran_config *c = n->c;
-        const size_t around = c->prefix + c->suffix, room = c->max_length - around;
-        const size_t windows = (L + room - 1) / room, width = c->dense > 0 ? c->dense : c->dim;
-        const double all = (double)(L + windows * (around - c->pool_skip));
+        const size_t around = c->bert.prefix + c->bert.suffix, room = c->bert.max_length - around;
+        const size_t windows = (L + room - 1) / room,
+                     width = c->bert.dense > 0 ? c->bert.dense : c->dim;
+        const double all = (double)(L + windows * (around - c->bert.pool_skip));
         double *one = doubles(width);
         struct rows w = {.n = n};
 
-        const bool own = c->upper != RAN_UPPER_POOLING;
-        const bool top = own ? c->upper == RAN_UPPER_MAX : c->pooling == RAN_POOL_MAX;
+        const bool own = c->upper.kind != RAN_UPPER_POOLING;
+        const bool top = own ? c->upper.kind == RAN_UPPER_MAX : c->pooling == RAN_POOL_MAX;
 
         for (size_t d = 0; d < width; d++)
                 v[d] = top ? -INFINITY : 0;
@@ -342,15 +343,15 @@ void naive_bert(const struct naive *n, double *v, double *tokens, double *each, 
                 lay_rows(&w, x + t * c->dim, m);
                 read_window(&w);
                 window_vector(&w, one);
-                if (own && c->l2_normalize)
+                if (own && c->bert.l2_normalize)
                         stretch(one, width, sqrt((double)width));
                 for (size_t d = 0; d < width; d++)
                         v[d] = top ? fmax(v[d], one[d])
                                : !own && c->pooling == RAN_POOL_MEAN
-                                       ? v[d] + one[d] * (double)(w.R - c->pool_skip) / all
+                                       ? v[d] + one[d] * (double)(w.R - c->bert.pool_skip) / all
                                        : v[d] + one[d] / (double)windows;
                 if (tokens != NULL)
-                        memcpy(tokens + t * c->dim, w.x + c->prefix * c->dim,
+                        memcpy(tokens + t * c->dim, w.x + c->bert.prefix * c->dim,
                                m * c->dim * sizeof(*tokens));
                 if (each != NULL)
                         memcpy(each + i * width, one, width * sizeof(*each));
@@ -358,14 +359,14 @@ void naive_bert(const struct naive *n, double *v, double *tokens, double *each, 
                 w.at += w.R;
                 t += m;
         }
-        if (c->l2_normalize)
+        if (c->bert.l2_normalize)
                 stretch(v, width, 1);
         free(one);
 }
 
 size_t naive_windows(const struct naive *n, size_t L)
 {
-        const size_t room = n->c->max_length - n->c->prefix - n->c->suffix;
+        const size_t room = n->c->bert.max_length - n->c->bert.prefix - n->c->bert.suffix;
 
         return (L + room - 1) / room;
 }

@@ -115,14 +115,14 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
         n->block = doubles(layout->size);
         n->idf = p->idf;
         n->affixes = p->affixes;
-        n->embed = doubles((V + c->spelling) * c->dim + c->wide * C);
+        n->embed = doubles((V + c->spelling) * c->dim + c->linear.wide * C);
         for (size_t i = 0; i < layout->size; i++)
                 n->block[i] = (double)p->block[i];
         for (size_t i = 0; i < V * c->dim; i++)
                 n->embed[i] = (double)p->embed[i];
         for (size_t i = 0; i < c->spelling * c->dim; i++)
                 n->embed[V * c->dim + i] = (double)p->spelling[i];
-        for (size_t i = 0; i < c->wide * C; i++)
+        for (size_t i = 0; i < c->linear.wide * C; i++)
                 n->embed[(V + c->spelling) * c->dim + i] = (double)p->wide[i];
         n->layer = calloc(c->layers, sizeof(*n->layer));
         n->head = calloc(1, sizeof(*n->head));
@@ -145,18 +145,18 @@ void naive_release(struct naive *n)
 
 static bool published(const struct naive *n)
 {
-        return n->c->encoder == RAN_ENCODER_RAN && n->c->cell == RAN_CELL_PUBLISHED;
+        return n->c->encoder == RAN_ENCODER_RAN && n->c->ran.cell == RAN_CELL_PUBLISHED;
 }
 
 /* phi and GLUs: a published cell has them, too. */
 static bool gated(const struct naive *n)
 {
-        return n->c->cell == RAN_CELL_GATED || n->c->cell == RAN_CELL_PUBLISHED;
+        return n->c->ran.cell == RAN_CELL_GATED || n->c->ran.cell == RAN_CELL_PUBLISHED;
 }
 
 static bool prenorm(const struct naive *n)
 {
-        return n->c->cell == RAN_CELL_PRENORM;
+        return n->c->ran.cell == RAN_CELL_PRENORM;
 }
 
 static double sigmoid(double x)
@@ -353,9 +353,9 @@ static void window(const struct naive *n, const struct naive_layer *p, double *Y
         mix(n, p, P, Z, w + 1, from, at);
         norm(n, P, NULL, w + 1); /* (5) */
         memcpy(Y, P + D, w * D * sizeof(*Y));
-        if (n->c->residual && gated(n)) /* (6) */
+        if (n->c->ran.residual && gated(n)) /* (6) */
                 add_glu(n, P, G, p->update, 1);
-        else if (n->c->residual)
+        else if (n->c->ran.residual)
                 for (size_t i = 0; i < D; i++)
                         P[i] += G[i];
         norm(n, P, &p->update_norm, 1);
@@ -369,13 +369,14 @@ static void window(const struct naive *n, const struct naive_layer *p, double *Y
 /* Whether the review's pattern has the distance of state j from the state where a token stands. */
 static bool in_pattern(const struct ran_config *c, size_t stands, size_t j)
 {
-        size_t d = j > stands ? j - stands : stands - j, half = c->review_window / 2, far = half;
+        size_t d = j > stands ? j - stands : stands - j, half = c->ran.review_window / 2,
+               far = half;
 
-        if (c->review == RAN_REVIEW_ALL || d <= half)
+        if (c->ran.review == RAN_REVIEW_ALL || d <= half)
                 return true;
         for (size_t gap = 2; far < d; gap++)
                 far += gap;
-        return c->review == RAN_REVIEW_DISPERSED && far == d;
+        return c->ran.review == RAN_REVIEW_DISPERSED && far == d;
 }
 
 /* Whether token t sees state j, that after window j, when reading L tokens in m windows. Under a
@@ -398,7 +399,7 @@ static void review(const struct naive *n, const struct naive_layer *p, double *x
                    const double *S, size_t L, size_t m)
 {
         size_t D = n->c->dim, cells = m + 1,
-               states = cells + (n->c->review_source ? n->sources : 0);
+               states = cells + (n->c->ran.review_source ? n->sources : 0);
         double *q = doubles(L * D), *k = doubles(states * D), *v = doubles(states * D);
         double *R = doubles(L * D), *score = doubles(states);
 
@@ -473,7 +474,7 @@ static void published_window(const struct naive *n, const struct naive_layer *p,
         norm(n, P, NULL, w + 1);
         memcpy(Y, P + D, w * D * sizeof(*Y));
         memcpy(G, P, D * sizeof(*G));
-        if (!first && n->c->residual)
+        if (!first && n->c->ran.residual)
                 add_glu(n, G, c, p->update, 1);
         if (!first)
                 norm(n, G, &p->update_norm, 1);
@@ -493,8 +494,8 @@ static void pool_cells(const struct naive *n, double *cell, const double *S, siz
                         top = fmax(top, S[i * D + d]);
                         sum += S[i * D + d];
                 }
-                if (n->c->cell_pooling != RAN_POOL_LAST)
-                        cell[d] = n->c->cell_pooling == RAN_POOL_MAX ? top : sum / (double)m;
+                if (n->c->ran.cell_pooling != RAN_POOL_LAST)
+                        cell[d] = n->c->ran.cell_pooling == RAN_POOL_MAX ? top : sum / (double)m;
         }
 }
 
@@ -517,7 +518,7 @@ static void published_layer(const struct naive *n, const struct naive_layer *p, 
                                  from + i);
                 memcpy(S + (i + 1) * D, c, D * sizeof(*S));
         }
-        if (n->c->review) {
+        if (n->c->ran.review) {
                 review(n, p, x, Y, S, L, m);
         } else {
                 memcpy(x, Y, L * D * sizeof(*x));
@@ -581,10 +582,10 @@ static void prenorm_window(const struct naive *n, const struct naive_layer *p, d
         memcpy(in, P, D * sizeof(*in));
         memcpy(in + D, N, D * sizeof(*in));
         norm(n, P, &p->update_norm, 1);
-        if (n->c->residual)
+        if (n->c->ran.residual)
                 linear(n, u, in, p->update_gate, 1, false);
         for (size_t d = 0; d < D; d++) {
-                double gate = n->c->residual ? sigmoid(u[d]) : 1;
+                double gate = n->c->ran.residual ? sigmoid(u[d]) : 1;
 
                 G[d] = (1 - gate) * G[d] + gate * P[d];
         }
@@ -636,7 +637,7 @@ static void prenorm_layer(const struct naive *n, const struct naive_layer *p, do
                 prenorm_window(n, p, x + from * D, G, N, to - from, from, from + i);
                 memcpy(S + (i + 1) * D, N, D * sizeof(*S));
         }
-        if (n->c->review) {
+        if (n->c->ran.review) {
                 double *z = doubles(L * D);
 
                 memcpy(z, x, L * D * sizeof(*z));
@@ -671,7 +672,7 @@ static void layer(const struct naive *n, size_t l, double *x, double *last, size
                 window(n, p, Y + from * D, G, x + from * D, to - from, from, from + i);
                 memcpy(S + (i + 1) * D, G, D * sizeof(*S)); /* (8) */
         }
-        if (n->c->review) {
+        if (n->c->ran.review) {
                 review(n, p, x, Y, S, L, m);
         } else {
                 memcpy(x, Y, L * D * sizeof(*x));
@@ -752,7 +753,8 @@ static void weigh_positions(const struct naive *n, double *x, const double *posi
                         p[t] = (double)(t + 1) * position[j];
                 softmax(p, L);
                 for (size_t t = 0; t < L; t++)
-                        x[t * D + j] *= p[t] * (n->c->position_scale ? (double)L : 1);
+                        x[t * D + j] *=
+                                p[t] * (n->c->contextualizer.position_scale ? (double)L : 1);
         }
         free(p);
 }
@@ -763,9 +765,10 @@ static void first_context(const struct naive *n, double *c)
         const struct pair learned = pair_of(n, "contextualizer.context");
 
         for (size_t d = 0; d < n->c->dim; d++)
-                c[d] = n->c->context == RAN_CONTEXT_LEARNED  ? learned.w[d]
-                       : n->c->context == RAN_CONTEXT_RANDOM ? 2 * ran_random_uniform(key, d) - 1
-                                                             : 1;
+                c[d] = n->c->contextualizer.context == RAN_CONTEXT_LEARNED ? learned.w[d]
+                       : n->c->contextualizer.context == RAN_CONTEXT_RANDOM
+                               ? 2 * ran_random_uniform(key, d) - 1
+                               : 1;
 }
 
 static double length(const double *x, size_t n)
@@ -779,7 +782,7 @@ static double length(const double *x, size_t n)
 
 static void step(const struct naive *n, size_t l, double *c, const double *x, size_t L)
 {
-        size_t D = n->c->dim, u = n->c->rank;
+        size_t D = n->c->dim, u = n->c->contextualizer.rank;
         const struct pair norms = in_step(n, l, "norm");
         double *z = doubles(D), *alpha = doubles(D), *vc = doubles(u), *mixed = doubles(u);
 
@@ -863,14 +866,15 @@ static void attend_by(const struct naive *n, size_t j, double *a, const double *
         double *score = doubles(L);
         struct ran_mask m;
 
-        if (ran_mask_init(&m, c->attention.item[c->attention.n > 1 ? j : 0], c->window, c->dilation,
-                          c->mask, L, n->sources, NULL) != RAN_OK)
+        if (ran_mask_init(&m, c->transformer.attention.item[c->transformer.attention.n > 1 ? j : 0],
+                          c->window, c->transformer.dilation, c->mask, L, n->sources,
+                          NULL) != RAN_OK)
                 abort();
         for (size_t i = 0; i < L; i++) {
                 for (size_t t = 0; t < L; t++)
                         score[t] = ran_mask_count(&m, i, i + 1, t, t + 1) == 1
-                                           ? similarity(c->similarity, q + i * E + j * d,
-                                                        k + t * E + j * d, d)
+                                           ? similarity(c->transformer.similarity,
+                                                        q + i * E + j * d, k + t * E + j * d, d)
                                            : -INFINITY;
                 softmax(score, L);
                 for (size_t e = j * d; e < (j + 1) * d; e++) {
@@ -978,7 +982,7 @@ static void read_cells(const struct naive *n, double *sum, const uint32_t *ids, 
         }
         for (size_t i = 0; i < D && prenorm(n); i++)
                 sum[i] *= sigmoid(sum[i]);
-        if (n->c->cell != RAN_CELL_PLAIN) {
+        if (n->c->ran.cell != RAN_CELL_PLAIN) {
                 add_glu(n, sum, last, n->head->gpc_glu, 1);
         } else {
                 linear(n, v, last, n->head->gpc, 1, false);
@@ -988,6 +992,28 @@ static void read_cells(const struct naive *n, double *sum, const uint32_t *ids, 
         free(x);
         free(last);
         free(v);
+}
+
+/* What a RAN learned to make: see part/ran/vector.c; as long as heads want it. */
+static void read_learned(const struct naive *n, double *v, const uint32_t *ids, size_t L)
+{
+        size_t D = n->c->dim;
+        double *x = doubles(L * D), *y = doubles(D), *last = doubles(D), squares = 0;
+
+        naive_encode(n, x, last, ids, L);
+        for (size_t i = 0; i < L * D; i++)
+                y[i % D] += x[i] / (double)L;
+        linear(n, v, y, pair_of(n, "ran.vector"), 1, false);
+        read_tokens(n, x, ids, L);
+        for (size_t i = 0; i < L * D; i++)
+                v[i % D] += x[i] / (double)L;
+        for (size_t i = 0; i < D; i++)
+                squares += v[i] * v[i];
+        for (size_t i = 0; i < D; i++)
+                v[i] *= sqrt((double)D / squares);
+        free(x);
+        free(y);
+        free(last);
 }
 
 /* Tokens alone: there is no cell. */
@@ -1007,6 +1033,8 @@ static void read_document(const struct naive *n, double *v, const uint32_t *ids,
                 read_context(n, v, ids, L);
         else if (n->c->encoder == RAN_ENCODER_TRANSFORMER)
                 read_pooled(n, v, ids, L);
+        else if (n->c->ran.vector)
+                read_learned(n, v, ids, L);
         else
                 read_cells(n, v, ids, L);
 }
@@ -1015,7 +1043,7 @@ static void read_document(const struct naive *n, double *v, const uint32_t *ids,
 
 static void attend_windows(const struct naive *n, double *h, const double *x, size_t R)
 {
-        const size_t D = n->c->dim, A = n->c->upper_dim;
+        const size_t D = n->c->dim, A = n->c->upper.dim;
         const struct pair key = pair_of(n, "upper.attention");
         const double *query = pair_of(n, "upper.attention.query").w;
         double *k = doubles(R * A), *score = doubles(R);
@@ -1044,7 +1072,7 @@ static void choose_window(const struct naive *n, double *h, const double *x, siz
                 double top = -INFINITY;
 
                 linear(n, logits, x + r * D, n->head->out, 1, false);
-                if (!n->c->multilabel)
+                if (!n->c->classify.multilabel)
                         softmax(logits, C);
                 for (size_t c = 0; c < C; c++)
                         top = fmax(top, logits[c]);
@@ -1060,20 +1088,20 @@ static void read_rows(const struct naive *n, double *h, const double *x, size_t 
 {
         struct naive inner = *n;
         struct ran_config c;
-        double *z = doubles(R * n->c->upper_dim);
+        double *z = doubles(R * n->c->upper.dim);
 
         if (ran_fields_init(ran_config_fields, &c, NULL) != RAN_OK)
                 abort();
-        c.encoder = n->c->upper == RAN_UPPER_RAN              ? RAN_ENCODER_RAN
-                    : n->c->upper == RAN_UPPER_CONTEXTUALIZER ? RAN_ENCODER_CONTEXTUALIZER
-                                                              : RAN_ENCODER_TRANSFORMER;
-        c.dim = n->c->upper_dim;
-        c.layers = n->c->upper_layers;
-        c.heads = n->c->upper_heads;
-        c.head_dim = n->c->upper_head_dim;
-        c.window = n->c->upper_window;
+        c.encoder = n->c->upper.kind == RAN_UPPER_RAN              ? RAN_ENCODER_RAN
+                    : n->c->upper.kind == RAN_UPPER_CONTEXTUALIZER ? RAN_ENCODER_CONTEXTUALIZER
+                                                                   : RAN_ENCODER_TRANSFORMER;
+        c.dim = n->c->upper.dim;
+        c.layers = n->c->upper.layers;
+        c.heads = n->c->upper.heads;
+        c.head_dim = n->c->upper.head_dim;
+        c.window = n->c->upper.window;
         c.ffn_dim = 4 * c.dim;
-        c.rank = 2 * c.dim;
+        c.contextualizer.rank = 2 * c.dim;
         linear(n, z, x, pair_of(n, "upper.in"), R, false);
         inner.c = &c;
         inner.given = z;
@@ -1094,17 +1122,17 @@ static void read_rows(const struct naive *n, double *h, const double *x, size_t 
 static void read_windows(const struct naive *n, double *v, const uint32_t *ids, size_t L)
 {
         const size_t D = n->c->dim, m = naive_windows(n, L);
-        const bool windows = n->c->upper_rows == RAN_ROWS_WINDOWS;
+        const bool windows = n->c->upper.rows == RAN_ROWS_WINDOWS;
         double *x = doubles(L * D), *own = doubles(D), *tokens = doubles(L * D),
                *each = doubles(m * D);
 
         read_tokens(n, x, ids, L);
         naive_bert(n, own, tokens, each, x, L);
-        if (n->c->upper == RAN_UPPER_ATTENTION)
+        if (n->c->upper.kind == RAN_UPPER_ATTENTION)
                 attend_windows(n, v, each, m);
-        else if (n->c->upper == RAN_UPPER_CERTAIN)
+        else if (n->c->upper.kind == RAN_UPPER_CERTAIN)
                 choose_window(n, v, each, m);
-        else if (n->c->upper > RAN_UPPER_ATTENTION)
+        else if (n->c->upper.kind > RAN_UPPER_ATTENTION)
                 read_rows(n, v, windows ? each : tokens, windows ? m : L);
         else
                 memcpy(v, own, D * sizeof(*v));
@@ -1119,7 +1147,7 @@ static void read_windows(const struct naive *n, double *v, const uint32_t *ids, 
 /* The last quarter is for affixes, rounded up. */
 static size_t runs_of(const struct naive *n)
 {
-        return n->c->affixes ? 3 * n->c->wide / 4 : n->c->wide;
+        return n->c->linear.affixes ? 3 * n->c->linear.wide / 4 : n->c->linear.wide;
 }
 
 /* One round of SplitMix64 for each id. */
@@ -1145,22 +1173,22 @@ static uint32_t kind(const struct naive *n, uint32_t id)
 static bool words_are_whole(const struct naive *n, const uint32_t *ids, size_t L, size_t from,
                             size_t to)
 {
-        for (size_t t = from; t < to && n->c->affixes; t++)
+        for (size_t t = from; t < to && n->c->linear.affixes; t++)
                 if (kind(n, ids[t]) != RAN_SUBWORD_BEGINS)
                         return false;
-        return !n->c->affixes || to == L || kind(n, ids[to]) != RAN_SUBWORD_CONTINUES;
+        return !n->c->linear.affixes || to == L || kind(n, ids[to]) != RAN_SUBWORD_CONTINUES;
 }
 
 static void add_wide(const struct naive *n, double *logits, const uint32_t *ids, size_t L)
 {
         const double *table = n->embed + (n->V + n->c->spelling) * n->c->dim;
-        double *x = doubles(n->c->wide), squares[2] = {0};
+        double *x = doubles(n->c->linear.wide), squares[2] = {0};
 
-        for (size_t length = 1; length <= n->c->ngrams; length++)
+        for (size_t length = 1; length <= n->c->linear.ngrams; length++)
                 for (size_t t = 0; t + length <= L; t++)
                         if (words_are_whole(n, ids, L, t, t + length))
                                 x[bucket_of(n, ids + t, length)]++;
-        for (size_t t = 0; n->c->affixes && t < L; t++)
+        for (size_t t = 0; n->c->linear.affixes && t < L; t++)
                 for (size_t i = 0; i < RAN_AFFIXES; i++) {
                         uint32_t bucket = n->affixes[ids[t] * RAN_AFFIX_ROW + i];
                         size_t later = i % 2 == 0 ? t : t + 1; /* the first is behind no other */
@@ -1169,11 +1197,11 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
                             (later == L || kind(n, ids[later]) != RAN_SUBWORD_CONTINUES))
                                 x[bucket]++;
                 }
-        for (size_t g = 0; g < n->c->wide; g++) {
+        for (size_t g = 0; g < n->c->linear.wide; g++) {
                 x[g] = x[g] > 0 ? (1 + log(x[g])) * (double)n->idf[g] : 0;
                 squares[g >= runs_of(n)] += x[g] * x[g];
         }
-        for (size_t g = 0; g < n->c->wide; g++) {
+        for (size_t g = 0; g < n->c->linear.wide; g++) {
                 double other = squares[g < runs_of(n)], own = squares[g >= runs_of(n)];
 
                 for (size_t c = 0; c < n->C && x[g] > 0; c++)
@@ -1187,7 +1215,7 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L)
 {
-        size_t D = n->c->upper >= RAN_UPPER_RAN ? n->c->upper_dim : n->c->dim;
+        size_t D = n->c->upper.kind >= RAN_UPPER_RAN ? n->c->upper.dim : n->c->dim;
         double *sum = doubles(D);
 
         if (n->c->encoder == RAN_ENCODER_BERT)
@@ -1196,7 +1224,7 @@ void naive_classify(const struct naive *n, double *logits, double *head, const u
                 read_document(n, sum, ids, L);
         drop(n, sum, D, 0, 0, RAN_DROP_HEAD, n->noise.dropout);
         linear(n, logits, sum, n->head->out, 1, false); /* (11) */
-        if (n->c->wide > 0)
+        if (n->c->linear.wide > 0)
                 add_wide(n, logits, ids, L);
         if (head != NULL)
                 memcpy(head, sum, D * sizeof(*head));

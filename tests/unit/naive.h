@@ -17,8 +17,8 @@ struct naive {
         const struct ran_layout *layout;
         size_t V, C;
         double *block;            /* all parameters but the embedding, as the layout has them */
-        double *embed;            /* (V, D), behind it (c->spelling, D) and (c->wide, C) */
-        const float *idf;         /* (c->wide) */
+        double *embed;            /* (V, D), behind it (c->spelling, D) and (c->linear.wide, C) */
+        const float *idf;         /* (c->linear.wide) */
         const uint32_t *affixes;  /* (V, RAN_AFFIX_ROW) */
         const uint32_t *spelling; /* of the document, where the model wants it */
         const double *given;      /* (L, D) rows in place of an embedding's, or NULL */

@@ -767,7 +767,7 @@ TEST(batch_gradient_does_not_see_the_linear_model)
         struct bench b;
         double loss;
 
-        c.wide = 12;
+        c.linear.wide = 12;
         bench_init_as(&b, c, 0, 30);
         float *wide = b.toy.embed + (b.toy.V + c.spelling) * c.dim;
         const struct ran_head_params *head = &b.toy.p.head;
@@ -775,7 +775,7 @@ TEST(batch_gradient_does_not_see_the_linear_model)
         ran_plan_begin(&plan, b.order, 30);
         CHECK(ran_plan_next(&plan));
         CHECK_OK(ran_batch_gradient(&b.k, plan.chunk, plan.n, &loss, &g, &err), err);
-        for (size_t i = 0; i < c.wide * CORPUS_C; i++)
+        for (size_t i = 0; i < c.linear.wide * CORPUS_C; i++)
                 CHECK(moved(&b, &wide[i], 1) == loss);
         for (size_t i = 0; i < CORPUS_C; i++) {
                 CHECK(moved(&b, &head->wide_b[i], 1) == loss && g->p.head.wide_b[i] == 0);

@@ -30,7 +30,7 @@ static void prepare(struct subject *x, struct dice *dice, size_t i)
         c.task = RAN_TASK_LM;
         c.mask = dice_coin(dice) ? RAN_MASK_CAUSAL : RAN_MASK_PREFIX;
         c.min_window = 1;
-        c.shortlist = dice_coin(dice) ? 5 : 0;
+        c.lm.shortlist = dice_coin(dice) ? 5 : 0;
         toy_init(&x->t, &c, i, 0.5);
         x->m = (struct ran_model){.config = c, .V = x->t.V, .C = x->t.C, .params = x->t.p};
         x->s = ran_state_new(&x->m, NULL, &err);

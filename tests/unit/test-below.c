@@ -100,7 +100,7 @@ static void toy_encoder(struct toy *t)
         struct ran_config c = toy_bert(&dice);
 
         c.dim = D;
-        c.dense = 0;
+        c.bert.dense = 0;
         c.layers = 2;
         toy_init(t, &c, 1, 0.3);
 }

@@ -22,7 +22,7 @@ static struct ran_config lm_config(struct dice *dice, bool transformer)
         c.task = RAN_TASK_LM;
         c.mask = dice_coin(dice) ? RAN_MASK_CAUSAL : RAN_MASK_PREFIX;
         c.min_window = 1;
-        c.shortlist = dice_coin(dice) ? 5 : 0;
+        c.lm.shortlist = dice_coin(dice) ? 5 : 0;
         return c;
 }
 

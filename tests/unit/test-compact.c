@@ -234,7 +234,7 @@ static void check_storage(struct ran_config c, int storage)
         struct ran_model *m, *all, *exact, *other;
         struct toy t;
 
-        c.wide = WIDE;
+        c.linear.wide = WIDE;
         toy_init(&t, &c, 4, 0.3);
         exact = write_and_open(&t, RAN_STORAGE_F32, whole);
         REQUIRE(exact != NULL);
@@ -267,10 +267,10 @@ TEST(compact_models_say_what_their_rounded_weights_say)
                 struct ran_config c = toy_config();
 
                 check_storage(c, storage);
-                c.ngrams = 3, c.multilabel = true;
+                c.linear.ngrams = 3, c.classify.multilabel = true;
                 check_storage(c, storage);
                 c = toy_config();
-                c.task = RAN_TASK_TAG, c.crf = true, c.spelling = 9;
+                c.task = RAN_TASK_TAG, c.tag.crf = true, c.spelling = 9;
                 check_storage(c, storage);
         }
 }
@@ -283,7 +283,7 @@ TEST(compact_rows_spread_to_what_was_rounded)
         char *path = test_path("spread.ran");
         struct toy t;
 
-        c.wide = WIDE;
+        c.linear.wide = WIDE;
         toy_init(&t, &c, 5, 0.3);
         struct ran_model *m = write_and_open(&t, RAN_STORAGE_F16, path);
         REQUIRE(m != NULL);

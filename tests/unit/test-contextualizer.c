@@ -127,7 +127,7 @@ TEST(contextualizer_equals_a_plain_loop)
                 way.noise = (struct ran_noise){i, i + 1, 0.2, 0.3};
                 ok &= check_equal(&t, &rows, way);
                 way = (struct way){.slab_rows = chunks[i % 4]};
-                ok &= c.context == RAN_CONTEXT_RANDOM || check_equal(&t, &rows, way);
+                ok &= c.contextualizer.context == RAN_CONTEXT_RANDOM || check_equal(&t, &rows, way);
                 ran_packed_release(&rows);
                 toy_release(&t);
                 if (!ok)
@@ -144,7 +144,7 @@ TEST(contextualizer_scoring_equals_training_without_noise)
                 struct ran_packed rows = {0};
                 struct toy t;
 
-                c.context = RAN_CONTEXT_LEARNED;
+                c.contextualizer.context = RAN_CONTEXT_LEARNED;
                 toy_init(&t, &c, i, 0.3);
                 add_some(&t, &rows, &dice);
                 CHECK(same(&t, &rows, (struct way){.training = true},
@@ -191,7 +191,7 @@ TEST(contextualizer_positions_are_safe_at_any_length)
 
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         for (int scaled = 0; scaled <= 1; scaled++) {
-                c.position_scale = scaled;
+                c.contextualizer.position_scale = scaled;
                 toy_init(&t, &c, 5, 0.3);
                 for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++) {
                         for (size_t d = 0; d < c.dim; d++) /* all directions; one column at 0 */
@@ -236,7 +236,7 @@ TEST(contextualizer_random_context_is_of_the_ids_or_of_epoch_and_record)
         struct toy t;
 
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
-        c.context = RAN_CONTEXT_RANDOM;
+        c.contextualizer.context = RAN_CONTEXT_RANDOM;
         toy_init(&t, &c, 6, 0.3);
         memset(((struct ran_contextualizer_once *)t.p.once)->position, 0,
                c.dim * sizeof(float)); /* the order is of no concern */
@@ -270,7 +270,7 @@ TEST(contextualizer_of_one_of_everything_is_finite)
         struct dice dice = {.key = 10};
 
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
-        c.dim = c.rank = c.layers = 1;
+        c.dim = c.contextualizer.rank = c.layers = 1;
         for (size_t L = 1; L < 6; L++) {
                 struct ran_packed rows = {0};
                 struct toy t;
@@ -293,7 +293,7 @@ TEST(contextualizer_memory_grows_with_the_length_and_no_faster)
         struct toy t;
 
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
-        c.dim = 40, c.rank = 500, c.layers = 5;
+        c.dim = 40, c.contextualizer.rank = 500, c.layers = 5;
         toy_init(&t, &c, 9, 0.3);
         for (int training = 0; training <= 1; training++) {
                 struct ran_packed rows = {0};

@@ -310,7 +310,7 @@ static struct ran_config small(void)
 {
         struct ran_config c = toy_config();
 
-        c.dim = 4, c.layers = 1, c.head_dim = 2, c.ffn_dim = 6, c.rank = 3;
+        c.dim = 4, c.layers = 1, c.head_dim = 2, c.ffn_dim = 6, c.contextualizer.rank = 3;
         return c;
 }
 
@@ -368,7 +368,7 @@ TEST(weights_that_are_no_numbers_give_no_result)
 
                         c.task = task;
                         c.mask = c.task == RAN_TASK_LM ? RAN_MASK_CAUSAL : RAN_MASK_NONE;
-                        c.crf = c.task == RAN_TASK_TAG;
+                        c.tag.crf = c.task == RAN_TASK_TAG;
                         toy_init(&t, &c, 5, 0.3);
                         for (size_t i = 0; i < t.layout.size; i++)
                                 t.p.block[i] = bad[k];
@@ -390,7 +390,7 @@ TEST(scores_of_other_tokens_that_are_no_numbers_are_not_given)
 
         c.task = RAN_TASK_LM;
         c.mask = RAN_MASK_CAUSAL;
-        c.shortlist = 6;
+        c.lm.shortlist = 6;
         toy_init(&t, &c, 5, 0.3);
         t.embed[20 * c.dim] = NAN;
         write_parts(path, &t, NULL, NULL);
@@ -417,7 +417,7 @@ TEST(a_chain_of_tags_that_is_no_number_gives_no_result)
                 struct toy t;
 
                 c.task = RAN_TASK_TAG;
-                c.crf = true;
+                c.tag.crf = true;
                 toy_init(&t, &c, 5, 0.3);
                 t.p.head.crf_transition[i] = i % 2 == 0 ? NAN : INFINITY;
                 check_no_result(&t, t.p.head.crf_transition[i]);
@@ -473,12 +473,12 @@ TEST(damaged_classifier)
 {
         struct ran_config c = small();
 
-        c.wide = 10, c.affixes = true, c.spelling = 7;
+        c.linear.wide = 10, c.linear.affixes = true, c.spelling = 7;
         damage_model("classifier", &c, true,
                      "{\"seed\":7,\"calibration\":{\"documents\":3,\"probabilities\":[0.9,0.5,"
                      "0.1]}}");
         c = small();
-        c.multilabel = true;
+        c.classify.multilabel = true;
         damage_model("several", &c, false, "{\"thresholds\":[0.1,0.2,0.3,0.4]}");
 }
 
@@ -487,10 +487,10 @@ TEST(damaged_models_without_an_encoder)
         struct ran_config c = small();
 
         c.encoder = RAN_ENCODER_NONE;
-        c.wide = 10;
+        c.linear.wide = 10;
         damage_model("none", &c, true, "{\"seed\":7}");
         c.task = RAN_TASK_TAG;
-        c.crf = true, c.spelling = 7;
+        c.tag.crf = true, c.spelling = 7;
         damage_model("none-tags", &c, false, NULL);
 }
 
@@ -499,9 +499,9 @@ TEST(damaged_models_of_other_encoders)
         struct ran_config c = small();
 
         c.encoder = RAN_ENCODER_TRANSFORMER;
-        c.attention.n = 2;
-        c.attention.item[0] = RAN_ATTENTION_DISPERSED;
-        c.attention.item[1] = RAN_ATTENTION_DILATED;
+        c.transformer.attention.n = 2;
+        c.transformer.attention.item[0] = RAN_ATTENTION_DISPERSED;
+        c.transformer.attention.item[1] = RAN_ATTENTION_DILATED;
         damage_model("transformer", &c, false, "{}");
         c = small();
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
@@ -513,8 +513,8 @@ TEST(damaged_tagger)
         struct ran_config c = small();
 
         c.task = RAN_TASK_TAG;
-        c.crf = true;
-        c.wide = 10, c.spelling = 7;
+        c.tag.crf = true;
+        c.linear.wide = 10, c.spelling = 7;
         damage_model("tagger", &c, false, NULL);
 }
 
@@ -531,7 +531,7 @@ TEST(damaged_language_models)
 {
         struct ran_config c = lm();
 
-        c.shortlist = 5;
+        c.lm.shortlist = 5;
         damage_model("language", &c, true, NULL);
         c = lm();
         c.task = RAN_TASK_MLM;
@@ -701,7 +701,7 @@ TEST(damaged_checkpoint)
         struct training t;
 
         training_init(&t, "damaged", 10, false);
-        t.c.dim = 2, t.c.head_dim = 2, t.c.heads = t.c.layers = 1, t.c.wide = 10;
+        t.c.dim = 2, t.c.head_dim = 2, t.c.heads = t.c.layers = 1, t.c.linear.wide = 10;
         t.stop_at = 6;
         CHECK_SIZE((size_t)training_run(&t, 1, &err), RAN_EINTR);
         struct victim v = {.name = "checkpoint",

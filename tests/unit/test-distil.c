@@ -5,8 +5,12 @@
 
 #include "distil/components.h"
 #include "distil/static-fit.h"
+#include "doubles.h"
+#include "gradient/batch.h"
+#include "naive.h"
 #include "ran.h"
 #include "test.h"
+#include "toy.h"
 
 static double uniform(uint64_t i)
 {
@@ -81,7 +85,7 @@ TEST(components_without_variance_are_zeros)
 
 enum { D = 7 };
 
-static double naive_loss(const double *y, const double *t)
+static double loss_in_double(const double *y, const double *t)
 {
         double yt = 0, yy = 0, tt = 0;
 
@@ -104,14 +108,14 @@ TEST(derivative_of_the_loss_is_that_of_differences)
                 a[d] = (double)y[d];
                 b[d] = (double)dy[d];
         }
-        CHECK_NEAR(ran_static_loss(y, dy, D), naive_loss(a, b), 1e-6);
+        CHECK_NEAR(ran_static_loss(y, dy, D), loss_in_double(a, b), 1e-6);
         for (size_t d = 0; d < D; d++) {
                 const double h = 1e-5, was = a[d];
 
                 a[d] = was + h;
-                const double up = naive_loss(a, b);
+                const double up = loss_in_double(a, b);
                 a[d] = was - h;
-                const double down = naive_loss(a, b);
+                const double down = loss_in_double(a, b);
                 a[d] = was;
                 CHECK_NEAR((double)dy[d], (up - down) / (2 * h), 1e-5);
         }
@@ -203,4 +207,122 @@ TEST(fit_ends_when_the_caller_says_so)
         f.step_arg = &steps;
         CHECK(ran_static_fit(&f, &err) == RAN_EINTR);
         CHECK(steps == 3);
+}
+
+/* ---- a RAN that learns vectors --------------------------------------------------------------- */
+
+enum { DOCUMENTS = 3, LONGEST = 11 };
+
+struct school {
+        struct toy t;
+        struct ran_dataset d;
+        float target[DOCUMENTS][16];
+        struct ran_batcher batcher;
+        struct ran_chunk chunk[DOCUMENTS];
+};
+
+static void school_init(struct school *k, size_t width)
+{
+        struct ran_config c = toy_config();
+        struct dice dice = {.key = 5};
+        struct ran_error err = {0};
+
+        *k = (struct school){0};
+        c.task = RAN_TASK_EMBED;
+        c.ran.cell = RAN_CELL_PRENORM;
+        c.ran.vector = true;
+        c.dim = width;
+        toy_init(&k->t, &c, 7, 0.4);
+        for (size_t b = 0; b < DOCUMENTS; b++) {
+                uint32_t ids_of[LONGEST];
+                const size_t length = 1 + 5 * b;
+
+                for (size_t i = 0; i < length; i++)
+                        ids_of[i] = (uint32_t)dice_size(&dice, 0, TOY_V - 1);
+                CHECK_OK(ran_dataset_add(&k->d, ids_of, length, NULL, 0, 1 + (double)b, &err), err);
+                dice_floats(&dice, k->target[b], width, 2);
+                k->chunk[b] = (struct ran_chunk){.document = b, .to = length};
+        }
+        CHECK_OK(ran_dataset_finish(&k->d, &err), err);
+        float *all = ran_alloc_floats(DOCUMENTS * width, &err);
+        for (size_t b = 0; b < DOCUMENTS; b++)
+                memcpy(all + b * width, k->target[b], width * sizeof *all);
+        k->d.target = all;
+        k->d.target_width = width;
+        CHECK_OK(ran_batch_check(&k->d, &k->t.c, TOY_V, width, false, &err), err);
+        CHECK_OK(ran_batcher_init(&k->batcher, &k->t.c, &k->t.p, TOY_V, width, &k->d, NULL, &err),
+                 err);
+}
+
+static void school_release(struct school *k)
+{
+        ran_batcher_release(&k->batcher);
+        free((float *)k->d.target);
+        ran_dataset_release(&k->d);
+        toy_release(&k->t);
+}
+
+/* The loss by the plain loop, whose vectors are as long as heads want them: the cosine is the same.
+ * Documents weigh 1, 2 and 3. */
+static double naive_lesson(const struct naive *n, const struct school *k)
+{
+        double sum = 0, weights = 0;
+
+        for (size_t b = 0; b < DOCUMENTS; b++) {
+                const size_t width = k->t.c.dim, from = k->d.first[b];
+                double logits[16] = {0}, v[16], vt = 0, vv = 0, tt = 0;
+
+                naive_classify(n, logits, v, k->d.ids + from, k->d.first[b + 1] - from);
+                for (size_t i = 0; i < width; i++) {
+                        vt += v[i] * (double)k->target[b][i];
+                        vv += v[i] * v[i];
+                        tt += (double)k->target[b][i] * (double)k->target[b][i];
+                }
+                sum += (1 + (double)b) * (1 - vt / sqrt(vv * tt));
+                weights += 1 + (double)b;
+        }
+        return sum / weights;
+}
+
+TEST(gradient_of_the_loss_of_vectors_is_that_of_differences)
+{
+        struct school k;
+        struct naive n;
+        struct ran_grad *g;
+        struct ran_error err = {0};
+        double loss;
+
+        school_init(&k, 6);
+        CHECK_OK(ran_batch_gradient(&k.batcher, k.chunk, DOCUMENTS, &loss, &g, &err), err);
+        naive_init(&n, &k.t.c, &k.t.layout, &k.t.p, TOY_V, k.t.c.dim);
+        CHECK_NEAR(loss, naive_lesson(&n, &k), 1e-5);
+        for (size_t i = 0; i < k.t.layout.size; i += 7) {
+                const double step = 1e-5, was = n.block[i];
+
+                n.block[i] = was + step;
+                const double above = naive_lesson(&n, &k);
+                n.block[i] = was - step;
+                const double below = naive_lesson(&n, &k);
+                n.block[i] = was;
+                CHECK_NEAR((double)g->p.block[i], (above - below) / (2 * step), 1e-4);
+        }
+        ran_tree_give(&k.batcher.tree, g);
+        naive_release(&n);
+        school_release(&k);
+}
+
+TEST(documents_without_vectors_to_learn_are_refused)
+{
+        struct school k;
+        struct ran_error err = {0};
+
+        school_init(&k, 6);
+        k.d.target_width = 5;
+        CHECK(ran_batch_check(&k.d, &k.t.c, TOY_V, 6, false, &err) == RAN_EINVAL);
+        k.d.target_width = 6;
+        const float *all = k.d.target;
+        k.d.target = NULL;
+        CHECK(ran_batch_check(&k.d, &k.t.c, TOY_V, 6, false, &err) == RAN_EINVAL);
+        k.d.target = all;
+        school_release(&k);
 }

@@ -21,7 +21,7 @@ static void bench_init(struct bench *b)
         struct ran_config c = toy_config();
         struct ran_error err = {0};
 
-        c.wide = 20;
+        c.linear.wide = 20;
         toy_init(&b->toy, &c, 1, 0.3);
         corpus_make(&b->data, 20, 1, 200, false, 1);
         b->model = test_path("dump.ran");

@@ -16,7 +16,7 @@ static void begin(struct training *t, const char *name, bool several, bool *held
 {
         training_init(t, name, 30, several);
         t->c.encoder = RAN_ENCODER_NONE;
-        t->c.wide = 100;
+        t->c.linear.wide = 100;
         for (size_t b = 0; b < 40 && held_out != NULL; b++)
                 held_out[b] = b % 4 == 0;
         t->s.refit = held_out != NULL;
@@ -28,7 +28,7 @@ static void begin_tagger(struct training *t, const char *name)
 {
         begin(t, name, false, NULL);
         t->c.task = RAN_TASK_TAG;
-        t->c.crf = true;
+        t->c.tag.crf = true;
         t->s.label_smoothing = 0;
         for (int dev = 0; dev <= 1; dev++) {
                 struct ran_dataset *d = dev ? &t->dev : &t->train;
@@ -173,11 +173,11 @@ TEST(none_is_for_labels_and_tags_and_needs_a_linear_model)
 
         c.encoder = RAN_ENCODER_NONE;
         CHECK(ran_config_check(&c, &err) == RAN_EINVAL && strstr(err.text, "wide must be above 0"));
-        c.wide = 10;
+        c.linear.wide = 10;
         CHECK_OK(ran_config_check(&c, &err), err);
         c.task = RAN_TASK_TAG;
         CHECK_OK(ran_config_check(&c, &err), err);
-        c.wide = 0;
+        c.linear.wide = 0;
         c.task = RAN_TASK_MLM;
         CHECK(ran_config_check(&c, &err) == RAN_EINVAL && strstr(err.text, "for 'mlm'"));
         c.task = RAN_TASK_LM;

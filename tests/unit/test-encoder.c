@@ -49,7 +49,7 @@ static struct result result_of(const struct ran_workspace *w, size_t C)
         r.last = copy(w->head.logits, 0);
         r.last = realloc(r.last, r.B * r.D * sizeof(*r.last) + 1);
         for (size_t b = 0; b < r.B; b++)
-                if (w->c->cell == RAN_CELL_PUBLISHED)
+                if (w->c->ran.cell == RAN_CELL_PUBLISHED)
                         ran_published_pool(w, b, r.last + b * r.D);
                 else
                         memcpy(r.last + b * r.D, G + (rows->doc_window[b + 1] + b) * r.D,
@@ -411,8 +411,8 @@ TEST(encoder_threads_change_no_bit)
                 struct ran_packed rows = {0};
                 struct toy t;
 
-                c.cell = (int)i % 3;
-                c.review = (int)(i % 2 == 0 ? RAN_REVIEW_ALL + i / 2 : RAN_REVIEW_DISPERSED);
+                c.ran.cell = (int)i % 3;
+                c.ran.review = (int)(i % 2 == 0 ? RAN_REVIEW_ALL + i / 2 : RAN_REVIEW_DISPERSED);
                 c.window = 7;
                 toy_init(&t, &c, i, 0.3);
                 toy_add(&t, &rows, &dice, 700, 1); /* more rows than a block of a product */
@@ -461,7 +461,7 @@ TEST(encoder_reviews_hundreds_of_windows)
 
         c.window = 2;
         for (int i = 0; i < 9; i++) {
-                c.review = RAN_REVIEW_ALL + i % 3;
+                c.ran.review = RAN_REVIEW_ALL + i % 3;
                 c.mask = i / 3;
                 toy_init(&t, &c, 7, 0.2);
                 toy_add(&t, &rows, &dice, test_all() ? 601 : 301, 0);
@@ -485,7 +485,7 @@ TEST(encoder_of_one_of_everything_is_finite)
 
         c.dim = c.heads = c.head_dim = c.layers = c.window = 1;
         c.rotary = false;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++)
+        for (c.ran.cell = RAN_CELL_GATED; c.ran.cell <= RAN_CELL_PUBLISHED; c.ran.cell++)
                 for (size_t L = 1; L < 6; L++) {
                         struct ran_packed rows = {0};
                         struct toy t;

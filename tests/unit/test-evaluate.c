@@ -57,7 +57,7 @@ TEST(predict_tells_two_paths_apart)
         struct toy t;
         float deep[30 * TOY_C], wide[30 * TOY_C], alone[30 * TOY_C], whole[TOY_C];
 
-        c.wide = 30;
+        c.linear.wide = 30;
         toy_init(&t, &c, 1, 0.3);
         corpus_make(&d, 30, 1, 40, false, 1);
         CHECK_OK(ran_evaluate_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, deep, wide, &err), err);
@@ -72,7 +72,7 @@ TEST(predict_tells_two_paths_apart)
         }
         ran_state_free(s);
         for (int there = 1; there >= 0; there--) { /* a linear model that is not asked, and none */
-                t.c.wide = there ? 30 : 0;
+                t.c.linear.wide = there ? 30 : 0;
                 CHECK_OK(ran_evaluate_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, alone, NULL, &err),
                          err);
                 for (size_t i = 0; i < d.B * TOY_C; i++)
@@ -161,8 +161,8 @@ static void check_losses(bool several)
         REQUIRE(p != NULL && e != NULL);
         dice_floats(&dice, p, d.B * d.C, 2);
         for (size_t b = 0; b < d.B; b++)
-                ran_probabilities(&(const struct ran_config){.multilabel = several}, p + b * d.C,
-                                  d.C, p + b * d.C);
+                ran_probabilities(&(const struct ran_config){.classify.multilabel = several},
+                                  p + b * d.C, d.C, p + b * d.C);
         size_t known = 0;
         while (d.label_first[known] == d.label_first[known + 1])
                 known++;
@@ -186,11 +186,11 @@ TEST(evaluate_losses_of_documents_add_up)
 TEST(evaluate_intervals_are_those_of_the_metric)
 {
         const struct ran_rates one = {.accuracy = 0.9,
-                                               .micro_f1 = 0.9,
-                                               .outputs = 60,
-                                               .hits = 54,
-                                               .errors = 12,
-                                               .single = true};
+                                      .micro_f1 = 0.9,
+                                      .outputs = 60,
+                                      .hits = 54,
+                                      .errors = 12,
+                                      .single = true};
         struct ran_rates many = one;
         const struct ran_interval share = ran_interval_share(54, 60), f1 = ran_interval_f1(54, 12);
 

@@ -75,7 +75,7 @@ static double odds(struct toy *t, const struct ran_document *d, size_t row, size
         double others = 0;
         for (size_t i = 0; i < TOY_C; i++)
                 others += i != c ? exp((double)logits[row * TOY_C + i]) : 0;
-        return (double)logits[row * TOY_C + c] - (t->c.multilabel ? 0 : log(others));
+        return (double)logits[row * TOY_C + c] - (t->c.classify.multilabel ? 0 : log(others));
 }
 
 static double sum(const double *x, size_t n)
@@ -102,7 +102,8 @@ static void check_gradient(const struct ran_config *c)
         toy_init(&t, c, 21, 0.3);
         for (size_t i = 0; i < t.V * c->dim && c->encoder != RAN_ENCODER_BERT; i++)
                 t.embed[i] *= 0.02f;
-        memset((float *)t.p.wide, 0, c->wide * t.C * sizeof(float)); /* no row scales n-grams */
+        memset((float *)t.p.wide, 0,
+               c->linear.wide * t.C * sizeof(float)); /* no row scales n-grams */
         if (c->task == RAN_TASK_TAG) {
                 d.positions = positions, d.words = WORDS;
                 row = 2;
@@ -144,7 +145,7 @@ static void check_path(const struct ran_config *c)
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 0, 1, 300, value, &err), err);
         whole = odds(&t, &d, 0, 1, 0, L, 1);
-        memset((float *)t.p.wide, 0, c->wide * t.C * sizeof(float));
+        memset((float *)t.p.wide, 0, c->linear.wide * t.C * sizeof(float));
         whole -= odds(&t, &d, 0, 1, 0, L, 0);
         CHECK(fabs(whole) > 0.05);
         CHECK_NEAR(sum(value, L), whole, 0.01 * fmax(1, fabs(whole)));
@@ -162,15 +163,15 @@ static struct ran_config two_below(bool norm_first)
         c.encoder = RAN_ENCODER_BERT;
         c.layers = 3;
         c.ffn_dim = 9;
-        c.prefix = c.suffix = c.global_every = 1;
-        c.pool_skip = norm_first;
-        c.max_length = 7;
-        c.norm_eps = 0.1; /* or it would hide the size of a row */
-        c.norm_first = norm_first;
-        c.bias = true;
+        c.bert.prefix = c.bert.suffix = c.bert.global_every = 1;
+        c.bert.pool_skip = norm_first;
+        c.bert.max_length = 7;
+        c.bert.norm_eps = 0.1; /* or it would hide the size of a row */
+        c.bert.norm_first = norm_first;
+        c.bert.bias = true;
         c.pooling = RAN_POOL_MEAN;
-        c.wide = 40;
-        c.wide_layer = 3;
+        c.linear.wide = 40;
+        c.linear.layer = 3;
         return c;
 }
 
@@ -179,7 +180,7 @@ static void each_model(void (*check)(const struct ran_config *c))
         struct ran_config c = toy_config();
 
         check(&c);
-        c.cell = RAN_CELL_PLAIN;
+        c.ran.cell = RAN_CELL_PLAIN;
         c.pooling = RAN_POOL_MEAN;
         check(&c);
         c = toy_config();
@@ -187,19 +188,19 @@ static void each_model(void (*check)(const struct ran_config *c))
         check(&c);
         c = toy_config();
         c.encoder = RAN_ENCODER_TRANSFORMER;
-        c.multilabel = true;
+        c.classify.multilabel = true;
         check(&c);
         c = toy_config();
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
-        c.context = RAN_CONTEXT_RANDOM; /* that of scoring */
+        c.contextualizer.context = RAN_CONTEXT_RANDOM; /* that of scoring */
         check(&c);
         c = toy_config();
         c.frozen = true;
-        c.wide = 40;
-        c.cell = RAN_CELL_PRENORM;
+        c.linear.wide = 40;
+        c.ran.cell = RAN_CELL_PRENORM;
         check(&c);
         c.encoder = RAN_ENCODER_TRANSFORMER;
-        c.multilabel = true;
+        c.classify.multilabel = true;
         check(&c);
         for (int norm_first = 0; norm_first < 2; norm_first++) {
                 c = two_below(norm_first);
@@ -220,14 +221,14 @@ TEST(explain_a_path_leads_from_nothing_to_the_odds)
         struct ran_config c = toy_config();
 
         each_model(check_path);
-        c.wide = 40;
+        c.linear.wide = 40;
         check_path(&c);
         c.task = RAN_TASK_TAG;
         check_path(&c);
         c = toy_config();
         c.encoder = RAN_ENCODER_STATIC;
         c.frozen = true;
-        c.wide = 40;
+        c.linear.wide = 40;
         check_path(&c);
 }
 
@@ -236,14 +237,14 @@ static double runs_of(const struct toy *t, const struct ran_document *d, size_t 
 {
         double x[64] = {0}, squares = 0, value = 0;
 
-        for (size_t n = 1; n <= t->c.ngrams; n++)
+        for (size_t n = 1; n <= t->c.linear.ngrams; n++)
                 for (size_t i = 0; i + n <= L; i++)
-                        x[ran_linear_model_bucket(d->ids + i, n, t->c.wide)]++;
-        for (size_t g = 0; g < t->c.wide; g++)
+                        x[ran_linear_model_bucket(d->ids + i, n, t->c.linear.wide)]++;
+        for (size_t g = 0; g < t->c.linear.wide; g++)
                 squares += x[g] > 0 ? pow((1 + log(x[g])) * (double)t->p.idf[g], 2) : 0;
-        for (size_t n = 1; n <= t->c.ngrams; n++)
+        for (size_t n = 1; n <= t->c.linear.ngrams; n++)
                 for (size_t i = 0; i + n <= L; i++) {
-                        size_t g = ran_linear_model_bucket(d->ids + i, n, t->c.wide);
+                        size_t g = ran_linear_model_bucket(d->ids + i, n, t->c.linear.wide);
                         double whole = (1 + log(x[g])) * (double)t->p.idf[g] / sqrt(squares);
 
                         if (i <= at && at < i + n)
@@ -261,8 +262,8 @@ static void check_wide(size_t steps)
         double value[2][L];
         struct toy t;
 
-        c.multilabel = true; /* whose log odds are the logit itself */
-        c.wide = 40;
+        c.classify.multilabel = true; /* whose log odds are the logit itself */
+        c.linear.wide = 40;
         toy_init(&t, &c, 23, 0.3);
         ((uint32_t *)d.ids)[5] = 1; /* twice */
         ((uint32_t *)d.ids)[6] = 2;
@@ -276,7 +277,8 @@ static void check_wide(size_t steps)
                         value[k][i] -= k == 0 ? runs_of(&t, &d, i, 1) : 0;
                 ran_explainer_free(e);
                 ran_model_free(m);
-                memset(t.embed + toy_tables(&t), 0, c.wide * sizeof(float)); /* no bucket counts */
+                memset(t.embed + toy_tables(&t), 0,
+                       c.linear.wide * sizeof(float)); /* no bucket counts */
         }
         for (size_t i = 0; i < L; i++)
                 CHECK_NEAR(value[0][i], value[1][i], 1e-5);
@@ -344,7 +346,7 @@ TEST(explain_features_of_words_belong_to_their_tokens)
         double gain[L], each[200];
 
         c.task = RAN_TASK_TAG;
-        c.wide = 50, c.ngrams = 2;
+        c.linear.wide = 50, c.linear.ngrams = 2;
         size_t n = explain_middle(&c, gain, each);
         CHECK_SIZE(n, 5 + 2); /* of the five words the first and the last are not there */
         CHECK_NEAR(gain[0], (each[1] + each[5] / 2) / 2, 1e-6); /* a word of two tokens */
@@ -354,7 +356,7 @@ TEST(explain_features_of_words_belong_to_their_tokens)
                 CHECK_NEAR(gain[i], (each[3] + each[6] / 2) / 4, 1e-6);
         CHECK(gain[7] == 0 && gain[8] == 0);
 
-        c.spelling = 7, c.ngrams = 3;
+        c.spelling = 7, c.linear.ngrams = 3;
         n = explain_middle(&c, gain, each);
         CHECK(n > 40);
         CHECK_NEAR(sum(gain, L), sum(each, n), 1e-5);
@@ -505,7 +507,7 @@ TEST(explain_gives_the_same_with_any_number_of_threads)
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         check_threads(&c);
         c.encoder = RAN_ENCODER_TRANSFORMER;
-        c.attention.item[0] = RAN_ATTENTION_DISPERSED;
+        c.transformer.attention.item[0] = RAN_ATTENTION_DISPERSED;
         check_threads(&c);
 }
 

@@ -209,7 +209,7 @@ TEST(out_of_fold_probabilities_are_of_models_of_the_other_folds)
 
         training_init(&t, "folds", 20, false);
         t.c.encoder = RAN_ENCODER_NONE;
-        t.c.wide = 100;
+        t.c.linear.wide = 100;
         t.s.refit = false;
         REQUIRE(CHECK_OK(ran_train_folds(&t.job, 4, NULL, NULL, p, &err), err));
         t.job.pool = ran_pool_new(3, &err);

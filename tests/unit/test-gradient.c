@@ -33,7 +33,7 @@ static void batch_add(struct batch *b, const struct toy *t, struct dice *dice, s
 
         toy_add(t, &b->rows, dice, L, 50 + i);
         b->n_gold[i] = 0;
-        if (t->c.multilabel) {
+        if (t->c.classify.multilabel) {
                 for (uint32_t c = 0; c < TOY_C; c++)
                         if (dice_coin(dice))
                                 b->gold[i][b->n_gold[i]++] = c;
@@ -54,8 +54,8 @@ static double naive_batch(struct naive *n, const struct batch *b)
                 n->sources = b->rows.sources[i];
                 n->spelling = toy_document(&b->rows, i).spelling;
                 naive_classify(n, logits, NULL, b->rows.ids + from, L);
-                sum += naive_loss(logits, TOY_C, b->gold[i], b->n_gold[i], n->c->multilabel,
-                                  b->smoothing);
+                sum += naive_loss(logits, TOY_C, b->gold[i], b->n_gold[i],
+                                  n->c->classify.multilabel, b->smoothing);
         }
         return sum / (double)b->rows.B;
 }
@@ -88,7 +88,7 @@ static double *naive_gradient(const struct toy *t, const struct batch *b)
                 if (t->p.head.wide_b == NULL || (size_t)(t->p.head.wide_b - t->p.block) > i ||
                     i >= (size_t)(t->p.head.wide_b - t->p.block) + t->C)
                         g[i] = difference(&naive, b, &naive.block[i]);
-        for (size_t i = 0; i < VD - t->c.wide * t->C; i++)
+        for (size_t i = 0; i < VD - t->c.linear.wide * t->C; i++)
                 g[n + i] = difference(&naive, b, &naive.embed[i]);
         naive_release(&naive);
         return g;
@@ -126,7 +126,7 @@ static float *gradient_with(struct ran_workspace *w, const struct toy *t, const 
                 const struct ran_target target = {b->gold[i], NULL, b->n_gold[i]};
 
                 loss += ran_loss_classify(w->head.dlogits + i * t->C, w->head.logits + i * t->C,
-                                          t->C, &target, t->c.multilabel, b->smoothing,
+                                          t->C, &target, t->c.classify.multilabel, b->smoothing,
                                           1 / (double)b->rows.B);
         }
         ran_head_bwd(w, &t->p, &g.p, t->C);
@@ -339,35 +339,36 @@ static void check_switches(int cell)
 {
         struct ran_config c = small(), base;
 
-        c.cell = cell;
+        c.ran.cell = cell;
         base = c;
         check_config(c, none, 0);
         c.layers = 3;
         check_config(c, none, 0);
         c = base, c.rotary = false;
         check_config(c, none, 0);
-        c = base, c.residual = false;
+        c = base, c.ran.residual = false;
         check_config(c, none, 0);
-        c = base, c.review = RAN_REVIEW_NONE;
+        c = base, c.ran.review = RAN_REVIEW_NONE;
         check_config(c, none, 0);
-        for (c = base, c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
-                for (c.review_window = 1; c.review_window <= 2; c.review_window++)
+        for (c = base, c.ran.review = RAN_REVIEW_WINDOW; c.ran.review <= RAN_REVIEW_DISPERSED;
+             c.ran.review++)
+                for (c.ran.review_window = 1; c.ran.review_window <= 2; c.ran.review_window++)
                         check_config(c, none, 0);
         c = base, c.min_window = 4; /* 11 leaves 3 */
         check_config(c, none, 0);
         c = base, c.pooling = RAN_POOL_MEAN;
         check_config(c, none, 0);
-        c = base, c.multilabel = true;
+        c = base, c.classify.multilabel = true;
         check_config(c, none, 0);
         c = base, c.spelling = 7;
         check_config(c, none, 0);
-        c.wide = 17; /* several runs fall in one bucket */
+        c.linear.wide = 17; /* several runs fall in one bucket */
         check_config(c, none, 0);
-        c.affixes = true;
+        c.linear.affixes = true;
         check_config(c, none, 0);
         c.spelling = 0, c.pooling = RAN_POOL_MEAN;
         check_config(c, none, 0);
-        c = base, c.wide = 17, c.multilabel = true;
+        c = base, c.linear.wide = 17, c.classify.multilabel = true;
         check_config(c, none, 0);
 }
 
@@ -391,10 +392,24 @@ TEST(gradient_of_a_published_cell)
         struct ran_config c = small();
 
         check_switches(RAN_CELL_PUBLISHED);
-        c.cell = RAN_CELL_PUBLISHED;
-        c.cell_pooling = RAN_POOL_MEAN;
+        c.ran.cell = RAN_CELL_PUBLISHED;
+        c.ran.cell_pooling = RAN_POOL_MEAN;
         check_config(c, none, 0);
-        c.cell_pooling = RAN_POOL_MAX;
+        c.ran.cell_pooling = RAN_POOL_MAX;
+        check_config(c, none, 0);
+}
+
+TEST(gradient_of_learned_vectors)
+{
+        struct ran_config c = small();
+
+        c.ran.vector = true;
+        for (c.ran.cell = RAN_CELL_GATED; c.ran.cell < RAN_CELL_PUBLISHED; c.ran.cell++) {
+                check_config(c, none, 0);
+                check_config(c, (struct ran_noise){.seed = 3, .embed_dropout = 0.3}, 0);
+        }
+        c.ran.cell = RAN_CELL_PRENORM;
+        c.spelling = 7;
         check_config(c, none, 0);
 }
 
@@ -403,10 +418,10 @@ TEST(gradient_under_masks)
         struct ran_config c = small();
 
         for (c.mask = RAN_MASK_CAUSAL; c.mask <= RAN_MASK_PREFIX; c.mask++)
-                for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++)
+                for (c.ran.cell = RAN_CELL_GATED; c.ran.cell <= RAN_CELL_PUBLISHED; c.ran.cell++)
                         check_config(c, none, 0);
-        c = small(), c.window = 1, c.review_window = 2;
-        for (c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
+        c = small(), c.window = 1, c.ran.review_window = 2;
+        for (c.ran.review = RAN_REVIEW_WINDOW; c.ran.review <= RAN_REVIEW_DISPERSED; c.ran.review++)
                 for (c.mask = RAN_MASK_NONE; c.mask <= RAN_MASK_PREFIX; c.mask++)
                         check_config(c, none, 0);
 }
@@ -423,10 +438,10 @@ TEST(gradient_of_a_review_of_the_source)
                         struct dice dice = {.key = 7};
                         struct toy t;
 
-                        c.cell = cell;
+                        c.ran.cell = cell;
                         c.window = window;
                         c.mask = RAN_MASK_PREFIX;
-                        c.review_source = true;
+                        c.ran.review_source = true;
                         toy_init(&t, &c, 11, 0.4);
                         for (size_t i = 0; i < 4; i++) {
                                 batch_add(&b, &t, &dice, lengths[i]);
@@ -450,9 +465,9 @@ TEST(gradient_of_a_transformer)
                 c.head_dim = 4;
                 c.layers = 1 + i % 2;
                 c.ffn_dim = 6;
-                c.attention.item[0] = (unsigned char)(i % 4);
+                c.transformer.attention.item[0] = (unsigned char)(i % 4);
                 c.mask = (int)(i / 4 % 3);
-                c.multilabel = i % 5 == 0;
+                c.classify.multilabel = i % 5 == 0;
                 check_config(c, i % 2 > 0 ? noise : none, 0);
         }
 }
@@ -469,7 +484,7 @@ TEST(gradient_of_an_encoder_of_the_family_bert)
                 c.head_dim = 4;
                 c.layers = 1 + i % 2;
                 c.ffn_dim = 6;
-                c.dense = c.dense > 0 ? c.dim : 0;
+                c.bert.dense = c.bert.dense > 0 ? c.dim : 0;
                 check_config(c, i % 2 > 0 ? noise : none, 0);
         }
 }
@@ -522,8 +537,8 @@ TEST(gradient_of_what_stands_above_an_encoder)
                 c.head_dim = 4;
                 c.layers = 1;
                 c.ffn_dim = 6;
-                c.dense = c.dense > 0 ? c.dim : 0;
-                c.multilabel = i % 3 == 0;
+                c.bert.dense = c.bert.dense > 0 ? c.dim : 0;
+                c.classify.multilabel = i % 3 == 0;
                 check_config(c, i % 2 > 0 ? noise : none, 0);
         }
 }
@@ -534,8 +549,10 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
         struct dice dice = {.key = 16};
 
         for (size_t i = 0; i < 24; i++) {
-                struct ran_config c = i % 2 > 0 ? toy_bert(&dice)
-                                                : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_TRANSFORMER);
+                struct ran_config c =
+                        i % 2 > 0 ? toy_bert(&dice)
+                                  : toy_upper(&dice,
+                                              RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_TRANSFORMER);
                 struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
                 struct batch b = {0};
                 struct ran_error err;
@@ -579,17 +596,18 @@ TEST(gradient_of_a_contextualizer)
         struct ran_config c = small();
 
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
-        c.rank = 5;
-        for (c.context = RAN_CONTEXT_CONSTANT; c.context <= RAN_CONTEXT_RANDOM; c.context++) {
+        c.contextualizer.rank = 5;
+        for (c.contextualizer.context = RAN_CONTEXT_CONSTANT;
+             c.contextualizer.context <= RAN_CONTEXT_RANDOM; c.contextualizer.context++) {
                 c.layers = 2;
                 check_config(c, none, 0);
-                c.position_scale = !c.position_scale;
+                c.contextualizer.position_scale = !c.contextualizer.position_scale;
                 check_config(c, noise, 0.1);
                 c.layers = 1;
-                c.multilabel = !c.multilabel;
+                c.classify.multilabel = !c.classify.multilabel;
                 check_config(c, none, 0);
         }
-        c = small(), c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.rank = 1, c.dim = 20;
+        c = small(), c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.contextualizer.rank = 1, c.dim = 20;
         check_config(c, noise, 0);
 }
 
@@ -599,21 +617,21 @@ TEST(gradient_with_dropout_and_smoothing)
         struct ran_config c = small();
 
         check_config(c, noise, 0.1);
-        c.review = RAN_REVIEW_NONE;
+        c.ran.review = RAN_REVIEW_NONE;
         check_config(c, noise, 0.1);
-        c = small(), c.cell = RAN_CELL_PLAIN, c.multilabel = true;
+        c = small(), c.ran.cell = RAN_CELL_PLAIN, c.classify.multilabel = true;
         check_config(c, noise, 0.1);
-        c = small(), c.cell = RAN_CELL_PRENORM, c.layers = 2;
+        c = small(), c.ran.cell = RAN_CELL_PRENORM, c.layers = 2;
         check_config(c, noise, 0.1);
-        c.review = false;
+        c.ran.review = false;
         check_config(c, noise, 0);
-        c = small(), c.cell = RAN_CELL_PUBLISHED;
+        c = small(), c.ran.cell = RAN_CELL_PUBLISHED;
         check_config(c, noise, 0.1);
         c = small(), c.spelling = 5;
         check_config(c, noise, 0);
-        c = small(), c.wide = 40, c.affixes = true;
+        c = small(), c.linear.wide = 40, c.linear.affixes = true;
         check_config(c, noise, 0.1);
-        c = small(), c.residual = false, c.dim = 7; /* dropout counts across odd rows */
+        c = small(), c.ran.residual = false, c.dim = 7; /* dropout counts across odd rows */
         check_config(c, noise, 0);
 }
 
@@ -648,9 +666,10 @@ TEST(gradient_of_rows_longer_than_a_vector)
         struct ran_config c = toy_config();
 
         c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 9;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++)
+        for (c.ran.cell = RAN_CELL_GATED; c.ran.cell <= RAN_CELL_PUBLISHED; c.ran.cell++)
                 check_all_directions(&c, 20, 0.2, 1);
-        c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.context = RAN_CONTEXT_LEARNED, c.rank = 45;
+        c.encoder = RAN_ENCODER_CONTEXTUALIZER, c.contextualizer.context = RAN_CONTEXT_LEARNED,
+        c.contextualizer.rank = 45;
         check_all_directions(&c, 20, 0.2, 1);
         check_all_directions(&c, 38, 0.2, 1);
 }
@@ -705,7 +724,7 @@ TEST(gradient_of_documents_abreast)
         struct ran_config c = toy_config();
 
         c.dim = 37, c.heads = 3, c.head_dim = 22, c.window = 6, c.min_window = 2;
-        for (c.cell = RAN_CELL_GATED; c.cell <= RAN_CELL_PUBLISHED; c.cell++) {
+        for (c.ran.cell = RAN_CELL_GATED; c.ran.cell <= RAN_CELL_PUBLISHED; c.ran.cell++) {
                 check_abreast(&c, 0, 0);
                 check_abreast(&c, 60, 3);
         }
@@ -720,7 +739,7 @@ TEST(gradient_of_a_contextualizer_of_many_chunks)
         check_all_directions(&c, 500, 0.3, 1);
         check_all_directions(&c, 500, 0.3, 0.01f);
         check_all_directions(&c, 500, 0.3, 1e-25f);
-        c.position_scale = false;
+        c.contextualizer.position_scale = false;
         check_all_directions(&c, 500, 0.3, 1);
 }
 
@@ -767,12 +786,12 @@ TEST(gradient_is_the_same_for_any_threads_and_in_used_scratch)
         struct ran_config c = toy_config();
 
         check_same(c);
-        c.review = RAN_REVIEW_DISPERSED;
+        c.ran.review = RAN_REVIEW_DISPERSED;
         check_same(c);
         c.window = 1; /* more windows in a slab than wait for each other */
         check_same(c);
         c = toy_config();
-        c.wide = 50;
+        c.linear.wide = 50;
         check_same(c);
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         check_same(c);

@@ -73,12 +73,13 @@ static void near(const struct folder *f, const cJSON *record, const char *what, 
 static size_t ids_of(const struct folder *f, const cJSON *record, uint32_t *ids)
 {
         const cJSON *list = member(record, "ids"), *item;
-        const size_t all = (size_t)cJSON_GetArraySize(list), around = f->c->prefix + f->c->suffix;
+        const size_t all = (size_t)cJSON_GetArraySize(list),
+                     around = f->c->bert.prefix + f->c->bert.suffix;
         size_t i = 0, n = 0;
 
         cJSON_ArrayForEach(item, list)
         {
-                if (i >= f->c->prefix && i + f->c->suffix < all)
+                if (i >= f->c->bert.prefix && i + f->c->bert.suffix < all)
                         ids[n++] = (uint32_t)item->valuedouble;
                 i++;
         }
@@ -127,7 +128,7 @@ static void compare_tags(struct folder *f, struct ran_document *d, const cJSON *
                         near(f, record, "logits",
                              difference(logits + i * C, C,
                                         cJSON_GetArrayItem(member(record, "logits"),
-                                                           (int)(i + f->c->prefix))));
+                                                           (int)(i + f->c->bert.prefix))));
         f->records++;
         free(positions);
         free(tags);
@@ -142,8 +143,8 @@ static void compare_masks(struct folder *f, const struct ran_document *d, const 
 
         cJSON_ArrayForEach(mask, member(record, "masks"))
         {
-                uint32_t position =
-                        (uint32_t)(member(mask, "position")->valuedouble - (double)f->c->prefix);
+                uint32_t position = (uint32_t)(member(mask, "position")->valuedouble -
+                                               (double)f->c->bert.prefix);
 
                 cJSON_ArrayForEach(best, member(mask, "top"))
                 {
@@ -196,7 +197,8 @@ static void compare_file(struct folder *f, const char *path)
                 cJSON *record = cJSON_Parse(line);
 
                 if (member(record, "model_type") != NULL)
-                        CHECK_SIZE(f->c->max_length, (size_t)member(record, "window")->valuedouble);
+                        CHECK_SIZE(f->c->bert.max_length,
+                                   (size_t)member(record, "window")->valuedouble);
                 else
                         compare_record(f, record);
                 cJSON_Delete(record);
@@ -750,9 +752,10 @@ TEST(a_prompt_is_a_name_or_a_text_and_every_window_has_it)
 
         REQUIRE(none != NULL && document != NULL && name != NULL && text != NULL);
         CHECK(ran_model_same(none, document, &what)); /* whose text is empty */
-        CHECK(ran_model_config(none)->prefix < ran_model_config(name)->prefix);
-        CHECK_SIZE(ran_model_config(name)->prefix, ran_model_config(text)->prefix);
-        CHECK_SIZE(ran_model_config(name)->max_length, ran_model_config(none)->max_length);
+        CHECK(ran_model_config(none)->bert.prefix < ran_model_config(name)->bert.prefix);
+        CHECK_SIZE(ran_model_config(name)->bert.prefix, ran_model_config(text)->bert.prefix);
+        CHECK_SIZE(ran_model_config(name)->bert.max_length,
+                   ran_model_config(none)->bert.max_length);
         CHECK(strstr(ran_model_metadata(name, "pretrained"),
                      ",\"prompt\":\"query: \",\"prompt_name\":\"query\"}") != NULL);
         CHECK(strstr(ran_model_metadata(text, "pretrained"), ",\"prompt\":\"query: \"}") != NULL);
@@ -812,7 +815,7 @@ TEST(a_folder_and_the_model_made_of_it_are_the_same)
         CHECK_STR(ran_model_metadata(b, "pretrained"),
                   "{\"model_type\":\"xlm-roberta\",\"architecture\":\"XLMRobertaModel\","
                   "\"name\":\"sentence-prompts\",\"tokens\":64,\"pooling\":\"mean\"}");
-        CHECK(ran_model_config(b)->l2_normalize);
+        CHECK(ran_model_config(b)->bert.l2_normalize);
         ran_buf_release(&what);
         ran_model_free(a);
         ran_model_free(b);

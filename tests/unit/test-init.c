@@ -130,7 +130,7 @@ TEST(init_spreads_how_long_the_elements_of_a_cell_remember)
 
         training_init(&t, "memory", 20, false);
         stand_still(&t);
-        t.c.cell = RAN_CELL_PRENORM;
+        t.c.ran.cell = RAN_CELL_PRENORM;
         for (t.s.cell_memory = 1; t.s.cell_memory <= 64; t.s.cell_memory *= 64) {
                 m = train(&t);
                 REQUIRE(m != NULL);
@@ -402,11 +402,11 @@ TEST(init_as_a_model_with_a_linear_model)
         struct ran_model *from, *same, *other;
 
         training_init(&base, "wide-from", 20, false);
-        base.c.wide = 64;
+        base.c.linear.wide = 64;
         base.job.dev = NULL; /* which would drop the encoder */
         from = train(&base);
         training_init(&t, "wide", 20, false);
-        t.c.wide = 64;
+        t.c.linear.wide = 64;
         t.job.init = from;
         stand_still(&t);
         t.train.B -= 5;   /* other documents have other frequencies */
@@ -416,12 +416,12 @@ TEST(init_as_a_model_with_a_linear_model)
         CHECK(same_tensor(same, from, "wide.weight") && same_tensor(same, from, "wide.idf"));
         CHECK(same_tensor(same, from, "wide.bias") &&
               same_tensor(same, from, "classify.out.weight"));
-        t.c.ngrams = 1;
+        t.c.linear.ngrams = 1;
         other = train(&t);
         REQUIRE(other != NULL);
         CHECK(!same_tensor(other, from, "wide.weight") && !same_tensor(other, from, "wide.idf"));
         ran_model_free(other);
-        t.c.ngrams = base.c.ngrams;
+        t.c.linear.ngrams = base.c.linear.ngrams;
         t.train.names[1][0] = t.dev.names[1][0] = 'R';
         other = train(&t);
         REQUIRE(other != NULL);

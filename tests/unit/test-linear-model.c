@@ -24,7 +24,8 @@ static void check_list(struct dice *dice, size_t L, size_t V, size_t ngrams, boo
                        size_t buckets)
 {
         struct ran_error err = {0};
-        struct ran_config c = {.wide = buckets, .ngrams = ngrams, .affixes = affixed};
+        struct ran_config c = {
+                .linear.wide = buckets, .linear.ngrams = ngrams, .linear.affixes = affixed};
         size_t *count = ran_alloc(buckets, sizeof *count, &err), n, runs = 0, all = 0;
         size_t room = ran_linear_model_room(&c, L), of_runs = ran_linear_model_ngram_buckets(&c);
         struct ran_posting *list = ran_alloc(2 * room, sizeof *list, &err);
@@ -83,7 +84,8 @@ TEST(linear_model_list_has_each_bucket_once_and_counts_it)
 
 TEST(linear_model_room_of_a_long_document_does_not_grow)
 {
-        const struct ran_config c = {.wide = 1000, .ngrams = 2, .affixes = true};
+        const struct ran_config c = {
+                .linear.wide = 1000, .linear.ngrams = 2, .linear.affixes = true};
 
         CHECK_SIZE(ran_linear_model_room(&c, 7), 7 * ran_linear_model_features(&c));
         CHECK(ran_linear_model_room(&c, 1000) < 1100);
@@ -105,7 +107,7 @@ TEST(linear_model_affixes_are_prefixes_and_suffixes)
         enum { SUBWORDS = 9 };
         struct ran_error err = {0};
         struct ran_tokenizer *t = ran_tokenizer_load(affixes, sizeof affixes - 1, &err);
-        const struct ran_config c = {.wide = 1u << 30, .affixes = true};
+        const struct ran_config c = {.linear.wide = 1u << 30, .linear.affixes = true};
         uint32_t *a;
         size_t n[SUBWORDS] = {0};
 

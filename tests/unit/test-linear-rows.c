@@ -89,7 +89,7 @@ static void thin_out(struct toy *t, const struct ran_config *c)
         float *weight = t->embed + (t->V + c->spelling) * c->dim;
         float *idf = t->embed + toy_tables(t);
 
-        for (size_t g = 0; g < c->wide; g++) {
+        for (size_t g = 0; g < c->linear.wide; g++) {
                 if (g % 3 != 0)
                         memset(weight + g * t->C, 0, t->C * sizeof *weight);
                 if (g % 3 == 1)
@@ -147,7 +147,7 @@ static void check_same_results(struct ran_config c)
         char *path = test_path("rows.ran");
         struct toy t;
 
-        c.wide = WIDE;
+        c.linear.wide = WIDE;
         toy_init(&t, &c, 4, 0.3);
         thin_out(&t, &c);
         struct ran_model *m = write_and_open(&t, path), dense;
@@ -186,10 +186,10 @@ TEST(linear_rows_give_the_results_of_all_rows)
         struct ran_config c = toy_config();
 
         check_same_results(c);
-        c.ngrams = 3, c.multilabel = true;
+        c.linear.ngrams = 3, c.classify.multilabel = true;
         check_same_results(c);
         c = toy_config();
-        c.task = RAN_TASK_TAG, c.crf = true, c.spelling = 9;
+        c.task = RAN_TASK_TAG, c.tag.crf = true, c.spelling = 9;
         check_same_results(c);
 }
 
@@ -201,7 +201,7 @@ TEST(linear_rows_spread_to_the_table_they_came_from)
         char *path = test_path("spread.ran");
         struct toy t;
 
-        c.wide = WIDE;
+        c.linear.wide = WIDE;
         toy_init(&t, &c, 5, 0.3);
         thin_out(&t, &c);
         struct ran_model *m = write_and_open(&t, path);
@@ -226,7 +226,7 @@ TEST(linear_model_of_zeros_alone_has_a_row)
         char *path = test_path("zeros.ran");
         struct toy t;
 
-        c.wide = WIDE;
+        c.linear.wide = WIDE;
         toy_init(&t, &c, 5, 0.3);
         memset(t.embed + t.V * c.dim, 0, WIDE * (t.C + 1) * sizeof(float));
         struct ran_model *m = write_and_open(&t, path);

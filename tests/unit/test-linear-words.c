@@ -19,10 +19,10 @@ static struct ran_config wide_config(size_t spelling, size_t ngrams)
         struct ran_config c = toy_config();
 
         c.task = RAN_TASK_TAG;
-        c.crf = true;
-        c.wide = BUCKETS;
+        c.tag.crf = true;
+        c.linear.wide = BUCKETS;
         c.spelling = spelling;
-        c.ngrams = ngrams;
+        c.linear.ngrams = ngrams;
         return c;
 }
 
@@ -77,7 +77,7 @@ TEST(word_features_are_for_ever)
         const uint32_t ids[] = {5, 6, 7, 8}, positions[] = {0, 2, 3};
         uint32_t spelling[4 * RAN_SPELLING], bucket[MOST];
         struct ran_config c = {
-                .task = RAN_TASK_TAG, .wide = 1 << 18, .ngrams = 2, .spelling = 1000};
+                .task = RAN_TASK_TAG, .linear.wide = 1 << 18, .linear.ngrams = 2, .spelling = 1000};
         struct ran_document d = {
                 .ids = ids, .L = 4, .spelling = spelling, .positions = positions, .words = 3};
         uint64_t sum = 0;
@@ -95,7 +95,7 @@ TEST(word_features_are_for_ever)
         c.spelling = 0;
         CHECK_SIZE(ran_linear_words_list(bucket, &c, &d, 0, 3, 1), 7);
         CHECK_SIZE(ran_linear_words_features(&c), 7);
-        c.ngrams = 4;
+        c.linear.ngrams = 4;
         CHECK_SIZE(ran_linear_words_features(&c), 5 + 2 + 3 + 4);
 }
 
@@ -107,7 +107,7 @@ TEST(word_features_are_of_the_words_around)
                 struct ran_dataset data;
                 size_t far = ngrams > 3 ? ngrams - 1 : 2, changed = 0;
 
-                c.wide = 1 << 28; /* no two in one */
+                c.linear.wide = 1 << 28; /* no two in one */
                 make(&data, 12, 9);
                 for (size_t b = 0; b < data.B; b++) {
                         const struct ran_document d = ran_dataset_document(&data, b);
@@ -150,7 +150,7 @@ TEST(word_features_are_added_to_the_logits)
         struct ran_dataset data;
         struct toy t;
 
-        deep.wide = 0;
+        deep.linear.wide = 0;
         toy_init(&t, &c, 3, 0.4);
         make(&data, 6, 2);
         struct ran_state *s = ran_score_state_new(&t.c, &t.p, C, NULL, &err);
@@ -449,7 +449,7 @@ TEST(chain_of_a_long_text_is_learned)
         size_t document = 0, right = 0;
         struct ran_config c = wide_config(SPELLING, 1);
 
-        c.wide = ROWS;
+        c.linear.wide = ROWS;
         for (uint32_t t = 0; t < L; t++) {
                 ids[t] = (uint32_t)(ran_random_draw(3, t) % 8);
                 positions[t] = t;

@@ -298,9 +298,9 @@ static void check_reads_on(int review, size_t sources)
         float whole[ALL], part[ALL];
 
         training_init_texts(&x.t, "pattern", 60, sources > 0 ? CORPUS_PAIRS : CORPUS_TEXTS, 0);
-        x.t.c.review = review;
-        x.t.c.review_source = sources > 0;
-        x.t.c.review_window = 4;
+        x.t.c.ran.review = review;
+        x.t.c.ran.review_source = sources > 0;
+        x.t.c.ran.review_window = 4;
         REQUIRE(prepared(&x));
         for (uint32_t i = 0; i < ALL; i++)
                 text[i] = i * 7 % 5 + i % 3;

@@ -70,7 +70,7 @@ static double dot(const double *x, const double *y, size_t n)
 /* log p (V) of what stands at an output row h. */
 static void naive_log_p(const struct naive *n, const struct toy *t, const double *h, double *log_p)
 {
-        size_t V = t->V, D = t->c.dim, S = t->c.shortlist;
+        size_t V = t->V, D = t->c.dim, S = t->c.lm.shortlist;
         const double *bias = block_of(n, t, "lm.bias"), *tail_w, *tail_b;
         double first[TOY_V + 8];
         size_t width = S > 0 && S < V ? S : V, tails = 0;
@@ -130,7 +130,7 @@ static struct ran_config lm_config(struct dice *dice, size_t shortlist)
         struct ran_config c = toy_random_config(dice);
 
         c.task = c.mask == RAN_MASK_NONE ? RAN_TASK_MLM : RAN_TASK_LM;
-        c.shortlist = shortlist;
+        c.lm.shortlist = shortlist;
         return c;
 }
 
@@ -157,7 +157,7 @@ static void check_scores(const struct toy *t, const struct batch *b)
                 for (size_t v = 0; v < V; v++)
                         CHECK_NEAR((double)got[i * V + v] - log(all), log_p[i * V + v], 3e-4);
                 CHECK_NEAR((double)got_nll[i], nll[i], 2e-4);
-                if (t->c.shortlist > 0 && t->c.shortlist < V)
+                if (t->c.lm.shortlist > 0 && t->c.lm.shortlist < V)
                         CHECK_NEAR(all, 1, 1e-5);
         }
         ran_workspace_release(&w);
@@ -304,7 +304,7 @@ static void check_gradient(const struct toy *t, const struct batch *b)
                 norm += want[i] * want[i];
         }
         if (!CHECK(sqrt(error) <= 1e-3 * sqrt(norm) + 1e-7))
-                printf("  %s, shortlist %zu: off by %g of %g\n", toy_name(&t->c), t->c.shortlist,
+                printf("  %s, shortlist %zu: off by %g of %g\n", toy_name(&t->c), t->c.lm.shortlist,
                        sqrt(error), sqrt(norm));
         naive_release(&naive);
         ran_workspace_release(&w);

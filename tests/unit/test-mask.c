@@ -41,8 +41,8 @@ static bool check_change(const struct toy *t, struct ran_packed *rows,
 {
         uint32_t was = rows->ids[at];
         struct ran_workspace after;
-        bool shows = t->c.encoder == RAN_ENCODER_TRANSFORMER || t->c.cell != RAN_CELL_PLAIN ||
-                     !t->c.review,
+        bool shows = t->c.encoder == RAN_ENCODER_TRANSFORMER || t->c.ran.cell != RAN_CELL_PLAIN ||
+                     !t->c.ran.review,
              ok;
         size_t first;
 
@@ -88,7 +88,7 @@ static void check_mask(int mask, uint64_t seed)
                 bool ok;
 
                 c.mask = mask;
-                c.attention.item[0] = (unsigned char)(i / 2 % 4);
+                c.transformer.attention.item[0] = (unsigned char)(i / 2 % 4);
                 toy_init(&t, &c, i, 0.3);
                 ok = check_leaks(&t, &dice, dice_size(&dice, 1, 5 * c.window), i % 3 > 0 ? 0 : 9);
                 toy_release(&t);

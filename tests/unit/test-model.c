@@ -74,9 +74,9 @@ static void draft_init(struct draft *d, struct ran_config c)
         add_tensor(d, "embed.weight", d->toy.V, c.dim, d->toy.embed);
         if (c.spelling > 0)
                 add_tensor(d, "spelling.weight", c.spelling, c.dim, d->toy.p.spelling);
-        if (c.wide > 0) {
-                add_tensor(d, "wide.weight", c.wide, d->toy.C, d->toy.p.wide);
-                add_tensor(d, "wide.idf", 0, c.wide, d->toy.p.idf);
+        if (c.linear.wide > 0) {
+                add_tensor(d, "wide.weight", c.linear.wide, d->toy.C, d->toy.p.wide);
+                add_tensor(d, "wide.idf", 0, c.linear.wide, d->toy.p.idf);
         }
         for (size_t i = 0; i < d->toy.layout.n; i++) {
                 const struct ran_tensor_spec *s = &d->toy.layout.spec[i];
@@ -249,7 +249,7 @@ TEST(model_with_a_linear_model_opens_with_its_table_and_weights_alone)
         struct ran_config c = small();
         struct draft d;
 
-        c.wide = 30;
+        c.linear.wide = 30;
         draft_init(&d, c);
         draft_write(&d);
         check_opens(d.path, &d.toy, d.toy.c);
@@ -267,7 +267,7 @@ TEST(model_with_a_linear_model_opens_with_its_table_and_weights_alone)
                 d.tensor[i] = out;
         }
         draft_release(&d);
-        c.affixes = true; /* of unknown subwords */
+        c.linear.affixes = true; /* of unknown subwords */
         draft_init(&d, c);
         draft_refused(&d, "prefixes and suffixes, but the model has no tokenizer");
         draft_release(&d);
@@ -284,7 +284,7 @@ TEST(model_with_some_rows_of_its_linear_model_opens_if_they_ascend)
         struct ran_config c = small();
         struct draft d;
 
-        c.wide = 30;
+        c.linear.wide = 30;
         draft_init(&d, c);
         d.tensor[1].shape[0] = d.tensor[2].shape[0] = 3;
         draft_refused(&d, "wide.weight"); /* no rows: all are expected */
@@ -731,12 +731,12 @@ TEST(model_written_is_read_back)
         for (size_t i = 0; i < 4; i++) {
                 struct ran_config c = toy_config();
 
-                c.cell = (int)i % 3;
-                c.review = (int)i, c.review_window = 3 + i;
+                c.ran.cell = (int)i % 3;
+                c.ran.review = (int)i, c.ran.review_window = 3 + i;
                 c.pooling = i % 2 == 0 ? RAN_POOL_MEAN : RAN_POOL_MAX;
-                c.multilabel = i == 3;
+                c.classify.multilabel = i == 3;
                 c.spelling = i == 1 ? 30 : 0;
-                c.wide = i % 2 == 1 ? 20 : 0;
+                c.linear.wide = i % 2 == 1 ? 20 : 0;
                 toy_init(&t, &c, i, 0.3);
                 struct ran_parts parts = {.config = &t.c,
                                           .layout = &t.layout,
@@ -758,11 +758,11 @@ TEST(model_written_is_read_back)
                 }
                 CHECK_STR(ran_model_metadata(m, "training"), "{\"seed\":1}");
                 CHECK_STR(ran_model_metadata(m, "nothing"), NULL);
-                CHECK(ran_model_config(m)->cell == c.cell &&
-                      ran_model_config(m)->review == c.review &&
-                      ran_model_config(m)->review_window == c.review_window &&
+                CHECK(ran_model_config(m)->ran.cell == c.ran.cell &&
+                      ran_model_config(m)->ran.review == c.ran.review &&
+                      ran_model_config(m)->ran.review_window == c.ran.review_window &&
                       ran_model_config(m)->pooling == c.pooling &&
-                      ran_model_config(m)->multilabel == c.multilabel);
+                      ran_model_config(m)->classify.multilabel == c.classify.multilabel);
                 ran_model_free(m);
                 toy_release(&t);
         }
@@ -832,12 +832,12 @@ TEST(model_same_says_where_two_files_differ)
                      "0.25 and -0.25");
         toy_release(&t);
 
-        wide.wide = 20;
+        wide.linear.wide = 20;
         toy_init(&t, &wide, 1, 0.3);
         write_toy(other, &t, NULL);
         toy_release(&t);
         check_differ(path, other, "tensor ");
-        wide.wide = 0;
+        wide.linear.wide = 0;
         wide.dim = 6;
         toy_init(&t, &wide, 1, 0.3);
         write_toy(other, &t, NULL);

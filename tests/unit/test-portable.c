@@ -73,12 +73,12 @@ TEST(bits_of_logits)
         check_logits(c, "61fef514d243f8d8");
         c.encoder = RAN_ENCODER_TRANSFORMER;
         c.ffn_dim = 200;
-        c.attention.n = 4;
+        c.transformer.attention.n = 4;
         for (unsigned char j = 0; j < 4; j++)
-                c.attention.item[j] = j;
+                c.transformer.attention.item[j] = j;
         check_logits(c, "d3f34cb0e9e675a9");
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
-        c.rank = 70;
+        c.contextualizer.rank = 70;
         check_logits(c, "516f959fffebbf66");
 }
 

@@ -133,10 +133,10 @@ TEST(prenorm_leaves_out_tokens_without_an_output)
                 for (size_t every = 1; every <= 12; every = every * 2 + 1) {
                         struct ran_config c = toy_config();
 
-                        c.cell = RAN_CELL_PRENORM;
+                        c.ran.cell = RAN_CELL_PRENORM;
                         c.task = RAN_TASK_TAG;
                         compare(&c, every, ways[i]);
-                        c.review = RAN_REVIEW_NONE;
+                        c.ran.review = RAN_REVIEW_NONE;
                         c.layers = 1;
                         compare(&c, every, ways[i]);
                 }

@@ -104,7 +104,7 @@ TEST(resume_within_either_phase_gives_the_same_bytes)
                 struct phases p;
 
                 begin(&p, "pretrain-resume");
-                p.t.c.wide = kind == 1 ? 0 : 60;
+                p.t.c.linear.wide = kind == 1 ? 0 : 60;
                 p.t.s.refit = kind == 0;
                 p.t.job.held_out = kind == 0 ? p.labels_held_out : NULL;
                 if (kind == 2)
@@ -249,7 +249,7 @@ TEST(a_linear_model_without_errors_leaves_the_first_phase_out)
         struct phases p;
 
         begin(&p, "pretrain-room");
-        p.t.c.wide = 300;
+        p.t.c.linear.wide = 300;
         p.t.s.early_stop = true;
         CHECK_OK(training_run(&p.t, 1, &err), err);
         CHECK_SIZE(training_count(&p.t, RAN_REPORT_PRETRAINED), 0);
@@ -271,7 +271,7 @@ TEST(an_encoder_that_learned_from_texts_is_not_ended_after_its_first_epoch)
                 struct phases p;
 
                 begin(&p, "pretrain-wait");
-                p.t.c.wide = 24;
+                p.t.c.linear.wide = 24;
                 p.t.s.wide_cost = 1;
                 p.t.s.early_stop = true;
                 p.t.s.epochs = p.t.s.patience = 8;
@@ -323,7 +323,7 @@ TEST(texts_teach_encoders_of_tokens_only)
         CHECK_SIZE((size_t)training_run(&p.t, 1, &err), RAN_EINVAL);
         CHECK(strstr(err.text, "contextualizer") != NULL);
         p.t.c.encoder = RAN_ENCODER_NONE;
-        p.t.c.wide = 60;
+        p.t.c.linear.wide = 60;
         struct ran_train_phase phase;
         CHECK_SIZE((size_t)ran_train_first_phase(&p.t.job, &phase, &err), RAN_EINVAL);
         CHECK(strstr(err.text, "this model has none") != NULL);

@@ -106,7 +106,8 @@ static bool look(struct looker *l, const struct ran_document *d, size_t sources,
 static bool check_table(struct looker *l, const struct ran_document *d, size_t sources,
                         struct ran_probe k, const double *want)
 {
-        const bool shared = l->model.config.review_source; /* between states and source tokens */
+        const bool shared =
+                l->model.config.ran.review_source; /* between states and source tokens */
         const size_t n = ran_probe_height(&k) * ran_probe_width(&k);
         bool ok = look(l, d, sources, &k, 1);
 
@@ -140,7 +141,7 @@ static bool check_alignment(const struct naive *n, struct looker *l, const struc
                                                               n->rows +
                                                       ran_probe_row(shape, s)] /
                                         (double)(N * h);
-                        for (size_t k = 0; k < N && n->c->review_source; k++)
+                        for (size_t k = 0; k < N && n->c->ran.review_source; k++)
                                 want += n->seen.source[(k * L + q) * L + s] / (double)N;
                         worst = fmax(worst, fabs(got[i * sources + s] - want));
                 }
@@ -171,10 +172,10 @@ static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *
                 for (size_t j = 0; j < t->c.heads && ok; j++)
                         ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_HEADS, i, j),
                                          n.seen.heads + (i * t->c.heads + j) * n.rows * n.rows);
-                if (t->c.review && ok)
+                if (t->c.ran.review && ok)
                         ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_REVIEW, i, 0),
                                          n.seen.review + i * L * n.states);
-                if (t->c.review_source && ok)
+                if (t->c.ran.review_source && ok)
                         ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_SOURCE, i, 0),
                                          n.seen.source + i * L * L);
         }
@@ -260,8 +261,9 @@ TEST(look_at_a_contextualizer_equals_the_loop_over_tokens)
                 struct looker l;
                 struct toy t;
 
-                if (c.context == RAN_CONTEXT_RANDOM) /* keyed by the ids: not that of training */
-                        c.context = RAN_CONTEXT_CONSTANT;
+                if (c.contextualizer.context ==
+                    RAN_CONTEXT_RANDOM) /* keyed by the ids: not that of training */
+                        c.contextualizer.context = RAN_CONTEXT_CONSTANT;
                 toy_init(&t, &c, i, 0.5);
                 REQUIRE(looker_init(&l, &t, 0));
                 ok = check_steps(&t, &l, &dice, dice_size(&dice, 1, 30)) &&
@@ -278,7 +280,7 @@ static bool check_windows(const struct toy *t, struct looker *l, struct dice *di
         uint32_t ids[64];
         struct ran_document d = document(dice, ids, L);
         const size_t D = t->c.dim, h = t->c.heads;
-        double *x = doubles(L * D), *v = doubles(t->c.dense > 0 ? t->c.dense : D);
+        double *x = doubles(L * D), *v = doubles(t->c.bert.dense > 0 ? t->c.bert.dense : D);
         double *mean = doubles(L * L);
         struct ran_probe_shape shape;
         struct naive n;
@@ -418,7 +420,8 @@ static void attend(const struct toy *t, size_t l, size_t head, const struct ran_
                                 row[k + r] = (float)key[j * k + r];
                         }
                         p[j] = ran_mask_count(m, i, i + 1, j, j + 1) == 1
-                                       ? exp(ran_similarity(t->c.similarity, row, row + k, k))
+                                       ? exp(ran_similarity(t->c.transformer.similarity, row,
+                                                            row + k, k))
                                        : 0;
                         sum += p[j];
                 }
@@ -435,11 +438,12 @@ static struct ran_config transformer(struct dice *dice)
         struct ran_config c = toy_random_config(dice);
 
         c.encoder = RAN_ENCODER_TRANSFORMER;
-        c.attention.n = dice_coin(dice) ? 1 : c.heads;
-        for (size_t j = 0; j < c.attention.n; j++)
-                c.attention.item[j] = (unsigned char)dice_size(dice, 0, RAN_ATTENTION_DISPERSED);
-        c.dilation = dice_size(dice, 0, 3);
-        c.similarity = (int)dice_size(dice, 0, RAN_SIMILARITY_MANHATTAN);
+        c.transformer.attention.n = dice_coin(dice) ? 1 : c.heads;
+        for (size_t j = 0; j < c.transformer.attention.n; j++)
+                c.transformer.attention.item[j] =
+                        (unsigned char)dice_size(dice, 0, RAN_ATTENTION_DISPERSED);
+        c.transformer.dilation = dice_size(dice, 0, 3);
+        c.transformer.similarity = (int)dice_size(dice, 0, RAN_SIMILARITY_MANHATTAN);
         return c;
 }
 
@@ -482,8 +486,12 @@ TEST(look_at_a_transformer_equals_softmax_of_similarities)
                         struct ran_mask m;
 
                         ok = CHECK_OK(
-                                ran_mask_init(&m, c.attention.item[c.attention.n > 1 ? head : 0],
-                                              c.window, c.dilation, c.mask, d.L, sources, &err),
+                                ran_mask_init(
+                                        &m,
+                                        c.transformer.attention
+                                                .item[c.transformer.attention.n > 1 ? head : 0],
+                                        c.window, c.transformer.dilation, c.mask, d.L, sources,
+                                        &err),
                                 err);
                         attend(&t, layer, head, &m, want, &d);
                         ok = ok && check_table(&l, &d, sources,
@@ -598,7 +606,7 @@ TEST(look_at_a_long_document_with_any_number_of_threads)
                 double *first = NULL;
 
                 c.encoder = encoder;
-                c.attention.item[0] = RAN_ATTENTION_DISPERSED;
+                c.transformer.attention.item[0] = RAN_ATTENTION_DISPERSED;
                 ran_probe_shape(&shape, &c, L);
                 for (size_t threads = 1; threads <= 4; threads += 3)
                         for (int table = 0; table < RAN_PROBE_TABLES; table++) {
@@ -669,7 +677,7 @@ TEST(look_refuses_what_is_not_there)
         struct ran_probe_shape shape;
         struct ran_error err = {0};
 
-        c.review = RAN_REVIEW_NONE;
+        c.ran.review = RAN_REVIEW_NONE;
         t.encoder = RAN_ENCODER_TRANSFORMER;
         ran_probe_shape(&shape, &c, 12);
         struct ran_probe good = {.query_to = 12, .key_to = 12, .down = 1, .across = 1}, k = good;

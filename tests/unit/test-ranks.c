@@ -185,7 +185,7 @@ TEST(any_number_of_ranks_trains_the_same_classifier)
         check_ranks(&t, "one label");
 
         training_init(&t, "ranks", 400, true);
-        t.c.wide = 100;
+        t.c.linear.wide = 100;
         t.job.dev = NULL;
         check_ranks(&t, "several labels, a linear model");
 
@@ -195,7 +195,7 @@ TEST(any_number_of_ranks_trains_the_same_classifier)
 
         training_init(&t, "ranks", 300, false);
         t.c.encoder = RAN_ENCODER_CONTEXTUALIZER;
-        t.c.rank = 4;
+        t.c.contextualizer.rank = 4;
         t.s.batch = 7; /* the last one has fewer */
         check_ranks(&t, "contextualizer");
 }
@@ -212,7 +212,7 @@ TEST(ranks_learn_from_documents_that_were_held_out)
                 bool held_out[40];
 
                 training_init(&t, "ranks-refit", 300, false);
-                t.c.wide = 64;
+                t.c.linear.wide = 64;
                 t.s.refit = true;
                 if (i == 1)
                         t.s.learning_rate = t.s.min_learning_rate = 1e-9;
@@ -243,7 +243,7 @@ TEST(any_number_of_ranks_trains_the_same_language_model)
                 check_ranks(&t, "chunks of texts");
         }
         training_init_texts(&t, "ranks-lm", 200, CORPUS_TEXTS, 0);
-        t.c.shortlist = 4;
+        t.c.lm.shortlist = 4;
         t.s.epochs = 2;
         check_ranks(&t, "a shortlist");
 }
@@ -258,14 +258,14 @@ TEST(any_number_of_ranks_learns_the_same_from_texts_first)
         corpus_texts(&train, 30, 2, 200, CORPUS_MASKED, 3);
         corpus_texts(&dev, 6, 2, 200, CORPUS_MASKED, 4);
         training_init(&t, "ranks-texts", 300, false);
-        t.c.wide = 50;
+        t.c.linear.wide = 50;
         t.s.wide_cost = 1;
         t.s.pretrain_epochs = 2;
         t.job.texts = &texts;
         check_ranks(&t, "texts, then labels");
 
         training_init(&t, "ranks-texts", 300, false);
-        t.c.wide = 50;
+        t.c.linear.wide = 50;
         t.s.wide_cost = 1;
         t.s.pretrain_epochs = 2;
         t.job.texts = &texts;
@@ -310,12 +310,12 @@ TEST(another_number_of_ranks_resumes_to_the_same_bytes)
         struct training t;
 
         training_init(&t, "ranks-resume", 300, false);
-        t.c.wide = 50;
+        t.c.linear.wide = 50;
         t.s.wide_cost = 1;
         check_resume(&t);
         training_init_texts(&t, "ranks-resume", 400, CORPUS_TEXTS, 2);
-        t.c.review = RAN_REVIEW_WINDOW; /* a state of a fixed size moves, too */
-        t.c.review_window = 4;
+        t.c.ran.review = RAN_REVIEW_WINDOW; /* a state of a fixed size moves, too */
+        t.c.ran.review_window = 4;
         t.s.epochs = 2;
         t.s.batch = 5;
         check_resume(&t);

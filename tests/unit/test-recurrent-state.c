@@ -22,7 +22,7 @@ static struct ran_config lm_config(struct dice *dice, bool transformer)
         c.task = RAN_TASK_LM;
         c.mask = dice_coin(dice) ? RAN_MASK_CAUSAL : RAN_MASK_PREFIX;
         c.min_window = 1;
-        c.shortlist = dice_coin(dice) ? 5 : 0;
+        c.lm.shortlist = dice_coin(dice) ? 5 : 0;
         return c;
 }
 
@@ -52,7 +52,7 @@ static void read_in_parts(const struct toy *t, struct dice *dice, const uint32_t
                         err);
                 size_t W = t->c.encoder == RAN_ENCODER_TRANSFORMER ? 1 : t->c.window;
                 CHECK_SIZE(recurrent.tokens, at + n);
-                CHECK_SIZE(recurrent.sources, t->c.review_source ? sources : 0);
+                CHECK_SIZE(recurrent.sources, t->c.ran.review_source ? sources : 0);
                 CHECK_SIZE(recurrent.states - recurrent.sources, ran_encoder_states(&t->c, at + n));
                 CHECK(recurrent.states - recurrent.sources <= (at + n) / W);
                 CHECK_SIZE(recurrent.open, (at + n) % W);

@@ -55,7 +55,7 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         training_release(&t);
 
         training_init(&t, "resume", 40, true); /* without development data */
-        t.c.wide = 100;
+        t.c.linear.wide = 100;
         t.job.dev = NULL;
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK(rename(t.output, whole) == 0);
@@ -65,9 +65,9 @@ TEST(resume_from_anywhere_gives_the_same_bytes)
         training_release(&t);
 
         training_init(&t, "resume", 40, false);
-        t.c.wide = 50;
+        t.c.linear.wide = 50;
         t.c.encoder = RAN_ENCODER_CONTEXTUALIZER;
-        t.c.context = RAN_CONTEXT_RANDOM; /* other numbers in each epoch */
+        t.c.contextualizer.context = RAN_CONTEXT_RANDOM; /* other numbers in each epoch */
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK(rename(t.output, whole) == 0);
         check_resume(&t, whole, t.reports);
@@ -89,7 +89,7 @@ TEST(resume_of_a_refit_gives_the_same_bytes)
                 struct training t;
 
                 training_init(&t, "refit", 40, several);
-                t.c.wide = 60;
+                t.c.linear.wide = 60;
                 t.s.refit = true;
                 t.job.held_out = held_out;
                 CHECK_OK(training_run(&t, 1, &err), err);
@@ -109,8 +109,8 @@ static void check_texts(const char *name, enum corpus_kind kind, size_t bptt, si
         struct training t;
 
         training_init_texts(&t, name, 60, kind, bptt);
-        t.c.review = review;
-        t.c.review_window = 4;
+        t.c.ran.review = review;
+        t.c.ran.review_window = 4;
         t.s.epochs = 2;
         CHECK_OK(training_run(&t, 1, &err), err);
         CHECK(rename(t.output, whole) == 0);
@@ -206,7 +206,7 @@ TEST(resume_refuses_other_settings)
         check_refused(&t, "seed");
         t.s = s, t.s.batch++;
         check_refused(&t, "batch");
-        t.s = s, t.c.residual = false;
+        t.s = s, t.c.ran.residual = false;
         check_refused(&t, "cell");
         t.c = c, t.c.dim = 6;
         check_refused(&t, "width");

@@ -17,13 +17,13 @@
 /* Whether distance x belongs to the pattern, by the sequence as the manual prints it. */
 static bool in_pattern(const struct ran_config *c, size_t x)
 {
-        size_t half = c->review_window / 2, far = half;
+        size_t half = c->ran.review_window / 2, far = half;
 
-        if (c->review == RAN_REVIEW_ALL || x <= half)
+        if (c->ran.review == RAN_REVIEW_ALL || x <= half)
                 return true;
-        for (size_t gap = 2; c->review == RAN_REVIEW_DISPERSED && far < x; gap++)
+        for (size_t gap = 2; c->ran.review == RAN_REVIEW_DISPERSED && far < x; gap++)
                 far += gap;
-        return far == x && c->review == RAN_REVIEW_DISPERSED;
+        return far == x && c->ran.review == RAN_REVIEW_DISPERSED;
 }
 
 static uint64_t count(const struct ran_config *c, size_t L, size_t sources)
@@ -44,7 +44,7 @@ static uint64_t count(const struct ran_config *c, size_t L, size_t sources)
 
                         n += seen && in_pattern(c, j > stands ? j - stands : stands - j);
                 }
-                n += c->review_source && t >= sources ? sources : 0;
+                n += c->ran.review_source && t >= sources ? sources : 0;
         }
         return n;
 }
@@ -56,17 +56,17 @@ TEST(review_scores_are_counted)
         for (size_t i = 0; i < 3000; i++) {
                 size_t L = 1 + i * 7 % 83, sources;
 
-                c.review = (int)(i % 4);
+                c.ran.review = (int)(i % 4);
                 c.mask = (int)(i / 4 % 3);
                 c.window = 1 + i / 12 % 5;
                 c.min_window = c.mask == RAN_MASK_NONE ? 1 + i % 3 : 1;
-                c.review_window = 1 + i / 60 % 9;
+                c.ran.review_window = 1 + i / 60 % 9;
                 sources = c.mask == RAN_MASK_PREFIX ? i % (L + 1) : 0;
-                c.review_source = c.review == RAN_REVIEW_ALL && sources > 0 && i % 5 > 2;
-                uint64_t want = c.review == RAN_REVIEW_NONE ? 0 : count(&c, L, sources);
+                c.ran.review_source = c.ran.review == RAN_REVIEW_ALL && sources > 0 && i % 5 > 2;
+                uint64_t want = c.ran.review == RAN_REVIEW_NONE ? 0 : count(&c, L, sources);
                 if (!CHECK_SIZE((size_t)ran_review_scores(&c, L, sources), (size_t)want))
                         printf("  %s, review %d of %zu, %zu tokens, %zu source\n", toy_name(&c),
-                               c.review, c.review_window, L, sources);
+                               c.ran.review, c.ran.review_window, L, sources);
         }
 }
 
@@ -77,11 +77,11 @@ TEST(review_of_a_pattern_grows_slower_than_the_windows)
         const size_t L = 10000000;
 
         c.window = 256;
-        c.review_window = 16;
+        c.ran.review_window = 16;
         double all = (double)ran_review_scores(&c, L, 0) / (double)L;
-        c.review = RAN_REVIEW_WINDOW;
+        c.ran.review = RAN_REVIEW_WINDOW;
         CHECK((double)ran_review_scores(&c, L, 0) / (double)L <= 17);
-        c.review = RAN_REVIEW_DISPERSED;
+        c.ran.review = RAN_REVIEW_DISPERSED;
         double dispersed = (double)ran_review_scores(&c, L, 0) / (double)L;
         CHECK(all == 39063 && dispersed > 17 && dispersed < 2 * sqrt(2.0 * 39063) + 17);
 }
@@ -123,7 +123,7 @@ static void check_parts(struct ran_config c, size_t windows, bool training)
         struct ran_workspace whole, w;
         uint32_t ids[TOKENS];
         struct toy t = toy_of(c, ids, 5);
-        size_t n = windows * c.window, last = c.layers, near = c.review_window / 2;
+        size_t n = windows * c.window, last = c.layers, near = c.ran.review_window / 2;
 
         CHECK_OK(ran_workspace_init(&whole, &t.c, training, NULL, &err), err);
         CHECK_OK(ran_workspace_init(&w, &t.c, training, NULL, &err), err);
@@ -137,7 +137,7 @@ static void check_parts(struct ran_config c, size_t windows, bool training)
                         far = fmaxf(far, fabsf(w.x[last][i] - whole.x[last][at * c.dim + i]));
                 CHECK_NEAR((double)far, 0, 1e-4);
                 size_t states = (at + n) / c.window, most = near > 0 ? near : 1;
-                if (c.review == RAN_REVIEW_WINDOW && states > most)
+                if (c.ran.review == RAN_REVIEW_WINDOW && states > most)
                         states = most;
                 CHECK_SIZE(recurrent.states, states);
                 CHECK_SIZE(ran_encoder_states(&t.c, at + n), states);
@@ -155,8 +155,8 @@ TEST(review_of_parts_equals_that_of_the_whole)
         struct ran_config c = toy_config();
 
         c.mask = RAN_MASK_CAUSAL;
-        for (c.review = RAN_REVIEW_WINDOW; c.review <= RAN_REVIEW_DISPERSED; c.review++)
-                for (c.review_window = 1; c.review_window < 12; c.review_window += 3)
+        for (c.ran.review = RAN_REVIEW_WINDOW; c.ran.review <= RAN_REVIEW_DISPERSED; c.ran.review++)
+                for (c.ran.review_window = 1; c.ran.review_window < 12; c.ran.review_window += 3)
                         for (size_t windows = 1; windows < 9; windows += 3) {
                                 check_parts(c, windows, false);
                                 check_parts(c, windows, true);
@@ -224,17 +224,17 @@ TEST(review_of_a_pattern_that_sees_all_learns_as_all_does)
         c.window = 2;
         for (size_t i = 0; i < 4; i++) {
                 c.mask = masks[i % 2];
-                c.review = RAN_REVIEW_ALL;
+                c.ran.review = RAN_REVIEW_ALL;
                 struct toy t = toy_of(c, ids, 6);
                 struct learnt all = learn(&t, ids, 4096), r;
-                t.c.review = i < 2 ? RAN_REVIEW_WINDOW : RAN_REVIEW_DISPERSED;
-                t.c.review_window = 2 * TOKENS;
+                t.c.ran.review = i < 2 ? RAN_REVIEW_WINDOW : RAN_REVIEW_DISPERSED;
+                t.c.ran.review_window = 2 * TOKENS;
                 for (size_t slab = 100; slab <= 4096; slab += 3996) {
                         r = learn(&t, ids, slab);
                         check_near(&t, &r, &all);
                         learnt_release(&r);
                 }
-                t.c.review_window = 2;
+                t.c.ran.review_window = 2;
                 r = learn(&t, ids, 4096);
                 CHECK(r.loss != all.loss);
                 learnt_release(&r);

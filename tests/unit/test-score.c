@@ -49,11 +49,11 @@ TEST(score_depends_on_the_document_alone)
         check_alone(3, c);
         c.window = 300, c.min_window = 20;
         check_alone(0, c);
-        c.cell = RAN_CELL_PLAIN;
+        c.ran.cell = RAN_CELL_PLAIN;
         check_alone(2, c);
-        c.review = RAN_REVIEW_NONE;
+        c.ran.review = RAN_REVIEW_NONE;
         c.spelling = 9;
-        c.wide = 40;
+        c.linear.wide = 40;
         check_alone(2, c);
 }
 
@@ -74,20 +74,20 @@ TEST(score_refuses_what_is_no_document)
                                       .head_dim = 2,
                                       .window = 3,
                                       .min_window = 1,
-                                      .rank = 1,
-                                      .ngrams = 1,
+                                      .contextualizer.rank = 1,
+                                      .linear.ngrams = 1,
                                       .ffn_dim = 1,
-                                      .review_window = 1,
-                                      .attention = {.n = 1},
-                                      .max_length = 3,
-                                      .rotary_base = 1,
-                                      .rotary_base_local = 1,
-                                      .global_every = 1,
-                                      .upper_dim = 1,
-                                      .upper_layers = 1,
-                                      .upper_heads = 1,
-                                      .upper_head_dim = 1,
-                                      .upper_window = 1},
+                                      .ran.review_window = 1,
+                                      .transformer.attention = {.n = 1},
+                                      .bert.max_length = 3,
+                                      .bert.rotary_base = 1,
+                                      .bert.rotary_base_local = 1,
+                                      .bert.global_every = 1,
+                                      .upper.dim = 1,
+                                      .upper.layers = 1,
+                                      .upper.heads = 1,
+                                      .upper.head_dim = 1,
+                                      .upper.window = 1},
                  9, 0.3);
         CHECK_OK(ran_model_write(path,
                                  &(struct ran_parts){.config = &t.c,
@@ -214,7 +214,7 @@ TEST(probabilities_are_what_they_should_be)
                 {0, 0, 0}, {1, 2, 3}, {1e4f, -1e4f, 0}, {-3e38f, 3e38f, 3e38f}, {88, 89, -90}};
         struct ran_config one = toy_config(), several = toy_config();
 
-        several.multilabel = true;
+        several.classify.multilabel = true;
         for (size_t i = 0; i < sizeof(logits) / sizeof(*logits); i++) {
                 double x[3], top = -INFINITY, sum = 0, total = 0;
                 float p[3], q[3];

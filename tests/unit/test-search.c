@@ -139,9 +139,10 @@ static void check_allowed(const struct hunt *h, size_t i)
         CHECK_OK(ran_train_settings_check(&s, &c, &err), err);
         CHECK_OK(ran_train_estimate(&job, &e, &err), err);
         CHECK(e.flops <= 2 * h->s.flops);
-        CHECK(c.wide == h->t.c.wide && (c.wide > 0 || s.wide_cost == h->t.s.wide_cost));
+        CHECK(c.linear.wide == h->t.c.linear.wide &&
+              (c.linear.wide > 0 || s.wide_cost == h->t.s.wide_cost));
         CHECK(c.window == h->t.c.window); /* all documents are of one */
-        CHECK(c.rank == h->t.c.rank && c.ffn_dim == h->t.c.ffn_dim);
+        CHECK(c.contextualizer.rank == h->t.c.contextualizer.rank && c.ffn_dim == h->t.c.ffn_dim);
         CHECK(s.word_dropout == 0); /* there is no vocabulary */
         CHECK(s.epochs == h->t.s.epochs && s.seed == h->t.s.seed);
 }
@@ -167,8 +168,8 @@ static void check_hunt(int task, bool crf)
         struct hunt h;
 
         begin(&h, task);
-        h.t.c.crf = crf;
-        h.t.c.wide = task == RAN_TASK_CLASSIFY ? 64 : 0;
+        h.t.c.tag.crf = crf;
+        h.t.c.linear.wide = task == RAN_TASK_CLASSIFY ? 64 : 0;
         go(&h, none_given, 60, 1);
         CHECK_SIZE(h.n, 60);
         for (size_t i = 0; i < h.n; i++) {

@@ -119,7 +119,7 @@ static void begin(struct training *t, const char *name, struct ran_dataset *text
 {
         training_init(t, name, 20, false);
         t->c.encoder = RAN_ENCODER_NONE;
-        t->c.wide = 100;
+        t->c.linear.wide = 100;
         t->s.refit = true;
         make_texts(texts, &t->train, 60, 9);
 }

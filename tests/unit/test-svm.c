@@ -33,7 +33,8 @@ static void bench_init(struct bench *b, size_t documents, bool several)
         struct ran_error err = {0};
 
         memset(b, 0, sizeof *b);
-        b->c = (struct ran_config){.wide = BUCKETS, .ngrams = 2, .multilabel = several};
+        b->c = (struct ran_config){
+                .linear.wide = BUCKETS, .linear.ngrams = 2, .classify.multilabel = several};
         corpus_make(&b->d, documents, 1, 30, several, 3);
         b->document = ran_alloc(documents, sizeof *b->document, &err);
         for (size_t i = 0; i < documents; i++)

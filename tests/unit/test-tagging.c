@@ -49,7 +49,7 @@ static void fixture_of(struct fixture *f, struct ran_config c, bool crf)
 
         *f = (struct fixture){0};
         c.task = RAN_TASK_TAG;
-        c.crf = crf;
+        c.tag.crf = crf;
         toy_init(&f->toy, &c, 6, 0.4);
         CHECK_OK(ran_dataset_set_classes(&f->joined, names, TOY_C, &err), err);
         CHECK_OK(ran_dataset_set_classes(&f->apart, names, TOY_C, &err), err);
@@ -220,16 +220,16 @@ static struct ran_config below(int upper, bool norm_first)
         c.encoder = RAN_ENCODER_BERT;
         c.layers = 1;
         c.ffn_dim = 9;
-        c.prefix = c.suffix = c.global_every = 1;
-        c.max_length = 9;
-        c.norm_eps = 0.1;
-        c.norm_first = norm_first;
-        c.bias = c.positions = true;
-        c.upper = upper;
-        c.upper_dim = 6;
-        c.upper_layers = c.upper_heads = 1;
-        c.upper_head_dim = 4;
-        c.upper_window = 5;
+        c.bert.prefix = c.bert.suffix = c.bert.global_every = 1;
+        c.bert.max_length = 9;
+        c.bert.norm_eps = 0.1;
+        c.bert.norm_first = norm_first;
+        c.bert.bias = c.bert.positions = true;
+        c.upper.kind = upper;
+        c.upper.dim = 6;
+        c.upper.layers = c.upper.heads = 1;
+        c.upper.head_dim = 4;
+        c.upper.window = 5;
         return c;
 }
 
@@ -305,8 +305,7 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
         }
 }
 
-static void evaluate(const struct fixture *f, const struct ran_dataset *d,
-                     struct ran_rates *rates)
+static void evaluate(const struct fixture *f, const struct ran_dataset *d, struct ran_rates *rates)
 {
         const struct ran_crf chain = ran_crf_of(&f->toy.p);
         struct ran_error err = {0};

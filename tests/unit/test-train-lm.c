@@ -37,7 +37,7 @@ static void bench_init_of(struct bench *b, int encoder, enum corpus_kind kind, s
         struct dice dice = {.key = 9};
 
         c.encoder = encoder;
-        c.attention = (struct ran_choices){
+        c.transformer.attention = (struct ran_choices){
                 c.heads, {RAN_ATTENTION_DISPERSED, RAN_ATTENTION_FULL, RAN_ATTENTION_WINDOW}};
         c.task = kind == CORPUS_MASKED ? RAN_TASK_MLM : RAN_TASK_LM;
         c.mask = kind == CORPUS_MASKED  ? RAN_MASK_NONE
@@ -377,10 +377,10 @@ TEST(lm_refuses_what_it_cannot_learn_from)
         check_invalid(&t, "metric must be 'loss'");
         t.s.metric = RAN_METRIC_LOSS;
         t.s.label_smoothing = 0.1;
-        t.c.shortlist = 5;
+        t.c.lm.shortlist = 5;
         check_invalid(&t, "shortlist must be 0");
         t.s.label_smoothing = 0;
-        t.c.shortlist = 0;
+        t.c.lm.shortlist = 0;
         t.s.metric = RAN_METRIC_CHRF;
         check_invalid(&t, "mask must be 'prefix'");
         t.s.metric = RAN_METRIC_LOSS;

@@ -93,7 +93,7 @@ TEST(train_gives_the_same_bytes_for_any_threads)
         for (int multilabel = 0; multilabel <= 1; multilabel++) {
                 training_init(&t, "threads", test_all() ? 700 : 300, multilabel);
                 t.c.spelling = multilabel ? CORPUS_SPELLING : 0;
-                t.c.wide = multilabel ? 0 : 200;
+                t.c.linear.wide = multilabel ? 0 : 200;
                 for (size_t i = 0; i < 3; i++) {
                         const size_t threads = (const size_t[]){1, 2, 7}[i];
 
@@ -253,7 +253,7 @@ TEST(train_refuses_settings_that_are_out_of_range)
         check_invalid(&t,
                       "--encoder must be ran, contextualizer, transformer, none, static or bert");
         t.c = c;
-        t.c.attention.item[0] = 200;
+        t.c.transformer.attention.item[0] = 200;
         check_invalid(&t, "--attention must be full, window, ");
         t.c = c;
         t.s.learning_rate = NAN;
@@ -579,10 +579,10 @@ TEST(train_estimates_what_a_frozen_encoder_keeps)
         training_init(&t, "estimate-panels", 20, false);
         t.c.encoder = RAN_ENCODER_BERT;
         t.c.mask = RAN_MASK_NONE;
-        t.c.max_length = 32;
+        t.c.bert.max_length = 32;
         t.c.ffn_dim = 1 << 16;
         t.c.frozen = true;
-        t.c.wide = 64;
+        t.c.linear.wide = 64;
         CHECK_OK(ran_train_estimate(&t.job, &with, &err), err);
         CHECK(!ran_gemm_rows_stand_alone() ||
               ran_parts_kept(&t.c) > 2 * t.c.layers * t.c.ffn_dim * t.c.dim);

@@ -15,29 +15,29 @@ struct ran_config toy_config(void)
                                    .window = 5,
                                    .min_window = 1,
                                    .rotary = true,
-                                   .residual = true,
-                                   .review = RAN_REVIEW_ALL,
-                                   .review_window = 4,
-                                   .rank = 9,
+                                   .ran.residual = true,
+                                   .ran.review = RAN_REVIEW_ALL,
+                                   .ran.review_window = 4,
+                                   .contextualizer.rank = 9,
                                    .ffn_dim = 20,
-                                   .attention = {.n = 1},
-                                   .ngrams = 3,
-                                   .position_scale = true,
-                                   .cell_pooling = RAN_POOL_LAST,
-                                   .max_length = 512,
-                                   .positions = true,
-                                   .rotary_base = 10000,
-                                   .rotary_base_local = 10000,
-                                   .global_every = 1,
-                                   .bias = true,
-                                   .norm_eps = 1e-12,
-                                   .activation = RAN_ACTIVATION_GELU,
-                                   .dense_activation = RAN_ACTIVATION_TANH,
-                                   .upper_dim = 6,
-                                   .upper_layers = 1,
-                                   .upper_heads = 1,
-                                   .upper_head_dim = 4,
-                                   .upper_window = 5};
+                                   .transformer.attention = {.n = 1},
+                                   .linear.ngrams = 3,
+                                   .contextualizer.position_scale = true,
+                                   .ran.cell_pooling = RAN_POOL_LAST,
+                                   .bert.max_length = 512,
+                                   .bert.positions = true,
+                                   .bert.rotary_base = 10000,
+                                   .bert.rotary_base_local = 10000,
+                                   .bert.global_every = 1,
+                                   .bert.bias = true,
+                                   .bert.norm_eps = 1e-12,
+                                   .bert.activation = RAN_ACTIVATION_GELU,
+                                   .bert.dense_activation = RAN_ACTIVATION_TANH,
+                                   .upper.dim = 6,
+                                   .upper.layers = 1,
+                                   .upper.heads = 1,
+                                   .upper.head_dim = 4,
+                                   .upper.window = 5};
 }
 
 struct ran_config toy_random_config(struct dice *d)
@@ -51,16 +51,16 @@ struct ran_config toy_random_config(struct dice *d)
         c.head_dim = c.rotary ? 2 * dice_size(d, 1, 10) : dice_size(d, 1, 20);
         c.window = dice_size(d, 1, 12);
         c.min_window = dice_size(d, 1, 14);
-        c.cell = (int)dice_size(d, RAN_CELL_GATED, RAN_CELL_PUBLISHED);
-        c.residual = dice_coin(d);
-        c.review = (int)dice_size(d, RAN_REVIEW_NONE, RAN_REVIEW_DISPERSED);
-        c.review_window = 1 + c.dim % 6;
-        c.review_source = c.review == RAN_REVIEW_ALL && c.dim % 2 > 0;
+        c.ran.cell = (int)dice_size(d, RAN_CELL_GATED, RAN_CELL_PUBLISHED);
+        c.ran.residual = dice_coin(d);
+        c.ran.review = (int)dice_size(d, RAN_REVIEW_NONE, RAN_REVIEW_DISPERSED);
+        c.ran.review_window = 1 + c.dim % 6;
+        c.ran.review_source = c.ran.review == RAN_REVIEW_ALL && c.dim % 2 > 0;
         c.mask = (int)dice_size(d, RAN_MASK_NONE, RAN_MASK_PREFIX);
         c.pooling = dice_coin(d) ? RAN_POOL_MAX : RAN_POOL_MEAN;
-        c.cell_pooling = c.head_dim % 3 == 0   ? RAN_POOL_MAX
-                         : c.head_dim % 3 == 1 ? RAN_POOL_MEAN
-                                               : RAN_POOL_LAST;
+        c.ran.cell_pooling = c.head_dim % 3 == 0   ? RAN_POOL_MAX
+                             : c.head_dim % 3 == 1 ? RAN_POOL_MEAN
+                                                   : RAN_POOL_LAST;
         return c;
 }
 
@@ -69,13 +69,14 @@ struct ran_config toy_transformer(struct dice *d)
         struct ran_config c = toy_random_config(d);
 
         c.encoder = RAN_ENCODER_TRANSFORMER;
-        c.review_source = false;
+        c.ran.review_source = false;
         c.ffn_dim = dice_size(d, 1, 30);
-        c.attention.n = dice_coin(d) ? 1 : c.heads;
-        for (size_t j = 0; j < c.attention.n; j++)
-                c.attention.item[j] = (unsigned char)dice_size(d, 0, RAN_ATTENTION_DISPERSED);
-        c.dilation = dice_size(d, 0, 3);
-        c.similarity = (int)dice_size(d, 0, RAN_SIMILARITY_MANHATTAN);
+        c.transformer.attention.n = dice_coin(d) ? 1 : c.heads;
+        for (size_t j = 0; j < c.transformer.attention.n; j++)
+                c.transformer.attention.item[j] =
+                        (unsigned char)dice_size(d, 0, RAN_ATTENTION_DISPERSED);
+        c.transformer.dilation = dice_size(d, 0, 3);
+        c.transformer.similarity = (int)dice_size(d, 0, RAN_SIMILARITY_MANHATTAN);
         return c;
 }
 
@@ -85,27 +86,27 @@ struct ran_config toy_bert(struct dice *d)
 
         c.encoder = RAN_ENCODER_BERT;
         c.mask = RAN_MASK_NONE;
-        c.review_source = false;
+        c.ran.review_source = false;
         c.ffn_dim = dice_size(d, 1, 30);
-        c.prefix = dice_size(d, 0, 2);
-        c.suffix = dice_size(d, 0, 2);
-        c.pool_skip = dice_coin(d) ? 0 : c.prefix;
-        c.max_length = c.prefix + c.suffix + dice_size(d, 1, 16);
-        c.positions = dice_coin(d);
-        c.buckets = dice_coin(d) ? 0 : dice_size(d, 2, 12) / 2 * 2;
-        c.rotary_base = 100;
-        c.rotary_base_local = 30;
-        c.global_every = dice_size(d, 1, 3);
-        c.norm_first = dice_coin(d);
-        c.bias = dice_coin(d);
-        c.norm_eps = 1e-3;
-        c.activation = (int)dice_size(d, RAN_ACTIVATION_GELU, RAN_ACTIVATION_SILU);
-        c.gated = dice_coin(d);
+        c.bert.prefix = dice_size(d, 0, 2);
+        c.bert.suffix = dice_size(d, 0, 2);
+        c.bert.pool_skip = dice_coin(d) ? 0 : c.bert.prefix;
+        c.bert.max_length = c.bert.prefix + c.bert.suffix + dice_size(d, 1, 16);
+        c.bert.positions = dice_coin(d);
+        c.bert.buckets = dice_coin(d) ? 0 : dice_size(d, 2, 12) / 2 * 2;
+        c.bert.rotary_base = 100;
+        c.bert.rotary_base_local = 30;
+        c.bert.global_every = dice_size(d, 1, 3);
+        c.bert.norm_first = dice_coin(d);
+        c.bert.bias = dice_coin(d);
+        c.bert.norm_eps = 1e-3;
+        c.bert.activation = (int)dice_size(d, RAN_ACTIVATION_GELU, RAN_ACTIVATION_SILU);
+        c.bert.gated = dice_coin(d);
         c.pooling = (int)dice_size(d, RAN_POOL_MAX, RAN_POOL_LAST);
-        c.dense = dice_coin(d) ? c.dim : 0;
-        c.dense_activation = (int)dice_size(d, RAN_ACTIVATION_NONE, RAN_ACTIVATION_TANH);
-        c.dense_norm = dice_coin(d);
-        c.l2_normalize = dice_coin(d);
+        c.bert.dense = dice_coin(d) ? c.dim : 0;
+        c.bert.dense_activation = (int)dice_size(d, RAN_ACTIVATION_NONE, RAN_ACTIVATION_TANH);
+        c.bert.dense_norm = dice_coin(d);
+        c.bert.l2_normalize = dice_coin(d);
         return c;
 }
 
@@ -113,13 +114,13 @@ struct ran_config toy_upper(struct dice *d, int upper)
 {
         struct ran_config c = toy_bert(d);
 
-        c.upper = upper;
-        c.upper_rows = (int)dice_size(d, RAN_ROWS_TOKENS, RAN_ROWS_WINDOWS);
-        c.upper_dim = dice_size(d, 2, 8);
-        c.upper_layers = dice_size(d, 1, 2);
-        c.upper_heads = dice_size(d, 1, 2);
-        c.upper_head_dim = 2 * dice_size(d, 1, 3);
-        c.upper_window = dice_size(d, 1, 6);
+        c.upper.kind = upper;
+        c.upper.rows = (int)dice_size(d, RAN_ROWS_TOKENS, RAN_ROWS_WINDOWS);
+        c.upper.dim = dice_size(d, 2, 8);
+        c.upper.layers = dice_size(d, 1, 2);
+        c.upper.heads = dice_size(d, 1, 2);
+        c.upper.head_dim = 2 * dice_size(d, 1, 3);
+        c.upper.window = dice_size(d, 1, 6);
         return c;
 }
 
@@ -130,9 +131,9 @@ struct ran_config toy_contextualizer(struct dice *d)
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         c.dim = dice_size(d, 2, 40);
         c.layers = dice_size(d, 1, 3);
-        c.rank = dice_size(d, 1, 50);
-        c.context = (int)dice_size(d, RAN_CONTEXT_CONSTANT, RAN_CONTEXT_RANDOM);
-        c.position_scale = dice_coin(d);
+        c.contextualizer.rank = dice_size(d, 1, 50);
+        c.contextualizer.context = (int)dice_size(d, RAN_CONTEXT_CONSTANT, RAN_CONTEXT_RANDOM);
+        c.contextualizer.position_scale = dice_coin(d);
         return c;
 }
 
@@ -145,7 +146,7 @@ static bool ends_with(const char *s, const char *end)
 
 size_t toy_tables(const struct toy *t)
 {
-        return (t->V + t->c.spelling) * t->c.dim + t->c.wide * t->C;
+        return (t->V + t->c.spelling) * t->c.dim + t->c.linear.wide * t->C;
 }
 
 void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double deviation)
@@ -156,13 +157,13 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
 
         /* Cells with weights this large are chaotic, their keys and values linear: rounding would
          * grow from window to window. */
-        if (c->encoder == RAN_ENCODER_RAN && c->cell == RAN_CELL_PRENORM)
+        if (c->encoder == RAN_ENCODER_RAN && c->ran.cell == RAN_CELL_PRENORM)
                 deviation /= 2;
         *t = (struct toy){.c = *c, .V = TOY_V, .C = ran_task_is_tied(c) ? TOY_V : TOY_C};
         if (!CHECK_OK(ran_layout_init(&t->layout, &t->c, t->C, &err), err) ||
             !CHECK_OK(ran_params_init(&t->p, &t->c, t->C, &err), err))
                 abort();
-        t->embed = ran_alloc_floats(toy_tables(t) + c->wide, &err);
+        t->embed = ran_alloc_floats(toy_tables(t) + c->linear.wide, &err);
         for (size_t i = 0; i < TOY_V; i++)
                 t->token_weight[i] = 1 / (1 + 0.1f * (float)(i % 7));
         t->p.token_weight = c->frozen ? t->token_weight : NULL;
@@ -171,17 +172,17 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         t->p.wide = t->embed + (t->V + c->spelling) * c->dim;
         t->p.idf = t->embed + toy_tables(t);
         dice_floats(&dice, t->embed, toy_tables(t), deviation);
-        for (size_t i = 0; i < c->wide; i++) /* some buckets are left out */
+        for (size_t i = 0; i < c->linear.wide; i++) /* some buckets are left out */
                 t->embed[toy_tables(t) + i] = i % 5 == 3 ? 0 : 1 + 0.1f * (float)(i % 7);
-        for (size_t i = 0; i < TOY_V * RAN_AFFIX_ROW && runs < c->wide; i++)
-                t->affixes[i] =
-                        i % 3 == 1 ? RAN_NO_AFFIX
-                                   : (uint32_t)(runs + ran_random_draw(7, i) % (c->wide - runs));
+        for (size_t i = 0; i < TOY_V * RAN_AFFIX_ROW && runs < c->linear.wide; i++)
+                t->affixes[i] = i % 3 == 1 ? RAN_NO_AFFIX
+                                           : (uint32_t)(runs + ran_random_draw(7, i) %
+                                                                       (c->linear.wide - runs));
         for (size_t id = 0; id < TOY_V; id++)
                 t->affixes[id * RAN_AFFIX_ROW + RAN_AFFIXES] = id % 5 == 2   ? RAN_SUBWORD_CONTINUES
                                                                : id % 7 == 3 ? RAN_SUBWORD_UNKNOWN
                                                                              : RAN_SUBWORD_BEGINS;
-        t->p.affixes = c->affixes ? t->affixes : NULL;
+        t->p.affixes = c->linear.affixes ? t->affixes : NULL;
         dice_floats(&dice, t->p.block, t->layout.size, deviation);
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *s = &t->layout.spec[i];
@@ -207,8 +208,9 @@ const char *toy_name(const struct ran_config *c)
 
         if (c->encoder == RAN_ENCODER_CONTEXTUALIZER) {
                 snprintf(text, sizeof(text), "contextualizer, D %zu, %zu steps, rank %zu, %s%s",
-                         c->dim, c->layers, c->rank, contexts[c->context],
-                         c->position_scale ? ", scaled" : "");
+                         c->dim, c->layers, c->contextualizer.rank,
+                         contexts[c->contextualizer.context],
+                         c->contextualizer.position_scale ? ", scaled" : "");
                 return text;
         }
         if (c->encoder == RAN_ENCODER_BERT) {
@@ -218,14 +220,15 @@ const char *toy_name(const struct ran_config *c)
                          "%s, buckets %zu, global %zu, W %zu, activation %d%s%s, pooling %d, dense "
                          "%zu %d"
                          "%s%s, below %d of %s",
-                         c->dim, c->layers, c->heads, c->head_dim, c->max_length, c->prefix,
-                         c->suffix, c->norm_first ? ", norm first" : "", c->bias ? ", biases" : "",
-                         c->rotary ? ", rotary" : "", c->buckets, c->global_every, c->window,
-                         c->activation, c->gated ? ", gated" : "",
-                         c->positions ? ", positions" : "", c->pooling, c->dense,
-                         c->dense_activation, c->dense_norm ? ", norm" : "",
-                         c->l2_normalize ? ", length 1" : "", c->upper,
-                         c->upper_rows == RAN_ROWS_WINDOWS ? "windows" : "tokens");
+                         c->dim, c->layers, c->heads, c->head_dim, c->bert.max_length,
+                         c->bert.prefix, c->bert.suffix, c->bert.norm_first ? ", norm first" : "",
+                         c->bert.bias ? ", biases" : "", c->rotary ? ", rotary" : "",
+                         c->bert.buckets, c->bert.global_every, c->window, c->bert.activation,
+                         c->bert.gated ? ", gated" : "", c->bert.positions ? ", positions" : "",
+                         c->pooling, c->bert.dense, c->bert.dense_activation,
+                         c->bert.dense_norm ? ", norm" : "",
+                         c->bert.l2_normalize ? ", length 1" : "", c->upper.kind,
+                         c->upper.rows == RAN_ROWS_WINDOWS ? "windows" : "tokens");
                 return text;
         }
         if (c->encoder == RAN_ENCODER_TRANSFORMER) {
@@ -233,9 +236,9 @@ const char *toy_name(const struct ran_config *c)
                          "transformer, D %zu, %zu layers, %zu heads of %zu, W %zu, %s%s, %s, "
                          "mask %s%s",
                          c->dim, c->layers, c->heads, c->head_dim, c->window,
-                         ran_attention_names[c->attention.item[0]],
-                         c->attention.n > 1 ? " and others" : "",
-                         ran_similarity_names[c->similarity], ran_mask_names[c->mask],
+                         ran_attention_names[c->transformer.attention.item[0]],
+                         c->transformer.attention.n > 1 ? " and others" : "",
+                         ran_similarity_names[c->transformer.similarity], ran_mask_names[c->mask],
                          c->rotary ? ", rotary" : "");
                 return text;
         }
@@ -243,9 +246,10 @@ const char *toy_name(const struct ran_config *c)
 
         snprintf(text, sizeof(text),
                  "%s, D %zu, %zu layers, %zu heads of %zu, W %zu, min %zu%s%s%s, %s pool%s%s%s",
-                 cells[c->cell], c->dim, c->layers, c->heads, c->head_dim, c->window, c->min_window,
-                 c->rotary ? ", rotary" : "", c->residual ? ", residual" : "", reviews[c->review],
-                 c->pooling == RAN_POOL_MAX ? "max" : "mean", c->multilabel ? ", labels" : "",
+                 cells[c->ran.cell], c->dim, c->layers, c->heads, c->head_dim, c->window,
+                 c->min_window, c->rotary ? ", rotary" : "", c->ran.residual ? ", residual" : "",
+                 reviews[c->ran.review], c->pooling == RAN_POOL_MAX ? "max" : "mean",
+                 c->classify.multilabel ? ", labels" : "",
                  c->mask == RAN_MASK_NONE     ? ""
                  : c->mask == RAN_MASK_CAUSAL ? ", causal"
                                               : ", prefix",

@@ -40,7 +40,7 @@ void training_init(struct training *t, const char *name, size_t longest, bool mu
         memset(t, 0, sizeof(*t));
         t->c = toy_config();
         t->c.dim = 8, t->c.head_dim = 4, t->c.window = 16, t->c.min_window = 3;
-        t->c.multilabel = multilabel;
+        t->c.classify.multilabel = multilabel;
         CHECK_OK(ran_fields_init(ran_train_fields, &t->s, &err), err);
         t->s.epochs = 3;
         t->s.batch = 10;

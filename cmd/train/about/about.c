@@ -63,7 +63,7 @@ static bool is_share(const struct about *a, const char *metric)
 {
         const struct ran_config *c = ran_model_config(a->model);
 
-        return c->task == RAN_TASK_CLASSIFY && !c->multilabel &&
+        return c->task == RAN_TASK_CLASSIFY && !c->classify.multilabel &&
                (strcmp(metric, "accuracy") == 0 || strcmp(metric, "micro_f1") == 0);
 }
 

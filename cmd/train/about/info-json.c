@@ -53,7 +53,7 @@ static void put_labels(const struct about *a, struct ran_buf *out)
 
         if (!ran_task_has_labels(c->task))
                 return;
-        json_put_bool(out, "multilabel", c->multilabel);
+        json_put_bool(out, "multilabel", c->classify.multilabel);
         json_name(out, "labels");
         json_begin(out, '[');
         for (size_t i = 0; i < ran_model_classes(a->model); i++) {
@@ -61,7 +61,7 @@ static void put_labels(const struct about *a, struct ran_buf *out)
                 json_string(out, label, strlen(label));
         }
         json_end(out, ']');
-        if (!c->multilabel)
+        if (!c->classify.multilabel)
                 return;
         json_name(out, "thresholds");
         json_begin(out, '{');

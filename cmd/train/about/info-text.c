@@ -65,7 +65,8 @@ static void text_task(const struct about *a, struct ran_buf *out)
 
         ran_buf_str(&v, does[c->task]);
         if (c->task == RAN_TASK_CLASSIFY)
-                ran_buf_str(&v, c->multilabel ? ", any number of labels each" : ", one label each");
+                ran_buf_str(&v, c->classify.multilabel ? ", any number of labels each"
+                                                       : ", one label each");
         row(out, "task", &v);
         ran_buf_printf(&v, "%s -m ", cmd_model_use(c));
         add_shown(&v, a->path);
@@ -83,14 +84,15 @@ static void add_upper(struct ran_buf *v, const struct ran_config *c)
                                             [RAN_UPPER_RAN] = "ran",
                                             [RAN_UPPER_CONTEXTUALIZER] = "contextualizer",
                                             [RAN_UPPER_TRANSFORMER] = "transformer"};
-        const bool tokens = c->upper >= RAN_UPPER_RAN && c->upper_rows == RAN_ROWS_TOKENS;
+        const bool tokens = c->upper.kind >= RAN_UPPER_RAN && c->upper.rows == RAN_ROWS_TOKENS;
 
-        ran_buf_printf(v, "; above its %s: %s", tokens ? "tokens" : "windows", kinds[c->upper]);
-        if (c->upper >= RAN_UPPER_RAN)
-                ran_buf_printf(v, ", %zu layer%s", c->upper_layers,
-                               c->upper_layers == 1 ? "" : "s");
-        if (c->upper >= RAN_UPPER_ATTENTION)
-                ran_buf_printf(v, ", width %zu", c->upper_dim);
+        ran_buf_printf(v, "; above its %s: %s", tokens ? "tokens" : "windows",
+                       kinds[c->upper.kind]);
+        if (c->upper.kind >= RAN_UPPER_RAN)
+                ran_buf_printf(v, ", %zu layer%s", c->upper.layers,
+                               c->upper.layers == 1 ? "" : "s");
+        if (c->upper.kind >= RAN_UPPER_ATTENTION)
+                ran_buf_printf(v, ", width %zu", c->upper.dim);
 }
 
 static void text_parts(const struct about *a, struct ran_buf *out)
@@ -119,7 +121,7 @@ static void text_parts(const struct about *a, struct ran_buf *out)
                 ran_buf_printf(&v, ", width %zu", c->dim);
                 if (ran_config_uses(c, "min_window"))
                         ran_buf_printf(&v, ", window %zu", c->window);
-                if (c->upper != RAN_UPPER_POOLING)
+                if (c->upper.kind != RAN_UPPER_POOLING)
                         add_upper(&v, c);
         }
         row(out, "parts", &v);
@@ -151,7 +153,7 @@ static void text_labels(const struct about *a, struct ran_buf *out)
 {
         size_t C = ran_model_classes(a->model);
         const struct ran_config *c = ran_model_config(a->model);
-        const float *threshold = c->multilabel ? ran_model_thresholds(a->model) : NULL;
+        const float *threshold = c->classify.multilabel ? ran_model_thresholds(a->model) : NULL;
         struct ran_buf v = {0};
 
         if (!ran_task_has_labels(c->task))
@@ -313,13 +315,15 @@ static bool text_distilled(const struct about *a, struct ran_buf *out)
 
         if (!train_about_object(&a->training, "distilled", &said))
                 return false;
+        const bool ran = ran_record_find(&said, "cosine_static", NULL) != NULL;
+
         ran_buf_printf(&v,
                        "mean cosine to the teacher's vectors %.3f, on %.0f texts that were held "
-                       "out (before the fit %.3f); rank correlation of the cosines of %.0f pairs "
-                       "%.3f",
+                       "out (%s %.3f); rank correlation of the cosines of %.0f pairs %.3f",
                        number_of(&said, "cosine"), number_of(&said, "held_out"),
-                       number_of(&said, "cosine_before"), number_of(&said, "pairs"),
-                       number_of(&said, "rank_correlation"));
+                       ran ? "of the static vectors" : "before the fit",
+                       number_of(&said, ran ? "cosine_static" : "cosine_before"),
+                       number_of(&said, "pairs"), number_of(&said, "rank_correlation"));
         row(out, "result", &v);
         ran_record_release(&said);
         return true;
@@ -376,7 +380,7 @@ static void text_calibration(const struct about *a, struct ran_buf *out)
         struct ran_buf v = {0};
 
         if (ran_model_config(a->model)->task != RAN_TASK_CLASSIFY ||
-            ran_model_config(a->model)->multilabel)
+            ran_model_config(a->model)->classify.multilabel)
                 return;
         if (a->calibrated == 0)
                 ran_buf_str(&v, "none: --coverage is not possible");

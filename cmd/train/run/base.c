@@ -135,7 +135,7 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         struct ran_counter_report count;
 
         ran_counter_report(words, &count);
-        if (s->task->of_documents && (counted->several || s->config.multilabel)) {
+        if (s->task->of_documents && (counted->several || s->config.classify.multilabel)) {
                 if (is_wanted(s))
                         cmd_note("not initialised from %s: records have \"labels\", a list", name);
                 return NULL;
@@ -157,7 +157,7 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
                                               .add_words = s->options->file.init.add_words};
         train_init_base(&s->init, &s->base, &s->config);
         *spelling = s->source.spelling = s->config.spelling;
-        s->config.join_sentences = s->source.join; /* sentences are joined already */
+        s->config.tag.join_sentences = s->source.join; /* sentences are joined already */
         cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
                  "--base none leaves it out",
                  own, name, name, s->task->of_documents ? " --encoder static" : "");

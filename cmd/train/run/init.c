@@ -30,7 +30,7 @@ void train_init_tune_nothing(struct ran_config *config, struct ran_train_setting
 void train_init_rows(struct ran_config *config, size_t C, size_t tokens)
 {
         const size_t most = (size_t)1 << 24, fewest = 1024;
-        size_t *rows = &config->wide;
+        size_t *rows = &config->linear.wide;
 
         while (*rows > fewest && *rows > most / C)
                 *rows /= 2;
@@ -82,7 +82,7 @@ static bool is_of_vectors(const char *name, const struct ran_config *config,
                           const struct ran_config *from)
 {
         if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
-                return config->encoder == from->encoder && from->cell == RAN_CELL_PUBLISHED &&
+                return config->encoder == from->encoder && from->ran.cell == RAN_CELL_PUBLISHED &&
                        config->mask == from->mask;
         return config->encoder == RAN_ENCODER_BERT && from->encoder == RAN_ENCODER_BERT &&
                (strcmp(name, "pooling") == 0 ||
@@ -126,12 +126,13 @@ static void open_model(struct train_init *s, struct ran_config *config)
         if (config->frozen && cmd_was_set("encoder") && config->encoder != from->encoder &&
             config->encoder != RAN_ENCODER_STATIC)
                 cmd_usage("--frozen keeps the encoder of %s: leave out --encoder", name);
-        const size_t rows = config->wide;
+        const size_t rows = config->linear.wide;
         take_config(config, from, name);
-        if (config->wide == 0 && !ran_config_has_upper(config) &&
+        if (config->linear.wide == 0 && !ran_config_has_upper(config) &&
             (config->frozen || config->encoder == RAN_ENCODER_STATIC))
-                config->wide = rows; /* the vectors are features of a linear model */
-        if (config->encoder == RAN_ENCODER_BERT && config->wide == 0 && !cmd_was_set("spelling"))
+                config->linear.wide = rows; /* the vectors are features of a linear model */
+        if (config->encoder == RAN_ENCODER_BERT && config->linear.wide == 0 &&
+            !cmd_was_set("spelling"))
                 config->spelling = 0; /* only a linear model would read it */
 }
 

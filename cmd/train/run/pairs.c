@@ -71,12 +71,12 @@ void train_pairs_adapt(struct train_session *s)
         adopt(s, &config, &settings, "--mask prefix", &said);
         bool defaults = train_pairs_have_defaults(s);
         if (defaults && is_free(s, "cell")) {
-                config.cell = RAN_CELL_PRENORM;
+                config.ran.cell = RAN_CELL_PRENORM;
                 adopt(s, &config, &settings, "--cell prenorm", &said);
         }
         config = s->config;
         if (defaults && is_free(s, "review_source")) {
-                config.review_source = true;
+                config.ran.review_source = true;
                 adopt(s, &config, &settings, "--review-source", &said);
         }
         config = s->config;

@@ -23,7 +23,7 @@ static void check_config(const struct train_session *s)
 
         if (s->config.task != task->task)
                 cmd_usage("the verb is the task: leave out --task");
-        if (task->not_plain != NULL && s->config.cell == RAN_CELL_PLAIN &&
+        if (task->not_plain != NULL && s->config.ran.cell == RAN_CELL_PLAIN &&
             o->mode.dump_gradients == NULL)
                 cmd_usage("with --cell plain all tokens of a document of one window get the same "
                           "vector: %s; use --cell gated",
@@ -203,8 +203,8 @@ static void read_below(struct train_session *s)
         const size_t below = ran_train_below(&s->settings, &s->config);
 
         if (!cmd_was_set("wide_layer") && ran_config_trains_encoder(&s->config) &&
-            (below == 0 || s->config.wide_layer != below + 1))
-                s->config.wide_layer = 0;
+            (below == 0 || s->config.linear.layer != below + 1))
+                s->config.linear.layer = 0;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
@@ -244,7 +244,7 @@ void train_session_open(struct train_session *s, char **files)
         train_init_open(&s->init, &o->file.init, &s->config);
         stay_below(s);
         read_below(s);
-        if (s->config.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
+        if (s->config.ran.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
         train_texts_open(s);
@@ -268,10 +268,10 @@ static void drop_spelling(struct train_session *s)
 {
         if (s->config.spelling > 0)
                 cmd_note("the documents are ids, which have no spelling: give --spelling 0");
-        if (s->config.affixes && cmd_was_set("affixes"))
+        if (s->config.linear.affixes && cmd_was_set("affixes"))
                 cmd_note("the documents are ids, which have no affixes: give --no-affixes");
         s->config.spelling = s->source.spelling = 0;
-        s->config.affixes = false;
+        s->config.linear.affixes = false;
 }
 
 static void init_source(struct train_session *s)
@@ -282,10 +282,10 @@ static void init_source(struct train_session *s)
         source->spelling = s->config.spelling;
         if (s->model != NULL || cmd_was_set("mask") || s->config.mask == RAN_MASK_PREFIX)
                 source->mask = s->config.mask;
-        source->join = s->config.join_sentences;
+        source->join = s->config.tag.join_sentences;
         source->soft_label = file->soft_label;
         source->soft_share = file->soft_share;
-        source->several = s->config.multilabel;
+        source->several = s->config.classify.multilabel;
         source->group = file->dev_group;
         source->weight = file->weight_member == NULL                ? "weight"
                          : strcmp(file->weight_member, "none") == 0 ? NULL
@@ -370,11 +370,11 @@ static void read_train(struct train_session *s, char **files)
                 train_data_read(&s->train, &s->source, files);
         if (s->task->adapt != NULL)
                 s->task->adapt(s);
-        if (s->train.set.multilabel && s->model != NULL && !s->config.multilabel)
+        if (s->train.set.multilabel && s->model != NULL && !s->config.classify.multilabel)
                 cmd_die(CMD_FAILED, "%s:%zu has \"labels\", but the model has one label a document",
                         s->train.several.file, s->train.several.line);
-        s->config.multilabel |= s->train.set.multilabel;
-        s->train.set.multilabel = s->config.multilabel;
+        s->config.classify.multilabel |= s->train.set.multilabel;
+        s->train.set.multilabel = s->config.classify.multilabel;
 }
 
 static void read_dev(struct train_session *s)
@@ -387,7 +387,7 @@ static void read_dev(struct train_session *s)
         input.shard = NULL;   /* is of the training data */
         source.input = &input;
         source.judge = true;
-        source.several = s->config.multilabel;
+        source.several = s->config.classify.multilabel;
         s->has_dev = true;
         if (s->texts.wanted) {
                 train_text_set_begin(&s->texts.own_dev, source.keep);
@@ -397,7 +397,7 @@ static void read_dev(struct train_session *s)
         train_data_read(&s->dev, &source, files);
         if (s->texts.wanted)
                 train_text_set_end(&s->texts.own_dev);
-        s->dev.set.multilabel = s->config.multilabel;
+        s->dev.set.multilabel = s->config.classify.multilabel;
 }
 
 void train_session_read(struct train_session *s, char **files)

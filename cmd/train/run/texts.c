@@ -36,7 +36,7 @@ static void check_encoder(const struct train_session *s)
         if (ran_config_has_features(&s->config) && !ran_config_trains_encoder(&s->config))
                 cmd_usage("--frozen leaves the encoder of --init as it is: pretrain it with "
                           "ran-train mlm --init");
-        if (s->config.cell == RAN_CELL_PLAIN)
+        if (s->config.ran.cell == RAN_CELL_PLAIN)
                 cmd_usage("with --cell plain all tokens of a document of one window get the same "
                           "vector: %s, as --pretrain must; use --cell gated",
                           s->masked->not_plain);

@@ -72,7 +72,8 @@ static int predict(const struct train_session *s, const struct ran_train_job *jo
         struct ran_train_job folds = *job;
         struct ran_config config = *job->config;
 
-        if (ran_config_trains_encoder(&config) && !train_asks_for_encoder(s) && config.wide > 0)
+        if (ran_config_trains_encoder(&config) && !train_asks_for_encoder(s) &&
+            config.linear.wide > 0)
                 config.encoder = RAN_ENCODER_NONE;
         folds.config = &config;
         folds.report = on_report;

@@ -178,7 +178,7 @@ void train_unlabelled_find_problems(struct train_problems *problems,
 
         if (!u->wanted || s->train.set.B == 0)
                 return;
-        if (s->config.multilabel)
+        if (s->config.classify.multilabel)
                 train_add_problem(problems,
                                   "--unlabelled is for documents with one label each, and "
                                   "these have \"labels\", a list");

@@ -256,7 +256,7 @@ int train_find_wrong_labels(const struct train_session *s, const struct ran_trai
         struct ran_error err = {0};
         int status = CMD_OK;
 
-        if (s->config.multilabel)
+        if (s->config.classify.multilabel)
                 cmd_die(CMD_FAILED, "--find-wrong-labels is for documents with one label each, and "
                                     "these have \"labels\", a list");
         train_run_catch_signals();

@@ -41,9 +41,9 @@ static size_t bucket_of(size_t buckets, ptrdiff_t distance)
 /* Biases of head j by distance, that of distance 0 in the middle. */
 static float *bias_of(const struct ran_workspace *w, float *bias, size_t j)
 {
-        const size_t M = w->c->max_length;
+        const size_t M = w->c->bert.max_length;
 
-        return w->c->buckets > 0 ? bias + j * (2 * M - 1) + M - 1 : NULL;
+        return w->c->bert.buckets > 0 ? bias + j * (2 * M - 1) + M - 1 : NULL;
 }
 
 static double root(const struct ran_workspace *w)
@@ -57,16 +57,16 @@ void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p)
         const struct ran_config *c = w->c;
         const struct ran_bert_once *once = p->once;
         struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const ptrdiff_t M = (ptrdiff_t)c->max_length;
+        const ptrdiff_t M = (ptrdiff_t)c->bert.max_length;
 
-        if (c->buckets == 0 || own->has_bias)
+        if (c->bert.buckets == 0 || own->has_bias)
                 return;
         own->has_bias = !w->training;
         for (size_t j = 0; j < c->heads; j++) {
                 float *bias = bias_of(w, own->bias, j);
 
                 for (ptrdiff_t d = 1 - M; d < M; d++) {
-                        const size_t bucket = bucket_of(c->buckets, d);
+                        const size_t bucket = bucket_of(c->bert.buckets, d);
 
                         bias[d] = (float)((double)once->relative[bucket * c->heads + j] * root(w));
                 }
@@ -75,7 +75,7 @@ void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p)
 
 void ran_bert_bias_clear(const struct ran_workspace *w)
 {
-        if (w->c->buckets > 0)
+        if (w->c->bert.buckets > 0)
                 memset(ran_bert_memory_of(w)->dbias, 0, ran_bert_biases(w->c) * sizeof(float));
 }
 
@@ -83,7 +83,7 @@ void ran_bert_bias_bwd(const struct ran_workspace *w, struct ran_params *dp)
 {
         const struct ran_config *c = w->c;
         const struct ran_bert_once *donce = dp->once;
-        const ptrdiff_t M = (ptrdiff_t)c->max_length;
+        const ptrdiff_t M = (ptrdiff_t)c->bert.max_length;
 
         if (donce == NULL || donce->relative == NULL)
                 return;
@@ -91,7 +91,7 @@ void ran_bert_bias_bwd(const struct ran_workspace *w, struct ran_params *dp)
                 const float *dbias = bias_of(w, ran_bert_memory_of(w)->dbias, j);
 
                 for (ptrdiff_t d = 1 - M; d < M; d++)
-                        donce->relative[bucket_of(c->buckets, d) * c->heads + j] +=
+                        donce->relative[bucket_of(c->bert.buckets, d) * c->heads + j] +=
                                 (float)((double)dbias[d] * root(w));
         }
 }
@@ -111,7 +111,7 @@ static size_t reach_of(const struct ran_bert_pass *s)
 {
         const struct ran_config *c = s->w->c;
 
-        return s->l % c->global_every == 0 ? SIZE_MAX / 2 : c->window / 2;
+        return s->l % c->bert.global_every == 0 ? SIZE_MAX / 2 : c->window / 2;
 }
 
 static bool next_block(struct block *k)
@@ -184,7 +184,7 @@ static void attend(void *arg, size_t task, float *score)
 static void fill_probe_block(struct ran_probe *p, const struct block *k,
                              const struct ran_bert_window *v, const float *weight, float scale)
 {
-        const size_t prefix = k->s->w->c->prefix, keys = k->k + k->keys;
+        const size_t prefix = k->s->w->c->bert.prefix, keys = k->k + k->keys;
         const size_t key = k->k > prefix ? k->k : prefix;
         const size_t end = keys < prefix + v->n ? keys : prefix + v->n;
 
@@ -278,7 +278,7 @@ static void rotate(struct ran_bert_pass *s, float *qkv, float sign)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_rotary *r =
-                s->l % w->c->global_every == 0 ? &s->own->rotary : &s->own->rotary_local;
+                s->l % w->c->bert.global_every == 0 ? &s->own->rotary : &s->own->rotary_local;
 
         for (size_t i = s->own->group[s->g]; w->c->rotary && i < s->own->group[s->g + 1]; i++) {
                 const struct ran_bert_window *v = &s->own->window[i];
@@ -300,7 +300,7 @@ static struct ran_bert_norm input_norm(const struct ran_bert_pass *s)
 /* Behind the residual: of attention itself, or in front of the feed-forward part. */
 static struct ran_bert_norm mid_norm(const struct ran_bert_pass *s)
 {
-        const bool first = s->w->c->norm_first;
+        const bool first = s->w->c->bert.norm_first;
 
         return (struct ran_bert_norm){.y = s->act->y,
                                       .stat = s->act->mid_stat,
@@ -312,7 +312,7 @@ static struct ran_bert_norm mid_norm(const struct ran_bert_pass *s)
 /* Whether q, k and v are of LN(x), not of x. */
 static bool has_input_norm(const struct ran_bert_pass *s)
 {
-        return s->w->c->norm_first && s->p->attn_norm_w != NULL;
+        return s->w->c->bert.norm_first && s->p->attn_norm_w != NULL;
 }
 
 static const float *input(const struct ran_bert_pass *s)
@@ -366,7 +366,7 @@ void ran_bert_attention(struct ran_bert_pass *s)
 /* From dy to dh, the adjoint of mid. */
 static void mid_bwd(struct ran_bert_pass *s)
 {
-        const bool first = s->w->c->norm_first;
+        const bool first = s->w->c->bert.norm_first;
         struct ran_bert_norm norm = mid_norm(s);
 
         norm.dy = s->own->adj.dy;

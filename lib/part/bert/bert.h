@@ -33,41 +33,43 @@
 
 /* X(field, name after "bert.{l}.", rows, cols, init, present when), of a layer; in scope: c, D,
  * E = h d_k, ffn_dim, l. q, k and v stand side by side, and so do up and gate. */
-#define RAN_BERT_PARAMS(X)                                                                 \
-        X(attn_norm_w, "attn_norm.weight", 0, D, ONE, !c->norm_first || l > 0)             \
-        X(attn_norm_b, "attn_norm.bias", 0, D, ZERO, c->bias && (!c->norm_first || l > 0)) \
-        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                        \
-        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                        \
-        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                        \
-        X(q_b, "attn.q.bias", 0, E, ZERO, c->bias)                                         \
-        X(k_b, "attn.k.bias", 0, E, ZERO, c->bias)                                         \
-        X(v_b, "attn.v.bias", 0, E, ZERO, c->bias)                                         \
-        X(out_w, "attn.out.weight", D, E, GLOROT, true)                                    \
-        X(out_b, "attn.out.bias", 0, D, ZERO, c->bias)                                     \
-        X(ffn_norm_w, "ffn_norm.weight", 0, D, ONE, true)                                  \
-        X(ffn_norm_b, "ffn_norm.bias", 0, D, ZERO, c->bias)                                \
-        X(up_w, "ffn.up.weight", ffn_dim, D, GLOROT, true)                                 \
-        X(gate_w, "ffn.gate.weight", ffn_dim, D, GLOROT, c->gated)                         \
-        X(up_b, "ffn.up.bias", 0, ffn_dim, ZERO, c->bias)                                  \
-        X(gate_b, "ffn.gate.bias", 0, ffn_dim, ZERO, c->bias && c->gated)                  \
-        X(down_w, "ffn.down.weight", D, ffn_dim, GLOROT, true)                             \
-        X(down_b, "ffn.down.bias", 0, D, ZERO, c->bias)
+#define RAN_BERT_PARAMS(X)                                                          \
+        X(attn_norm_w, "attn_norm.weight", 0, D, ONE, !c->bert.norm_first || l > 0) \
+        X(attn_norm_b, "attn_norm.bias", 0, D, ZERO,                                \
+          c->bert.bias && (!c->bert.norm_first || l > 0))                           \
+        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                 \
+        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                 \
+        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                 \
+        X(q_b, "attn.q.bias", 0, E, ZERO, c->bert.bias)                             \
+        X(k_b, "attn.k.bias", 0, E, ZERO, c->bert.bias)                             \
+        X(v_b, "attn.v.bias", 0, E, ZERO, c->bert.bias)                             \
+        X(out_w, "attn.out.weight", D, E, GLOROT, true)                             \
+        X(out_b, "attn.out.bias", 0, D, ZERO, c->bert.bias)                         \
+        X(ffn_norm_w, "ffn_norm.weight", 0, D, ONE, true)                           \
+        X(ffn_norm_b, "ffn_norm.bias", 0, D, ZERO, c->bert.bias)                    \
+        X(up_w, "ffn.up.weight", ffn_dim, D, GLOROT, true)                          \
+        X(gate_w, "ffn.gate.weight", ffn_dim, D, GLOROT, c->bert.gated)             \
+        X(up_b, "ffn.up.bias", 0, ffn_dim, ZERO, c->bert.bias)                      \
+        X(gate_b, "ffn.gate.bias", 0, ffn_dim, ZERO, c->bert.bias && c->bert.gated) \
+        X(down_w, "ffn.down.weight", D, ffn_dim, GLOROT, true)                      \
+        X(down_b, "ffn.down.bias", 0, D, ZERO, c->bert.bias)
 
 /* The same for tensors outside the layers. */
-#define RAN_BERT_ONCE(X)                                                                           \
-        X(prefix, "bert.prefix.weight", c->prefix, D, UNIFORM, c->prefix > 0)                      \
-        X(suffix, "bert.suffix.weight", c->suffix, D, UNIFORM, c->suffix > 0)                      \
-        X(position, "bert.position.weight", c->max_length, D, UNIFORM, c->positions)               \
-        X(relative, "bert.relative.weight", c->buckets, c->heads, ZERO, c->buckets > 0)            \
-        X(embed_norm_w, "bert.embed_norm.weight", 0, D, ONE, true)                                 \
-        X(embed_norm_b, "bert.embed_norm.bias", 0, D, ZERO, c->bias)                               \
-        X(norm_w, "bert.norm.weight", 0, D, ONE, c->norm_first)                                    \
-        X(norm_b, "bert.norm.bias", 0, D, ZERO, c->norm_first && c->bias)                          \
-        X(dense_w, "bert.dense.weight", c->dense, D, GLOROT, c->dense > 0)                         \
-        X(dense_b, "bert.dense.bias", 0, c->dense, ZERO, c->dense > 0)                             \
-        X(dense_norm_w, "bert.dense_norm.weight", 0, c->dense, ONE, c->dense > 0 && c->dense_norm) \
-        X(dense_norm_b, "bert.dense_norm.bias", 0, c->dense, ZERO,                                 \
-          c->dense > 0 && c->dense_norm && c->bias)
+#define RAN_BERT_ONCE(X)                                                                          \
+        X(prefix, "bert.prefix.weight", c->bert.prefix, D, UNIFORM, c->bert.prefix > 0)           \
+        X(suffix, "bert.suffix.weight", c->bert.suffix, D, UNIFORM, c->bert.suffix > 0)           \
+        X(position, "bert.position.weight", c->bert.max_length, D, UNIFORM, c->bert.positions)    \
+        X(relative, "bert.relative.weight", c->bert.buckets, c->heads, ZERO, c->bert.buckets > 0) \
+        X(embed_norm_w, "bert.embed_norm.weight", 0, D, ONE, true)                                \
+        X(embed_norm_b, "bert.embed_norm.bias", 0, D, ZERO, c->bert.bias)                         \
+        X(norm_w, "bert.norm.weight", 0, D, ONE, c->bert.norm_first)                              \
+        X(norm_b, "bert.norm.bias", 0, D, ZERO, c->bert.norm_first && c->bert.bias)               \
+        X(dense_w, "bert.dense.weight", c->bert.dense, D, GLOROT, c->bert.dense > 0)              \
+        X(dense_b, "bert.dense.bias", 0, c->bert.dense, ZERO, c->bert.dense > 0)                  \
+        X(dense_norm_w, "bert.dense_norm.weight", 0, c->bert.dense, ONE,                          \
+          c->bert.dense > 0 && c->bert.dense_norm)                                                \
+        X(dense_norm_b, "bert.dense_norm.bias", 0, c->bert.dense, ZERO,                           \
+          c->bert.dense > 0 && c->bert.dense_norm && c->bert.bias)
 
 struct ran_bert_params {
 #define X(field, name, rows, cols, init, when) float *field;
@@ -83,7 +85,7 @@ struct ran_bert_once {
 /* The width of a document's vector, or of what the head reads of a token. */
 static inline size_t ran_bert_width(const struct ran_config *c)
 {
-        return c->dense > 0 ? c->dense : c->dim;
+        return c->bert.dense > 0 ? c->bert.dense : c->dim;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -198,7 +200,7 @@ static inline struct ran_bert_memory *ran_bert_memory_of(const struct ran_worksp
  * the rows of a tile (math/simd-gemm.c) would share a set of the first cache. */
 static inline size_t ran_bert_ups(const struct ran_config *c)
 {
-        return c->gated ? 2 * c->ffn_dim : c->ffn_dim;
+        return c->bert.gated ? 2 * c->ffn_dim : c->ffn_dim;
 }
 static inline size_t ran_bert_up_ld(const struct ran_config *c)
 {
@@ -207,7 +209,7 @@ static inline size_t ran_bert_up_ld(const struct ran_config *c)
 
 static inline size_t ran_bert_specials(const struct ran_config *c)
 {
-        return c->prefix + c->suffix;
+        return c->bert.prefix + c->bert.suffix;
 }
 
 /* A layer of a group at work. */
@@ -278,7 +280,7 @@ size_t ran_bert_attention_scratch(const struct ran_workspace *w); /* floats of a
  * from that of the table. A computation that only scores fills it once. */
 static inline size_t ran_bert_biases(const struct ran_config *c)
 {
-        return c->heads * (2 * c->max_length - 1);
+        return c->heads * (2 * c->bert.max_length - 1);
 }
 void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p);
 void ran_bert_bias_clear(const struct ran_workspace *w);
@@ -302,7 +304,7 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s);
 /* How many layers are below the one whose rows the linear model has; 0: it has none. */
 static inline size_t ran_bert_below_linear(const struct ran_config *c)
 {
-        return c->wide_layer > 0 ? c->wide_layer - 1 : 0;
+        return c->linear.layer > 0 ? c->linear.layer - 1 : 0;
 }
 /* The rows of a group that leave the last of those layers: their sums, for the linear model; adds
  * the adjoint of a mean to theirs. */

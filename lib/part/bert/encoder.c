@@ -11,26 +11,26 @@
 
 static int check(const struct ran_config *c, struct ran_error *err)
 {
-        if (ran_bert_specials(c) >= c->max_length)
+        if (ran_bert_specials(c) >= c->bert.max_length)
                 return ran_fail(err, RAN_EINVAL,
                                 "a window of %zu tokens has no room beside %zu special tokens: "
                                 "max_length must be larger",
-                                c->max_length, ran_bert_specials(c));
-        if (c->pool_skip > c->prefix)
+                                c->bert.max_length, ran_bert_specials(c));
+        if (c->bert.pool_skip > c->bert.prefix)
                 return ran_fail(err, RAN_EINVAL,
                                 "pooling leaves out %zu rows of a window, but %zu stand before its "
                                 "tokens",
-                                c->pool_skip, c->prefix);
+                                c->bert.pool_skip, c->bert.prefix);
         if (c->task == RAN_TASK_LM)
                 return ran_fail(err, RAN_EINVAL,
                                 "the encoder 'bert' sees what follows: it cannot be a language "
                                 "model (lm), only a masked one (mlm)");
-        if (c->task != RAN_TASK_EMBED && ran_config_trains_encoder(c) && c->dense > 0 &&
-            c->dense != c->dim)
+        if (c->task != RAN_TASK_EMBED && ran_config_trains_encoder(c) && c->bert.dense > 0 &&
+            c->bert.dense != c->dim)
                 return ran_fail(err, RAN_EINVAL,
                                 "a head reads vectors of width dim: dense must be %zu or 0, not "
                                 "%zu",
-                                c->dim, c->dense);
+                                c->dim, c->bert.dense);
         return RAN_OK;
 }
 
@@ -42,7 +42,7 @@ static bool uses(const struct ran_config *c, const char *field)
                                              "activation", "dense"};
 
         if (strcmp(field, "window") == 0)
-                return c->global_every > 1;
+                return c->bert.global_every > 1;
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
                 if (strcmp(fields[i], field) == 0)
                         return true;
@@ -75,9 +75,10 @@ static int init(struct ran_workspace *w, struct ran_error *err)
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
-        if (w->c->buckets > 0)
+        if (w->c->bert.buckets > 0)
                 own->bias = ran_alloc_floats(ran_bert_biases(w->c), err);
-        return own->act != NULL && (own->bias != NULL || w->c->buckets == 0) ? RAN_OK : RAN_ENOMEM;
+        return own->act != NULL && (own->bias != NULL || w->c->bert.buckets == 0) ? RAN_OK
+                                                                                  : RAN_ENOMEM;
 }
 
 static void release(struct ran_workspace *w)
@@ -101,8 +102,9 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
         RAN_TRY(ran_bert_windows(w, err));
         if (!c->rotary)
                 return RAN_OK;
-        RAN_TRY(ran_rotary_reserve(&own->rotary, c->head_dim, c->rotary_base, own->longest, err));
-        return ran_rotary_reserve(&own->rotary_local, c->head_dim, c->rotary_base_local,
+        RAN_TRY(ran_rotary_reserve(&own->rotary, c->head_dim, c->bert.rotary_base, own->longest,
+                                   err));
+        return ran_rotary_reserve(&own->rotary_local, c->head_dim, c->bert.rotary_base_local,
                                   own->longest, err);
 }
 
@@ -113,17 +115,17 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
         const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                  \
         const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                        \
                      ffn_dim = (double)c->ffn_dim, up_ld = (double)ran_bert_up_ld(c),             \
-                     norm_first = c->norm_first, norm_last = !c->norm_first,                      \
+                     norm_first = c->bert.norm_first, norm_last = !c->bert.norm_first,            \
                      training = w->training, blocks = (double)ran_bert_blocks(z->R),              \
                      M = (double)z->M, B = (double)w->size.B,                                     \
-                     specials = (double)ran_bert_specials(c), dense = (double)c->dense,           \
+                     specials = (double)ran_bert_specials(c), dense = (double)c->bert.dense,      \
                      width = (double)ran_bert_width(c), streams = w->streams,                     \
                      groups = (double)z->most,                                                    \
-                     each = c->upper != RAN_UPPER_POOLING && c->l2_normalize,                     \
-                     enters = c->wide_layer > 0,                                                  \
-                     units = of_documents   ? w->streams && c->dense == 0 ? groups : M            \
-                             : c->dense > 0 ? (double)w->packed->positions                        \
-                                            : 0;                                                  \
+                     each = c->upper.kind != RAN_UPPER_POOLING && c->bert.l2_normalize,           \
+                     enters = c->linear.layer > 0,                                                \
+                     units = of_documents        ? w->streams && c->bert.dense == 0 ? groups : M  \
+                             : c->bert.dense > 0 ? (double)w->packed->positions                   \
+                                                 : 0;                                             \
         (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
                 (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
                 (void)width, (void)streams, (void)each, (void)units, (void)enters
@@ -153,15 +155,15 @@ static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         SIZES;
         const bool max = of_documents && c->pooling == RAN_POOL_MAX;
-        const bool join_max = max || (of_documents && c->upper == RAN_UPPER_MAX);
+        const bool join_max = max || (of_documents && c->upper.kind == RAN_UPPER_MAX);
 
         RAN_BERT_VECTORS(RAN_ARENA_FIELD)
         own->argmax = (uint32_t *)ran_arena_take(k, max ? units * D : 0);
         own->join_argmax = (uint32_t *)ran_arena_take(k, join_max ? B * width : 0);
-        own->zero = ran_arena_take(k, c->bias ? 0 : D > width ? D : width);
-        own->sink = ran_arena_take(k, c->bias ? 0 : width);
-        own->dbias =
-                ran_arena_take(k, training > 0 && c->buckets > 0 ? (double)ran_bert_biases(c) : 0);
+        own->zero = ran_arena_take(k, c->bert.bias ? 0 : D > width ? D : width);
+        own->sink = ran_arena_take(k, c->bert.bias ? 0 : width);
+        own->dbias = ran_arena_take(
+                k, training > 0 && c->bert.buckets > 0 ? (double)ran_bert_biases(c) : 0);
 }
 
 /* A computation that only scores has one set of activations for all layers. */
@@ -262,7 +264,7 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
-        if (!w->c->bias)
+        if (!w->c->bert.bias)
                 memset(own->zero, 0,
                        (w->D > ran_bert_width(w->c) ? w->D : ran_bert_width(w->c)) *
                                sizeof *own->zero);
@@ -312,7 +314,7 @@ static size_t state_width(const struct ran_config *c)
 
 static size_t state_tokens(const struct ran_config *c)
 {
-        return c->max_length - ran_bert_specials(c);
+        return c->bert.max_length - ran_bert_specials(c);
 }
 
 /* Of tokens: what a token pays to the rows around its window is not in the table. */
@@ -334,18 +336,19 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
                  struct ran_error *err)
 {
         const double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
-        const size_t room = c->max_length - ran_bert_specials(c);
+        const size_t room = c->bert.max_length - ran_bert_specials(c);
         const size_t whole = length / room + (length % room > 0);
         const double windows = (double)whole;
         const double rows = (double)length + windows * (double)ran_bert_specials(c);
-        const double reach = (double)(c->window < c->max_length ? c->window : c->max_length);
-        const size_t all = (c->layers + c->global_every - 1) / c->global_every;
+        const double reach =
+                (double)(c->window < c->bert.max_length ? c->window : c->bert.max_length);
+        const size_t all = (c->layers + c->bert.global_every - 1) / c->bert.global_every;
         const double global = (double)all;
         const double keys = windows > 0 ? rows / windows : 0;
 
         (void)sources, (void)err;
         *flops = (double)c->layers * 2 * rows * D *
-                         (4 * E + (double)c->ffn_dim * (c->gated ? 3 : 2)) +
+                         (4 * E + (double)c->ffn_dim * (c->bert.gated ? 3 : 2)) +
                  4 * E * rows *
                          (global * keys +
                           ((double)c->layers - global) * (reach < keys ? reach : keys));

@@ -136,8 +136,8 @@ static void feed_rows(struct ran_bert_pass *s, size_t block, size_t from, size_t
                 const float *up = s->act->up + r * ran_bert_up_ld(c);
                 float *fed = fed_of(s) + r * fed_ld(s);
 
-                ran_bert_activate(c->activation, fed, up, F);
-                if (c->gated)
+                ran_bert_activate(c->bert.activation, fed, up, F);
+                if (c->bert.gated)
                         ran_simd->mul(fed, fed, up + F, F);
         }
 }
@@ -154,7 +154,7 @@ static struct ran_bert_norm sum_norm(const struct ran_bert_pass *s)
 
 static void add_fed(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
 {
-        const bool first = s->w->c->norm_first;
+        const bool first = s->w->c->bert.norm_first;
         const size_t at = from * s->w->D, floats = n * s->w->D;
         float *sum = (first ? s->out : s->act->sum) + at;
 
@@ -177,7 +177,7 @@ void ran_bert_feed(struct ran_bert_pass *s)
                              s->p->down_w, s->p->down_b, s->R, F, D);
         ran_bert_drop(s, RAN_DROP_FEED, s->own->rows.o);
         ran_bert_each_block(s, add_fed);
-        if (!w->c->norm_first)
+        if (!w->c->bert.norm_first)
                 ran_bert_norm(s, &norm);
 }
 
@@ -193,12 +193,12 @@ static void feed_rows_bwd(struct ran_bert_pass *s, size_t block, size_t from, si
                 const float *up = s->act->up + r * U;
                 float *dup = s->own->adj.dup + r * U, *dfed = s->own->adj.dfed + r * F;
 
-                if (c->gated) {
-                        ran_bert_activate(c->activation, dup + F, up, F);
+                if (c->bert.gated) {
+                        ran_bert_activate(c->bert.activation, dup + F, up, F);
                         ran_simd->mul(dup + F, dup + F, dfed, F);
                         ran_simd->mul(dfed, dfed, up + F, F);
                 }
-                ran_bert_activate_bwd(c->activation, dup, up, dfed, F);
+                ran_bert_activate_bwd(c->bert.activation, dup, up, dfed, F);
         }
 }
 
@@ -207,7 +207,7 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s)
         struct ran_workspace *w = s->w;
         struct ran_bert_memory *own = s->own;
         const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c), floats = s->R * D;
-        const bool first = w->c->norm_first;
+        const bool first = w->c->bert.norm_first;
         struct ran_bert_norm norm = sum_norm(s);
 
         ran_phase = RAN_PHASE_FEED;

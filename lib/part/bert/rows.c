@@ -12,7 +12,7 @@
 /* Windows of n tokens: as few as hold them all. */
 static size_t windows_of(const struct ran_config *c, size_t n)
 {
-        const size_t room = c->max_length - ran_bert_specials(c);
+        const size_t room = c->bert.max_length - ran_bert_specials(c);
 
         return n / room + (n % room > 0);
 }
@@ -172,7 +172,7 @@ static void norm_rows(void *arg, size_t block)
         const size_t D = w->D, from = block * RAN_BERT_BLOCK, left = task->s->R - from;
 
         ran_simd->norm(k->y + from * D, D, k->stat + from * 2, k->x + from * D, D, k->w,
-                       k->b != NULL ? k->b : task->s->own->zero, w->c->norm_eps,
+                       k->b != NULL ? k->b : task->s->own->zero, w->c->bert.norm_eps,
                        left < RAN_BERT_BLOCK ? left : RAN_BERT_BLOCK, D);
 }
 
@@ -228,7 +228,7 @@ static void embed_window(struct ran_bert_pass *s, size_t i)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_bert_window *v = &s->own->window[i];
-        const size_t D = w->D, prefix = w->c->prefix, suffix = w->c->suffix;
+        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
         float *e = s->own->rows.e + v->row * D;
 
         if (prefix > 0)
@@ -277,7 +277,7 @@ static void embed_window_bwd(struct ran_bert_pass *s, size_t i)
 {
         struct ran_workspace *w = s->w;
         const struct ran_bert_window *v = &s->own->window[i];
-        const size_t D = w->D, prefix = w->c->prefix, suffix = w->c->suffix;
+        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
         const float *de = s->own->adj.dh + v->row * D;
 
         memcpy(w->dx + v->t * D, de + prefix * D, v->n * D * sizeof *de);
@@ -305,14 +305,14 @@ void ran_bert_embed_bwd(struct ran_bert_pass *s)
 /* The encoder's outputs of the group. */
 static float *outputs(const struct ran_bert_pass *s)
 {
-        return s->w->c->norm_first ? s->own->rows.h : s->own->rows.last;
+        return s->w->c->bert.norm_first ? s->own->rows.h : s->own->rows.last;
 }
 
 static void scatter_window(struct ran_bert_pass *s, size_t i)
 {
         struct ran_workspace *w = s->w;
         const struct ran_bert_window *v = &s->own->window[i];
-        const size_t D = w->D, prefix = w->c->prefix, suffix = w->c->suffix;
+        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
         const float *h = outputs(s) + v->row * D;
         float *special = s->own->out.special + i * (prefix + suffix) * D;
 
@@ -334,7 +334,7 @@ void ran_bert_scatter(struct ran_bert_pass *s)
 {
         const struct ran_bert_norm norm = last_norm(s);
 
-        if (s->w->c->norm_first)
+        if (s->w->c->bert.norm_first)
                 ran_bert_norm(s, &norm);
         s->own->outputs = outputs(s);
         if (!s->w->streams)
@@ -345,7 +345,7 @@ static void gather_window(struct ran_bert_pass *s, size_t i)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_bert_window *v = &s->own->window[i];
-        const size_t D = w->D, prefix = w->c->prefix, suffix = w->c->suffix;
+        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
         const float *special = s->own->out.dspecial + i * (prefix + suffix) * D;
         float *dh = s->own->adj.dh + v->row * D;
 
@@ -361,7 +361,7 @@ void ran_bert_gather(struct ran_bert_pass *s)
         if (s->R == RAN_FEW_ROWS + 1)
                 memset(s->own->adj.dh, 0, s->R * s->w->D * sizeof(float));
         each_window(s, gather_window);
-        if (!s->w->c->norm_first)
+        if (!s->w->c->bert.norm_first)
                 return;
         norm.dx = norm.dy = s->own->adj.dh;
         if (s->donce != NULL) {

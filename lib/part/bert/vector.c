@@ -14,7 +14,7 @@ static void dense(struct ran_workspace *w, const struct ran_params *p, size_t fr
         const struct ran_config *c = w->c;
         const struct ran_bert_once *once = p->once;
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t D = w->D, Q = c->dense;
+        const size_t D = w->D, Q = c->bert.dense;
         float *vector = own->out.vector + from * ran_bert_width(c);
         float *pre = own->out.pre + from * Q, *acted = own->out.acted + from * Q;
 
@@ -24,12 +24,12 @@ static void dense(struct ran_workspace *w, const struct ran_params *p, size_t fr
         }
         ran_gemm_linear(w->pool, pre, Q, own->out.pooled + from * D, D, once->dense_w,
                         once->dense_b, n, D, Q);
-        ran_bert_activate(c->dense_activation, acted, pre, n * Q);
-        if (c->dense_norm)
+        ran_bert_activate(c->bert.dense_activation, acted, pre, n * Q);
+        if (c->bert.dense_norm)
                 ran_simd->norm(vector, Q, own->out.acted_stat + from * 2, acted, Q,
                                once->dense_norm_w,
                                once->dense_norm_b != NULL ? once->dense_norm_b : own->zero,
-                               c->norm_eps, n, Q);
+                               c->bert.norm_eps, n, Q);
         else
                 memcpy(vector, acted, n * Q * sizeof *vector);
 }
@@ -42,20 +42,20 @@ static void dense_bwd(struct ran_workspace *w, const struct ran_params *p, struc
         const struct ran_bert_once *once = p->once;
         struct ran_bert_once *donce = dp->once;
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t D = w->D, Q = c->dense;
+        const size_t D = w->D, Q = c->bert.dense;
         float *d = own->out.dvector;
 
         if (Q == 0) {
                 memcpy(own->out.dpooled, d, n * D * sizeof *d);
                 return;
         }
-        if (c->dense_norm) {
+        if (c->bert.dense_norm) {
                 float *dw = donce->dense_norm_w, *db = donce->dense_norm_b;
 
                 ran_simd->norm_bwd(d, Q, dw, db != NULL ? db : own->sink, d, Q, own->out.acted, Q,
                                    own->out.acted_stat, once->dense_norm_w, n, Q);
         }
-        ran_bert_activate_bwd(c->dense_activation, d, own->out.pre, d, n * Q);
+        ran_bert_activate_bwd(c->bert.dense_activation, d, own->out.pre, d, n * Q);
         ran_gemm_linear_bwd(w->pool, own->out.dpooled, D, false, donce->dense_w, donce->dense_b, d,
                             Q, own->out.pooled, D, once->dense_w, n, D, Q);
 }
@@ -68,7 +68,7 @@ static float *row_of(const struct ran_workspace *w, size_t i, size_t r, bool adj
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const struct ran_bert_window *v = &own->window[i];
-        const size_t D = w->D, prefix = w->c->prefix, specials = ran_bert_specials(w->c);
+        const size_t D = w->D, prefix = w->c->bert.prefix, specials = ran_bert_specials(w->c);
         float *special = (adjoint ? own->out.dspecial : own->out.special) + i * specials * D;
 
         if (w->streams)
@@ -83,7 +83,7 @@ static float *row_of(const struct ran_workspace *w, size_t i, size_t r, bool adj
 /* Rows of a window that are pooled, from the first of them. */
 static size_t pooled_rows(const struct ran_config *c, const struct ran_bert_window *v)
 {
-        return ran_bert_window_rows(c, v) - c->pool_skip;
+        return ran_bert_window_rows(c, v) - c->bert.pool_skip;
 }
 
 /* What window i is pooled to; of a stream only the windows of a group have room. */
@@ -96,7 +96,7 @@ static float *pooled_of(const struct ran_workspace *w, size_t i)
 
 static void pool_max(const struct ran_workspace *w, size_t i, size_t rows, float *v)
 {
-        const size_t D = w->D, from = w->c->pool_skip;
+        const size_t D = w->D, from = w->c->bert.pool_skip;
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         uint32_t *at = own->argmax + (i - own->first) * D;
 
@@ -127,10 +127,10 @@ static void pool(const struct ran_workspace *w, size_t i)
                 return;
         case RAN_POOL_MEAN:
                 memset(v, 0, D * sizeof *v);
-                for (size_t r = w->c->pool_skip; r < rows; r++)
+                for (size_t r = w->c->bert.pool_skip; r < rows; r++)
                         ran_simd->add(v, row_of(w, i, r, false), D);
                 for (size_t d = 0; d < D; d++)
-                        v[d] /= (float)(rows - w->c->pool_skip);
+                        v[d] /= (float)(rows - w->c->bert.pool_skip);
                 return;
         default:
                 memcpy(v, row_of(w, i, w->c->pooling == RAN_POOL_CLS ? 0 : rows - 1, false),
@@ -150,9 +150,9 @@ static void pool_bwd(struct ran_workspace *w, size_t i)
                         row_of(w, i, own->argmax[i * D + d], true)[d] += dv[d];
                 return;
         case RAN_POOL_MEAN:
-                for (size_t r = w->c->pool_skip; r < rows; r++)
+                for (size_t r = w->c->bert.pool_skip; r < rows; r++)
                         ran_simd->axpy(row_of(w, i, r, true),
-                                       1.0f / (float)(rows - w->c->pool_skip), dv, D);
+                                       1.0f / (float)(rows - w->c->bert.pool_skip), dv, D);
                 return;
         default:
                 ran_simd->add(row_of(w, i, w->c->pooling == RAN_POOL_CLS ? 0 : rows - 1, true), dv,
@@ -169,9 +169,9 @@ static float share_of(const struct ran_workspace *w, size_t i)
         const size_t b = own->window[i].b, last = own->doc[b + 1] - 1;
         const size_t windows = last + 1 - own->doc[b];
         const size_t rows = own->window[last].at + ran_bert_window_rows(w->c, &own->window[last]) -
-                            windows * w->c->pool_skip;
+                            windows * w->c->bert.pool_skip;
 
-        if (w->c->pooling == RAN_POOL_MEAN && w->c->upper == RAN_UPPER_POOLING)
+        if (w->c->pooling == RAN_POOL_MEAN && w->c->upper.kind == RAN_UPPER_POOLING)
                 return (float)((double)pooled_rows(w->c, &own->window[i]) / (double)rows);
         return (float)(1 / (double)windows);
 }
@@ -179,12 +179,12 @@ static float share_of(const struct ran_workspace *w, size_t i)
 /* Whether windows have vectors of their own, as documents: not the pooling's way. */
 static bool has_own(const struct ran_workspace *w)
 {
-        return w->c->upper != RAN_UPPER_POOLING;
+        return w->c->upper.kind != RAN_UPPER_POOLING;
 }
 
 static bool joins_max(const struct ran_workspace *w)
 {
-        return has_own(w) ? w->c->upper == RAN_UPPER_MAX : w->c->pooling == RAN_POOL_MAX;
+        return has_own(w) ? w->c->upper.kind == RAN_UPPER_MAX : w->c->pooling == RAN_POOL_MAX;
 }
 
 /* What is joined: vectors of windows. */
@@ -192,7 +192,7 @@ static float *joined_from(const struct ran_workspace *w)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
 
-        return has_own(w) && w->c->l2_normalize ? own->out.unit : own->out.vector;
+        return has_own(w) && w->c->bert.l2_normalize ? own->out.unit : own->out.vector;
 }
 
 /* Adds window i, of vector x, to that of its document; windows come in order. */
@@ -222,7 +222,7 @@ void ran_bert_pool(struct ran_bert_pass *s)
         struct ran_bert_memory *own = s->own;
         const struct ran_workspace *w = s->w;
         const size_t first = own->group[s->g], end = own->group[s->g + 1];
-        const bool at_once = w->c->dense == 0;
+        const bool at_once = w->c->bert.dense == 0;
 
         own->first = at_once ? first : 0;
         for (size_t i = first; i < end; i++)
@@ -316,11 +316,11 @@ void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t
 
         if (!w->streams)
                 window_vectors(w, p, from, end - from);
-        else if (w->c->dense > 0)
+        else if (w->c->bert.dense > 0)
                 dense(w, p, from, end - from);
-        for (size_t i = from; i < end && (!w->streams || w->c->dense > 0); i++)
+        for (size_t i = from; i < end && (!w->streams || w->c->bert.dense > 0); i++)
                 join(w, i, joined_from(w) + i * Q);
-        if (w->c->l2_normalize)
+        if (w->c->bert.l2_normalize)
                 normalize(v, joined, Q, 1);
         else
                 memcpy(v, joined, Q * sizeof *v);
@@ -357,7 +357,7 @@ void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
 
         ran_bert_clear(w);
         for (size_t b = 0; b < w->packed->B; b++) {
-                if (w->c->l2_normalize)
+                if (w->c->bert.l2_normalize)
                         normalize_bwd(dv + b * Q, own->out.joined + b * Q, Q, 1);
                 join_bwd(w, b, dv + b * Q);
         }
@@ -376,7 +376,7 @@ void ran_bert_enter(struct ran_bert_pass *s)
                 const float *x = s->out + v->row * D;
                 float *sum = memset(s->own->out.entering + i * D, 0, D * sizeof *sum);
 
-                for (size_t r = w->c->pool_skip; r < ran_bert_window_rows(w->c, v); r++)
+                for (size_t r = w->c->bert.pool_skip; r < ran_bert_window_rows(w->c, v); r++)
                         ran_simd->add(sum, x + r * D, D);
         }
 }
@@ -420,7 +420,7 @@ void ran_bert_enter_bwd(struct ran_bert_pass *s)
                 const float share = share_of_rows(w, v->b);
                 float *dx = s->own->adj.dh + v->row * D;
 
-                for (size_t r = w->c->pool_skip;
+                for (size_t r = w->c->bert.pool_skip;
                      s->own->dentering != NULL && r < ran_bert_window_rows(w->c, v); r++)
                         ran_simd->axpy(dx + r * D, share, s->own->dentering, D);
         }
@@ -445,7 +445,7 @@ void ran_bert_outputs(struct ran_workspace *w, const struct ran_params *p)
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t n = w->packed->positions, bytes = n * w->D * sizeof(float);
 
-        if (w->c->dense == 0)
+        if (w->c->bert.dense == 0)
                 return;
         memcpy(own->out.pooled, w->head.head, bytes);
         dense(w, p, 0, n);
@@ -460,7 +460,7 @@ void ran_bert_outputs_bwd(struct ran_workspace *w, const struct ran_params *p,
 
         memset(own->out.dspecial, 0,
                own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
-        if (w->c->dense == 0)
+        if (w->c->bert.dense == 0)
                 return;
         memcpy(own->out.dvector, w->head.dhead, bytes);
         dense_bwd(w, p, dp, n);

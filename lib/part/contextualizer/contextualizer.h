@@ -38,7 +38,8 @@
 /* The same for tensors outside the steps. */
 #define RAN_CONTEXTUALIZER_ONCE(X)                               \
         X(position, "contextualizer.position", 0, D, ZERO, true) \
-        X(context, "contextualizer.context", 0, D, NORMAL, c->context == RAN_CONTEXT_LEARNED)
+        X(context, "contextualizer.context", 0, D, NORMAL,       \
+          c->contextualizer.context == RAN_CONTEXT_LEARNED)
 
 struct ran_contextualizer_params {
 #define X(field, name, rows, cols, init, when) float *field;

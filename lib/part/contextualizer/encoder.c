@@ -24,7 +24,7 @@ static bool uses(const struct ran_config *c, const char *field)
 static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
                           size_t l)
 {
-        const size_t D = c->dim, rank = c->rank;
+        const size_t D = c->dim, rank = c->contextualizer.rank;
         const char *prefix = "contextualizer";
         struct ran_contextualizer_params *p = layer;
 
@@ -117,14 +117,15 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         const double probed =
                 w->probes != NULL
                         ? (double)w->size.L +
-                                  (double)out->n_tokens * 2 * ((double)w->D + (double)w->c->rank) +
+                                  (double)out->n_tokens * 2 *
+                                          ((double)w->D + (double)w->c->contextualizer.rank) +
                                   (double)w->D
                         : 0;
         const double n_tokens = (double)out->n_tokens, n_rows = (double)out->n_rows,
                      n_short = (double)out->n_short, n_later = (double)out->n_later,
                      n_partials = (double)out->n_partials, B = (double)w->packed->B,
                      D = (double)w->D, n_kept = w->training ? (double)N : 1,
-                     rank = (double)w->c->rank;
+                     rank = (double)w->c->contextualizer.rank;
 
         RAN_CONTEXTUALIZER_STEPS(RAN_ARENA_FIELD)
         if (w->training) {
@@ -169,7 +170,7 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
                 float *c = ran_contextualizer_steps_of(w)->first + b * D;
                 uint64_t key;
 
-                switch (w->c->context) {
+                switch (w->c->contextualizer.context) {
                 case RAN_CONTEXT_LEARNED:
                         memcpy(c, once->context, D * sizeof *c);
                         break;
@@ -196,7 +197,8 @@ static void mix(void *arg, size_t b, float *scratch)
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
-        size_t rank = w->c->rank, at = k->row[b], n = ran_contextualizer_rows_of(w, b);
+        size_t rank = w->c->contextualizer.rank, at = k->row[b],
+               n = ran_contextualizer_rows_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->packed->B * rank) + b * rank;
         const float *h = k->h + kept(w, g->l, k->n_rows * rank);
 
@@ -211,7 +213,7 @@ static void attend(void *arg, size_t b, float *scratch)
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
-        size_t D = w->D, rank = w->c->rank, at = k->row[b];
+        size_t D = w->D, rank = w->c->contextualizer.rank, at = k->row[b];
         const struct ran_contextualizer_params *p = &g->p[g->l];
         const float *alpha = k->alpha + kept(w, g->l, k->n_short * D);
         float *out = k->before + kept(w, g->l, w->packed->B * D) + b * D;
@@ -238,7 +240,7 @@ static void step(struct ran_contextualizer_stage *g)
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_params *p = &g->p[g->l];
-        size_t D = w->D, rank = w->c->rank, B = w->packed->B;
+        size_t D = w->D, rank = w->c->contextualizer.rank, B = w->packed->B;
         const float *c = context(w, g->l);
         float *z = w->x[g->l + 1];
 
@@ -281,7 +283,8 @@ static double token_sizes(struct ran_contextualizer_stage *g, float *size)
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_params *p = &g->p[g->l];
-        size_t D = w->D, rank = w->c->rank, L = w->size.L, block = ran_contextualizer_block_of(w);
+        size_t D = w->D, rank = w->c->contextualizer.rank, L = w->size.L,
+               block = ran_contextualizer_block_of(w);
         float *anchor = size + L, *x = anchor + D, *alpha = x + k->n_tokens * D,
               *h = alpha + k->n_tokens * D;
         double sum = 0;
@@ -351,7 +354,7 @@ static void attend_bwd(void *arg, size_t b, float *scratch)
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
-        size_t D = w->D, rank = w->c->rank, at = k->row[b];
+        size_t D = w->D, rank = w->c->contextualizer.rank, at = k->row[b];
         const float *alpha = k->alpha + kept(w, g->l, k->n_short * D), *dy = k->dbefore + b * D;
 
         mix(arg, b, scratch);
@@ -375,7 +378,8 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
         const struct ran_contextualizer_stage *g = arg;
         struct ran_workspace *w = g->w;
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
-        size_t rank = w->c->rank, at = k->row[b], n = ran_contextualizer_rows_of(w, b);
+        size_t rank = w->c->contextualizer.rank, at = k->row[b],
+               n = ran_contextualizer_rows_of(w, b);
         const float *vc = k->vc + kept(w, g->l, w->packed->B * rank) + b * rank;
         const float *h = k->h + kept(w, g->l, k->n_rows * rank);
         float *dvc = k->dvc + b * rank;
@@ -392,7 +396,7 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
 static void add_weights(struct ran_contextualizer_stage *g, size_t b)
 {
         const struct ran_contextualizer_steps *k = g->w->own[RAN_PART_CONTEXTUALIZER];
-        size_t D = g->w->D, rank = g->w->c->rank, at = k->row[b];
+        size_t D = g->w->D, rank = g->w->c->contextualizer.rank, at = k->row[b];
         const float *dy = k->dbefore + b * D;
 
         ran_simd->mul_add(g->dp[g->l].w_b, dy, k->sum + b * D, D);
@@ -408,7 +412,7 @@ static void step_bwd(struct ran_contextualizer_stage *g)
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         const struct ran_contextualizer_params *p = &g->p[g->l];
         struct ran_contextualizer_params *dp = &g->dp[g->l];
-        size_t D = w->D, rank = w->c->rank, B = w->packed->B;
+        size_t D = w->D, rank = w->c->contextualizer.rank, B = w->packed->B;
 
         memcpy(k->dbefore, w->dlast, B * D * sizeof *k->dbefore);
         drop_update(w, g->l, k->dbefore);
@@ -486,7 +490,8 @@ static void path(const float *x, size_t D, double u, double *scale, double *spee
 static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
                  struct ran_error *err)
 {
-        double L = (double)length, D = (double)c->dim, N = (double)c->layers, u = (double)c->rank;
+        double L = (double)length, D = (double)c->dim, N = (double)c->layers,
+               u = (double)c->contextualizer.rank;
 
         (void)sources, (void)err;
         *flops = L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;

@@ -75,7 +75,7 @@ static double mean_number(double s, double n)
 static void scale_positions(struct ran_workspace *w, const float *position, size_t b)
 {
         double n = (double)ran_contextualizer_length(w->packed, b),
-               whole = w->c->position_scale ? n : 1;
+               whole = w->c->contextualizer.position_scale ? n : 1;
         double *scale = (double *)ran_contextualizer_steps_of(w)->scale + b * w->D;
 
         for (size_t j = 0; j < w->D; j++)

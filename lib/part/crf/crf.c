@@ -489,7 +489,7 @@ struct ran_crf ran_crf_of(const struct ran_params *p)
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->task == RAN_TASK_TAG && c->crf;
+        return c->task == RAN_TASK_TAG && c->tag.crf;
 }
 
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,

@@ -96,7 +96,7 @@ static size_t crf_floats(const struct learner *l)
 /* Updates the copies of bias and crf, which every sentence needs whole. */
 static void refresh_now(struct learner *l)
 {
-        const float *v = row(l, l->k->c->wide);
+        const float *v = row(l, l->k->c->linear.wide);
         size_t n = l->C + crf_floats(l);
 
         for (size_t i = 0; i < n; i++)
@@ -136,9 +136,9 @@ static void move(struct learner *l, const struct span *s, const float *dcrf, dou
 
                 for (size_t g = 0; g < l->buckets[i]; g++)
                         ran_simd->axpy(row(l, l->bucket[i * l->features + g]), by, d, C);
-                ran_simd->axpy(row(l, l->k->c->wide), by, d, C);
+                ran_simd->axpy(row(l, l->k->c->linear.wide), by, d, C);
         }
-        ran_simd->axpy(row(l, l->k->c->wide + 1), by, dcrf, crf_floats(l));
+        ran_simd->axpy(row(l, l->k->c->linear.wide + 1), by, dcrf, crf_floats(l));
 }
 
 /* Rescales all of v before its scale becomes too small to divide updates by. */
@@ -246,7 +246,7 @@ static bool any(const float *x, size_t n)
 int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *crf,
                       struct ran_error *err)
 {
-        size_t C = k->d->C, wide = k->c->wide;
+        size_t C = k->d->C, wide = k->c->linear.wide;
         struct learner l = {.k = k,
                             .C = C,
                             .rows = wide + 1 + (crf != NULL ? C + 2 : 0),

@@ -38,8 +38,8 @@ size_t ran_crf_train_floats(size_t C);
 struct ran_crf ran_crf_train_view(const float *x, size_t C);
 struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C);
 
-/* Learns weight (c->wide, C) and bias (C), starting from their values (w is the difference from
- * these), and the crf, unless NULL, from 0. A failure leaves them unchanged. */
+/* Learns weight (c->linear.wide, C) and bias (C), starting from their values (w is the difference
+ * from these), and the crf, unless NULL, from 0. A failure leaves them unchanged. */
 int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *crf,
                       struct ran_error *err);
 

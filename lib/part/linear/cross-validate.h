@@ -27,8 +27,8 @@
 
 /* Sets *cost, if that is 0, k->dense, if there are such features, k->affixes, k->ratios, if
  * `ratios` is RAN_RATIOS_AUTO, for the rows of k, and k->ensemble. With neither cost nor ratios to
- * choose or too few documents nothing is tried. weight (c->wide, C) and bias (C) are where fits
- * start, as for ran_svm_fit. pass is called with the number of rounds so far, by any thread of
+ * choose or too few documents nothing is tried. weight (c->linear.wide, C) and bias (C) are where
+ * fits start, as for ran_svm_fit. pass is called with the number of rounds so far, by any thread of
  * k->pool, but by one at a time, and may end it as there: then *cost and k->ratios stay. */
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, int (*pass)(void *arg, size_t passes, double share),

@@ -103,7 +103,8 @@ static void add_document(const struct fit *k, const struct ran_ensemble *at, siz
                 s->g[LINEAR] += slope * (double)v[c];
                 s->g[OFFSET] += slope;
         }
-        ran_probabilities(&(const struct ran_config){.multilabel = several}, k->logits, C, k->p);
+        ran_probabilities(&(const struct ran_config){.classify.multilabel = several}, k->logits, C,
+                          k->p);
         for (size_t c = 0; c < C; c++) {
                 const double p = (double)k->p[c], x[] = {(double)u[c], (double)v[c], 1};
                 const double weight = share * (several ? p * (1 - p) / (double)C : p);

@@ -117,7 +117,7 @@ void ran_feature_lists_release(struct ran_feature_lists *l)
 void ran_feature_lists_idf(const struct ran_feature_lists *l, const struct ran_config *c,
                            const size_t *document, size_t n, float *idf)
 {
-        memset(idf, 0, c->wide * sizeof *idf);
+        memset(idf, 0, c->linear.wide * sizeof *idf);
         for (size_t i = 0; i < n; i++)
                 for (size_t g = l->first[document[i]]; g < l->first[document[i] + 1]; g++)
                         idf[l->posting[g].id]++; /* exact up to 2^24, where it stays */
@@ -125,7 +125,7 @@ void ran_feature_lists_idf(const struct ran_feature_lists *l, const struct ran_c
         const size_t n_few = sizeof few / sizeof *few;
         for (size_t count = 0; count < n_few; count++)
                 few[count] = ran_linear_model_idf((double)count, (double)n);
-        for (size_t g = 0; g < c->wide; g++)
+        for (size_t g = 0; g < c->linear.wide; g++)
                 idf[g] = idf[g] < (float)n_few ? few[(size_t)idf[g]]
                                                : ran_linear_model_idf((double)idf[g], (double)n);
 }
@@ -138,7 +138,7 @@ struct maker {
         const struct ran_config *c;
         const size_t *document;
         const float *idf;
-        const uint32_t *column_of; /* (c->wide) */
+        const uint32_t *column_of; /* (c->linear.wide) */
         const struct ran_dense *dense;
         const struct ran_dense_frame *frame;
 };
@@ -178,13 +178,13 @@ static uint32_t bits_of(float x)
 }
 
 /* Numbers the buckets that count, the most frequent first, so that what most features read lies
- * together; column_of (c->wide). */
+ * together; column_of (c->linear.wide). */
 static int number_columns(struct ran_features *f, const struct ran_config *c, const float *idf,
                           uint32_t *column_of, struct ran_error *err)
 {
         size_t n = 0, at = 0;
 
-        for (size_t g = 0; g < c->wide; g++)
+        for (size_t g = 0; g < c->linear.wide; g++)
                 n += idf[g] > 0;
         struct ran_posting *order = ran_alloc(2 * n, sizeof *order, err);
         f->columns = n + f->dense;
@@ -193,7 +193,7 @@ static int number_columns(struct ran_features *f, const struct ran_config *c, co
                 free(order);
                 return RAN_ENOMEM;
         }
-        for (size_t g = 0; g < c->wide; g++)
+        for (size_t g = 0; g < c->linear.wide; g++)
                 if (idf[g] > 0)
                         order[at++] = (struct ran_posting){bits_of(idf[g]), (uint32_t)g};
         const struct ran_posting *sorted = ran_posting_sort(order, order + n, n);
@@ -202,7 +202,7 @@ static int number_columns(struct ran_features *f, const struct ran_config *c, co
                 column_of[sorted[column].at] = (uint32_t)column;
         }
         for (size_t i = 0; i < f->dense; i++)
-                f->bucket[n + i] = (uint32_t)(c->wide + i);
+                f->bucket[n + i] = (uint32_t)(c->linear.wide + i);
         free(order);
         return RAN_OK;
 }
@@ -243,12 +243,12 @@ int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
                       const struct ran_dense_frame *frame, size_t keep, struct ran_pool *pool,
                       struct ran_error *err)
 {
-        uint32_t *column_of = ran_alloc(c->wide, sizeof *column_of, err);
+        uint32_t *column_of = ran_alloc(c->linear.wide, sizeof *column_of, err);
         struct maker k = {f, l, c, document, idf, column_of, dense, frame};
         int rc = column_of != NULL ? RAN_OK : RAN_ENOMEM;
 
         f->dense = dense != NULL ? dense->F : 0;
-        f->affixes = c->affixes ? ran_linear_model_ngram_buckets(c) : SIZE_MAX;
+        f->affixes = c->linear.affixes ? ran_linear_model_ngram_buckets(c) : SIZE_MAX;
         if (rc == RAN_OK)
                 rc = number_columns(f, c, idf, column_of, err);
         if (rc == RAN_OK)

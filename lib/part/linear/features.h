@@ -31,7 +31,7 @@ int ran_feature_lists_read(struct ran_feature_lists *l, const struct ran_config 
                            const struct ran_dataset *d, const uint32_t *subwords, size_t keep,
                            struct ran_pool *pool, struct ran_error *err);
 void ran_feature_lists_release(struct ran_feature_lists *l);
-/* idf (c->wide) of the n documents given. */
+/* idf (c->linear.wide) of the n documents given. */
 void ran_feature_lists_idf(const struct ran_feature_lists *l, const struct ran_config *c,
                            const size_t *document, size_t n, float *idf);
 

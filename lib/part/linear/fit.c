@@ -18,7 +18,7 @@
 int ran_linear_init(struct ran_linear *l, const struct ran_config *c, size_t V, size_t C,
                     const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
-        const bool idf = ran_has_linear_model(c), crf = ran_has_linear_words(c) && c->crf;
+        const bool idf = ran_has_linear_model(c), crf = ran_has_linear_words(c) && c->tag.crf;
         const size_t dense = ran_parts_features(c);
 
         l->rows = ran_parts_rows(c);
@@ -75,7 +75,7 @@ int ran_linear_read(struct ran_linear *l, const struct ran_linear_fit *k, struct
                 RAN_TRY(ran_feature_lists_read(&l->lists, k->c, k->d, l->affixes, k->d->keep,
                                                k->pool, err));
         ran_feature_lists_idf(&l->lists, k->c, k->document, k->documents, l->idf);
-        ran_compact_round_idf(k->storage, l->idf, k->c->wide);
+        ran_compact_round_idf(k->storage, l->idf, k->c->linear.wide);
         return RAN_OK;
 }
 
@@ -178,7 +178,7 @@ static int read_vectors(struct fit *x, struct ran_error *err)
         if (dense->B == 0)
                 RAN_TRY(k->read(dense, &c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
         return ran_dense_frame_init(&x->frame, dense, k->document, k->documents,
-                                    c.encoder == RAN_ENCODER_STATIC, err);
+                                    c.encoder == RAN_ENCODER_STATIC || c.ran.vector, err);
 }
 
 /* fit_rows on documents with such vectors: weights of features, which are weights of vectors before
@@ -187,7 +187,7 @@ static int fit_dense(struct fit *x, struct ran_error *err)
 {
         const size_t F = x->l->dense.F, C = x->k->C;
         struct ran_head_params *head = &x->k->p->head;
-        float *of_x = x->l->weight + x->k->c->wide * C;
+        float *of_x = x->l->weight + x->k->c->linear.wide * C;
 
         ran_dense_unfold(&x->frame, F, C, of_x, head->wide_dense, head->wide_b);
         int rc = fit_rows(x, err);
@@ -267,6 +267,6 @@ int ran_linear_train(struct ran_linear *l, const struct ran_linear_fit *k,
         *ensemble = (struct ran_ensemble){0};
         RAN_TRY(ran_has_linear_model(k->c) ? fit_documents(l, k, chosen, ensemble, err)
                                            : fit_words(l, k, chosen, err));
-        ran_compact_round(k->storage, l->weight, k->c->wide, k->C);
+        ran_compact_round(k->storage, l->weight, k->c->linear.wide, k->C);
         return RAN_OK;
 }

@@ -73,7 +73,7 @@ static int read_rows(void *stored, struct ran_params *p, const struct ran_config
         if (bucket == NULL)
                 return RAN_ENOMEM;
         p->rows = &s->rows;
-        return ran_linear_rows_init(&s->rows, bucket, t->elements, c->wide, err);
+        return ran_linear_rows_init(&s->rows, bucket, t->elements, c->linear.wide, err);
 }
 
 static int use_tokenizer(void *stored, struct ran_params *p, const struct ran_config *c,
@@ -81,7 +81,7 @@ static int use_tokenizer(void *stored, struct ran_params *p, const struct ran_co
 {
         struct stored *s = stored;
 
-        if (!c->affixes)
+        if (!c->linear.affixes)
                 return RAN_OK;
         if (tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
@@ -113,7 +113,7 @@ static int gather(void *written, struct ran_params *p, const struct ran_config *
 {
         struct ran_linear_sparse *sparse = written;
 
-        RAN_TRY(ran_linear_sparse_init(sparse, p, c->wide, C, err));
+        RAN_TRY(ran_linear_sparse_init(sparse, p, c->linear.wide, C, err));
         p->wide = sparse->weight;
         p->idf = sparse->idf;
         *rows = sparse->n;

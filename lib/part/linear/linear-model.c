@@ -23,12 +23,12 @@ uint32_t ran_linear_model_bucket(const uint32_t *ids, size_t n, size_t buckets)
 /* A quarter, rounded up. */
 static size_t affix_buckets(const struct ran_config *c)
 {
-        return (c->wide + 3) / 4;
+        return (c->linear.wide + 3) / 4;
 }
 
 size_t ran_linear_model_ngram_buckets(const struct ran_config *c)
 {
-        return c->affixes ? c->wide - affix_buckets(c) : c->wide;
+        return c->linear.affixes ? c->linear.wide - affix_buckets(c) : c->linear.wide;
 }
 
 /* ---- affixes of subwords --------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static uint32_t affix_of(bool last, const char *from, const char *end, const str
 
         for (; from < end; from++)
                 hash = ran_linear_model_extend(hash, (unsigned char)*from);
-        return (uint32_t)(c->wide - buckets) + ran_linear_model_bucket_of(hash, buckets);
+        return (uint32_t)(c->linear.wide - buckets) + ran_linear_model_bucket_of(hash, buckets);
 }
 
 static void describe(uint32_t *to, const char *subword, size_t n, const struct ran_config *c)
@@ -155,18 +155,18 @@ void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_
 
 bool ran_linear_model_wants_affixes(const struct ran_config *c)
 {
-        return ran_has_linear_model(c) && c->affixes;
+        return ran_has_linear_model(c) && c->linear.affixes;
 }
 
 size_t ran_linear_model_features(const struct ran_config *c)
 {
-        return c->ngrams + (c->affixes ? RAN_AFFIXES : 0);
+        return c->linear.ngrams + (c->linear.affixes ? RAN_AFFIXES : 0);
 }
 
 /* Where a chunk of a long document's features has room beside the buckets. */
 size_t ran_linear_model_room(const struct ran_config *c, size_t L)
 {
-        const size_t features = ran_linear_model_features(c), most = c->wide + features;
+        const size_t features = ran_linear_model_features(c), most = c->linear.wide + features;
 
         return L < most / features ? L * features : most;
 }
@@ -192,7 +192,7 @@ size_t ran_linear_model_longest(const struct ran_config *c, const uint32_t *affi
 {
         size_t n = 0;
 
-        while (n < c->ngrams && t + n < L &&
+        while (n < c->linear.ngrams && t + n < L &&
                (affixes == NULL || (kind(affixes, ids[t + n]) == RAN_SUBWORD_BEGINS &&
                                     is_last(affixes, ids, L, t + n))))
                 n++;
@@ -302,12 +302,12 @@ static size_t list_long(struct ran_posting *to, struct ran_posting *spare,
         struct tokens tokens = {ids, L, 0, 0};
         size_t n = 0;
 
-        memset(count, 0, c->wide * sizeof *count);
+        memset(count, 0, c->linear.wide * sizeof *count);
         while (next_chunk(c, &tokens)) {
                 count_all(count, chunk, list_ngrams(chunk, c, affixes, NULL, &tokens));
                 count_all(count, chunk, list_all_affixes(chunk, affixes, &tokens));
         }
-        for (size_t g = 0; g < c->wide; g++)
+        for (size_t g = 0; g < c->linear.wide; g++)
                 if (count[g] > 0)
                         to[n++] = (struct ran_posting){(uint32_t)g, count[g]};
         return n;
@@ -480,7 +480,7 @@ static size_t list_long_rows(struct ran_linear_features f, uint32_t *count,
                              const struct ran_config *c, const struct ran_params *p,
                              const uint32_t *ids, size_t L)
 {
-        const size_t rows = p->rows != NULL ? p->rows->n : c->wide;
+        const size_t rows = p->rows != NULL ? p->rows->n : c->linear.wide;
         struct tokens tokens = {ids, L, 0, 0};
         size_t n = 0;
 
@@ -541,12 +541,12 @@ static struct memory *memory_of(const struct ran_workspace *w)
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_SVM;
+        return c->linear.wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_SVM;
 }
 
 static int check(const struct ran_config *c, struct ran_error *err)
 {
-        if (c->affixes && c->wide == 1)
+        if (c->linear.affixes && c->linear.wide == 1)
                 return ran_fail(err, RAN_EINVAL,
                                 "n-grams and affixes have rows of their own: wide must be 2 at "
                                 "least, or affixes off");
@@ -555,7 +555,7 @@ static int check(const struct ran_config *c, struct ran_error *err)
 
 static size_t table_rows(const struct ran_config *c)
 {
-        return c->wide;
+        return c->linear.wide;
 }
 
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
@@ -571,7 +571,7 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
                      size_t V, size_t C, size_t rows)
 {
         (void)V;
-        rows = rows > 0 ? rows : c->wide;
+        rows = rows > 0 ? rows : c->linear.wide;
         to[0] = (struct ran_mapped_table){"wide.weight", rows, C, &p->wide, false};
         to[1] = (struct ran_mapped_table){"wide.idf", 0, rows, &p->idf, .halves = true};
         return 2;

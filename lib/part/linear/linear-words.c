@@ -20,7 +20,7 @@ size_t ran_linear_words_features(const struct ran_config *c)
 
         if (c->spelling > 0)
                 n += 3 * (1 + RAN_SPELLING) + 2 * FAR + 3;
-        for (size_t i = 2; i <= c->ngrams; i++)
+        for (size_t i = 2; i <= c->linear.ngrams; i++)
                 n += i;
         return n;
 }
@@ -73,7 +73,7 @@ static void give(const struct reader *r, int first, int last, uint32_t bucket)
 /* Extends a feature by the words from one offset to another. */
 static void note(struct reader *r, int first, int last, uint64_t hash)
 {
-        uint32_t bucket = ran_linear_model_bucket_of(hash, r->c->wide);
+        uint32_t bucket = ran_linear_model_bucket_of(hash, r->c->linear.wide);
 
         if (r->contribution != NULL)
                 give(r, first, last, bucket);
@@ -158,7 +158,7 @@ static void note_shapes(struct reader *r, int from, int to)
 
 static void note_runs(struct reader *r)
 {
-        for (int n = 2; n <= (int)r->c->ngrams; n++)
+        for (int n = 2; n <= (int)r->c->linear.ngrams; n++)
                 for (int first = 1 - n; first <= 0; first++) {
                         uint64_t hash = ran_linear_model_extend(begin(RUN, first), (uint32_t)n);
 
@@ -235,12 +235,12 @@ static void find_sentence(struct reader *r)
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_CRF;
+        return c->linear.wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_CRF;
 }
 
 static size_t table_rows(const struct ran_config *c)
 {
-        return c->wide;
+        return c->linear.wide;
 }
 
 static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
@@ -257,8 +257,8 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
                      size_t V, size_t C, size_t rows)
 {
         (void)V;
-        *to = (struct ran_mapped_table){"wide.weight", rows > 0 ? rows : c->wide, C, &p->wide,
-                                        false};
+        *to = (struct ran_mapped_table){"wide.weight", rows > 0 ? rows : c->linear.wide, C,
+                                        &p->wide, false};
         return 1;
 }
 

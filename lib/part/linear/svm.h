@@ -47,8 +47,8 @@ extern const double ran_svm_tolerance;
 enum { RAN_SVM_PASSES = 20 };
 
 /* A solver keeps weights and dual variables, so that the next, larger C starts where the last one
- * ended. It starts at weight (c->wide, C) and bias (C), from which u is measured then; NULL: at 0.
- * k is copied; what it points to must outlive the solver. */
+ * ended. It starts at weight (c->linear.wide, C) and bias (C), from which u is measured then; NULL:
+ * at 0. k is copied; what it points to must outlive the solver. */
 struct ran_svm_solver;
 struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *weight,
                                           const float *bias, struct ran_error *err);
@@ -67,7 +67,8 @@ double ran_svm_solver_share(const struct ran_svm_solver *s);
 /* logits (n, C) of n rows of the matrix. */
 void ran_svm_solver_score(const struct ran_svm_solver *s, const size_t *row, size_t n,
                           float *logits);
-/* Writes the solution to weight (c->wide, C), in the rows of the matrix's buckets, and bias (C). */
+/* Writes the solution to weight (c->linear.wide, C), in the rows of the matrix's buckets, and bias
+ * (C). */
 void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *bias);
 
 /* Learns weight and bias, starting at what they hold. pass is called after each pass with the

@@ -18,26 +18,30 @@ static int check(const struct ran_config *c, struct ran_error *err)
                                 "under the mask '%s' a window must not depend on what follows it: "
                                 "min_window must be 1, not %zu",
                                 ran_mask_names[c->mask], c->min_window);
-        if (c->review_source && c->mask != RAN_MASK_PREFIX)
+        if (c->ran.review_source && c->mask != RAN_MASK_PREFIX)
                 return ran_fail(err, RAN_EINVAL,
                                 "review_source is for a source and a target: the mask must be "
                                 "'prefix', not '%s'",
                                 ran_mask_names[c->mask]);
-        if (c->review_source && c->review != RAN_REVIEW_ALL)
+        if (c->ran.review_source && c->ran.review != RAN_REVIEW_ALL)
                 return ran_fail(err, RAN_EINVAL,
                                 "review_source adds the source to a review of all windows: review "
                                 "must be 'all'");
-        if (c->cell_pooling == RAN_POOL_CLS)
+        if (c->ran.cell_pooling == RAN_POOL_CLS)
                 return ran_fail(err, RAN_EINVAL,
                                 "a document has a cell for each window: cell_pooling must be "
                                 "'last', 'mean' or 'max', not 'cls'");
+        if (c->ran.vector && c->ran.cell == RAN_CELL_PUBLISHED)
+                return ran_fail(err, RAN_EINVAL,
+                                "published cells make vectors of documents in their own way: "
+                                "vector must be false");
         return RAN_OK;
 }
 
 static bool uses(const struct ran_config *c, const char *field)
 {
-        static const char *const fields[] = {"window", "min_window", "cell", "review_source",
-                                             "pooling"};
+        static const char *const fields[] = {"window",        "min_window", "cell",
+                                             "review_source", "pooling",    "vector"};
 
         (void)c;
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -48,7 +52,7 @@ static bool uses(const struct ran_config *c, const char *field)
 
 static bool is_gated(const struct ran_config *c)
 {
-        return c->cell == RAN_CELL_GATED || c->cell == RAN_CELL_PUBLISHED;
+        return c->ran.cell == RAN_CELL_GATED || c->ran.cell == RAN_CELL_PUBLISHED;
 }
 
 static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
@@ -56,8 +60,8 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
 {
         const size_t D = c->dim, E = c->heads * c->head_dim;
         const size_t F = ran_prenorm_feed(c);
-        const bool gated = is_gated(c), plain = c->cell == RAN_CELL_PLAIN,
-                   prenorm = c->cell == RAN_CELL_PRENORM;
+        const bool gated = is_gated(c), plain = c->ran.cell == RAN_CELL_PLAIN,
+                   prenorm = c->ran.cell == RAN_CELL_PRENORM;
         const char *prefix = "ran";
         struct ran_layer_params *p = layer;
 
@@ -67,9 +71,10 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
 static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
 {
         const size_t D = c->dim, l = 0;
-        const bool plain = c->cell == RAN_CELL_PLAIN, prenorm = c->cell == RAN_CELL_PRENORM,
-                   published = c->cell == RAN_CELL_PUBLISHED, tied = ran_task_is_tied(c),
-                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
+        const bool plain = c->ran.cell == RAN_CELL_PLAIN, prenorm = c->ran.cell == RAN_CELL_PRENORM,
+                   published = c->ran.cell == RAN_CELL_PUBLISHED, tied = ran_task_is_tied(c),
+                   vector = ran_layer_makes_vectors(c),
+                   classify = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT && !vector &&
                               ran_config_trains_encoder(c);
         const char *prefix = NULL;
         struct ran_join_params *p = once;
@@ -164,7 +169,7 @@ static void advance(const struct ran_workspace *w, size_t b)
 
         if (!stays_open_again(w, b))
                 recurrent->shared_rows = 0;
-        if (w->c->review == RAN_REVIEW_WINDOW)
+        if (w->c->ran.review == RAN_REVIEW_WINDOW)
                 recurrent->shared = 0; /* see ran_review_keep */
         recurrent->tokens += packed->doc[b + 1] - packed->doc[b];
         recurrent->states =
@@ -186,10 +191,10 @@ static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
         s->window = c->window;
         s->table[RAN_PROBE_HEADS] =
                 (struct ran_probe_table){RAN_AXIS_ROWS, RAN_AXIS_ROWS, rows, rows, c->heads};
-        if (c->review)
+        if (c->ran.review)
                 s->table[RAN_PROBE_REVIEW] =
                         (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_STATES, s->L, m + 1, 1};
-        if (c->review_source)
+        if (c->ran.review_source)
                 s->table[RAN_PROBE_SOURCE] =
                         (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, 1};
 }
@@ -283,7 +288,7 @@ static const struct ran_layer_stages *stages_of(const struct ran_workspace *w)
                 [RAN_CELL_PRENORM] = &ran_prenorm_stages,
                 [RAN_CELL_PUBLISHED] = &published_stages};
 
-        return stages[w->c->cell];
+        return stages[w->c->ran.cell];
 }
 
 static void encode_layer(struct ran_workspace *w, const struct ran_layer_params *p, size_t l)
@@ -323,6 +328,8 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_layer_params *layer = p->layers;
 
+        if (ran_layer_makes_vectors(w->c))
+                ran_vectors_take_rows(w);
         if (stages_of(w)->start != NULL)
                 stages_of(w)->start(w, p);
         for (size_t l = 0; l < w->c->layers; l++)
@@ -413,9 +420,34 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
                 encode_layer_bwd(w, &layer[l], &dlayer[l], l);
         if (stages_of(w)->start_bwd != NULL)
                 stages_of(w)->start_bwd(w, p, dp);
+        if (ran_layer_makes_vectors(w->c))
+                ran_vectors_take_rows_bwd(w);
 }
 
 /* ---- a vector of each document --------------------------------------------------------------- */
+
+/* A vector of length 1 is made as long as those that heads read. */
+static void enlarge(const struct ran_workspace *w, float *h)
+{
+        const float factor = sqrtf((float)w->D);
+
+        for (size_t i = 0; i < w->packed->B * w->D; i++)
+                h[i] *= factor;
+}
+
+static void learned_documents(struct ran_workspace *w, const struct ran_params *p)
+{
+        for (size_t b = 0; b < w->packed->B; b++)
+                ran_vectors_make(w, p, b, w->head.head + b * w->D);
+        enlarge(w, w->head.head);
+}
+
+static void learned_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
+                                  struct ran_params *dp)
+{
+        enlarge(w, w->head.dhead);
+        ran_vectors_make_bwd(w, p, dp, w->head.dhead);
+}
 
 /* Equations (10) and (11), v being the pooled tokens and G the last cell:
  *
@@ -436,6 +468,10 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                 ran_published_documents(w, p);
                 return;
         }
+        if (ran_layer_makes_vectors(w->c)) {
+                learned_documents(w, p);
+                return;
+        }
         ran_pooling(&own->pooling, w);
         for (size_t b = 0; b < B; b++)
                 memcpy(h->last + b * D,
@@ -447,7 +483,7 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                 v = h->pool_z;
         }
         ran_gemm_linear(w->pool, h->head_pre, D, v, D, q->pool_w, q->pool_b, B, D, D);
-        if (w->c->cell != RAN_CELL_PLAIN) {
+        if (w->c->ran.cell != RAN_CELL_PLAIN) {
                 ran_simd->silu(head, h->head_pre, B * D);
                 ran_gemm_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w,
                                 q->gpc_value_b, B, D, 2 * D);
@@ -475,7 +511,11 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                 ran_published_documents_bwd(w, p, dp);
                 return;
         }
-        if (w->c->cell != RAN_CELL_PLAIN) {
+        if (ran_layer_makes_vectors(w->c)) {
+                learned_documents_bwd(w, p, dp);
+                return;
+        }
+        if (w->c->ran.cell != RAN_CELL_PLAIN) {
                 for (size_t b = 0; b < B; b++) {
                         const float *glu = h->head_glu + b * 2 * D;
                         float *dglu = h->dhead_glu + b * 2 * D;
@@ -497,23 +537,28 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         ran_pooling_bwd(&own->pooling, w);
 }
 
-/* ---- a vector to compare documents by: of published cells ------------------------------------ */
+/* ---- a vector to compare documents by: of published cells, or learned ------------------------ */
 
 static size_t vector_width(const struct ran_config *c)
 {
-        return c->cell == RAN_CELL_PUBLISHED ? c->dim : 0;
+        return c->ran.cell == RAN_CELL_PUBLISHED || ran_layer_makes_vectors(c) ? c->dim : 0;
 }
 
 static void vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
-        (void)p;
-        ran_published_pool(w, b, v);
+        if (ran_layer_is_published(w))
+                ran_published_pool(w, b, v);
+        else
+                ran_vectors_make(w, p, b, v);
 }
 
 static void vector_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                        float *dv)
 {
-        (void)p, (void)dp;
+        if (!ran_layer_is_published(w)) {
+                ran_vectors_make_bwd(w, p, dp, dv);
+                return;
+        }
         memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
         ran_published_pool_bwd(w, dv);
 }
@@ -558,9 +603,9 @@ static double flops_per_token(const struct ran_config *c)
 {
         double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
         double F = (double)ran_prenorm_feed(c);
-        double products = 4 * D * E + (is_gated(c)                 ? 6 * D * D
-                                       : c->cell == RAN_CELL_PLAIN ? D * D
-                                                                   : 2 * D * D + 3 * D * F);
+        double products = 4 * D * E + (is_gated(c)                     ? 6 * D * D
+                                       : c->ran.cell == RAN_CELL_PLAIN ? D * D
+                                                                       : 2 * D * D + 3 * D * F);
 
         return 2 * products + 4 * (W + 1) * E;
 }
@@ -571,9 +616,9 @@ static double review_scores(const struct ran_config *c, size_t L, size_t sources
         if (ran_review_is_sparse(c))
                 return (double)ran_review_scores(c, L, 0);
         double states =
-                ceil((double)L / (double)c->window) + (c->review_source ? (double)sources : 0);
+                ceil((double)L / (double)c->window) + (c->ran.review_source ? (double)sources : 0);
 
-        return c->review == RAN_REVIEW_ALL ? (double)L * states : 0;
+        return c->ran.review == RAN_REVIEW_ALL ? (double)L * states : 0;
 }
 
 static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,

@@ -72,7 +72,7 @@ static int make_slabs(struct ran_workspace *w, struct ran_error *err)
                      keys = (double)z->keys, reviewed = (double)z->reviewed[w->packed->B],         \
                      fresh = (double)z->fresh, projected = (double)z->projected,                   \
                      glu = ran_layer_is_gated(w) ? 2 * D : 0,                                      \
-                     join_glu = w->c->cell != RAN_CELL_PLAIN ? 2 * D : 0,                          \
+                     join_glu = w->c->ran.cell != RAN_CELL_PLAIN ? 2 * D : 0,                      \
                      paper = !ran_layer_is_prenorm(w), prenorm = ran_layer_is_prenorm(w),          \
                      published = ran_layer_is_published(w), carries = prenorm + published,         \
                      feed = prenorm * (double)ran_prenorm_feed(w->c),                              \
@@ -188,7 +188,7 @@ static int reserve_states(const struct ran_workspace *w, struct ran_error *err)
                 if (recurrent == NULL)
                         continue;
                 /* Those of a window pattern will be copied out of the base. */
-                size_t copied = w->c->review == RAN_REVIEW_WINDOW ? recurrent->shared : 0;
+                size_t copied = w->c->ran.review == RAN_REVIEW_WINDOW ? recurrent->shared : 0;
                 size_t states = ran_review_kept(w->c, packed->key[b + 1] - packed->key[b] +
                                                               ran_review_sources(w, b));
 
@@ -287,6 +287,8 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
         }
         ran_pooling_lay_out(&own->pooling, w, k);
         lay_out_join(w, k, &own->join);
+        if (ran_layer_makes_vectors(w->c))
+                ran_vectors_lay_out(w, k);
         if (ran_layer_is_published(w) && ran_task_is_tied(w->c))
                 lay_out_fill(w, k, &own->fill);
         /* Scratch: two score matrices of a window with its cell (attention.c), or a cell's rows

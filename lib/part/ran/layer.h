@@ -57,61 +57,61 @@
  * prenorm. ran-model(5) lists them, too. Tensors of one matrix product are neighbours, weights and
  * biases each: q, k, v and the output gate; key and value of the review; value and gate of each
  * GLU. */
-#define RAN_LAYER_PARAMS(X)                                                            \
-        X(gpc, "gpc.weight", D, D, GLOROT, true)                                       \
-        X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                              \
-        X(gpc_norm_b, "gpc_norm.bias", 0, D, NORMAL, true)                             \
-        X(input_norm_w, "input_norm.weight", 0, D, ONE, true)                          \
-        X(input_norm_b, "input_norm.bias", 0, D, ZERO, true)                           \
-        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                    \
-        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                    \
-        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                    \
-        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)             \
-        X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)                \
-        X(q_b, "attn.q.bias", 0, E, ZERO, true)                                        \
-        X(k_b, "attn.k.bias", 0, E, ZERO, true)                                        \
-        X(v_b, "attn.v.bias", 0, E, ZERO, true)                                        \
-        X(output_value_b, "output_glu.value.bias", 0, D, ZERO, gated)                  \
-        X(output_gate_b, "output_glu.gate.bias", 0, D, ZERO, gated)                    \
-        X(out_w, "attn.out.weight", D, E, OUTPUT, true)                                \
-        X(out_b, "attn.out.bias", 0, D, ZERO, true)                                    \
-        X(output_norm_w, "output_norm.weight", 0, D, ONE, gated)                       \
-        X(output_norm_b, "output_norm.bias", 0, D, ZERO, gated)                        \
-        X(update_value_w, "update_glu.value.weight", D, D, GLOROT, gated)              \
-        X(update_gate_w, "update_glu.gate.weight", D, D, GLOROT, gated)                \
-        X(update_value_b, "update_glu.value.bias", 0, D, ZERO, gated)                  \
-        X(update_gate_b, "update_glu.gate.bias", 0, D, ZERO, gated)                    \
-        X(update_norm_w, "update_norm.weight", 0, D, ONE, true)                        \
-        X(update_norm_b, "update_norm.bias", 0, D, ZERO, true)                         \
-        X(review_q_w, "review.q.weight", D, D, GLOROT, c->review)                      \
-        X(review_q_b, "review.q.bias", 0, D, ZERO, c->review)                          \
-        X(review_k_w, "review.k.weight", D, D, GLOROT, c->review)                      \
-        X(review_v_w, "review.v.weight", D, D, GLOROT, c->review)                      \
-        X(review_k_b, "review.k.bias", 0, D, ZERO, c->review)                          \
-        X(review_v_b, "review.v.bias", 0, D, ZERO, c->review)                          \
-        X(review_out_w, "review.out.weight", D, D, OUTPUT, !plain && c->review)        \
-        X(review_out_b, "review.out.bias", 0, D, ZERO, !plain && c->review)            \
-        X(review_value_w, "review_glu.value.weight", D, D, GLOROT, gated && c->review) \
-        X(review_gate_w, "review_glu.gate.weight", D, D, GLOROT, gated && c->review)   \
-        X(review_value_b, "review_glu.value.bias", 0, D, ZERO, gated && c->review)     \
-        X(review_gate_b, "review_glu.gate.bias", 0, D, ZERO, gated && c->review)       \
-        X(review_norm_w, "review_norm.weight", 0, D, ONE,                              \
-          prenorm ? c->review : gated || !c->review)                                   \
-        X(review_norm_b, "review_norm.bias", 0, D, ZERO,                               \
-          prenorm ? c->review : gated || !c->review)                                   \
-        X(cell_norm_w, "cell_norm.weight", 0, D, ONE, prenorm)                         \
-        X(cell_norm_b, "cell_norm.bias", 0, D, ZERO, prenorm)                          \
-        X(cell_out_w, "attn.cell.weight", D, E, GLOROT, prenorm)                       \
-        X(cell_out_b, "attn.cell.bias", 0, D, ZERO, prenorm)                           \
-        X(cell_gate_w, "update_gate.weight", D, 2 * D, GLOROT, prenorm && c->residual) \
-        X(cell_gate_b, "update_gate.bias", 0, D, ZERO, prenorm && c->residual)         \
-        X(feed_norm_w, "ffn_norm.weight", 0, D, ONE, prenorm)                          \
-        X(feed_norm_b, "ffn_norm.bias", 0, D, ZERO, prenorm)                           \
-        X(feed_value_w, "ffn.value.weight", F, D, GLOROT, prenorm)                     \
-        X(feed_gate_w, "ffn.gate.weight", F, D, GLOROT, prenorm)                       \
-        X(feed_value_b, "ffn.value.bias", 0, F, ZERO, prenorm)                         \
-        X(feed_gate_b, "ffn.gate.bias", 0, F, ZERO, prenorm)                           \
-        X(feed_down_w, "ffn.down.weight", D, F, QUARTER, prenorm)                      \
+#define RAN_LAYER_PARAMS(X)                                                                \
+        X(gpc, "gpc.weight", D, D, GLOROT, true)                                           \
+        X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                                  \
+        X(gpc_norm_b, "gpc_norm.bias", 0, D, NORMAL, true)                                 \
+        X(input_norm_w, "input_norm.weight", 0, D, ONE, true)                              \
+        X(input_norm_b, "input_norm.bias", 0, D, ZERO, true)                               \
+        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                        \
+        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                        \
+        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                        \
+        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)                 \
+        X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)                    \
+        X(q_b, "attn.q.bias", 0, E, ZERO, true)                                            \
+        X(k_b, "attn.k.bias", 0, E, ZERO, true)                                            \
+        X(v_b, "attn.v.bias", 0, E, ZERO, true)                                            \
+        X(output_value_b, "output_glu.value.bias", 0, D, ZERO, gated)                      \
+        X(output_gate_b, "output_glu.gate.bias", 0, D, ZERO, gated)                        \
+        X(out_w, "attn.out.weight", D, E, OUTPUT, true)                                    \
+        X(out_b, "attn.out.bias", 0, D, ZERO, true)                                        \
+        X(output_norm_w, "output_norm.weight", 0, D, ONE, gated)                           \
+        X(output_norm_b, "output_norm.bias", 0, D, ZERO, gated)                            \
+        X(update_value_w, "update_glu.value.weight", D, D, GLOROT, gated)                  \
+        X(update_gate_w, "update_glu.gate.weight", D, D, GLOROT, gated)                    \
+        X(update_value_b, "update_glu.value.bias", 0, D, ZERO, gated)                      \
+        X(update_gate_b, "update_glu.gate.bias", 0, D, ZERO, gated)                        \
+        X(update_norm_w, "update_norm.weight", 0, D, ONE, true)                            \
+        X(update_norm_b, "update_norm.bias", 0, D, ZERO, true)                             \
+        X(review_q_w, "review.q.weight", D, D, GLOROT, c->ran.review)                      \
+        X(review_q_b, "review.q.bias", 0, D, ZERO, c->ran.review)                          \
+        X(review_k_w, "review.k.weight", D, D, GLOROT, c->ran.review)                      \
+        X(review_v_w, "review.v.weight", D, D, GLOROT, c->ran.review)                      \
+        X(review_k_b, "review.k.bias", 0, D, ZERO, c->ran.review)                          \
+        X(review_v_b, "review.v.bias", 0, D, ZERO, c->ran.review)                          \
+        X(review_out_w, "review.out.weight", D, D, OUTPUT, !plain && c->ran.review)        \
+        X(review_out_b, "review.out.bias", 0, D, ZERO, !plain && c->ran.review)            \
+        X(review_value_w, "review_glu.value.weight", D, D, GLOROT, gated && c->ran.review) \
+        X(review_gate_w, "review_glu.gate.weight", D, D, GLOROT, gated && c->ran.review)   \
+        X(review_value_b, "review_glu.value.bias", 0, D, ZERO, gated && c->ran.review)     \
+        X(review_gate_b, "review_glu.gate.bias", 0, D, ZERO, gated && c->ran.review)       \
+        X(review_norm_w, "review_norm.weight", 0, D, ONE,                                  \
+          prenorm ? c->ran.review : gated || !c->ran.review)                               \
+        X(review_norm_b, "review_norm.bias", 0, D, ZERO,                                   \
+          prenorm ? c->ran.review : gated || !c->ran.review)                               \
+        X(cell_norm_w, "cell_norm.weight", 0, D, ONE, prenorm)                             \
+        X(cell_norm_b, "cell_norm.bias", 0, D, ZERO, prenorm)                              \
+        X(cell_out_w, "attn.cell.weight", D, E, GLOROT, prenorm)                           \
+        X(cell_out_b, "attn.cell.bias", 0, D, ZERO, prenorm)                               \
+        X(cell_gate_w, "update_gate.weight", D, 2 * D, GLOROT, prenorm && c->ran.residual) \
+        X(cell_gate_b, "update_gate.bias", 0, D, ZERO, prenorm && c->ran.residual)         \
+        X(feed_norm_w, "ffn_norm.weight", 0, D, ONE, prenorm)                              \
+        X(feed_norm_b, "ffn_norm.bias", 0, D, ZERO, prenorm)                               \
+        X(feed_value_w, "ffn.value.weight", F, D, GLOROT, prenorm)                         \
+        X(feed_gate_w, "ffn.gate.weight", F, D, GLOROT, prenorm)                           \
+        X(feed_value_b, "ffn.value.bias", 0, F, ZERO, prenorm)                             \
+        X(feed_gate_b, "ffn.gate.bias", 0, F, ZERO, prenorm)                               \
+        X(feed_down_w, "ffn.down.weight", D, F, QUARTER, prenorm)                          \
         X(feed_down_b, "ffn.down.bias", 0, D, ZERO, prenorm)
 
 /* The same for what is there once: a classifier's layers that join pooled tokens and the last
@@ -130,6 +130,7 @@
         X(start_norm_b, "ran.embed_norm.bias", 0, D, ZERO, prenorm || published)          \
         X(last_norm_w, "ran.norm.weight", 0, D, ONE, prenorm)                             \
         X(last_norm_b, "ran.norm.bias", 0, D, ZERO, prenorm)                              \
+        X(vector_w, "ran.vector.weight", D, D, ZERO, vector)                              \
         X(cell_w, "classify.cell.weight", D, D, GLOROT, classify &&published)             \
         X(cell_b, "classify.cell.bias", 0, D, ZERO, classify &&published)                 \
         X(fill_w, "lm.dense.weight", D, D, GLOROT, tied &&published)                      \
@@ -295,6 +296,13 @@ struct ran_join {
 #undef X
 };
 
+/* Vectors of documents (vector.c); adjoints only for training. */
+struct ran_vectors_memory {
+        float *rows, *outputs; /* (B, D) means */
+        float *sum;            /* (B, D) before it has length 1 */
+        float *drows, *doutputs;
+};
+
 /* The encoder's own part of a workspace. */
 struct ran_layer_memory {
         size_t projected;                           /* see above */
@@ -327,6 +335,7 @@ struct ran_layer_memory {
         struct ran_pooling pooling;
         struct ran_join join;
         struct ran_fill fill;
+        struct ran_vectors_memory vectors;
         bool dcells; /* join.dcells are adjoints of all cells of the last layer */
 };
 static inline struct ran_layer_memory *ran_layer_memory_of(const struct ran_workspace *w)
@@ -340,6 +349,18 @@ void ran_layer_memory_release(struct ran_workspace *w);
 int ran_layer_memory_prepare(struct ran_workspace *w, struct ran_error *err);
 void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k);
 
+/* Whether it makes vectors of documents that it has learned (vector.c). */
+bool ran_layer_makes_vectors(const struct ran_config *c);
+void ran_vectors_lay_out(struct ran_workspace *w, struct ran_arena *k);
+/* Before the first layer: means of the rows; after the adjoints of all layers: to those rows. */
+void ran_vectors_take_rows(struct ran_workspace *w);
+void ran_vectors_take_rows_bwd(struct ran_workspace *w);
+/* v (D) of document b; from the adjoints dv (B, D), which it changes, to w->dx and w->dlast, and
+ * what goes to the rows. */
+void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
+void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, float *dv);
+
 /* The inner width F of the feed-forward part of a prenorm cell. */
 static inline size_t ran_prenorm_feed(const struct ran_config *c)
 {
@@ -349,17 +370,17 @@ static inline size_t ran_prenorm_feed(const struct ran_config *c)
 /* φ and GLUs: those of gated and of published cells. */
 static inline bool ran_layer_is_gated(const struct ran_workspace *w)
 {
-        return w->c->cell == RAN_CELL_GATED || w->c->cell == RAN_CELL_PUBLISHED;
+        return w->c->ran.cell == RAN_CELL_GATED || w->c->ran.cell == RAN_CELL_PUBLISHED;
 }
 
 static inline bool ran_layer_is_published(const struct ran_workspace *w)
 {
-        return w->c->cell == RAN_CELL_PUBLISHED;
+        return w->c->ran.cell == RAN_CELL_PUBLISHED;
 }
 
 static inline bool ran_layer_is_prenorm(const struct ran_workspace *w)
 {
-        return w->c->cell == RAN_CELL_PRENORM;
+        return w->c->ran.cell == RAN_CELL_PRENORM;
 }
 
 /* ---- stages --------------------------------------------------------------------------------- */
@@ -542,19 +563,19 @@ enum { RAN_REVIEW_GROUP = 64 }; /* windows whose parts of dkey and dvalue wait f
 /* Whether the review sees a pattern of windows, rather than all or none. */
 static inline bool ran_review_is_sparse(const struct ran_config *c)
 {
-        return c->review > RAN_REVIEW_ALL;
+        return c->ran.review > RAN_REVIEW_ALL;
 }
 /* Whether earlier states are copied in front of a document's own; else they are read in the
  * recurrent state, because few are seen and none is moved. */
 static inline bool ran_review_copies_earlier(const struct ran_config *c)
 {
-        return c->review != RAN_REVIEW_DISPERSED;
+        return c->ran.review != RAN_REVIEW_DISPERSED;
 }
 /* The source tokens of document b that its target tokens review. Their keys and values stand
  * before those of all states. */
 static inline size_t ran_review_sources(const struct ran_workspace *w, size_t b)
 {
-        return w->c->review_source ? w->packed->sources[b] : 0;
+        return w->c->ran.review_source ? w->packed->sources[b] : 0;
 }
 /* The first key of document b. */
 static inline size_t ran_review_first_key(const struct ran_workspace *w, size_t b)

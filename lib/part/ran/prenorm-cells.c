@@ -107,7 +107,7 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         ran_window_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, in);
         ran_simd->norm(candidate, D, c->update_stat + v->i * 2, in, D, s->p->update_norm_w,
                        s->p->update_norm_b, RAN_LN_EPS, 1, D);
-        if (w->c->residual) {
+        if (w->c->ran.residual) {
                 memcpy(in + D, c->G + v->state * D, D * sizeof *in);
                 ran_gemm_linear(NULL, u, D, in, 2 * D, s->p->cell_gate_w, s->p->cell_gate_b, 1,
                                 2 * D, D);
@@ -169,7 +169,7 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
 
         norm_cell_bwd(s, v->state + 1, part + PART_CELL * D, part + (PART_CELL + 1) * D, d);
         memset(din, 0, 2 * D * sizeof *din);
-        if (w->c->residual) {
+        if (w->c->ran.residual) {
                 ran_simd->norm(d, D, din, in, D, s->p->update_norm_w, s->p->update_norm_b,
                                RAN_LN_EPS, 1, D);
                 ran_simd->axpy(d, -1.0f, G, D); /* candidate - G */
@@ -236,7 +236,7 @@ void ran_prenorm_scan_weights_bwd(struct ran_layer_pass *s)
         ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->cell_out_w, s->dp->cell_out_b,
                             s->own->adj.dcandidate, D, s->cells->heads, w->E, s->p->cell_out_w,
                             w->packed->m, w->E, D);
-        if (w->c->residual)
+        if (w->c->ran.residual)
                 ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->cell_gate_w, s->dp->cell_gate_b,
                                     s->own->adj.dgate, D, s->cells->gate_in, 2 * D,
                                     s->p->cell_gate_w, w->packed->m, 2 * D, D);

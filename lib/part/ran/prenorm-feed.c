@@ -169,7 +169,7 @@ static void norm_feed(void *arg, size_t i, float *scratch)
         const float *y = s->own->y[s->l] + k.t * D;
 
         (void)scratch;
-        if (s->w->c->review) {
+        if (s->w->c->ran.review) {
                 drop(s, i, RAN_DROP_REVIEW, s->act->review_sum);
                 ran_simd->add(m, y, k.n * D);
         } else {
@@ -216,7 +216,7 @@ void ran_prenorm_review(struct ran_layer_pass *s)
         float *out = ran_prenorm_out(s) + s->t0 * D;
 
         ran_phase = RAN_PHASE_REVIEW;
-        if (w->c->review)
+        if (w->c->ran.review)
                 review(s);
         ran_phase = RAN_PHASE_FEED;
         ran_workers_each(&w->workers, s->from, s->to, norm_feed, s);
@@ -277,7 +277,7 @@ static void norm_feed_bwd(void *arg, size_t i, float *scratch)
         ran_prenorm_norm_bwd(s, i, dm, j->dreview_r + k.at * D, s->act->review_sum + k.at * D,
                              s->act->feed_stat + k.at * 2, s->p->feed_norm_w);
         memcpy(j->dreview_o + k.at * D, dm, k.n * D * sizeof *dm);
-        if (s->w->c->review)
+        if (s->w->c->ran.review)
                 drop(s, i, RAN_DROP_REVIEW, j->dreview_o);
         memcpy(s->own->dy + k.t * D, dm, k.n * D * sizeof *dm);
 }
@@ -333,6 +333,6 @@ void ran_prenorm_review_bwd(struct ran_layer_pass *s)
         ran_workers_each(&w->workers, s->from, s->to, norm_feed_bwd, s);
         ran_window_sum_parts(s, 0, s->dp->feed_norm_w, s->dp->feed_norm_b);
         ran_phase = RAN_PHASE_REVIEW;
-        if (w->c->review)
+        if (w->c->ran.review)
                 review_bwd(s);
 }

@@ -110,7 +110,7 @@ void ran_published_pool(const struct ran_workspace *w, size_t b, float *v)
         size_t D = w->D, n;
         const float *c = cells_of(w, b, &n);
 
-        switch (w->c->cell_pooling) {
+        switch (w->c->ran.cell_pooling) {
         case RAN_POOL_MAX:
                 pool_max(w, b, v);
                 return;
@@ -130,7 +130,7 @@ void ran_published_pool_bwd(struct ran_workspace *w, const float *dv)
         struct ran_layer_memory *own = ran_layer_memory_of(w);
         size_t floats = w->packed->B * w->D;
 
-        own->dcells = w->c->cell_pooling != RAN_POOL_LAST;
+        own->dcells = w->c->ran.cell_pooling != RAN_POOL_LAST;
         if (own->dcells) {
                 memcpy(own->join.dcells, dv, floats * sizeof *dv);
                 memset(w->dlast, 0, floats * sizeof *dv);
@@ -150,7 +150,7 @@ void ran_published_pooled_bwd(struct ran_workspace *w)
                             *at = own->join.argmax + b * D;
                 float *dc = own->adj.dG + (c - last_cells(w)->G);
 
-                if (w->c->cell_pooling == RAN_POOL_MAX)
+                if (w->c->ran.cell_pooling == RAN_POOL_MAX)
                         for (size_t k = 0; k < D; k++)
                                 dc[(size_t)at[k] * D + k] += d[k];
                 else

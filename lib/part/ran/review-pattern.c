@@ -31,7 +31,7 @@ int ran_review_mask(struct ran_mask *m, const struct ran_config *c, size_t windo
                                       [RAN_REVIEW_DISPERSED] = RAN_ATTENTION_DISPERSED};
         size_t first = c->mask == RAN_MASK_NONE ? 0 : 1;
 
-        return ran_mask_init(m, pattern[c->review], c->review_window, 0, c->mask,
+        return ran_mask_init(m, pattern[c->ran.review], c->ran.review_window, 0, c->mask,
                              earlier + windows + first, pure > 0 ? earlier + pure + 1 : 0, err);
 }
 
@@ -100,12 +100,12 @@ uint64_t ran_review_scores(const struct ran_config *c, size_t L, size_t sources)
         struct ran_error unused;
         struct ran_mask k;
 
-        if (c->review == RAN_REVIEW_NONE ||
+        if (c->ran.review == RAN_REVIEW_NONE ||
             ran_review_mask(&k, c, m, 0, pure < m ? pure : m, &unused) != RAN_OK)
                 return 0;
         return (uint64_t)c->window * ran_mask_count(&k, 0, m - 1, 0, k.N) +
                (uint64_t)last * ran_mask_count(&k, m - 1, m, 0, k.N) +
-               (c->review_source ? (uint64_t)sources * (L - sources) : 0);
+               (c->ran.review_source ? (uint64_t)sources * (L - sources) : 0);
 }
 
 /* ---- a window ------------------------------------------------------------------------------- */
@@ -321,11 +321,11 @@ size_t ran_review_scratch(const struct ran_workspace *w)
 
 size_t ran_review_kept(const struct ran_config *c, size_t states)
 {
-        size_t near = c->review_window / 2;
+        size_t near = c->ran.review_window / 2;
 
         /* At least one: a document with no earlier state is read from the beginning. */
         near = near > 0 ? near : 1;
-        return c->review == RAN_REVIEW_WINDOW && states > near ? near : states;
+        return c->ran.review == RAN_REVIEW_WINDOW && states > near ? near : states;
 }
 
 /* The states of a window pattern are few and move, so none of them stays shared: copies the last n,
@@ -351,7 +351,7 @@ void ran_review_keep(const struct ran_layer_pass *s, size_t b, size_t closed)
                stay = all - added, from = (ran_review_key(w, b) + closed - added) * D;
         float *key = recurrent->key[s->l], *value = recurrent->value[s->l];
 
-        if (w->c->review == RAN_REVIEW_WINDOW) {
+        if (w->c->ran.review == RAN_REVIEW_WINDOW) {
                 const struct ran_recurrent_state *base = recurrent->base;
 
                 move_to_front(key, shared > 0 ? base->key[s->l] : NULL, shared, earlier - stay,
@@ -362,7 +362,7 @@ void ran_review_keep(const struct ran_layer_pass *s, size_t b, size_t closed)
         }
         key += (stay - shared) * D;
         value += (stay - shared) * D;
-        if (w->c->review == RAN_REVIEW_NONE) { /* unused, but they may be written to a file */
+        if (w->c->ran.review == RAN_REVIEW_NONE) { /* unused, but they may be written to a file */
                 memset(key, 0, added * D * sizeof *key);
                 memset(value, 0, added * D * sizeof *value);
                 return;

@@ -97,9 +97,9 @@ void ran_review_states(struct ran_layer_pass *s)
         size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_REVIEW;
-        if (!w->c->review)
+        if (!w->c->ran.review)
                 return;
-        if (w->c->review_source)
+        if (w->c->ran.review_source)
                 ran_review_source(s);
         ran_gemm_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b,
                         states, D, 2 * D);
@@ -114,9 +114,9 @@ void ran_review_states_bwd(struct ran_layer_pass *s)
         size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_REVIEW;
-        if (!w->c->review)
+        if (!w->c->ran.review)
                 return;
-        if (w->c->review_source)
+        if (w->c->ran.review_source)
                 ran_review_source_bwd(s);
         for (size_t b = 0, r = 0; b < w->packed->B; b++) {
                 size_t key = ran_review_key(w, b);
@@ -247,7 +247,7 @@ static void fill_probe(void *arg, size_t at, float *scratch)
         const struct ran_workspace *w = task->s->w;
         struct ran_probe *k = &w->probes->probe[at];
         size_t t0 = task->s->t0 + task->k.from - w->packed->doc[task->k.b], from, to;
-        bool source = k->table == RAN_PROBE_SOURCE && w->c->review_source;
+        bool source = k->table == RAN_PROBE_SOURCE && w->c->ran.review_source;
         size_t states = task->k.states, sources = task->k.sources,
                first = source || w->c->mask != RAN_MASK_NONE ? 0 : 1;
         const float one = 1.0f;
@@ -378,7 +378,7 @@ static void finish(void *arg, size_t i, float *scratch)
         float *x = s->act->review_sum + t * D;
 
         (void)scratch;
-        if (w->c->review) {
+        if (w->c->ran.review) {
                 ran_window_activation(w, x, s->act->review_o + t * D, n * D);
                 drop_tokens(s, i, x);
                 for (size_t r = 0; r < n; r++) {
@@ -402,12 +402,12 @@ static void finish_bwd(void *arg, size_t i, float *scratch)
         float *part = s->own->adj.part + i * 6 * D, *d = s->own->adj.dreview_sum + t * D;
 
         (void)scratch;
-        if (!w->c->review)
+        if (!w->c->ran.review)
                 d = s->own->dy + w->packed->window[i] * D;
         ran_layer_norm_bwd(w, d, part, part + D, w->dx + w->packed->window[i] * D,
                            s->act->review_sum + t * D, s->act->review_stat + t * 2,
                            s->p->review_norm_w, n);
-        if (!w->c->review)
+        if (!w->c->ran.review)
                 return;
         for (size_t r = 0; r < n; r++) {
                 const float *glu = s->act->review_glu + (t + r) * 2 * D;
@@ -467,17 +467,17 @@ void ran_review(struct ran_layer_pass *s)
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_REVIEW;
-        if (w->c->review) {
+        if (w->c->ran.review) {
                 ran_gemm_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b,
                                 s->tokens, D, D);
                 ran_workers_each(&w->workers, s->from, s->to, activate, s);
                 ran_review_attend(s);
         }
-        if (w->c->review && !ran_layer_is_gated(w)) { /* plain: the output is R */
+        if (w->c->ran.review && !ran_layer_is_gated(w)) { /* plain: the output is R */
                 memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->tokens * D * sizeof(float));
                 return;
         }
-        if (w->c->review) {
+        if (w->c->ran.review) {
                 ran_gemm_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
                                 p->review_out_b, s->tokens, D, D);
                 ran_gemm_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
@@ -496,11 +496,11 @@ void ran_review_bwd(struct ran_layer_pass *s)
         size_t D = w->D, tokens = s->tokens;
 
         ran_phase = RAN_PHASE_REVIEW;
-        if (ran_layer_is_gated(w) || !w->c->review) {
+        if (ran_layer_is_gated(w) || !w->c->ran.review) {
                 ran_workers_each(&w->workers, s->from, s->to, finish_bwd, s);
                 ran_window_sum_parts(s, 0, dp->review_norm_w, dp->review_norm_b);
         }
-        if (!w->c->review)
+        if (!w->c->ran.review)
                 return;
         if (ran_layer_is_gated(w))
                 ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w,

@@ -122,13 +122,13 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
                 memcpy(next, g, D * sizeof *g);
                 return;
         }
-        if (w->c->residual && ran_layer_is_gated(w)) {
+        if (w->c->ran.residual && ran_layer_is_gated(w)) {
                 float *u = c->update_glu + v->i * 2 * D;
 
                 ran_gemm_linear(NULL, u, 2 * D, G, D, s->p->update_value_w, s->p->update_value_b, 1,
                                 D, 2 * D);
                 ran_simd->glu_add(g, u, u + D, D);
-        } else if (w->c->residual) {
+        } else if (w->c->ran.residual) {
                 ran_simd->add(g, G, D);
         }
         memcpy(c->update_sum + v->i * D, g, D * sizeof *g);
@@ -185,14 +185,14 @@ static void residual_bwd(struct ran_layer_pass *s, const struct ran_window_view 
         ran_layer_norm_bwd(w, d, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, dnext,
                            c->update_sum + v->i * D, c->update_stat + v->i * 2, s->p->update_norm_w,
                            1);
-        if (w->c->residual && ran_layer_is_gated(w)) {
+        if (w->c->ran.residual && ran_layer_is_gated(w)) {
                 const float *u = c->update_glu + v->i * 2 * D;
                 float *du = s->own->adj.dupdate_glu + v->state * 2 * D;
 
                 ran_simd->glu_bwd(du, du + D, d, u, u + D, D);
                 ran_gemm_linear_bwd(NULL, dG, D, true, NULL, NULL, du, 2 * D, NULL, 0,
                                     s->p->update_value_w, 1, D, 2 * D);
-        } else if (w->c->residual) {
+        } else if (w->c->ran.residual) {
                 ran_simd->add(dG, d, D);
         }
 }
@@ -325,7 +325,7 @@ void ran_scan_weights_bwd(struct ran_layer_pass *s)
         size_t D = w->D, states = w->packed->m + w->packed->B;
 
         ran_phase = RAN_PHASE_SCAN;
-        if (w->c->residual && ran_layer_is_gated(w))
+        if (w->c->ran.residual && ran_layer_is_gated(w))
                 ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->update_value_w,
                                     s->dp->update_value_b, s->own->adj.dupdate_glu, 2 * D,
                                     s->cells->G, D, s->p->update_value_w, states, D, 2 * D);

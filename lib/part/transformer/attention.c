@@ -21,9 +21,10 @@ static int make_masks(struct ran_workspace *w, struct ran_error *err)
         own->mask = mask;
         for (size_t b = 0; b < packed->B; b++) {
                 for (size_t j = 0; j < w->h; j++, mask++) {
-                        RAN_TRY(ran_mask_init(mask, ran_pattern_of(c, j), c->window, c->dilation,
-                                              c->mask, ran_transformer_length(packed, b),
-                                              packed->sources[b], err));
+                        RAN_TRY(ran_mask_init(mask, ran_pattern_of(c, j), c->window,
+                                              c->transformer.dilation, c->mask,
+                                              ran_transformer_length(packed, b), packed->sources[b],
+                                              err));
                 }
         }
         return RAN_OK;
@@ -76,7 +77,7 @@ static struct ran_sparse sparse_of(const struct ran_transformer_pass *s, size_t 
         size_t row = ran_transformer_first_row(packed, b);
 
         return (struct ran_sparse){.mask = s->own->mask + b * w->h,
-                                   .similarity = w->c->similarity,
+                                   .similarity = w->c->transformer.similarity,
                                    .L = ran_transformer_length(packed, b),
                                    .h = w->h,
                                    .d_k = w->d_k,

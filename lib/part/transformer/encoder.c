@@ -12,11 +12,11 @@
 
 static int check(const struct ran_config *c, struct ran_error *err)
 {
-        if (c->attention.n > 1 && c->attention.n != c->heads)
+        if (c->transformer.attention.n > 1 && c->transformer.attention.n != c->heads)
                 return ran_fail(err, RAN_EINVAL,
                                 "attention has %zu patterns for %zu heads: give one, or one for "
                                 "each head",
-                                c->attention.n, c->heads);
+                                c->transformer.attention.n, c->heads);
         return RAN_OK;
 }
 
@@ -24,8 +24,8 @@ static bool uses(const struct ran_config *c, const char *field)
 {
         bool windows = false;
 
-        for (size_t i = 0; i < c->attention.n; i++)
-                windows |= c->attention.item[i] != RAN_ATTENTION_FULL;
+        for (size_t i = 0; i < c->transformer.attention.n; i++)
+                windows |= c->transformer.attention.item[i] != RAN_ATTENTION_FULL;
         return strcmp(field, "window") == 0
                        ? windows
                        : strcmp(field, "ffn_dim") == 0 || strcmp(field, "pooling") == 0;
@@ -282,8 +282,9 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         for (size_t j = 0; j < c->heads; j++) {
                 struct ran_mask m;
 
-                RAN_TRY(ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->dilation, c->mask,
-                                      length, c->mask == RAN_MASK_PREFIX ? sources : 0, err));
+                RAN_TRY(ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->transformer.dilation,
+                                      c->mask, length, c->mask == RAN_MASK_PREFIX ? sources : 0,
+                                      err));
                 scores += (double)ran_mask_count(&m, 0, length, 0, length);
         }
         *flops = N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +

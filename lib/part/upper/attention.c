@@ -35,7 +35,7 @@ static void soften(float *weight, size_t n)
 static void attend(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
         const struct ran_upper_memory *own = ran_upper_memory_of(w);
-        const size_t D = w->D, A = w->c->upper_dim, at = own->first[b], n = own->first[b + 1] - at;
+        const size_t D = w->D, A = w->c->upper.dim, at = own->first[b], n = own->first[b + 1] - at;
         const float *x = own->x + at * D;
         float *key = own->rows.key + at * A, *weight = own->rows.weight + at;
         float *h = w->head.head + b * D;
@@ -62,7 +62,7 @@ static void attend_bwd(struct ran_workspace *w, const struct ran_params *p, stru
                        size_t b, float *dx)
 {
         const struct ran_upper_memory *own = ran_upper_memory_of(w);
-        const size_t D = w->D, A = w->c->upper_dim, at = own->first[b], n = own->first[b + 1] - at;
+        const size_t D = w->D, A = w->c->upper.dim, at = own->first[b], n = own->first[b + 1] - at;
         const float *x = own->x + at * D, *dh = w->head.dhead + b * D;
         const float *key = own->rows.key + at * A, *weight = own->rows.weight + at;
         float *dkey = own->rows.dkey + at * A, *dweight = own->rows.dweight + at;

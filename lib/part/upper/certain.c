@@ -37,7 +37,8 @@ void ran_upper_choose(struct ran_workspace *w, const struct ran_params *p)
                                 p->head.out_b, n, D, C);
                 own->chosen[b] = first;
                 for (size_t i = 0; i < n; i++) {
-                        const double certain = certainty(logits + i * C, C, w->c->multilabel);
+                        const double certain =
+                                certainty(logits + i * C, C, w->c->classify.multilabel);
 
                         own->chosen[b] = certain > best ? first + i : own->chosen[b];
                         best = fmax(certain, best);

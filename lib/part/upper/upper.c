@@ -13,12 +13,12 @@
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->encoder == RAN_ENCODER_BERT && c->upper >= RAN_UPPER_CERTAIN;
+        return c->encoder == RAN_ENCODER_BERT && c->upper.kind >= RAN_UPPER_CERTAIN;
 }
 
 static bool reads_windows(const struct ran_config *c)
 {
-        return c->upper < RAN_UPPER_RAN || c->upper_rows == RAN_ROWS_WINDOWS;
+        return c->upper.kind < RAN_UPPER_RAN || c->upper.rows == RAN_ROWS_WINDOWS;
 }
 
 /* A classifier with an encoder of its own, and all other settings at their defaults. */
@@ -28,16 +28,17 @@ static bool within(const struct ran_config *c, struct ran_config *inner)
                                       [RAN_UPPER_CONTEXTUALIZER] = RAN_ENCODER_CONTEXTUALIZER,
                                       [RAN_UPPER_TRANSFORMER] = RAN_ENCODER_TRANSFORMER};
 
-        if (c->upper < RAN_UPPER_RAN || ran_fields_init(ran_config_fields, inner, NULL) != RAN_OK)
+        if (c->upper.kind < RAN_UPPER_RAN ||
+            ran_fields_init(ran_config_fields, inner, NULL) != RAN_OK)
                 return false;
-        inner->encoder = encoder[c->upper];
-        inner->dim = c->upper_dim;
-        inner->layers = c->upper_layers;
-        inner->heads = c->upper_heads;
-        inner->head_dim = c->upper_head_dim;
-        inner->window = c->upper_window;
-        inner->ffn_dim = 4 * c->upper_dim;
-        inner->rank = 2 * c->upper_dim;
+        inner->encoder = encoder[c->upper.kind];
+        inner->dim = c->upper.dim;
+        inner->layers = c->upper.layers;
+        inner->heads = c->upper.heads;
+        inner->head_dim = c->upper.head_dim;
+        inner->window = c->upper.window;
+        inner->ffn_dim = 4 * c->upper.dim;
+        inner->contextualizer.rank = 2 * c->upper.dim;
         return true;
 }
 
@@ -57,8 +58,9 @@ static int check(const struct ran_config *c, struct ran_error *err)
 static void tensors(struct ran_tensor_walk *k, struct ran_upper_params *p,
                     const struct ran_config *c)
 {
-        const bool attends = c->upper == RAN_UPPER_ATTENTION, enters = c->upper >= RAN_UPPER_RAN;
-        const size_t D = c->dim, A = c->upper_dim, l = 0;
+        const bool attends = c->upper.kind == RAN_UPPER_ATTENTION,
+                   enters = c->upper.kind >= RAN_UPPER_RAN;
+        const size_t D = c->dim, A = c->upper.dim, l = 0;
         const char *prefix = NULL;
 
         RAN_UPPER_PARAMS(RAN_TENSOR_FIELD)
@@ -127,9 +129,9 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         struct ran_upper_memory *own = ran_upper_memory_of(w);
         struct ran_upper_rows *out = &own->rows;
         const double R = own->inside ? 0 : (double)own->first[w->packed->B],
-                     A = (double)w->c->upper_dim, training = w->training;
+                     A = (double)w->c->upper.dim, training = w->training;
 
-        if (w->c->upper == RAN_UPPER_CERTAIN) {
+        if (w->c->upper.kind == RAN_UPPER_CERTAIN) {
                 RAN_UPPER_CERTAIN_ROWS(RAN_ARENA_FIELD)
         } else {
                 RAN_UPPER_ATTENTION_ROWS(RAN_ARENA_FIELD)
@@ -209,7 +211,7 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
         struct ran_workspace *inner = &own->inner;
 
         own->x = own->windows ? w->parts.encoder->window_vectors(w, p) : w->x[w->c->layers];
-        if (w->c->upper == RAN_UPPER_CERTAIN)
+        if (w->c->upper.kind == RAN_UPPER_CERTAIN)
                 ran_upper_choose(w, p);
         else if (!own->inside)
                 ran_upper_attend(w, p);
@@ -235,7 +237,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                 read_rows_bwd(w, p, dp, dx);
         } else {
                 memset(dx, 0, own->first[B] * D * sizeof *dx);
-                if (w->c->upper == RAN_UPPER_CERTAIN)
+                if (w->c->upper.kind == RAN_UPPER_CERTAIN)
                         ran_upper_choose_bwd(w, dx);
                 else
                         ran_upper_attend_bwd(w, p, dp, dx);
@@ -249,7 +251,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
 static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
                  struct ran_error *err)
 {
-        const size_t room = c->max_length - c->prefix - c->suffix;
+        const size_t room = c->bert.max_length - c->bert.prefix - c->bert.suffix;
         const size_t rows = reads_windows(c) ? L / room + (L % room > 0) : L;
         struct ran_config inner;
         double above = 0;
@@ -258,8 +260,8 @@ static int flops(const struct ran_config *c, size_t L, size_t sources, double *f
         if (within(c, &inner))
                 RAN_TRY(ran_encoder_of(&inner)->flops(&inner, rows, 0, &above, err));
         *flops = above;
-        if (c->upper != RAN_UPPER_CERTAIN)
-                *flops += 2 * (double)rows * (double)c->dim * (double)c->upper_dim;
+        if (c->upper.kind != RAN_UPPER_CERTAIN)
+                *flops += 2 * (double)rows * (double)c->dim * (double)c->upper.dim;
         return RAN_OK;
 }
 

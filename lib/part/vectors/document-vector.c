@@ -16,7 +16,7 @@ size_t ran_document_vector_width(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        if (c->wide_layer > 0)
+        if (c->linear.layer > 0)
                 return c->dim;
         if (ran_config_has_vector(c))
                 return encoder->vector_width(c);
@@ -100,7 +100,7 @@ void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, si
 {
         const struct ran_part *encoder = w->parts.encoder;
 
-        if (w->c->wide_layer > 0) {
+        if (w->c->linear.layer > 0) {
                 encoder->entering(w, b, v);
                 return;
         }
@@ -134,7 +134,7 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 {
         const struct ran_part *encoder = w->parts.encoder;
 
-        if (w->c->wide_layer > 0) {
+        if (w->c->linear.layer > 0) {
                 if (w->c->frozen)
                         encoder->clear_adjoints(w);
                 encoder->entering_bwd(w, dv);

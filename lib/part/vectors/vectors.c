@@ -8,7 +8,7 @@
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->frozen || c->wide_layer > 0;
+        return c->frozen || c->linear.layer > 0;
 }
 
 /* A frozen encoder has no layers above the one whose rows are read. */
@@ -23,18 +23,18 @@ static int check_layer(const struct ran_config *c, struct ran_error *err)
         if (encoder == NULL || encoder->entering == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "wide_layer is for pretrained encoders of the family BERT (bert)");
-        if (c->wide_layer == 1 || c->wide_layer > c->layers + 1 ||
-            (c->frozen && c->wide_layer <= c->layers))
+        if (c->linear.layer == 1 || c->linear.layer > c->layers + 1 ||
+            (c->frozen && c->linear.layer <= c->layers))
                 return ran_fail(err, RAN_EINVAL,
                                 "the linear model cannot have the rows that enter layer %zu "
                                 "(wide_layer) of %zu layers",
-                                c->wide_layer, c->layers);
+                                c->linear.layer, c->layers);
         return RAN_OK;
 }
 
 static int check(const struct ran_config *c, struct ran_error *err)
 {
-        if (c->wide_layer > 0)
+        if (c->linear.layer > 0)
                 RAN_TRY(check_layer(c, err));
         if (!c->frozen)
                 return RAN_OK;

@@ -1,0 +1,127 @@
+/* vector.c - vectors of documents that a RAN has learned to make (`vector`): of length 1,
+ *
+ *      u = 1/L Σ_t x_t + W 1/L Σ_t y_t,   v = u / |u|      x_t a row of the embedding, y_t an
+ * output
+ *
+ * W is zero before any training: a RAN then makes the vectors that its embedding makes alone. Means
+ * of all tokens are as good of a document of many windows as of a sentence. */
+#include "math/gemm.h"
+#include "math/simd.h"
+#include "nn/task.h"
+#include "part/ran/layer.h"
+#include "ran/model.h"
+
+#include <math.h>
+#include <string.h>
+
+bool ran_layer_makes_vectors(const struct ran_config *c)
+{
+        return c->ran.vector && ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
+}
+
+void ran_vectors_lay_out(struct ran_workspace *w, struct ran_arena *k)
+{
+        struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        const double floats = (double)w->size.B * (double)w->D;
+
+        own->rows = ran_arena_take(k, floats);
+        own->outputs = ran_arena_take(k, floats);
+        own->sum = ran_arena_take(k, floats);
+        own->drows = ran_arena_take(k, w->training ? floats : 0);
+        own->doutputs = ran_arena_take(k, w->training ? floats : 0);
+}
+
+/* v (D): the mean of x (L, D) over the tokens of document b. */
+static void mean(const struct ran_workspace *w, const float *x, size_t b, float *v)
+{
+        const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
+
+        memset(v, 0, D * sizeof *v);
+        ran_simd->bias_bwd(v, x + from * D, D, n, D);
+        for (size_t d = 0; d < D; d++)
+                v[d] /= (float)n;
+}
+
+/* dx += the adjoint of means, dv (B, D). */
+static void mean_bwd(struct ran_workspace *w, const float *dv)
+{
+        const size_t D = w->D;
+
+        for (size_t b = 0; b < w->packed->B; b++) {
+                const size_t from = w->packed->doc[b], end = w->packed->doc[b + 1];
+
+                for (size_t t = from; t < end; t++)
+                        ran_simd->axpy(w->dx + t * D, 1 / (float)(end - from), dv + b * D, D);
+        }
+}
+
+void ran_vectors_take_rows(struct ran_workspace *w)
+{
+        const struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+
+        for (size_t b = 0; b < w->packed->B; b++)
+                mean(w, w->x[0], b, own->rows + b * w->D);
+        if (w->training) /* whoever reads the outputs alone has none */
+                memset(own->drows, 0, w->packed->B * w->D * sizeof *own->drows);
+}
+
+void ran_vectors_take_rows_bwd(struct ran_workspace *w)
+{
+        mean_bwd(w, ran_layer_memory_of(w)->vectors.drows);
+}
+
+static double length_of(const float *v, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double)v[i] * (double)v[i];
+        return sqrt(sum);
+}
+
+void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+{
+        const struct ran_join_params *q = p->once;
+        const struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        const size_t D = w->D;
+        float *u = own->sum + b * D, *y = own->outputs + b * D;
+
+        mean(w, w->x[w->c->layers], b, y);
+        memcpy(u, own->rows + b * D, D * sizeof *u);
+        ran_gemm(u, D, y, D, 1, q->vector_w, 1, D, 1, D, D, true);
+        const double length = length_of(u, D);
+        for (size_t d = 0; d < D; d++)
+                v[d] = length > 0 ? (float)((double)u[d] / length) : 0;
+}
+
+/* du (D) in place of dv: (dv - v (v . dv)) / |u|; 0 if u has no direction. */
+static void shorten_bwd(float *dv, const float *u, size_t D)
+{
+        const double length = length_of(u, D);
+        double along = 0;
+
+        for (size_t d = 0; d < D && length > 0; d++)
+                along += (double)u[d] / length * (double)dv[d];
+        for (size_t d = 0; d < D; d++)
+                dv[d] = length > 0
+                                ? (float)(((double)dv[d] - (double)u[d] / length * along) / length)
+                                : 0;
+}
+
+void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, float *dv)
+{
+        const struct ran_join_params *q = p->once;
+        struct ran_join_params *dq = dp->once;
+        const struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        const size_t D = w->D, B = w->packed->B;
+
+        for (size_t b = 0; b < B; b++)
+                shorten_bwd(dv + b * D, own->sum + b * D, D);
+        memcpy(own->drows, dv, B * D * sizeof *dv);
+        ran_gemm_linear_bwd(w->pool, own->doutputs, D, false, dq->vector_w, NULL, dv, D,
+                            own->outputs, D, q->vector_w, B, D, D);
+        memset(w->dx, 0, w->packed->L * D * sizeof *w->dx);
+        memset(w->dlast, 0, B * D * sizeof *w->dlast);
+        mean_bwd(w, own->doutputs);
+}
