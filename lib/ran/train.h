@@ -365,7 +365,7 @@ int ran_train_folds(const struct ran_train_job *job, size_t folds,
  * those, with vectors or from n-grams alone. Teachers have the vectors of the job, or in-domain
  * vectors: those of tokens that documents and texts show near each other. Folds of the documents
  * judge all of them, each fold by models that do not know it, and decide which is kept. */
-enum { RAN_SELF_TRIALS = 5, RAN_SELF_FOLDS = 5, RAN_SELF_TOKENS = 20000 };
+enum { RAN_SELF_TRIALS = 5, RAN_SELF_FOLDS = 5, RAN_SELF_TOKENS = 50000 };
 struct ran_self_trial {
         size_t rounds;  /* 0: a teacher; 1: its pupil; 2: the pupil of that pupil */
         size_t teacher; /* the trial whose probabilities it learned from */

@@ -113,7 +113,7 @@ topics() {
 # Documents of few words say nothing of others; texts say which words go together.
 @test "unlabelled: in-domain vectors are kept where folds show a gain, and replayed" {
   topics 40 0 4 >"$out/train.jsonl"
-  topics 3000 100 10 | jq -c '{text}' >"$out/texts.jsonl"
+  topics 6000 100 10 | jq -c '{text}' >"$out/texts.jsonl"
   topics 200 9000 6 >"$out/test.jsonl"
   says 'documents alone, n-grams and in-domain vectors: ' --unlabelled "$out/texts.jsonl" "$out/train.jsonl"
   ran-train info --format json "$out/m.ran" | jq -e '.training | .init == null and .vectors == null
@@ -137,7 +137,7 @@ topics() {
   }' >"$out/train.jsonl"
   awk 'BEGIN {
     x = 7
-    for (i = 1; i <= 2000; i++) {
+    for (i = 1; i <= 5000; i++) {
       printf "{\"text\": \"text"
       for (w = 0; w < 12; w++) {
         x = x * 16807 % 2147483647
@@ -153,9 +153,9 @@ topics() {
 
 @test "unlabelled: too little text for in-domain vectors is said" {
   says 'no in-domain vectors: documents and texts have ' --unlabelled texts.jsonl train.jsonl
-  [[ $stderr == *'tokens, and 20000 are needed'* ]]
+  [[ $stderr == *'tokens, and 50000 are needed'* ]]
   ran-train info --format json "$out/m.ran" |
-    jq -e '.training.self_training | .tokens < 20000 and (.trials | all(.in_domain | not))'
+    jq -e '.training.self_training | .tokens < 50000 and (.trials | all(.in_domain | not))'
 }
 
 @test "unlabelled: documents and validation documents among the texts are left out" {

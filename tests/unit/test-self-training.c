@@ -236,7 +236,7 @@ TEST(in_domain_vectors_are_features_of_the_model_that_is_kept)
         struct ran_error err = {0};
 
         begin(&t, "self6", &few);
-        make_texts(&texts, &t.train, 2500, 11);
+        make_texts(&texts, &t.train, 6000, 11);
         REQUIRE(CHECK_OK(ran_self_train(&x, &t.job, &few, NULL, NULL, &err), err));
         CHECK(x.tokens < RAN_SELF_TOKENS && !x.trial[1].in_domain);
         CHECK_SIZE(x.vectors.V, 0);
