@@ -35,7 +35,8 @@ const struct ran_field ran_distil_fields[] = {
          .value = "N",
          .initial = "5",
          .first = true,
-         .help = "passes over the texts; 0: the vectors of the tokens as the teacher gives them"},
+         .help = "passes over the texts that fit the static vectors; 0: the vectors of the tokens "
+                 "as the teacher gives them; by default a RAN begins after one"},
         {.name = "batch",
          .type = RAN_FIELD_SIZE,
          AT(batch),

@@ -102,30 +102,39 @@ static void know_besides(struct ran_model *m, bool *known)
         }
 }
 
+/* known: room for all tensors of the file. */
+static int check_all(struct ran_model *m, const struct ran_layout *layout, bool *known,
+                     struct ran_error *err)
+{
+        struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
+        size_t n = mapped_tables(m, mapped);
+
+        know_besides(m, known);
+        for (size_t i = 0; i < n; i++)
+                RAN_TRY(check_tensor(m, mapped[i].name, mapped[i].rows, mapped[i].cols, known,
+                                     err));
+        for (size_t i = 0; i < layout->n; i++)
+                RAN_TRY(check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
+                                     layout->spec[i].cols, known, err));
+        for (size_t i = 0; i < m->tensors.n; i++)
+                if (!known[i] && !is_besides(&m->tensors.tensor[i]))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "tensor %s is not part of a model of this configuration: a "
+                                        "newer version of ran may have written it",
+                                        m->tensors.tensor[i].name);
+        return RAN_OK;
+}
+
 int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout,
                             struct ran_error *err)
 {
-        struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-
         err = ran_error_or_spare(err);
         RAN_TRY(measure_parts(m, err));
-        size_t n = mapped_tables(m, mapped);
+        RAN_TRY(ran_params_none(&m->params, &m->config, err)); /* tables are found by it */
         bool *known = ran_alloc(m->tensors.n, sizeof *known, err);
-        int rc = known != NULL ? RAN_OK : RAN_ENOMEM;
-
-        if (rc == RAN_OK)
-                know_besides(m, known);
-        for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = check_tensor(m, mapped[i].name, mapped[i].rows, mapped[i].cols, known, err);
-        for (size_t i = 0; i < layout->n && rc == RAN_OK; i++)
-                rc = check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
-                                  layout->spec[i].cols, known, err);
-        for (size_t i = 0; i < m->tensors.n && rc == RAN_OK; i++)
-                if (!known[i] && !is_besides(&m->tensors.tensor[i]))
-                        rc = ran_fail(err, RAN_EFORMAT,
-                                      "tensor %s is not part of a model of this "
-                                      "configuration: a newer version of ran may have written it",
-                                      m->tensors.tensor[i].name);
+        if (known == NULL)
+                return RAN_ENOMEM;
+        int rc = check_all(m, layout, known, err);
         free(known);
         return rc;
 }
@@ -162,13 +171,14 @@ int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
                            struct ran_error *err)
 {
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-        size_t n = mapped_tables(m, mapped);
 
+        ran_params_release(&m->params); /* of the check */
         RAN_TRY(ran_params_init(&m->params, &m->config, m->C, err));
         for (size_t i = 0; i < layout->n; i++)
                 RAN_TRY(ran_tensor_floats(&m->tensors,
                                           ran_tensors_find(&m->tensors, layout->spec[i].name),
                                           m->params.block + layout->spec[i].offset, err));
+        const size_t n = mapped_tables(m, mapped);
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(read_table(m, &mapped[i], &m->copy[i], err));
         struct filed part;

@@ -35,7 +35,7 @@ struct ran_top_ngrams {
 
 struct ran_top_ngrams *ran_top_ngrams_new(const struct ran_model *m, struct ran_error *err)
 {
-        const struct ran_params *p = &m->params;
+        const struct ran_linear_params *p = ran_linear_of(&m->params);
 
         if (!ran_has_linear_model(&m->config) || !ran_linear_has_idf(p)) {
                 ran_fail(err, RAN_EINVAL, "it has no linear model of n-grams, as classifiers have");
@@ -112,7 +112,7 @@ static int count(struct ran_top_ngrams *t, uint32_t row, const uint32_t *ids, si
 int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
                        struct ran_error *err)
 {
-        const struct ran_params *p = &t->m->params;
+        const struct ran_linear_params *p = ran_linear_of(&t->m->params);
         const struct ran_config *c = &t->m->config;
         const size_t buckets = ran_linear_model_ngram_buckets(c);
 
@@ -177,7 +177,7 @@ static size_t insert(struct ran_top_ngram *list, size_t n, size_t most, struct r
 static void insert_row(const struct ran_top_ngrams *t, uint32_t row, const float *y,
                        struct ran_top_ngram *list, size_t most, size_t *n)
 {
-        const double idf = ran_linear_idf(&t->m->params, row);
+        const double idf = ran_linear_idf(ran_linear_of(&t->m->params), row);
 
         for (size_t c = 0; c < t->m->C; c++) {
                 const struct ran_top_ngram *last = list + c * most + (most - 1);
@@ -202,7 +202,7 @@ int ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *li
         for (size_t row = 0; row < t->rows && most > 0; row++) {
                 if (t->first[row] == 0)
                         continue;
-                ran_linear_read_row(y, &t->m->params, (uint32_t)row, t->m->C);
+                ran_linear_read_row(y, ran_linear_of(&t->m->params), (uint32_t)row, t->m->C);
                 insert_row(t, (uint32_t)row, y, list, most, n);
         }
         free(y);

@@ -34,10 +34,8 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
                         walk_encoder(k, p, c);
                 if (p->inner != NULL && part->within != NULL && part->within(c, &inner))
                         walk_encoder(k, p->inner, &inner);
-                if (part->upper_tensors != NULL)
-                        part->upper_tensors(k, &p->upper, c);
                 if (part->tensors != NULL)
-                        part->tensors(k, &p->head, c, C);
+                        part->tensors(k, p, c, C);
         }
 }
 
@@ -68,10 +66,26 @@ static bool alloc_inner(struct ran_params *p, const struct ran_config *c, struct
         return true;
 }
 
+/* Of all other parts. */
+static bool alloc_own(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+{
+        const struct ran_part_list parts = ran_parts_of(c);
+
+        for (size_t i = 0; i < parts.n; i++) {
+                const size_t size = parts.part[i]->params_size;
+                void **own = &p->own[parts.number[i]];
+
+                if (size > 0 && (*own = ran_alloc(1, size, err)) == NULL)
+                        return false;
+        }
+        return true;
+}
+
 static int alloc_names(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
 {
         *p = (struct ran_params){0};
-        if (ran_encoder_of(c) == NULL || (alloc_encoder(p, c, err) && alloc_inner(p, c, err)))
+        if (alloc_own(p, c, err) &&
+            (ran_encoder_of(c) == NULL || (alloc_encoder(p, c, err) && alloc_inner(p, c, err))))
                 return RAN_OK;
         ran_params_release(p);
         return RAN_ENOMEM;
@@ -159,6 +173,8 @@ void ran_params_release(struct ran_params *p)
                 free(p->inner->once);
         }
         free(p->inner);
+        for (int i = 0; i < RAN_PARTS_MOST; i++)
+                free(p->own[i]);
         *p = (struct ran_params){0};
 }
 

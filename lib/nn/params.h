@@ -8,91 +8,34 @@
 #include "nn/lm-groups.h"
 #include "nn/tensor-walk.h"
 
-/* X(field, name, rows, cols, init, present when): lists of the parts that are heads or predictors,
- * with C and D in scope, and the features of documents. A language model's classes are its
- * vocabulary: C = V. */
-#define RAN_CLASSIFY_PARAMS(X)                              \
-        X(out_w, "classify.out.weight", C, D, GLOROT, true) \
-        X(out_b, "classify.out.bias", 0, C, ZERO, true)
-#define RAN_LINEAR_PARAMS(X)                     \
-        X(wide_b, "wide.bias", 0, C, ZERO, true) \
-        X(wide_dense, "wide.dense", features, C, ZERO, features > 0)
-#define RAN_TAG_PARAMS(X)                              \
-        X(tag_w, "tag.out.weight", C, D, GLOROT, true) \
-        X(tag_b, "tag.out.bias", 0, C, ZERO, true)
-#define RAN_CRF_PARAMS(X)                           \
-        X(crf_start, "crf.start", 0, C, ZERO, true) \
-        X(crf_end, "crf.end", 0, C, ZERO, true)     \
-        X(crf_transition, "crf.transition", C, C, ZERO, true)
-#define RAN_LM_PARAMS(X)                                                                   \
-        X(lm_b, "lm.bias", 0, C, ZERO, true)                                               \
-        X(lm_tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, c->lm.shortlist > 0) \
-        X(lm_tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, c->lm.shortlist > 0)
-
-/* Of what stands above an encoder (part/upper/upper.h): A is upper_dim, and the width of an
- * encoder there. */
-#define RAN_UPPER_PARAMS(X)                                       \
-        X(in_w, "upper.in.weight", A, D, GLOROT, enters)          \
-        X(in_b, "upper.in.bias", 0, A, ZERO, enters)              \
-        X(key_w, "upper.attention.weight", A, D, GLOROT, attends) \
-        X(key_b, "upper.attention.bias", 0, A, ZERO, attends)     \
-        X(query, "upper.attention.query", 0, A, ZERO, attends)
-
-struct ran_upper_params {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_UPPER_PARAMS(X)
-#undef X
-};
-
+/* The last linear layer of a task's head. X(field, name, rows, cols, init, present when) in the
+ * task's file says which of them there are. */
 struct ran_head_params {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_CLASSIFY_PARAMS(X)
-        RAN_LINEAR_PARAMS(X)
-        RAN_TAG_PARAMS(X)
-        RAN_CRF_PARAMS(X)
-        RAN_LM_PARAMS(X)
-#undef X
-};
-
-/* The linear model's table as a file has it in fewer bits (compact.h), in place of wide and idf. */
-struct ran_linear_compact {
-        const uint16_t *f16; /* (rows, C), or */
-        const int8_t *i8;    /* (rows, C), */
-        const float *scale;  /* (rows) of those; else NULL */
-        const uint16_t *idf; /* (rows) F16; NULL: p->idf has them, or there are none */
-        size_t rows;
+        float *w, *b;           /* (C, D), (C) */
+        float *tail_w, *tail_b; /* of an adaptive softmax: (tails, D), (tails) */
 };
 
 /* One block of floats (weights, gradients or moments) seen by name; absent tensors are NULL. The
  * mapped tables are not in the block: their weights may be mapped from a file, their gradients are
  * sparse. */
-struct ran_linear_rows;
-struct ran_affix_source;
 struct ran_below;
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
         void *once;   /* tensors outside the layers, a struct of the encoder; NULL: none */
         struct ran_head_params head;
-        struct ran_upper_params upper;
-        struct ran_params *inner;       /* of an encoder within a part: layers and once; or NULL */
-        const float *embed;             /* (V, D), a mapped table */
-        struct ran_kept_panels *panels; /* of weights that do not change, or NULL */
-        struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
-        struct ran_below *below;   /* weights: the layers that stay as they are, and what they have
-                                      made (part/bert/below.h); NULL: all are trained */
-        uint64_t seed;             /* of the training: key of a random first context */
+        void *own[RAN_PARTS_MOST]; /* tensors and tables of each other part, its struct; NULL: it
+                                      is not in the list, or has none (part.h) */
+        struct ran_params *inner;  /* of an encoder within a part: layers and once; or NULL */
+        const float *embed;        /* (V, D), a mapped table */
         const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
         const float *token_weight; /* (V), mapped: of tokens in the vector of a document
                                       (document-vector.h); NULL: all are 1 */
-        const float *wide;         /* (rows, C), mapped: the linear model; NULL: none, or compact */
-        const float *idf;          /* (rows), mapped: of a classifier's; NULL: none, or compact */
-        struct ran_linear_compact compact; /* read by linear-rows.h */
-        const struct ran_linear_rows
-                *rows;           /* of which buckets (linear-rows.h); NULL: all c->linear.wide */
-        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords, as rows of
-                                    the linear model; or NULL */
-        const struct ran_affix_source *affix_source; /* fills their rows; NULL: all are filled */
+        struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
+        struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
+        struct ran_below *below; /* weights: the layers that stay as they are, and what they have
+                                    made (part/bert/below.h); NULL: all are trained */
+        uint64_t seed;           /* of the training: key of a random first context */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };

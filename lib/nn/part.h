@@ -66,15 +66,15 @@ struct ran_part {
         bool (*uses)(const struct ran_config *c, const char *field);
 
         /* ---- tensors: of an encoder structs of pointers, one a layer and one for the rest (size
-         * 0: none); of other parts members of the head. See tensor-walk.h. */
+         * 0: none); of other parts members of a struct of its own, or p->head. See tensor-walk.h.
+         */
         size_t layer_size, once_size;
         void (*layer_tensors)(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
                               size_t l);
         void (*once_tensors)(struct ran_tensor_walk *k, void *once, const struct ran_config *c);
-        void (*upper_tensors)(struct ran_tensor_walk *k, struct ran_upper_params *p,
-                              const struct ran_config *c);
-        void (*tensors)(struct ran_tensor_walk *k, struct ran_head_params *p,
-                        const struct ran_config *c, size_t C);
+        size_t params_size; /* of p->own[its number], zero at first; 0: it has none */
+        void (*tensors)(struct ran_tensor_walk *k, struct ran_params *p, const struct ran_config *c,
+                        size_t C);
         /* Tables outside the block, in `to`; returns their number. rows: see
          * ran_params_mapped_tables. */
         size_t (*tables)(struct ran_mapped_table *to, struct ran_params *p,

@@ -24,13 +24,18 @@ static bool is_in(const struct ran_config *c)
         return c->task == RAN_TASK_CLASSIFY && ran_config_trains_encoder(c);
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+#define CLASSIFY_PARAMS(X)                              \
+        X(w, "classify.out.weight", C, D, GLOROT, true) \
+        X(b, "classify.out.bias", 0, C, ZERO, true)
+
+static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
         const size_t D = ran_head_width(c), l = 0;
         const char *prefix = NULL;
+        struct ran_head_params *p = &params->head;
 
-        RAN_CLASSIFY_PARAMS(RAN_TENSOR_FIELD)
+        CLASSIFY_PARAMS(RAN_TENSOR_FIELD)
 }
 
 const struct ran_part ran_part_classify_head = {
@@ -60,7 +65,7 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
                 const size_t rows = alone ? 1 : B;
                 for (size_t b = 0; b < B; b += rows)
                         ran_gemm_linear(w->pool, h->logits + b * C, C, h->head + b * D, D,
-                                        p->head.out_w, p->head.out_b, rows, D, C);
+                                        p->head.w, p->head.b, rows, D, C);
         } else {
                 memset(h->logits, 0, B * C * sizeof *h->logits);
         }
@@ -77,8 +82,8 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         size_t D = w->head_width, B = w->packed->B;
 
         if (w->parts.trains) {
-                ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.out_w, dp->head.out_b,
-                                    h->dlogits, C, h->head, D, p->head.out_w, B, D, C);
+                ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.w, dp->head.b, h->dlogits,
+                                    C, h->head, D, p->head.w, B, D, C);
                 drop_out(w, h->dhead);
                 w->parts.documents->documents_bwd(w, p, dp);
         }
@@ -224,14 +229,14 @@ static int held_out_loss(struct ran_task_judged *k, double *sum, struct ran_erro
                                  k->linear != NULL ? k->linear : k->logits, err);
 }
 
-static void merge(const struct ran_config *c, struct ran_head_params *q, size_t C,
+static void merge(const struct ran_config *c, struct ran_params *p, size_t C,
                   const struct ran_ensemble *ensemble, const float *linear_crf)
 {
         (void)linear_crf;
         if (!ran_config_trains_encoder(c))
                 return;
-        ran_ensemble_scale(q->out_w, C * ran_head_width(c), ensemble->encoder);
-        ran_ensemble_scale(q->out_b, C, ensemble->encoder);
+        ran_ensemble_scale(p->head.w, C * ran_head_width(c), ensemble->encoder);
+        ran_ensemble_scale(p->head.b, C, ensemble->encoder);
 }
 
 const struct ran_train_task ran_train_classify = {

@@ -16,14 +16,14 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
         for (size_t id = 0; id < V; id++)
                 all += count[id] + 0.5; /* finite even for an id that never occurred */
         for (size_t id = 0; id < V; id++)
-                p->head.lm_b[id] = (float)ran_log((count[id] + 0.5) / all);
+                p->head.b[id] = (float)ran_log((count[id] + 0.5) / all);
         for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
                 struct ran_lm_group g = ran_lm_tail(c, V, k);
                 double sum = 0;
 
                 for (size_t id = g.from; id < g.end; id++)
                         sum += count[id] + 0.5;
-                p->head.lm_tail_b[k] = (float)ran_log(sum / all);
+                p->head.tail_b[k] = (float)ran_log(sum / all);
         }
 }
 
@@ -115,11 +115,11 @@ static void first_scores(struct block *k)
         k->score = w->head.logits;
         k->width = k->first + k->tails;
         k->rows = k->n;
-        ran_gemm_linear(w->pool, k->score, k->width, head_of(k), D, k->p->embed, q->lm_b, k->n, D,
+        ran_gemm_linear(w->pool, k->score, k->width, head_of(k), D, k->p->embed, q->b, k->n, D,
                         k->first);
         if (k->tails > 0)
-                ran_gemm_linear(w->pool, k->score + k->first, k->width, head_of(k), D, q->lm_tail_w,
-                                q->lm_tail_b, k->n, D, k->tails);
+                ran_gemm_linear(w->pool, k->score + k->first, k->width, head_of(k), D, q->tail_w,
+                                q->tail_b, k->n, D, k->tails);
 }
 
 static void first_bwd(struct block *k)
@@ -129,12 +129,12 @@ static void first_bwd(struct block *k)
         size_t D = w->D;
         float *dhead = w->head.dhead + k->at * D;
 
-        ran_gemm_linear_bwd(w->pool, dhead, D, false, k->dp->dembed, dq->lm_b, k->score, k->width,
+        ran_gemm_linear_bwd(w->pool, dhead, D, false, k->dp->dembed, dq->b, k->score, k->width,
                             head_of(k), D, k->p->embed, k->n, D, k->first);
         if (k->tails > 0)
-                ran_gemm_linear_bwd(w->pool, dhead, D, true, dq->lm_tail_w, dq->lm_tail_b,
-                                    k->score + k->first, k->width, head_of(k), D,
-                                    k->p->head.lm_tail_w, k->n, D, k->tails);
+                ran_gemm_linear_bwd(w->pool, dhead, D, true, dq->tail_w, dq->tail_b,
+                                    k->score + k->first, k->width, head_of(k), D, k->p->head.tail_w,
+                                    k->n, D, k->tails);
 }
 
 static void first(struct block *k)
@@ -159,7 +159,7 @@ static void tail_scores(struct block *k, struct ran_lm_group g, const float *x)
         k->score = w->head.tail;
         k->width = g.end - g.from;
         ran_gemm_linear(w->pool, k->score, k->width, x, w->D, k->p->embed + g.from * w->D,
-                        k->p->head.lm_b + g.from, k->rows, w->D, k->width);
+                        k->p->head.b + g.from, k->rows, w->D, k->width);
 }
 
 static void tail_bwd(struct block *k, struct ran_lm_group g)
@@ -168,7 +168,7 @@ static void tail_bwd(struct block *k, struct ran_lm_group g)
         size_t D = w->D;
 
         ran_gemm_linear_bwd(w->pool, w->head.dtail_head, D, false, k->dp->dembed + g.from * D,
-                            k->dp->head.lm_b + g.from, k->score, k->width, w->head.tail_head, D,
+                            k->dp->head.b + g.from, k->score, k->width, w->head.tail_head, D,
                             k->p->embed + g.from * D, k->rows, D, k->width);
         for (size_t r = 0; r < k->rows; r++)
                 ran_simd->add(w->head.dhead + (k->at + k->position[r]) * D,

@@ -42,13 +42,19 @@ static bool is_in(const struct ran_config *c)
         return ran_task_is_tied(c);
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+#define LM_PARAMS(X)                                                                    \
+        X(b, "lm.bias", 0, C, ZERO, true)                                               \
+        X(tail_w, "lm.tail.weight", ran_lm_tails(c, C), D, GLOROT, c->lm.shortlist > 0) \
+        X(tail_b, "lm.tail.bias", 0, ran_lm_tails(c, C), ZERO, c->lm.shortlist > 0)
+
+static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
         const size_t D = c->dim, l = 0;
         const char *prefix = NULL;
+        struct ran_head_params *p = &params->head;
 
-        RAN_LM_PARAMS(RAN_TENSOR_FIELD)
+        LM_PARAMS(RAN_TENSOR_FIELD)
 }
 
 const struct ran_part ran_part_lm_head = {

@@ -35,13 +35,18 @@ static bool is_in(const struct ran_config *c)
         return c->task == RAN_TASK_TAG && ran_config_has_encoder(c);
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+#define TAG_PARAMS(X)                              \
+        X(w, "tag.out.weight", C, D, GLOROT, true) \
+        X(b, "tag.out.bias", 0, C, ZERO, true)
+
+static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
         const size_t D = ran_head_width(c), l = 0;
         const char *prefix = NULL;
+        struct ran_head_params *p = &params->head;
 
-        RAN_TAG_PARAMS(RAN_TENSOR_FIELD)
+        TAG_PARAMS(RAN_TENSOR_FIELD)
 }
 
 const struct ran_part ran_part_tag_head = {
@@ -60,7 +65,7 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
                 return;
         }
         ran_head_positions(w, p);
-        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.tag_w, p->head.tag_b,
+        ran_gemm_linear(w->pool, h->logits, C, h->head, D, p->head.w, p->head.b,
                         w->packed->positions, D, C);
 }
 
@@ -70,8 +75,8 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
         struct ran_head *h = &w->head;
         const size_t D = w->head_width;
 
-        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.tag_w, dp->head.tag_b, h->dlogits,
-                            C, h->head, D, p->head.tag_w, w->packed->positions, D, C);
+        ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.w, dp->head.b, h->dlogits, C,
+                            h->head, D, p->head.w, w->packed->positions, D, C);
         ran_head_positions_bwd(w, p, dp);
 }
 
@@ -124,8 +129,7 @@ static double crf_loss(const struct ran_task_batch *k, struct ran_task_scratch *
 {
         const struct ran_dataset *d = k->data;
         const struct ran_crf crf = ran_crf_of(k->p);
-        const struct ran_crf_grad d_crf = {dp->head.crf_start, dp->head.crf_end,
-                                           dp->head.crf_transition};
+        const struct ran_crf_grad d_crf = ran_crf_grad_of(dp);
         double sum = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
@@ -201,18 +205,19 @@ static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_erro
 }
 
 /* The finished tagger has one CRF. */
-static void merge(const struct ran_config *c, struct ran_head_params *q, size_t C,
+static void merge(const struct ran_config *c, struct ran_params *p, size_t C,
                   const struct ran_ensemble *ensemble, const float *linear_crf)
 {
         if (ran_config_has_encoder(c)) {
-                ran_ensemble_scale(q->tag_w, C * ran_head_width(c), ensemble->encoder);
-                ran_ensemble_scale(q->tag_b, C, ensemble->encoder);
+                ran_ensemble_scale(p->head.w, C * ran_head_width(c), ensemble->encoder);
+                ran_ensemble_scale(p->head.b, C, ensemble->encoder);
         }
         if (linear_crf == NULL)
                 return;
-        ran_ensemble_add(q->crf_start, ensemble, q->crf_start, linear_crf, C);
-        ran_ensemble_add(q->crf_end, ensemble, q->crf_end, linear_crf + C, C);
-        ran_ensemble_add(q->crf_transition, ensemble, q->crf_transition, linear_crf + 2 * C, C * C);
+        const struct ran_crf_grad crf = ran_crf_grad_of(p);
+        ran_ensemble_add(crf.start, ensemble, crf.start, linear_crf, C);
+        ran_ensemble_add(crf.end, ensemble, crf.end, linear_crf + C, C);
+        ran_ensemble_add(crf.transition, ensemble, crf.transition, linear_crf + 2 * C, C * C);
 }
 
 const struct ran_train_task ran_train_tag = {

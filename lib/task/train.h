@@ -111,7 +111,7 @@ struct ran_train_task {
         int (*tune)(struct ran_task_judged *k, struct ran_calibration *calibration,
                     double *threshold, struct ran_error *err);
         int (*held_out_loss)(struct ran_task_judged *k, double *loss, struct ran_error *err);
-        void (*merge)(const struct ran_config *c, struct ran_head_params *head, size_t C,
+        void (*merge)(const struct ran_config *c, struct ran_params *p, size_t C,
                       const struct ran_ensemble *ensemble, const float *linear_crf);
 };
 

@@ -239,7 +239,8 @@ static void read_linear(struct ran_trainer *t, const struct ran_model *m)
 {
         if (t->linear.rows == 0)
                 return;
-        ran_linear_rows_spread(&m->params, t->linear.rows, t->C, t->linear.weight, t->linear.idf);
+        ran_linear_rows_spread(ran_linear_of(&m->params), t->linear.rows, t->C, t->linear.weight,
+                               t->linear.idf);
 }
 
 static int read_calibration(struct ran_trainer *t, struct ran_error *err)

@@ -177,8 +177,8 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
             t->c->linear.ngrams == m->config.linear.ngrams &&
             t->c->linear.affixes == m->config.linear.affixes &&
             (!ran_has_linear_words(t->c) || t->c->spelling == m->config.spelling)) {
-                ran_linear_rows_spread(&m->params, t->linear.rows, t->C, t->linear.weight,
-                                       t->linear.idf);
+                ran_linear_rows_spread(ran_linear_of(&m->params), t->linear.rows, t->C,
+                                       t->linear.weight, t->linear.idf);
                 t->linear.rate = t->s->init_rate;
                 /* The ensemble is in the weights already. */
                 t->judge.prior = (struct ran_ensemble){ran_config_trains_encoder(t->c), 1, 0};

@@ -351,14 +351,14 @@ static void merge(struct ran_trainer *t)
                 return;
         const struct ran_ensemble ensemble = ran_trainer_ensemble(t);
 
-        ran_train_task_of(t->c)->merge(t->c, &t->weights.p.head, t->C, &ensemble, t->linear.crf);
-        ran_ensemble_scale(t->weights.p.head.wide_b, t->C, t->at.best.linear);
+        const struct ran_linear_params *linear = ran_linear_of(&t->weights.p);
+        ran_train_task_of(t->c)->merge(t->c, &t->weights.p, t->C, &ensemble, t->linear.crf);
+        ran_ensemble_scale(linear->bias, t->C, t->at.best.linear);
         if (ran_config_has_features(t->c))
-                ran_ensemble_scale(t->weights.p.head.wide_dense, ran_parts_features(t->c) * t->C,
+                ran_ensemble_scale(linear->dense, ran_parts_features(t->c) * t->C,
                                    t->at.best.linear);
         ran_ensemble_scale(t->linear.weight, t->linear.rows * t->C, t->at.best.linear);
-        float *bias =
-                ran_trainer_drops_linear(t) ? t->weights.p.head.out_b : t->weights.p.head.wide_b;
+        float *bias = ran_trainer_drops_linear(t) ? t->weights.p.head.b : linear->bias;
         for (size_t c = 0; c < t->C && t->at.best.offset != 0; c++)
                 bias[c] += (float)t->at.best.offset;
 }

@@ -1,5 +1,6 @@
 /* stage-refit.c - the refit on all documents, and its encoder against that of the best epoch: see
  * stages.h. */
+#include "part/linear/linear-rows.h"
 #include "train/share.h"
 #include "train/stages.h"
 #include "task/train.h"
@@ -55,8 +56,11 @@ static void swap_encoders(struct ran_trainer *t)
         swap(t->weights.p.block, t->weights.best_block, t->weights.layout.size);
         swap(t->weights.table.x, t->weights.best_table,
              ran_table_bytes(&t->weights.table) / sizeof *t->weights.table.x);
-        swap_back(t, t->weights.p.head.wide_b, t->linear.rows > 0 ? t->C : 0);
-        swap_back(t, t->weights.p.head.wide_dense, ran_parts_features(t->c) * t->C);
+        const struct ran_linear_params *linear = ran_linear_of(&t->weights.p);
+        if (linear == NULL)
+                return;
+        swap_back(t, linear->bias, t->C);
+        swap_back(t, linear->dense, ran_parts_features(t->c) * t->C);
 }
 
 /* An encoder trained on the held-out documents should predict them better than one that was not.

@@ -113,8 +113,9 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
 {
         *n = (struct naive){.c = c, .layout = layout, .V = V, .C = C, .seed = p->seed};
         n->block = doubles(layout->size);
-        n->idf = p->idf;
-        n->affixes = p->affixes;
+        const struct ran_linear_params *linear = ran_linear_of(p);
+        n->idf = linear != NULL ? linear->idf : NULL;
+        n->affixes = linear != NULL ? linear->affixes : NULL;
         n->embed = doubles((V + c->spelling) * c->dim + c->linear.wide * C);
         for (size_t i = 0; i < layout->size; i++)
                 n->block[i] = (double)p->block[i];
@@ -122,8 +123,8 @@ void naive_init(struct naive *n, const struct ran_config *c, const struct ran_la
                 n->embed[i] = (double)p->embed[i];
         for (size_t i = 0; i < c->spelling * c->dim; i++)
                 n->embed[V * c->dim + i] = (double)p->spelling[i];
-        for (size_t i = 0; i < c->linear.wide * C; i++)
-                n->embed[(V + c->spelling) * c->dim + i] = (double)p->wide[i];
+        for (size_t i = 0; linear != NULL && i < c->linear.wide * C; i++)
+                n->embed[(V + c->spelling) * c->dim + i] = (double)linear->wide[i];
         n->layer = calloc(c->layers, sizeof(*n->layer));
         n->head = calloc(1, sizeof(*n->head));
         if (n->layer == NULL || n->head == NULL)

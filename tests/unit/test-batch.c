@@ -771,6 +771,7 @@ TEST(batch_gradient_does_not_see_the_linear_model)
         bench_init_as(&b, c, 0, 30);
         float *wide = b.toy.embed + (b.toy.V + c.spelling) * c.dim;
         const struct ran_head_params *head = &b.toy.p.head;
+        float *bias = ran_linear_of(&b.toy.p)->bias;
         CHECK_OK(ran_plan_init(&plan, &b.toy.c, &b.data, 30, 0, &err), err);
         ran_plan_begin(&plan, b.order, 30);
         CHECK(ran_plan_next(&plan));
@@ -778,9 +779,9 @@ TEST(batch_gradient_does_not_see_the_linear_model)
         for (size_t i = 0; i < c.linear.wide * CORPUS_C; i++)
                 CHECK(moved(&b, &wide[i], 1) == loss);
         for (size_t i = 0; i < CORPUS_C; i++) {
-                CHECK(moved(&b, &head->wide_b[i], 1) == loss && g->p.head.wide_b[i] == 0);
-                CHECK_NEAR((double)g->p.head.out_b[i],
-                           (moved(&b, &head->out_b[i], step) - moved(&b, &head->out_b[i], -step)) /
+                CHECK(moved(&b, &bias[i], 1) == loss && ran_linear_of(&g->p)->bias[i] == 0);
+                CHECK_NEAR((double)g->p.head.b[i],
+                           (moved(&b, &head->b[i], step) - moved(&b, &head->b[i], -step)) /
                                    (2 * (double)step),
                            2e-5);
         }

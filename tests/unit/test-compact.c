@@ -186,7 +186,7 @@ static void round_toy(struct toy *t, int storage)
                                   t->layout.spec[i].rows, t->layout.spec[i].cols);
         ran_compact_round(storage, t->embed, t->V + t->c.spelling, t->c.dim);
         ran_compact_round(storage, table, WIDE, t->C);
-        if (t->p.idf != NULL)
+        if (ran_linear_of(&t->p)->idf != NULL)
                 ran_compact_round_idf(storage, idf, WIDE);
 }
 
@@ -244,8 +244,10 @@ static void check_storage(struct ran_config c, int storage)
         round_toy(&t, storage);
         all = write_and_open(&t, RAN_STORAGE_F32, whole);
         REQUIRE(m != NULL && all != NULL && other != NULL);
-        CHECK(m->params.wide == NULL && m->params.compact.rows == m->rows);
-        CHECK((m->params.compact.i8 != NULL) == (storage == RAN_STORAGE_I8 && t.C > 4));
+        CHECK(ran_linear_of(&m->params)->wide == NULL &&
+              ran_linear_of(&m->params)->compact.rows == m->rows);
+        CHECK((ran_linear_of(&m->params)->compact.i8 != NULL) ==
+              (storage == RAN_STORAGE_I8 && t.C > 4));
         CHECK(m->file.size < all->file.size);
         check_documents(m, all);
         check_documents(other, all);
@@ -289,11 +291,11 @@ TEST(compact_rows_spread_to_what_was_rounded)
         REQUIRE(m != NULL);
         round_toy(&t, RAN_STORAGE_F16);
         float *weight = ran_alloc_floats(WIDE * t.C, &err), *idf = ran_alloc_floats(WIDE, &err);
-        ran_linear_rows_spread(&m->params, WIDE, t.C, weight, idf);
+        ran_linear_rows_spread(ran_linear_of(&m->params), WIDE, t.C, weight, idf);
         for (size_t i = 0; i < WIDE * t.C; i++)
-                CHECK(weight[i] == t.p.wide[i]);
+                CHECK(weight[i] == ran_linear_of(&t.p)->wide[i]);
         for (size_t g = 0; g < WIDE; g++)
-                CHECK(idf[g] == t.p.idf[g]);
+                CHECK(idf[g] == ran_linear_of(&t.p)->idf[g]);
         free(weight);
         free(idf);
         ran_model_free(m);

@@ -107,7 +107,7 @@ TEST(none_learns_scores_and_has_nothing_of_an_encoder)
         for (size_t i = 0; i < d.L; i++)
                 sum += value[i];
         CHECK_OK(ran_classify(m, s, &d, logits, NULL, &err), err);
-        memcpy(bias, m->params.head.wide_b, sizeof bias);
+        memcpy(bias, ran_linear_of(&m->params)->bias, sizeof bias);
         float p[2][CORPUS_C];
         ran_probabilities(&m->config, logits, CORPUS_C, p[0]);
         ran_probabilities(&m->config, bias, CORPUS_C, p[1]);

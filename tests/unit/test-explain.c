@@ -87,6 +87,14 @@ static double sum(const double *x, size_t n)
         return sum;
 }
 
+static void clear_linear(struct toy *t)
+{
+        const struct ran_linear_params *own = ran_linear_of(&t->p);
+
+        if (own != NULL)
+                memset((float *)own->wide, 0, t->c.linear.wide * t->C * sizeof *own->wide);
+}
+
 /* Rows are small, so that their layer norm does not hide the size that is changed. */
 static void check_gradient(const struct ran_config *c)
 {
@@ -102,8 +110,7 @@ static void check_gradient(const struct ran_config *c)
         toy_init(&t, c, 21, 0.3);
         for (size_t i = 0; i < t.V * c->dim && c->encoder != RAN_ENCODER_BERT; i++)
                 t.embed[i] *= 0.02f;
-        memset((float *)t.p.wide, 0,
-               c->linear.wide * t.C * sizeof(float)); /* no row scales n-grams */
+        clear_linear(&t); /* no row scales n-grams */
         if (c->task == RAN_TASK_TAG) {
                 d.positions = positions, d.words = WORDS;
                 row = 2;
@@ -145,7 +152,7 @@ static void check_path(const struct ran_config *c)
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 0, 1, 300, value, &err), err);
         whole = odds(&t, &d, 0, 1, 0, L, 1);
-        memset((float *)t.p.wide, 0, c->linear.wide * t.C * sizeof(float));
+        clear_linear(&t);
         whole -= odds(&t, &d, 0, 1, 0, L, 0);
         CHECK(fabs(whole) > 0.05);
         CHECK_NEAR(sum(value, L), whole, 0.01 * fmax(1, fabs(whole)));
@@ -241,15 +248,17 @@ static double runs_of(const struct toy *t, const struct ran_document *d, size_t 
                 for (size_t i = 0; i + n <= L; i++)
                         x[ran_linear_model_bucket(d->ids + i, n, t->c.linear.wide)]++;
         for (size_t g = 0; g < t->c.linear.wide; g++)
-                squares += x[g] > 0 ? pow((1 + log(x[g])) * (double)t->p.idf[g], 2) : 0;
+                squares += x[g] > 0 ? pow((1 + log(x[g])) * (double)ran_linear_of(&t->p)->idf[g], 2)
+                                    : 0;
         for (size_t n = 1; n <= t->c.linear.ngrams; n++)
                 for (size_t i = 0; i + n <= L; i++) {
                         size_t g = ran_linear_model_bucket(d->ids + i, n, t->c.linear.wide);
-                        double whole = (1 + log(x[g])) * (double)t->p.idf[g] / sqrt(squares);
+                        double whole = (1 + log(x[g])) * (double)ran_linear_of(&t->p)->idf[g] /
+                                       sqrt(squares);
 
                         if (i <= at && at < i + n)
                                 value += whole / (x[g] * (double)n) *
-                                         (double)t->p.wide[g * t->C + c];
+                                         (double)ran_linear_of(&t->p)->wide[g * t->C + c];
                 }
         return value;
 }
@@ -295,7 +304,7 @@ TEST(explain_runs_of_the_linear_model_belong_to_their_tokens)
 /* What the log odds of class c of a word gain by a row of the linear model. */
 static double worth(const struct toy *t, const float *logits, size_t c, size_t bucket)
 {
-        const float *row = t->p.wide + bucket * t->C;
+        const float *row = ran_linear_of(&t->p)->wide + bucket * t->C;
         double sum = 0, others = 0;
 
         for (size_t i = 0; i < t->C; i++)

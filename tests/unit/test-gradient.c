@@ -81,12 +81,13 @@ static double *naive_gradient(const struct toy *t, const struct batch *b)
 {
         size_t n = t->layout.size, VD = toy_tables(t);
         double *g = doubles(n + VD);
+        const struct ran_linear_params *linear = ran_linear_of(&t->p);
         struct naive naive;
 
         naive_init(&naive, &t->c, &t->layout, &t->p, t->V, t->C);
         for (size_t i = 0; i < n; i++)
-                if (t->p.head.wide_b == NULL || (size_t)(t->p.head.wide_b - t->p.block) > i ||
-                    i >= (size_t)(t->p.head.wide_b - t->p.block) + t->C)
+                if (linear == NULL || (size_t)(linear->bias - t->p.block) > i ||
+                    i >= (size_t)(linear->bias - t->p.block) + t->C)
                         g[i] = difference(&naive, b, &naive.block[i]);
         for (size_t i = 0; i < VD - t->c.linear.wide * t->C; i++)
                 g[n + i] = difference(&naive, b, &naive.embed[i]);
@@ -248,7 +249,9 @@ static bool check_directions(struct naive *n, const struct batch *b, struct dice
 /* What is learned with the encoder, and so not the bias of the linear model. */
 static bool is_of_encoder(const struct toy *t, const struct ran_tensor_spec *s)
 {
-        return t->p.head.wide_b == NULL || t->p.block + s->offset != t->p.head.wide_b;
+        const struct ran_linear_params *linear = ran_linear_of(&t->p);
+
+        return linear == NULL || t->p.block + s->offset != linear->bias;
 }
 
 /* All tensors, each along a few directions: at a hundredth of the cost of all differences. */

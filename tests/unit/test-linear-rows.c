@@ -15,7 +15,7 @@ static void check_index(struct dice *dice, size_t buckets, size_t percent)
         struct ran_error err = {0};
         uint32_t *bucket = ran_alloc(buckets, sizeof *bucket, &err);
         struct ran_linear_rows r;
-        struct ran_params p = {.rows = &r};
+        struct ran_linear_params p = {.rows = &r};
         size_t n = 0;
 
         for (uint32_t g = 0; g < buckets; g++)
@@ -51,7 +51,7 @@ TEST(linear_rows_take_memory_by_rows_and_not_by_buckets)
         static const uint32_t bucket[] = {9, 10, 11, 268435455};
         struct ran_error err = {0};
         struct ran_linear_rows r;
-        struct ran_params p = {.rows = &r};
+        struct ran_linear_params p = {.rows = &r};
 
         CHECK_OK(ran_linear_rows_init(&r, bucket, 4, 1 << 28, &err), err);
         CHECK(((1u << 28) - 1) >> r.shift <= 8);
@@ -110,12 +110,17 @@ static struct ran_model *write_and_open(const struct toy *t, const char *path)
 }
 
 /* The same model with all rows, as 0.1.0 wrote it. */
-static void make_dense(struct ran_model *dense, const struct ran_model *m, const struct toy *t)
+static void make_dense(struct ran_model *dense, struct ran_linear_params *own,
+                       const struct ran_model *m, const struct toy *t)
 {
+        const int part = m->config.task == RAN_TASK_TAG ? RAN_PART_WORDS : RAN_PART_LINEAR;
+
         *dense = *m;
-        dense->params.wide = t->p.wide;
-        dense->params.idf = t->p.idf;
-        dense->params.rows = NULL;
+        *own = *ran_linear_of(&m->params);
+        own->wide = ran_linear_of(&t->p)->wide;
+        own->idf = ran_linear_of(&t->p)->idf;
+        own->rows = NULL;
+        dense->params.own[part] = own;
 }
 
 struct results {
@@ -151,8 +156,9 @@ static void check_same_results(struct ran_config c)
         toy_init(&t, &c, 4, 0.3);
         thin_out(&t, &c);
         struct ran_model *m = write_and_open(&t, path), dense;
+        struct ran_linear_params own;
         REQUIRE(m != NULL);
-        make_dense(&dense, m, &t);
+        make_dense(&dense, &own, m, &t);
         CHECK(m->rows > WIDE / 3 - 1 && m->rows < WIDE);
         for (size_t i = 0; i < 50; i++) {
                 uint32_t ids[LENGTH], positions[LENGTH], spelling[LENGTH * RAN_SPELLING];
@@ -208,11 +214,11 @@ TEST(linear_rows_spread_to_the_table_they_came_from)
         REQUIRE(m != NULL);
         float *weight = ran_alloc_floats(WIDE * t.C, &err), *idf = ran_alloc_floats(WIDE, &err);
         dice_floats(&(struct dice){.key = 1}, weight, WIDE * t.C, 1);
-        ran_linear_rows_spread(&m->params, WIDE, t.C, weight, idf);
+        ran_linear_rows_spread(ran_linear_of(&m->params), WIDE, t.C, weight, idf);
         for (size_t i = 0; i < WIDE * t.C; i++)
-                CHECK(weight[i] == t.p.wide[i]);
+                CHECK(weight[i] == ran_linear_of(&t.p)->wide[i]);
         for (size_t g = 0; g < WIDE; g++)
-                CHECK(idf[g] == t.p.idf[g]);
+                CHECK(idf[g] == ran_linear_of(&t.p)->idf[g]);
         free(weight);
         free(idf);
         ran_model_free(m);
@@ -231,7 +237,7 @@ TEST(linear_model_of_zeros_alone_has_a_row)
         memset(t.embed + t.V * c.dim, 0, WIDE * (t.C + 1) * sizeof(float));
         struct ran_model *m = write_and_open(&t, path);
         REQUIRE(m != NULL);
-        CHECK(m->rows == 1 && m->params.rows->bucket[0] == 0);
+        CHECK(m->rows == 1 && ran_linear_of(&m->params)->rows->bucket[0] == 0);
         ran_model_free(m);
         toy_release(&t);
         free(path);

@@ -172,10 +172,11 @@ TEST(word_features_are_added_to_the_logits)
                                 size_t n = ran_linear_words_list(bucket, &c, &d, from, end, w);
 
                                 for (size_t k = 0; k < C; k++) {
-                                        double sum = (double)t.p.head.wide_b[k];
+                                        double sum = (double)ran_linear_of(&t.p)->bias[k];
 
                                         for (size_t i = 0; i < n; i++)
-                                                sum += (double)t.p.wide[bucket[i] * C + k];
+                                                sum += (double)ran_linear_of(&t.p)
+                                                               ->wide[bucket[i] * C + k];
                                         CHECK_NEAR((double)v[w * C + k], sum, 1e-5);
                                         CHECK_NEAR((double)both.logits[w * C + k],
                                                    (double)u[w * C + k] + sum, 1e-5);
@@ -461,7 +462,7 @@ TEST(chain_of_a_long_text_is_learned)
         const struct ran_crf_train k = {
                 .c = &c, .d = &d, .document = &document, .n = 1, .cost = 1, .passes = 5};
         CHECK_OK(ran_crf_train_run(&k, w, w + ROWS * C, NULL, &err), err);
-        const struct ran_params p = {.wide = w, .head = {.wide_b = w + ROWS * C}};
+        const struct ran_linear_params p = {.wide = w, .bias = w + ROWS * C};
         const struct ran_document whole = ran_dataset_document(&d, 0);
         uint32_t bucket[MOST];
         ran_linear_words_add(logits, bucket, &p, &c, &whole, C);

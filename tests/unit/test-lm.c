@@ -236,9 +236,8 @@ TEST(output_begins_with_the_frequencies)
 
                 toy_init(&t, &c, 1, 0.4);
                 memset(t.embed, 0, t.V * c.dim * sizeof *t.embed);
-                if (t.p.head.lm_tail_w != NULL)
-                        memset(t.p.head.lm_tail_w, 0,
-                               ran_lm_tails(&c, t.V) * c.dim * sizeof(float));
+                if (t.p.head.tail_w != NULL)
+                        memset(t.p.head.tail_w, 0, ran_lm_tails(&c, t.V) * c.dim * sizeof(float));
                 ran_lm_init_bias(&c, &t.p, t.V, count);
                 batch_add(&b, &t, &dice, 20);
                 CHECK_OK(ran_workspace_init(&w, &t.c, false, NULL, &err), err);

@@ -75,8 +75,9 @@ static void draft_init(struct draft *d, struct ran_config c)
         if (c.spelling > 0)
                 add_tensor(d, "spelling.weight", c.spelling, c.dim, d->toy.p.spelling);
         if (c.linear.wide > 0) {
-                add_tensor(d, "wide.weight", c.linear.wide, d->toy.C, d->toy.p.wide);
-                add_tensor(d, "wide.idf", 0, c.linear.wide, d->toy.p.idf);
+                add_tensor(d, "wide.weight", c.linear.wide, d->toy.C,
+                           ran_linear_of(&d->toy.p)->wide);
+                add_tensor(d, "wide.idf", 0, c.linear.wide, ran_linear_of(&d->toy.p)->idf);
         }
         for (size_t i = 0; i < d->toy.layout.n; i++) {
                 const struct ran_tensor_spec *s = &d->toy.layout.spec[i];

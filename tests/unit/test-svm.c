@@ -511,7 +511,7 @@ TEST(features_equal_those_of_the_model)
         b.documents = 50;
         make_features(&b);
         const struct ran_features *f = &b.features;
-        const struct ran_params p = {.idf = b.idf};
+        const struct ran_linear_params p = {.idf = b.idf};
         CHECK_SIZE(f->n, 50);
         for (size_t i = 0; i < f->n; i++) {
                 const struct ran_document d = ran_dataset_document(&b.d, i);

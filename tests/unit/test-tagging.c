@@ -161,11 +161,11 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
         if (CHECK_OK(ran_batch_gradient(&batcher, &piece, 1, &loss, &g, &err), err)) {
                 CHECK_NEAR(loss, want, 1e-6);
                 for (size_t c = 0; c < TOY_C; c++) {
-                        CHECK_NEAR((double)g->p.head.crf_start[c], (double)start[c], 1e-6);
-                        CHECK_NEAR((double)g->p.head.crf_end[c], (double)end[c], 1e-6);
+                        CHECK_NEAR((double)ran_crf_of(&g->p).start[c], (double)start[c], 1e-6);
+                        CHECK_NEAR((double)ran_crf_of(&g->p).end[c], (double)end[c], 1e-6);
                 }
                 for (size_t c = 0; c < TOY_C * TOY_C; c++)
-                        CHECK_NEAR((double)g->p.head.crf_transition[c], (double)transition[c],
+                        CHECK_NEAR((double)ran_crf_of(&g->p).transition[c], (double)transition[c],
                                    1e-6);
                 ran_tree_give(&batcher.tree, g);
         }
@@ -326,7 +326,7 @@ TEST(evaluation_ends_entities_with_their_sentences)
 
         fixture_init(&f, true);
         /* biases alone */
-        memset(f.toy.p.head.tag_w, 0, TOY_C * f.toy.c.dim * sizeof(float));
+        memset(f.toy.p.head.w, 0, TOY_C * f.toy.c.dim * sizeof(float));
         evaluate(&f, &f.joined, &joined);
         evaluate(&f, &f.apart, &apart);
         CHECK_NEAR(joined.accuracy, apart.accuracy, 1e-12);

@@ -169,8 +169,12 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         t->p.token_weight = c->frozen ? t->token_weight : NULL;
         t->p.embed = t->embed;
         t->p.spelling = c->spelling > 0 ? t->embed + t->V * c->dim : NULL;
-        t->p.wide = t->embed + (t->V + c->spelling) * c->dim;
-        t->p.idf = t->embed + toy_tables(t);
+        struct ran_linear_params *linear = ran_linear_of(&t->p);
+        if (linear != NULL) {
+                linear->wide = t->embed + (t->V + c->spelling) * c->dim;
+                linear->idf = t->embed + toy_tables(t);
+                linear->affixes = c->linear.affixes ? t->affixes : NULL;
+        }
         dice_floats(&dice, t->embed, toy_tables(t), deviation);
         for (size_t i = 0; i < c->linear.wide; i++) /* some buckets are left out */
                 t->embed[toy_tables(t) + i] = i % 5 == 3 ? 0 : 1 + 0.1f * (float)(i % 7);
@@ -182,7 +186,6 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
                 t->affixes[id * RAN_AFFIX_ROW + RAN_AFFIXES] = id % 5 == 2   ? RAN_SUBWORD_CONTINUES
                                                                : id % 7 == 3 ? RAN_SUBWORD_UNKNOWN
                                                                              : RAN_SUBWORD_BEGINS;
-        t->p.affixes = c->linear.affixes ? t->affixes : NULL;
         dice_floats(&dice, t->p.block, t->layout.size, deviation);
         for (size_t i = 0; i < t->layout.n; i++) {
                 const struct ran_tensor_spec *s = &t->layout.spec[i];

@@ -482,9 +482,24 @@ void ran_crf_marginals_sentences(float *p, const float *score, const struct ran_
 
 /* ---- the part ------------------------------------------------------------------------------- */
 
+/* X(field, name, rows, cols, init, present when) */
+#define CRF_PARAMS(X)                           \
+        X(start, "crf.start", 0, C, ZERO, true) \
+        X(end, "crf.end", 0, C, ZERO, true)     \
+        X(transition, "crf.transition", C, C, ZERO, true)
+
 struct ran_crf ran_crf_of(const struct ran_params *p)
 {
-        return (struct ran_crf){p->head.crf_start, p->head.crf_end, p->head.crf_transition};
+        const struct ran_crf_grad own = ran_crf_grad_of(p);
+
+        return (struct ran_crf){own.start, own.end, own.transition};
+}
+
+struct ran_crf_grad ran_crf_grad_of(const struct ran_params *p)
+{
+        const struct ran_crf_grad *own = p->own[RAN_PART_CRF];
+
+        return own != NULL ? *own : (struct ran_crf_grad){0};
 }
 
 static bool is_in(const struct ran_config *c)
@@ -492,17 +507,19 @@ static bool is_in(const struct ran_config *c)
         return c->task == RAN_TASK_TAG && c->tag.crf;
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
         const size_t l = 0;
         const char *prefix = NULL;
+        struct ran_crf_grad *p = params->own[RAN_PART_CRF];
 
         (void)c;
-        RAN_CRF_PARAMS(RAN_TENSOR_FIELD)
+        CRF_PARAMS(RAN_TENSOR_FIELD)
 }
 
 const struct ran_part ran_part_crf = {
         .is_in = is_in,
+        .params_size = sizeof(struct ran_crf_grad),
         .tensors = tensors,
 };

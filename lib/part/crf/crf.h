@@ -27,6 +27,8 @@ struct ran_crf ran_crf_of(const struct ran_params *p);
 struct ran_crf_grad {
         float *start, *end, *transition; /* NULL only where those above are */
 };
+/* The same, of gradients, or of parameters that change. */
+struct ran_crf_grad ran_crf_grad_of(const struct ran_params *p);
 /* Which paths decoding may choose; see ran_tag_rules_init. A tag that may start a path may come
  * anywhere; any other tag only after an open tag of its type. Some path must remain for every
  * length. */

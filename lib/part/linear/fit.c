@@ -54,10 +54,14 @@ void ran_linear_release(struct ran_linear *l)
 
 void ran_linear_lend(const struct ran_linear *l, struct ran_params *p)
 {
+        struct ran_linear_params *own = ran_linear_of(p);
+
         p->token_weight = l->token_weight;
-        p->wide = l->weight;
-        p->idf = l->idf;
-        p->affixes = l->affixes;
+        if (own == NULL)
+                return;
+        own->wide = l->weight;
+        own->idf = l->idf;
+        own->affixes = l->affixes;
 }
 
 void ran_linear_clear(struct ran_linear *l, size_t C)
@@ -136,7 +140,7 @@ struct fit {
 static int fit_rows(struct fit *x, struct ran_error *err)
 {
         const double of_validation = 0.75; /* its share of the time, about */
-        float *weight = x->l->weight, *bias = x->k->p->head.wide_b;
+        float *weight = x->l->weight, *bias = ran_linear_of(x->k->p)->bias;
         double cost = x->chosen->cost;
 
         x->svm.ratios = x->chosen->ratios != 0;
@@ -186,13 +190,13 @@ static int read_vectors(struct fit *x, struct ran_error *err)
 static int fit_dense(struct fit *x, struct ran_error *err)
 {
         const size_t F = x->l->dense.F, C = x->k->C;
-        struct ran_head_params *head = &x->k->p->head;
+        struct ran_linear_params *own = ran_linear_of(x->k->p);
         float *of_x = x->l->weight + x->k->c->linear.wide * C;
 
-        ran_dense_unfold(&x->frame, F, C, of_x, head->wide_dense, head->wide_b);
+        ran_dense_unfold(&x->frame, F, C, of_x, own->dense, own->bias);
         int rc = fit_rows(x, err);
-        ran_dense_fold(&x->frame, F, C, of_x, head->wide_dense, head->wide_b);
-        ran_compact_round(x->k->storage, head->wide_dense, F, C);
+        ran_dense_fold(&x->frame, F, C, of_x, own->dense, own->bias);
+        ran_compact_round(x->k->storage, own->dense, F, C);
         return rc;
 }
 
@@ -257,7 +261,7 @@ static int fit_words(struct ran_linear *l, const struct ran_linear_fit *k,
                                             .pass = k->pass,
                                             .arg = k->arg};
 
-        return ran_crf_train_run(&train, l->weight, k->p->head.wide_b, l->crf, err);
+        return ran_crf_train_run(&train, l->weight, ran_linear_of(k->p)->bias, l->crf, err);
 }
 
 int ran_linear_train(struct ran_linear *l, const struct ran_linear_fit *k,

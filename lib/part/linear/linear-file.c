@@ -46,14 +46,15 @@ static const int8_t *codes_in_place(const struct ran_tensors *file, const struct
 static bool keep(struct ran_params *p, const struct ran_mapped_table *table,
                  const struct ran_tensors *file, const struct ran_tensor *t)
 {
-        struct ran_linear_compact *c = &p->compact;
+        struct ran_linear_params *own = ran_linear_of(p);
+        struct ran_linear_compact *c = &own->compact;
         const bool halves = t->dtype == RAN_DTYPE_F16;
 
-        if (table->at == &p->idf) {
+        if (table->at == &own->idf) {
                 c->idf = halves ? ran_tensor_elements(file, t) : NULL;
                 return c->idf != NULL;
         }
-        if (table->at != &p->wide)
+        if (table->at != &own->wide)
                 return false;
         c->rows = t->shape[0];
         c->f16 = halves ? ran_tensor_elements(file, t) : NULL;
@@ -72,7 +73,7 @@ static int read_rows(void *stored, struct ran_params *p, const struct ran_config
         const uint32_t *bucket = ran_tensor_integers(file, t, &s->buckets, err);
         if (bucket == NULL)
                 return RAN_ENOMEM;
-        p->rows = &s->rows;
+        ran_linear_of(p)->rows = &s->rows;
         return ran_linear_rows_init(&s->rows, bucket, t->elements, c->linear.wide, err);
 }
 
@@ -87,13 +88,14 @@ static int use_tokenizer(void *stored, struct ran_params *p, const struct ran_co
                 return ran_fail(err, RAN_EFORMAT,
                                 "the linear model uses prefixes and suffixes, but the model has no "
                                 "tokenizer");
+        struct ran_linear_params *own = ran_linear_of(p);
         size_t rows = ran_tokenizer_size(tokenizer), all;
         uint32_t *affixes = NULL;
         if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
                 affixes = ran_alloc(all, sizeof *affixes, err);
-        s->affixes = (struct ran_affix_source){tokenizer, c, p, affixes};
-        p->affixes = affixes;
-        p->affix_source = &s->affixes;
+        s->affixes = (struct ran_affix_source){tokenizer, c, own, affixes};
+        own->affixes = affixes;
+        own->affix_source = &s->affixes;
         return affixes != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -108,14 +110,24 @@ static void release(void *stored)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* The rows that are written, and what stands in place of the tables meanwhile. */
+struct written {
+        struct ran_linear_sparse sparse;
+        struct ran_linear_params own;
+};
+
 static int gather(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
                   struct ran_compact_tensors *to, size_t *rows, struct ran_error *err)
 {
-        struct ran_linear_sparse *sparse = written;
+        struct written *w = written;
+        struct ran_linear_sparse *sparse = &w->sparse;
+        void **own = &p->own[p->own[RAN_PART_LINEAR] != NULL ? RAN_PART_LINEAR : RAN_PART_WORDS];
 
-        RAN_TRY(ran_linear_sparse_init(sparse, p, c->linear.wide, C, err));
-        p->wide = sparse->weight;
-        p->idf = sparse->idf;
+        w->own = *ran_linear_of(p);
+        RAN_TRY(ran_linear_sparse_init(sparse, &w->own, c->linear.wide, C, err));
+        w->own.wide = sparse->weight;
+        w->own.idf = sparse->idf;
+        *own = &w->own;
         *rows = sparse->n;
         if (sparse->n == 0)
                 return RAN_OK;
@@ -129,7 +141,9 @@ static int gather(void *written, struct ran_params *p, const struct ran_config *
 
 static void release_written(void *written)
 {
-        ran_linear_sparse_release(written);
+        struct written *w = written;
+
+        ran_linear_sparse_release(&w->sparse);
 }
 
 const struct ran_part_file ran_linear_file = {
@@ -140,7 +154,7 @@ const struct ran_part_file ran_linear_file = {
         .read = read_rows,
         .use_tokenizer = use_tokenizer,
         .release = release,
-        .written_size = sizeof(struct ran_linear_sparse),
+        .written_size = sizeof(struct written),
         .gather = gather,
         .release_written = release_written,
 };

@@ -114,7 +114,7 @@ uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct r
 }
 
 /* From buckets to rows of the table: documents then need not look for them. */
-static void find_affix_rows(uint32_t *to, const struct ran_params *p)
+static void find_affix_rows(uint32_t *to, const struct ran_linear_params *p)
 {
         for (size_t i = 0; i < RAN_AFFIXES; i++)
                 if (to[i] != RAN_NO_AFFIX)
@@ -402,7 +402,7 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
 }
 
 /* Rows instead of buckets, without those that have none. */
-static size_t find_rows(uint32_t *bucket, size_t n, const struct ran_params *p)
+static size_t find_rows(uint32_t *bucket, size_t n, const struct ran_linear_params *p)
 {
         size_t count = 0;
 
@@ -416,7 +416,7 @@ static size_t find_rows(uint32_t *bucket, size_t n, const struct ran_params *p)
 }
 
 /* The last rows are those of affixes, as buckets are. */
-static uint32_t first_affix(const struct ran_config *c, const struct ran_params *p)
+static uint32_t first_affix(const struct ran_config *c, const struct ran_linear_params *p)
 {
         const size_t bucket = ran_linear_model_ngram_buckets(c);
 
@@ -425,7 +425,7 @@ static uint32_t first_affix(const struct ran_config *c, const struct ran_params 
 
 /* From sorted rows to each row once, and its count. Rows are far apart in memory: their idf is
  * asked for before the first is needed. */
-static size_t count_rows(struct ran_linear_features f, size_t n, const struct ran_params *p)
+static size_t count_rows(struct ran_linear_features f, size_t n, const struct ran_linear_params *p)
 {
         size_t count = 0;
 
@@ -441,7 +441,7 @@ static size_t count_rows(struct ran_linear_features f, size_t n, const struct ra
 /* Features [from, end) get values, those with an idf, and move to `to`; returns the end of these.
  * squares: the sum of their squares. */
 static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, size_t end,
-                         const struct ran_params *p, size_t C, struct counts *counts,
+                         const struct ran_linear_params *p, size_t C, struct counts *counts,
                          double *squares)
 {
         double sum = 0;
@@ -465,7 +465,7 @@ static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, s
 
 /* Rows and their counts, ascending. */
 static size_t list_rows(struct ran_linear_features f, uint32_t *spare, const struct ran_config *c,
-                        const struct ran_params *p, const uint32_t *ids, size_t L)
+                        const struct ran_linear_params *p, const uint32_t *ids, size_t L)
 {
         const struct tokens tokens = {ids, L, 0, L};
         size_t n = find_rows(f.row, list_ngrams(f.row, c, p->affixes, p->rows, &tokens), p);
@@ -477,7 +477,7 @@ static size_t list_rows(struct ran_linear_features f, uint32_t *spare, const str
 
 /* The same of a long document. */
 static size_t list_long_rows(struct ran_linear_features f, uint32_t *count,
-                             const struct ran_config *c, const struct ran_params *p,
+                             const struct ran_config *c, const struct ran_linear_params *p,
                              const uint32_t *ids, size_t L)
 {
         const size_t rows = p->rows != NULL ? p->rows->n : c->linear.wide;
@@ -500,8 +500,8 @@ static size_t list_long_rows(struct ran_linear_features f, uint32_t *count,
 }
 
 size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
-                             const struct ran_config *c, const struct ran_params *p, size_t C,
-                             const uint32_t *ids, size_t L)
+                             const struct ran_config *c, const struct ran_linear_params *p,
+                             size_t C, const uint32_t *ids, size_t L)
 {
         const uint32_t affix = first_affix(c, p);
         struct counts counts = {{0}};
@@ -558,11 +558,12 @@ static size_t table_rows(const struct ran_config *c)
         return c->linear.wide;
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
         const size_t features = ran_parts_features(c), l = 0;
         const char *prefix = NULL;
+        struct ran_linear_params *p = ran_linear_of(params);
 
         RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
 }
@@ -572,8 +573,9 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
 {
         (void)V;
         rows = rows > 0 ? rows : c->linear.wide;
-        to[0] = (struct ran_mapped_table){"wide.weight", rows, C, &p->wide, false};
-        to[1] = (struct ran_mapped_table){"wide.idf", 0, rows, &p->idf, .halves = true};
+        to[0] = (struct ran_mapped_table){"wide.weight", rows, C, &ran_linear_of(p)->wide, false};
+        to[1] = (struct ran_mapped_table){"wide.idf", 0, rows, &ran_linear_of(p)->idf,
+                                          .halves = true};
         return 2;
 }
 
@@ -624,8 +626,9 @@ static void read_document(struct ran_workspace *w, const struct ran_params *p, s
         struct memory *h = memory_of(w);
         size_t from = packed->doc[b];
 
-        h->grams[b] = ran_linear_model_read(features_of(w, b), h->gram_spare, w->c, p, C,
-                                            packed->ids + from, packed->doc[b + 1] - from);
+        h->grams[b] =
+                ran_linear_model_read(features_of(w, b), h->gram_spare, w->c, ran_linear_of(p), C,
+                                      packed->ids + from, packed->doc[b + 1] - from);
 }
 
 /* Features that other parts make: x += v wide.dense. */
@@ -634,6 +637,7 @@ static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_
         const struct ran_part_list *parts = &w->parts;
         struct memory *h = memory_of(w);
         const size_t F = w->parts.features;
+        const float *weight = ran_linear_of(p)->dense;
         float *v = h->dense + b * F;
 
         if (w->given != NULL)
@@ -642,8 +646,8 @@ static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_
                 if (parts->part[i]->feature != NULL)
                         parts->part[i]->feature(w, p, b, v);
         for (size_t f = 0; f < F; f++) {
-                ran_simd->axpy(h->linear + b * C, v[f], p->head.wide_dense + f * C, C);
-                ran_simd->axpy(w->head.logits + b * C, v[f], p->head.wide_dense + f * C, C);
+                ran_simd->axpy(h->linear + b * C, v[f], weight + f * C, C);
+                ran_simd->axpy(w->head.logits + b * C, v[f], weight + f * C, C);
         }
 }
 
@@ -652,10 +656,11 @@ static void add_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
 {
         const struct ran_part_list *parts = &w->parts;
         struct memory *h = memory_of(w);
+        const float *weight = ran_linear_of(p)->dense;
         const size_t F = w->parts.features;
 
         for (size_t f = 0; f < F; f++)
-                h->ddense[f] = (float)ran_dot(w->head.dlogits, p->head.wide_dense + f * C, C);
+                h->ddense[f] = (float)ran_dot(w->head.dlogits, weight + f * C, C);
         for (size_t i = 0; i < parts->n; i++)
                 if (parts->part[i]->feature_bwd != NULL)
                         parts->part[i]->feature_bwd(w, p, dp, h->ddense);
@@ -672,6 +677,7 @@ static void add_rows_bwd(struct ran_workspace *w, const struct ran_params *p)
 
 static void add(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
+        const struct ran_linear_params *own = ran_linear_of(p);
         struct memory *h = memory_of(w);
         float *logits = w->head.logits;
 
@@ -681,11 +687,11 @@ static void add(struct ran_workspace *w, const struct ran_params *p, size_t C)
                 float *linear = h->linear + b * C;
 
                 read_document(w, p, b, C);
-                ran_linear_sum(linear, p, f.x, f.row, h->grams[b], C);
+                ran_linear_sum(linear, own, f.x, f.row, h->grams[b], C);
                 ran_simd->axpy(logits + b * C, w->linear_weight, linear, C);
                 add_dense(w, p, b, C);
-                ran_simd->add(logits + b * C, p->head.wide_b, C);
-                ran_simd->add(linear, p->head.wide_b, C);
+                ran_simd->add(logits + b * C, own->bias, C);
+                ran_simd->add(linear, own->bias, C);
         }
 }
 
@@ -715,7 +721,7 @@ static size_t find(const uint32_t *rows, size_t n, uint32_t row)
 /* Contributions of features to a weighted sum of the logits. */
 struct contribution {
         const struct memory *h;
-        const struct ran_params *p;
+        const struct ran_linear_params *p;
         const float *weight;
         size_t C;
 };
@@ -737,31 +743,34 @@ static void explain(const struct ran_workspace *w, const struct ran_params *p,
                     const struct ran_document *d, size_t C, size_t output, const float *weight,
                     double scale, double *value)
 {
-        const struct contribution k = {memory_of(w), p, weight, C};
+        const struct ran_linear_params *linear = ran_linear_of(p);
+        const struct contribution k = {memory_of(w), linear, weight, C};
         const struct ran_config *c = w->c;
         const uint32_t *ids = w->packed->ids;
         size_t L = w->packed->L, runs = ran_linear_model_ngram_buckets(c);
 
         (void)d, (void)output;
         for (size_t t = 0; t < L; t++) {
-                size_t most = ran_linear_model_longest(c, p->affixes, ids, L, t);
+                size_t most = ran_linear_model_longest(c, linear->affixes, ids, L, t);
 
                 for (size_t n = 1; n <= most; n++) {
                         uint32_t bucket = ran_linear_model_bucket(ids + t, n, runs);
-                        double part =
-                                scale / (double)n * contribution_of(&k, ran_linear_row(p, bucket));
+                        double part = scale / (double)n *
+                                      contribution_of(&k, ran_linear_row(linear, bucket));
 
                         for (size_t i = t; i < t + n; i++)
                                 value[i] += part;
                 }
-                for (size_t i = 0; i < RAN_AFFIXES && p->affixes != NULL; i++)
-                        value[t] += scale * contribution_of(&k, affix(p->affixes, ids, L, t, i));
+                for (size_t i = 0; i < RAN_AFFIXES && linear->affixes != NULL; i++)
+                        value[t] +=
+                                scale * contribution_of(&k, affix(linear->affixes, ids, L, t, i));
         }
 }
 
 const struct ran_part ran_part_linear = {
         .is_in = is_in,
         .check = check,
+        .params_size = sizeof(struct ran_linear_params),
         .tensors = tensors,
         .tables = tables,
         .classes = "wide.bias",

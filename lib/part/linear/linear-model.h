@@ -28,7 +28,7 @@
 #define RAN_MODEL_LINEAR_MODEL_H
 
 #include "base/posting.h"
-#include "nn/part.h"
+#include "part/linear/linear-rows.h"
 
 /* Whether a model has it. */
 static inline bool ran_has_linear_model(const struct ran_config *c)
@@ -76,7 +76,7 @@ uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct r
 struct ran_affix_source {
         const struct ran_tokenizer *tokenizer;
         const struct ran_config *c;
-        const struct ran_params *p;
+        const struct ran_linear_params *p;
         uint32_t *affixes; /* (V, RAN_AFFIX_ROW), zeros at first */
 };
 /* Fills the rows of these ids. */
@@ -117,8 +117,8 @@ struct ran_linear_features {
 /* Fills f with those of L ids (spare: scratch, room as for a list), and asks for the weights of
  * their C labels. Returns their number. */
 size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
-                             const struct ran_config *c, const struct ran_params *p, size_t C,
-                             const uint32_t *ids, size_t L);
+                             const struct ran_config *c, const struct ran_linear_params *p,
+                             size_t C, const uint32_t *ids, size_t L);
 
 /* idf of a bucket that `having` of so many documents have. */
 float ran_linear_model_idf(double having, double documents);

@@ -92,8 +92,8 @@ uint32_t ran_linear_rows_from(const struct ran_linear_rows *r, size_t bucket)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void ran_linear_sum(float *y, const struct ran_params *p, const float *x, const uint32_t *row,
-                    size_t K, size_t C)
+void ran_linear_sum(float *y, const struct ran_linear_params *p, const float *x,
+                    const uint32_t *row, size_t K, size_t C)
 {
         const struct ran_linear_compact *c = &p->compact;
 
@@ -105,7 +105,7 @@ void ran_linear_sum(float *y, const struct ran_params *p, const float *x, const 
                 ran_simd->sparse_sum_i8(y, x, row, K, c->i8, c->scale, C, c->rows * C, C);
 }
 
-void ran_linear_read_row(float *y, const struct ran_params *p, uint32_t row, size_t C)
+void ran_linear_read_row(float *y, const struct ran_linear_params *p, uint32_t row, size_t C)
 {
         const float one = 1;
 
@@ -117,7 +117,8 @@ void ran_linear_read_row(float *y, const struct ran_params *p, uint32_t row, siz
         ran_linear_sum(y, p, &one, &row, 1, C);
 }
 
-double ran_linear_dot(const float *weight, const struct ran_params *p, uint32_t row, size_t C)
+double ran_linear_dot(const float *weight, const struct ran_linear_params *p, uint32_t row,
+                      size_t C)
 {
         const struct ran_linear_compact *k = &p->compact;
         double sum = 0;
@@ -138,7 +139,7 @@ double ran_linear_dot(const float *weight, const struct ran_params *p, uint32_t 
 
 /* Whether the row says anything; a row with an idf does without weights, too: a document's length
  * counts it. */
-static bool counts(const struct ran_params *p, uint32_t row, size_t C)
+static bool counts(const struct ran_linear_params *p, uint32_t row, size_t C)
 {
         const struct ran_linear_compact *k = &p->compact;
 
@@ -152,7 +153,7 @@ static bool counts(const struct ran_params *p, uint32_t row, size_t C)
         return false;
 }
 
-static size_t count_rows(const struct ran_params *p, size_t buckets, size_t C)
+static size_t count_rows(const struct ran_linear_params *p, size_t buckets, size_t C)
 {
         size_t n = 0;
 
@@ -164,8 +165,8 @@ static size_t count_rows(const struct ran_params *p, size_t buckets, size_t C)
         return n;
 }
 
-int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_params *p, size_t buckets,
-                           size_t C, struct ran_error *err)
+int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_linear_params *p,
+                           size_t buckets, size_t C, struct ran_error *err)
 {
         size_t n = count_rows(p, buckets, C);
         const bool idf = ran_linear_has_idf(p);
@@ -201,8 +202,8 @@ void ran_linear_sparse_release(struct ran_linear_sparse *s)
         *s = (struct ran_linear_sparse){0};
 }
 
-void ran_linear_rows_spread(const struct ran_params *p, size_t buckets, size_t C, float *weight,
-                            float *idf)
+void ran_linear_rows_spread(const struct ran_linear_params *p, size_t buckets, size_t C,
+                            float *weight, float *idf)
 {
         memset(weight, 0, buckets * C * sizeof *weight);
         if (idf != NULL)

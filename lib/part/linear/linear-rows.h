@@ -44,9 +44,42 @@ static inline uint32_t ran_linear_count_bits(uint64_t x)
         return (uint32_t)(x * UINT64_C(0x0101010101010101) >> 56);
 }
 
+/* The table as a file has it in fewer bits (compact.h), in place of wide and idf. */
+struct ran_linear_compact {
+        const uint16_t *f16; /* (rows, C), or */
+        const int8_t *i8;    /* (rows, C), */
+        const float *scale;  /* (rows) of those; else NULL */
+        const uint16_t *idf; /* (rows) F16; NULL: the other has them, or there are none */
+        size_t rows;
+};
+
+/* Tensors and mapped tables of the parts "linear" and "words". */
+struct ran_affix_source;
+struct ran_linear_params {
+        float *bias;       /* (C) */
+        float *dense;      /* (F, C) of features that other parts make, or NULL */
+        const float *wide; /* (rows, C); NULL: compact */
+        const float *idf;  /* (rows) of a classifier's; NULL: none, or compact */
+        struct ran_linear_compact compact;
+        const struct ran_linear_rows *rows; /* of which buckets; NULL: all c->linear.wide */
+        const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords, as rows of
+                                    the table; or NULL */
+        const struct ran_affix_source *affix_source; /* fills their rows; NULL: all are filled */
+};
+/* X(field, name, rows, cols, init, present when) of its tensors. */
+#define RAN_LINEAR_PARAMS(X)                   \
+        X(bias, "wide.bias", 0, C, ZERO, true) \
+        X(dense, "wide.dense", features, C, ZERO, features > 0)
+
+/* Those of a model, which has one of the two parts or none: then NULL. */
+static inline struct ran_linear_params *ran_linear_of(const struct ran_params *p)
+{
+        return p->own[RAN_PART_LINEAR] != NULL ? p->own[RAN_PART_LINEAR] : p->own[RAN_PART_WORDS];
+}
+
 /* The row of a bucket in p->wide and p->idf. */
 #define RAN_NO_ROW UINT32_MAX
-static inline uint32_t ran_linear_row(const struct ran_params *p, uint32_t bucket)
+static inline uint32_t ran_linear_row(const struct ran_linear_params *p, uint32_t bucket)
 {
         const struct ran_linear_rows *r = p->rows;
 
@@ -83,11 +116,11 @@ static inline void ran_linear_fetch_place(const struct ran_linear_rows *r, uint3
 }
 
 /* What is in a row, however it is stored. */
-static inline float ran_linear_idf(const struct ran_params *p, uint32_t row)
+static inline float ran_linear_idf(const struct ran_linear_params *p, uint32_t row)
 {
         return p->idf != NULL ? p->idf[row] : ran_float_of_half(p->compact.idf[row]);
 }
-static inline void ran_linear_fetch_idf(const struct ran_params *p, uint32_t row)
+static inline void ran_linear_fetch_idf(const struct ran_linear_params *p, uint32_t row)
 {
         if (p->idf != NULL)
                 __builtin_prefetch(p->idf + row);
@@ -95,7 +128,7 @@ static inline void ran_linear_fetch_idf(const struct ran_params *p, uint32_t row
                 __builtin_prefetch(p->compact.idf + row);
 }
 /* Fetches the beginning of a row of C weights. */
-static inline void ran_linear_fetch_row(const struct ran_params *p, uint32_t row, size_t C)
+static inline void ran_linear_fetch_row(const struct ran_linear_params *p, uint32_t row, size_t C)
 {
         if (p->wide != NULL)
                 __builtin_prefetch(p->wide + row * C);
@@ -104,17 +137,18 @@ static inline void ran_linear_fetch_row(const struct ran_params *p, uint32_t row
         else if (p->compact.i8 != NULL)
                 __builtin_prefetch(p->compact.i8 + row * C);
 }
-static inline bool ran_linear_has_idf(const struct ran_params *p)
+static inline bool ran_linear_has_idf(const struct ran_linear_params *p)
 {
         return p->idf != NULL || p->compact.idf != NULL;
 }
 /* y (C) += sum of x_k times row[k] (K). */
-void ran_linear_sum(float *y, const struct ran_params *p, const float *x, const uint32_t *row,
-                    size_t K, size_t C);
+void ran_linear_sum(float *y, const struct ran_linear_params *p, const float *x,
+                    const uint32_t *row, size_t K, size_t C);
 /* y (C) = the row. */
-void ran_linear_read_row(float *y, const struct ran_params *p, uint32_t row, size_t C);
+void ran_linear_read_row(float *y, const struct ran_linear_params *p, uint32_t row, size_t C);
 /* The product of weight (C) and the row. */
-double ran_linear_dot(const float *weight, const struct ran_params *p, uint32_t row, size_t C);
+double ran_linear_dot(const float *weight, const struct ran_linear_params *p, uint32_t row,
+                      size_t C);
 
 /* Rows of p that are not zero, in weight or idf, with their buckets, for a model file; where all
  * are, that of bucket 0: a file has one row at least. */
@@ -123,15 +157,15 @@ struct ran_linear_sparse {
         uint32_t *bucket;    /* (n) */
         float *weight, *idf; /* (n, C), (n); idf NULL: p has none */
 };
-int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_params *p, size_t buckets,
-                           size_t C, struct ran_error *err);
+int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_linear_params *p,
+                           size_t buckets, size_t C, struct ran_error *err);
 void ran_linear_sparse_release(struct ran_linear_sparse *s);
 
 /* linear-file.c, of the parts "linear" and "words". */
 extern const struct ran_part_file ran_linear_file;
 
 /* The other way: weight (buckets, C) and, unless NULL, idf (buckets) with a row for each bucket. */
-void ran_linear_rows_spread(const struct ran_params *p, size_t buckets, size_t C, float *weight,
-                            float *idf);
+void ran_linear_rows_spread(const struct ran_linear_params *p, size_t buckets, size_t C,
+                            float *weight, float *idf);
 
 #endif

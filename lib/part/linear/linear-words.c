@@ -27,7 +27,7 @@ size_t ran_linear_words_features(const struct ran_config *c)
 
 /* Contributions of the features of a word, and the tokens that get them. */
 struct contribution {
-        const struct ran_params *p;
+        const struct ran_linear_params *p;
         const float *weight;
         size_t C;
         double scale, *value;
@@ -192,8 +192,8 @@ size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
 }
 
 /* Adds `scale` times the n buckets' rows and the bias to logits (C); bucket becomes the rows. */
-static void add_buckets(float *logits, uint32_t *bucket, size_t n, const struct ran_params *p,
-                        size_t C, float scale)
+static void add_buckets(float *logits, uint32_t *bucket, size_t n,
+                        const struct ran_linear_params *p, size_t C, float scale)
 {
         float x[ROWS];
         size_t rows = 0;
@@ -206,12 +206,12 @@ static void add_buckets(float *logits, uint32_t *bucket, size_t n, const struct 
                 if (row != RAN_NO_ROW)
                         bucket[rows++] = row;
         }
-        ran_simd->add(logits, p->head.wide_b, C);
+        ran_simd->add(logits, p->bias, C);
         for (size_t i = 0; i < rows; i += ROWS)
                 ran_linear_sum(logits, p, x, bucket + i, rows - i < ROWS ? rows - i : ROWS, C);
 }
 
-void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_params *p,
+void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_linear_params *p,
                           const struct ran_config *c, const struct ran_document *d, size_t C)
 {
         for (size_t from = 0, end; from < d->words; from = end) {
@@ -243,11 +243,12 @@ static size_t table_rows(const struct ran_config *c)
         return c->linear.wide;
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_head_params *p,
+static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
         const size_t features = 0, l = 0;
         const char *prefix = NULL;
+        struct ran_linear_params *p = ran_linear_of(params);
 
         (void)c;
         RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
@@ -258,7 +259,7 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
 {
         (void)V;
         *to = (struct ran_mapped_table){"wide.weight", rows > 0 ? rows : c->linear.wide, C,
-                                        &p->wide, false};
+                                        &ran_linear_of(p)->wide, false};
         return 1;
 }
 
@@ -290,7 +291,7 @@ static void release(struct ran_workspace *w)
 static void add_words(struct ran_workspace *w, const struct ran_params *p,
                       const struct ran_document *d, size_t C, float *logits)
 {
-        ran_linear_words_add(logits, bucket_of(w), p, w->c, d, C);
+        ran_linear_words_add(logits, bucket_of(w), ran_linear_of(p), w->c, d, C);
 }
 
 static void add_one_word(struct ran_workspace *w, const struct ran_params *p,
@@ -301,7 +302,7 @@ static void add_one_word(struct ran_workspace *w, const struct ran_params *p,
 
         find_sentence(&r);
         note_all(&r);
-        add_buckets(logits, r.bucket, r.n, p, C, scale);
+        add_buckets(logits, r.bucket, r.n, ran_linear_of(p), C, scale);
 }
 
 /* A feature divides its contribution evenly among its words, and they among their tokens. A missing
@@ -310,7 +311,7 @@ static void explain(const struct ran_workspace *w, const struct ran_params *p,
                     const struct ran_document *d, size_t C, size_t output, const float *weight,
                     double scale, double *value)
 {
-        const struct contribution contribution = {p, weight, C, scale, value};
+        const struct contribution contribution = {ran_linear_of(p), weight, C, scale, value};
         struct reader r = {.c = w->c, .d = d, .w = output, .contribution = &contribution};
 
         find_sentence(&r);
@@ -319,6 +320,7 @@ static void explain(const struct ran_workspace *w, const struct ran_params *p,
 
 const struct ran_part ran_part_words = {
         .is_in = is_in,
+        .params_size = sizeof(struct ran_linear_params),
         .tensors = tensors,
         .tables = tables,
         .classes = "wide.bias",

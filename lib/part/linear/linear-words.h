@@ -22,7 +22,7 @@
 #define RAN_MODEL_LINEAR_WORDS_H
 
 #include "part/crf/crf.h"
-#include "nn/part.h"
+#include "part/linear/linear-rows.h"
 
 /* Whether a model has it. */
 static inline bool ran_has_linear_words(const struct ran_config *c)
@@ -40,7 +40,7 @@ size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
 
 /* Adds the linear model's logits of each word of d to logits (words, C). bucket: scratch, room for
  * ran_linear_words_features. */
-void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_params *p,
+void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_linear_params *p,
                           const struct ran_config *c, const struct ran_document *d, size_t C);
 
 #endif

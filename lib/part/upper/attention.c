@@ -40,11 +40,12 @@ static void attend(struct ran_workspace *w, const struct ran_params *p, size_t b
         float *key = own->rows.key + at * A, *weight = own->rows.weight + at;
         float *h = w->head.head + b * D;
 
-        ran_gemm_linear(w->pool, key, A, x, D, p->upper.key_w, p->upper.key_b, n, D, A);
+        ran_gemm_linear(w->pool, key, A, x, D, ran_upper_of(p)->key_w, ran_upper_of(p)->key_b, n, D,
+                        A);
         for (size_t i = 0; i < n * A; i++)
                 key[i] = tangent(key[i]);
         for (size_t i = 0; i < n; i++)
-                weight[i] = ran_simd->dot(key + i * A, p->upper.query, A);
+                weight[i] = ran_simd->dot(key + i * A, ran_upper_of(p)->query, A);
         soften(weight, n);
         memset(h, 0, D * sizeof *h);
         for (size_t i = 0; i < n; i++)
@@ -76,14 +77,14 @@ static void attend_bwd(struct ran_workspace *w, const struct ran_params *p, stru
         for (size_t i = 0; i < n; i++) {
                 const float ds = (float)((double)weight[i] * ((double)dweight[i] - mean));
 
-                if (dp->upper.query != NULL)
-                        ran_simd->axpy(dp->upper.query, ds, key + i * A, A);
+                if (ran_upper_of(dp)->query != NULL)
+                        ran_simd->axpy(ran_upper_of(dp)->query, ds, key + i * A, A);
                 for (size_t a = 0; a < A; a++)
-                        dkey[i * A + a] =
-                                ds * p->upper.query[a] * (1 - key[i * A + a] * key[i * A + a]);
+                        dkey[i * A + a] = ds * ran_upper_of(p)->query[a] *
+                                          (1 - key[i * A + a] * key[i * A + a]);
         }
-        ran_gemm_linear_bwd(w->pool, dx, D, true, dp->upper.key_w, dp->upper.key_b, dkey, A, x, D,
-                            p->upper.key_w, n, D, A);
+        ran_gemm_linear_bwd(w->pool, dx, D, true, ran_upper_of(dp)->key_w, ran_upper_of(dp)->key_b,
+                            dkey, A, x, D, ran_upper_of(p)->key_w, n, D, A);
 }
 
 void ran_upper_attend_bwd(struct ran_workspace *w, const struct ran_params *p,

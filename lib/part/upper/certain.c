@@ -33,8 +33,8 @@ void ran_upper_choose(struct ran_workspace *w, const struct ran_params *p)
                 float *logits = own->rows.logits + first * C;
                 double best = -INFINITY;
 
-                ran_gemm_linear(w->pool, logits, C, own->x + first * D, D, p->head.out_w,
-                                p->head.out_b, n, D, C);
+                ran_gemm_linear(w->pool, logits, C, own->x + first * D, D, p->head.w, p->head.b, n,
+                                D, C);
                 own->chosen[b] = first;
                 for (size_t i = 0; i < n; i++) {
                         const double certain =

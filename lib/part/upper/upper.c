@@ -55,14 +55,16 @@ static int check(const struct ran_config *c, struct ran_error *err)
         return inside ? ran_config_check(&inner, err) : RAN_OK;
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_upper_params *p,
-                    const struct ran_config *c)
+static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
+                    const struct ran_config *c, size_t C)
 {
         const bool attends = c->upper.kind == RAN_UPPER_ATTENTION,
                    enters = c->upper.kind >= RAN_UPPER_RAN;
         const size_t D = c->dim, A = c->upper.dim, l = 0;
         const char *prefix = NULL;
+        struct ran_upper_params *p = ran_upper_of(params);
 
+        (void)C;
         RAN_UPPER_PARAMS(RAN_TENSOR_FIELD)
 }
 
@@ -152,8 +154,8 @@ static void read_rows(struct ran_workspace *w, const struct ran_params *p)
         inner->noise = w->noise;
         inner->noise.seed = ~w->noise.seed; /* layers of the encoder below have the same numbers */
         inner->scoring_keys = w->scoring_keys;
-        ran_gemm_linear(w->pool, inner->x[0], A, own->x, D, p->upper.in_w, p->upper.in_b,
-                        own->first[w->packed->B], D, A);
+        ran_gemm_linear(w->pool, inner->x[0], A, own->x, D, ran_upper_of(p)->in_w,
+                        ran_upper_of(p)->in_b, own->first[w->packed->B], D, A);
         ran_encode_drop(inner, inner->x[0]);
         ran_encode_rows(inner, p->inner);
 }
@@ -167,8 +169,9 @@ static void read_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
         const size_t D = w->D, A = own->c.dim;
 
         ran_encode_bwd(inner, p->inner, dp->inner);
-        ran_gemm_linear_bwd(w->pool, dx, D, false, dp->upper.in_w, dp->upper.in_b, inner->dx, A,
-                            own->x, D, p->upper.in_w, own->first[w->packed->B], D, A);
+        ran_gemm_linear_bwd(w->pool, dx, D, false, ran_upper_of(dp)->in_w, ran_upper_of(dp)->in_b,
+                            inner->dx, A, own->x, D, ran_upper_of(p)->in_w,
+                            own->first[w->packed->B], D, A);
 }
 
 /* ---- outputs of word positions -------------------------------------------------------------- */
@@ -269,7 +272,8 @@ const struct ran_part ran_part_upper = {
         .is_in = is_in,
         .check = check,
         .within = within,
-        .upper_tensors = tensors,
+        .params_size = sizeof(struct ran_upper_params),
+        .tensors = tensors,
         .own_size = sizeof(struct ran_upper_memory),
         .init = init,
         .release = release,

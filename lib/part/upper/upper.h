@@ -21,6 +21,25 @@
 
 #include "nn/workspace.h"
 
+/* X(field, name, rows, cols, init, present when); A is upper_dim, and the width of an encoder
+ * within. */
+#define RAN_UPPER_PARAMS(X)                                       \
+        X(in_w, "upper.in.weight", A, D, GLOROT, enters)          \
+        X(in_b, "upper.in.bias", 0, A, ZERO, enters)              \
+        X(key_w, "upper.attention.weight", A, D, GLOROT, attends) \
+        X(key_b, "upper.attention.bias", 0, A, ZERO, attends)     \
+        X(query, "upper.attention.query", 0, A, ZERO, attends)
+
+struct ran_upper_params {
+#define X(field, name, rows, cols, init, when) float *field;
+        RAN_UPPER_PARAMS(X)
+#undef X
+};
+static inline struct ran_upper_params *ran_upper_of(const struct ran_params *p)
+{
+        return p->own[RAN_PART_UPPER];
+}
+
 /* X(field, floats), of certain windows: R of all documents. */
 #define RAN_UPPER_CERTAIN_ROWS(X) X(logits, R *(double)w->size.C)
 

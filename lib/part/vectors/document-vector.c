@@ -53,18 +53,18 @@ void ran_document_vector_weights(float *weight, const struct ran_config *c,
                                  const struct ran_head_params *head, size_t V)
 {
         const size_t first = ran_lm_first(c, V), tails = ran_lm_tails(c, V);
-        double z = log_sum(head->lm_b, first, -INFINITY);
+        double z = log_sum(head->b, first, -INFINITY);
 
         if (tails > 0)
-                z = log_sum(head->lm_tail_b, tails, z);
-        weigh(weight, head->lm_b, first, -z);
+                z = log_sum(head->tail_b, tails, z);
+        weigh(weight, head->b, first, -z);
         for (size_t k = 0; k < tails; k++) {
                 const struct ran_lm_group g = ran_lm_tail(c, V, k);
-                const float *bias = head->lm_b + g.from;
+                const float *bias = head->b + g.from;
                 const size_t n = g.end - g.from;
 
                 weigh(weight + g.from, bias, n,
-                      (double)head->lm_tail_b[k] - z - log_sum(bias, n, -INFINITY));
+                      (double)head->tail_b[k] - z - log_sum(bias, n, -INFINITY));
         }
 }
 
