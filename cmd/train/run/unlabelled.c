@@ -374,6 +374,14 @@ static void describe_self(const struct train_session *s, const struct ran_train_
         json_end(out, '}');
 }
 
+static void describe_origin(const char *name, const char *digest, struct ran_buf *out)
+{
+        json_name(out, name);
+        json_begin(out, '{');
+        json_put_text(out, "digest", digest);
+        json_end(out, '}');
+}
+
 /* What was before in-domain vectors, so that --replay begins there: the settings that they change,
  * and where the vectors came from whose place they take. */
 static void describe_before(const struct train_session *s, const struct ran_train_job *job,
@@ -387,12 +395,10 @@ static void describe_before(const struct train_session *s, const struct ran_trai
         json_begin(out, '{');
         ran_fields_changes(ran_config_fields, job->config, &x->config, out);
         json_end(out, '}');
-        if (job->init == NULL)
-                return;
-        json_name(out, "init");
-        json_begin(out, '{');
-        json_put_text(out, "digest", ran_model_metadata(job->init, "digest"));
-        json_end(out, '}');
+        if (job->init != NULL)
+                describe_origin("init", ran_model_metadata(job->init, "digest"), out);
+        if (job->vectors != NULL)
+                describe_origin("vectors", job->vectors->digest, out);
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
