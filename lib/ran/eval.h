@@ -100,10 +100,12 @@ void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
 
 /* ---- labels that are probably wrong (eval/suspects.c) ---------------------------------------- */
 
+#define RAN_NO_LABEL UINT32_MAX
 struct ran_suspect {
         size_t document;           /* its index */
-        uint32_t label, suggested; /* its own; the most probable other one */
-        float own;                 /* the probability of `label`: the order */
+        uint32_t label, suggested; /* its own; the most probable other one; or RAN_NO_LABEL */
+        float own;                 /* the probability of what is said */
+        double order;              /* the smaller, the more suspicious */
         double margin; /* by how much `suggested` is more probable than `label`: -1 to 1 */
         bool counted;  /* for another label, by the thresholds */
 };
@@ -113,6 +115,13 @@ struct ran_suspect {
  * have one label. */
 int ran_suspects_find(struct ran_suspect *s, const float *p, const uint32_t *label, size_t n,
                       size_t C, double *threshold, size_t *wrong, struct ran_error *err);
+/* The same with several labels a document, those of document i label[first[i]] to
+ * label[first[i + 1] - 1]. A suspect is one label of one document: to be removed (`suggested` is
+ * RAN_NO_LABEL) or added (`label` is). *s, for the caller to free, holds the *found ones for which
+ * the other is more probable. */
+int ran_suspects_find_several(struct ran_suspect **s, size_t *found, const float *p,
+                              const size_t *first, const uint32_t *label, size_t n, size_t C,
+                              double *threshold, size_t *wrong, struct ran_error *err);
 
 /* ---- thresholds of labels (eval/threshold.c) --------------------------------------------------
  */

@@ -117,3 +117,20 @@ numbers() {
     { echo "$output" >&2; false; }
   run -3 clusters nowhere.ran all.jsonl
 }
+
+@test "arrays: clusters says what it cannot use" {
+  run -2 --separate-stderr clusters "$model"
+  [ "$stderr" = 'usage: clusters MODEL FILE [COSINE [K]]' ]
+  run -2 --separate-stderr clusters "$model" in.jsonl 0.7 3 x
+  [ "$stderr" = 'usage: clusters MODEL FILE [COSINE [K]]' ]
+  for k in 0 x -1 1.5 ''; do
+    run -2 --separate-stderr clusters "$model" in.jsonl 0.7 "$k"
+    [[ -z $output && $stderr == "clusters: K is a number from 1 on, not \"$k\"" ]]
+  done
+  run -2 --separate-stderr clusters "$model" - <in.jsonl
+  [[ -z $output && $stderr == 'clusters: - is no file: it is read three times' ]]
+  run -2 --separate-stderr clusters "$model" <(cat in.jsonl)
+  [[ -z $output && $stderr == *'is no file: it is read three times' ]]
+  run -2 --separate-stderr clusters "$model" in.jsonl 2
+  [[ -z $output && $stderr == *'--least must be a number from -1 to 1'* ]]
+}

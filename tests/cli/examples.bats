@@ -370,6 +370,17 @@ END
   [ "$stderr" = 'near-duplicates: - is no file: with a model it is read twice' ]
 }
 
+@test "examples: near-duplicates has no other option, and -m names a model" {
+  weather >in.jsonl
+  for options in '-x' '-m' '--model model.ran' '-m model.ran' '-m model.ran in.jsonl 0.9 x'; do
+    # shellcheck disable=SC2086
+    run -2 --separate-stderr near-duplicates $options
+    [[ -z $output && $stderr == *'usage: near-duplicates [-m MODEL] FILE [LEAST]' ]]
+  done
+  printf '{"id":"%s","text":"the rain fell all day"}\n' a b >-m.jsonl
+  [ "$(near-duplicates -- -m.jsonl)" = "1$(printf '\t')\"a\"$(printf '\t')\"b\"" ]
+}
+
 @test "examples: near-duplicates paired all texts without a known word" {
   tiny_model model.ran --wide 0
   for text in '\u96ea' '\u0e44\u0e17\u0e22' '\u2603 \u2603' 'wet wet day' 'wet wet day \u96ea'; do

@@ -201,7 +201,8 @@ topics() {
 @test "unlabelled: what does not go with it is refused" {
   refused 2 '--unlabelled trains linear models' self_train --encoder ran --unlabelled texts.jsonl train.jsonl
   refused 2 '--pretrain is for an encoder' self_train --pretrain texts.jsonl --unlabelled texts.jsonl train.jsonl
-  refused 2 'is for ran-train classify' ran-train tag -o "$out/t.ran" --unlabelled texts.jsonl train.jsonl
+  refused 2 'is for ran-train classify: taggers learn more from --init with a pretrained encoder' \
+    ran-train tag -o "$out/t.ran" --unlabelled texts.jsonl train.jsonl
   refused 2 '--unlabelled is for documents with one label each' \
     self_train --soft-label p --unlabelled texts.jsonl train.jsonl
   jq -c '.labels = [.label] | del(.label)' train.jsonl >"$out/several.jsonl"

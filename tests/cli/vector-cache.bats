@@ -77,6 +77,15 @@ train() {
   [ ! -e v ]
 }
 
+@test "vector-cache: an encoder that was not pretrained does without it, and says so" {
+  ran-train classify -q -j 1 --base none --wide 0 --dim 8 --layers 1 --epochs 1 -o own.ran train.jsonl
+  ran-classify -m own.ran --embed --only train.jsonl >without.jsonl
+  run -0 --separate-stderr ran-classify -m own.ran --embed --only --vector-cache v train.jsonl
+  [ "$stderr" = 'ran-classify: v is not used: own.ran has no pretrained encoder' ]
+  diff - without.jsonl <<<"$output"
+  [ ! -e v ]
+}
+
 @test "vector-cache: a file that cannot be written is named before the work begins" {
   run -3 --separate-stderr train --vector-cache missing/v -o m.ran
   [[ $stderr == *'missing/v: No such file or directory'* ]]

@@ -50,6 +50,47 @@ TEST(suspects_that_are_alike_keep_their_order_and_one_label_has_none)
         CHECK_STR(err.text, "all documents have one label: nothing tells which is wrong");
 }
 
+/* Labels 0 and 1, by hand: documents 0, 1 and 4 have the first, 1 and 2 the second, none the third.
+ * t of the first: has mean of .9 .8 .1, lacks mean of .7 .9; of the second: has mean of .9 .2,
+ * lacks mean of .95 .9 .4. */
+TEST(suspects_of_several_labels_are_to_be_added_or_removed)
+{
+        static const float p[] = {0.9f, 0.05f, 0,    0.8f, 0.9f, 0,    0.3f, 0.2f,
+                                  0,    0.1f,  0.1f, 0,    0.1f, 0.6f, 0.5f};
+        static const size_t first[] = {0, 1, 3, 4, 4, 5};
+        static const uint32_t label[] = {0, 1, 0, 1, 0};
+        struct ran_suspect *s;
+        struct ran_error err = {0};
+        double threshold[3];
+        size_t wrong, found;
+
+        REQUIRE(CHECK_OK(ran_suspects_find_several(&s, &found, p, first, label, 5, 3, threshold,
+                                                   &wrong, &err),
+                         err));
+        CHECK_NEAR(threshold[0], 0.6, 1e-6);
+        CHECK_NEAR(threshold[1], 0.55, 1e-6);
+        CHECK(isinf(threshold[2]));
+        REQUIRE(CHECK_SIZE(found, 3));
+        CHECK_SIZE(s[0].document, 4);
+        CHECK_SIZE(s[0].label, 0);
+        CHECK_SIZE(s[0].suggested, RAN_NO_LABEL);
+        CHECK_NEAR(s[0].margin, 0.8, 1e-6);
+        CHECK(s[0].counted);
+        CHECK_SIZE(s[1].document, 2); /* .8 speak against it, .75 on average for those without */
+        CHECK_SIZE(s[1].label, 1);
+        CHECK(s[1].counted);
+        CHECK_SIZE(s[2].document, 4);
+        CHECK_SIZE(s[2].label, RAN_NO_LABEL);
+        CHECK_SIZE(s[2].suggested, 1);
+        CHECK_NEAR(s[2].own, 0.4, 1e-6);
+        CHECK_NEAR(s[2].order, 0.4 / 0.75, 1e-6);
+        CHECK_NEAR(s[0].order, 0.1 / 0.6, 1e-6);
+        CHECK(s[2].counted);
+        /* first, has: 1 of 3; second, has: 1 of 2, lacks: 1 of 3 */
+        CHECK_SIZE(wrong, 3);
+        free(s);
+}
+
 /* ---- thresholds ------------------------------------------------------------------------------ */
 
 TEST(threshold_reaches_a_recall_or_a_precision)

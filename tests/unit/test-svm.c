@@ -904,6 +904,95 @@ TEST(cross_validation_chooses_the_scale_of_affixes)
         }
 }
 
+enum { F = 20 };
+
+/* Dense features of each document: noise, or its label in the first C. */
+static void add_dense(struct bench *b, bool tell)
+{
+        struct ran_error err = {0};
+        struct dice dice = {.key = 14};
+        float *v = ran_alloc_floats(b->d.B * F, &err);
+        const struct ran_dense dense = {.B = b->d.B, .F = F, .v = v};
+        struct ran_dense_frame frame = {0};
+
+        REQUIRE(v != NULL);
+        for (size_t d = 0; d < b->d.B; d++) {
+                const uint32_t label = b->d.labels[b->d.label_first[d]];
+
+                for (size_t f = 0; f < F; f++)
+                        v[d * F + f] = tell ? label == f : (float)dice_size(&dice, 0, 99);
+        }
+        CHECK_OK(ran_dense_frame_init(&frame, &dense, b->document, b->documents, false, &err), err);
+        make_features(b);
+        ran_features_release(&b->features);
+        CHECK_OK(ran_features_make(&b->features, &b->lists, &b->c, b->document, b->documents,
+                                   b->idf, &dense, &frame, b->keep, b->k.pool, &err),
+                 err);
+        ran_dense_frame_release(&frame);
+        free(v);
+}
+
+/* Dense features are features: with r of 0.5 the optimum is that of a matrix where they are half as
+ * large, and sparse. */
+TEST(svm_scales_dense_features)
+{
+        struct ran_error err = {0};
+        float logits[2][80 * C];
+        struct bench b;
+
+        for (size_t ratios = 0; ratios < 2; ratios++) {
+                bench_init(&b, 80, false);
+                add_dense(&b, false);
+                b.k.ratios = ratios == 1;
+                b.k.dense = 0.5;
+                for (size_t i = 0; i < 2; i++) {
+                        struct ran_svm_solver *s = ran_svm_solver_new(&b.k, NULL, NULL, &err);
+
+                        REQUIRE(s != NULL);
+                        solve(s, 1, 1e-5);
+                        ran_svm_solver_score(s, b.document, 80, logits[i]);
+                        ran_svm_solver_free(s);
+                        /* ratios would weigh them as sparse ones: then scaled in another way */
+                        for (size_t d = 0; d < 80; d++)
+                                for (size_t f = 1; f <= F; f++)
+                                        b.features.x[b.features.first[d + 1] - f] *= 0.5f;
+                        if (ratios == 0)
+                                b.features.dense = 0;
+                        b.k.dense = 1;
+                }
+                for (size_t i = 0; i < 80 * C; i++)
+                        CHECK_NEAR((double)logits[0][i], (double)logits[1][i], 1e-3);
+                bench_release(&b);
+        }
+}
+
+/* Those that tell nothing are left out, and those that tell all are not, by a race (1,500
+ * documents) or without one. */
+TEST(cross_validation_chooses_the_scale_of_dense_features)
+{
+        struct ran_error err = {0};
+        struct dice dice = {.key = 15};
+
+        for (size_t i = 0; i < 4; i++) {
+                const bool tell = i % 2 == 1;
+                double cost = 0;
+                struct bench b;
+
+                bench_init(&b, i < 2 ? 1500 : 300, false);
+                for (size_t d = 0; d < b.d.B; d++) /* tokens do not decide all */
+                        if (dice_size(&dice, 0, 9) < 3)
+                                b.d.labels[b.d.label_first[d]] =
+                                        (uint32_t)dice_size(&dice, 0, C - 1);
+                add_dense(&b, tell);
+                CHECK_OK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, NULL, NULL, NULL, NULL,
+                                            &err),
+                         err);
+                CHECK((b.k.dense > 0) == tell);
+                CHECK(b.k.dense <= 1);
+                bench_release(&b);
+        }
+}
+
 /* A handful of documents is not divided; and documents that are left out are neither predicted nor
  * learned from. */
 TEST(cross_validation_of_few)

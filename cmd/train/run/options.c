@@ -58,7 +58,9 @@ const struct ran_field train_file_fields[] = {
                  "of the documents show that it helps; may be repeated",
          .first = true,
          RAN_RULES(
-                 RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
+                 RAN_NEEDS_AS("task=classify",
+                              "is for ran-train classify: taggers learn more from --init with a "
+                              "pretrained encoder"),
                  RAN_EXCLUDES("soft_label multilabel",
                               "--unlabelled is for documents with one label each"),
                  RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes",

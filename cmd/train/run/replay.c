@@ -370,8 +370,9 @@ int train_replay_compare(const struct train_replay *r, const char *output)
         else if (what.failed)
                 cmd_warn("%s is not reproduced", r->path);
         else
-                cmd_warn("%s is not reproduced: %.*s (there, and here)", r->path, (int)what.len,
-                         what.data);
+                cmd_warn("%s is not reproduced: %.*s (there, and here); it may be of another build "
+                         "of " RAN_VERSION ", from before its release",
+                         r->path, (int)what.len, what.data);
         ran_buf_release(&what);
         ran_model_free(m);
         return equal ? CMD_OK : CMD_DIVERGED;

@@ -27,10 +27,12 @@ static const struct output_format *const formats[] = {OUTPUT_FORMATS(OUTPUT_ENTR
 struct suspects {
         const struct train_session *s;
         const struct ran_dataset *set;
+        bool several;                /* labels a document: a suspect is one to add or remove */
         float *p;                    /* (B, C) out of fold */
-        struct ran_suspect *suspect; /* (B) the most suspicious first */
-        double *threshold;           /* (C) */
-        size_t wrong, listed;        /* about so many are wrong; so many are written */
+        struct ran_suspect *suspect; /* (found) the most suspicious first */
+        size_t found;
+        double *threshold;    /* (C) */
+        size_t wrong, listed; /* about so many are wrong; so many are written */
 };
 
 /* ---- the models of the folds ----------------------------------------------------------------- */
@@ -50,6 +52,22 @@ static int on_fold(void *arg, size_t fold)
         return train_run_stopped();
 }
 
+static int find(struct suspects *x, struct ran_error *err)
+{
+        const struct ran_dataset *set = x->set;
+
+        x->found = set->B;
+        if (x->several)
+                return ran_suspects_find_several(&x->suspect, &x->found, x->p, set->label_first,
+                                                 set->labels, set->B, set->C, x->threshold,
+                                                 &x->wrong, err);
+        x->suspect = ran_alloc(set->B, sizeof *x->suspect, err);
+        /* With one label a document, labels has one for each. */
+        return x->suspect == NULL ? RAN_ENOMEM
+                                  : ran_suspects_find(x->suspect, x->p, set->labels, set->B, set->C,
+                                                      x->threshold, &x->wrong, err);
+}
+
 /* RAN_OK, or why there is no list. */
 static int judge(struct suspects *x, const struct ran_train_job *job, struct ran_error *err)
 {
@@ -60,15 +78,11 @@ static int judge(struct suspects *x, const struct ran_train_job *job, struct ran
         if (B > SIZE_MAX / sizeof *x->p / C)
                 return ran_fail(err, RAN_ENOMEM, "%zu documents of %zu labels are too many", B, C);
         x->p = ran_alloc_floats(B * C, err);
-        x->suspect = ran_alloc(B, sizeof *x->suspect, err);
         x->threshold = ran_alloc(C, sizeof *x->threshold, err);
-        if (x->p == NULL || x->suspect == NULL || x->threshold == NULL)
+        if (x->p == NULL || x->threshold == NULL)
                 return RAN_ENOMEM;
-        const int rc = ran_train_folds(&watched, x->s->options->mode.folds, on_fold, x, x->p, err);
-        /* With one label a document, labels has one for each. */
-        return rc != RAN_OK ? rc
-                            : ran_suspects_find(x->suspect, x->p, x->set->labels, B, C,
-                                                x->threshold, &x->wrong, err);
+        RAN_TRY(ran_train_folds(&watched, x->s->options->mode.folds, on_fold, x, x->p, err));
+        return find(x, err);
 }
 
 /* ---- a document ------------------------------------------------------------------------------ */
@@ -87,6 +101,17 @@ static void line_of(const struct suspects *x, size_t b, struct cmd_line *line)
                 cmd_die(CMD_FAILED, "%s:%zu: %s", line->file, line->number, err.text);
 }
 
+/* Of several labels: which is to be added, or removed. */
+static const char *change_of(const struct ran_suspect *k)
+{
+        return k->label == RAN_NO_LABEL ? "add" : "remove";
+}
+
+static uint32_t changed_label(const struct ran_suspect *k)
+{
+        return k->label == RAN_NO_LABEL ? k->suggested : k->label;
+}
+
 static void write_record(const struct suspects *x, size_t rank, const struct cmd_line *line,
                          struct ran_buf *out)
 {
@@ -97,8 +122,12 @@ static void write_record(const struct suspects *x, size_t rank, const struct cmd
 
         json_begin(&value, '{');
         json_put_size(&value, "rank", rank + 1);
-        json_put_text(&value, "label", x->set->names[k->label]);
-        json_put_text(&value, "suggested", x->set->names[k->suggested]);
+        if (x->several) {
+                json_put_text(&value, change_of(k), x->set->names[changed_label(k)]);
+        } else {
+                json_put_text(&value, "label", x->set->names[k->label]);
+                json_put_text(&value, "suggested", x->set->names[k->suggested]);
+        }
         json_put_float(&value, "margin", (float)k->margin);
         json_put_text(&value, "file", line->file);
         json_put_size(&value, "line", line->number);
@@ -121,11 +150,12 @@ static int write_row(const struct suspects *x, size_t rank, const struct cmd_lin
 
         cmd_row_size(row, rank + 1);
         RAN_TRY(cmd_row_id(row, line, err));
-        cmd_row_text(row, x->set->names[k->label]);
-        cmd_row_text(row, x->set->names[k->suggested]);
+        cmd_row_text(row, x->several ? change_of(k) : x->set->names[k->label]);
+        cmd_row_text(row, x->set->names[x->several ? changed_label(k) : k->suggested]);
         cmd_row_float(row, (float)k->margin);
-        cmd_row_float(row, p[k->label]);
-        cmd_row_float(row, p[k->suggested]);
+        cmd_row_float(row, p[x->several ? changed_label(k) : k->label]);
+        if (!x->several)
+                cmd_row_float(row, p[k->suggested]);
         RAN_TRY(cmd_row_document(row, line, scratch, err));
         cmd_row_end(row);
         return RAN_OK;
@@ -142,28 +172,39 @@ static void add_label(struct ran_buf *out, const struct suspects *x, size_t c, f
         page_put_share(out, (double)p);
 }
 
+static void add_labels(struct ran_buf *out, const struct suspects *x, const struct ran_suspect *k)
+{
+        const float *p = x->p + k->document * x->set->C;
+
+        page_open(out, HTML_PARAGRAPH);
+        if (!x->several || k->label != RAN_NO_LABEL)
+                add_label(out, x, k->label, p[k->label],
+                          x->several ? "remove:" : "label:", HTML_LABEL_WRONG);
+        if (!x->several || k->suggested != RAN_NO_LABEL)
+                add_label(out, x, k->suggested, p[k->suggested],
+                          x->several ? "add:" : " suggested:", HTML_LABEL_RIGHT);
+        page_close(out, HTML_PARAGRAPH);
+}
+
 static int add_article(const struct suspects *x, size_t rank, const struct cmd_line *line,
                        struct page_documents *documents, struct ran_buf *text,
                        struct ran_error *err)
 {
         const struct ran_suspect *k = &x->suspect[rank];
-        const float *p = x->p + k->document * x->set->C;
         struct page_document d = {.doubt = 1 - (double)k->own};
 
         text->len = 0;
         RAN_TRY(foreign_add_text(text, &line->record, err));
         page_record_name(&d.name, &line->record, line->file, line->number);
-        page_open(&d.body, HTML_PARAGRAPH);
-        add_label(&d.body, x, k->label, p[k->label], "label:", HTML_LABEL_WRONG);
-        add_label(&d.body, x, k->suggested, p[k->suggested], " suggested:", HTML_LABEL_RIGHT);
-        page_close(&d.body, HTML_PARAGRAPH);
+        add_labels(&d.body, x, k);
         page_put_excerpt(&d.body, text->data, text->len, EXCERPT);
         const int rc = page_documents_add(documents, &d, err);
         page_document_release(&d);
         return rc;
 }
 
-/* By label: its threshold, its documents, and how many of them are listed. */
+/* By label: its threshold, its documents, and how many suspects of it are listed: with several
+ * labels a document, those that have it and those that lack it. */
 static void write_labels(const struct suspects *x, struct ran_buf *out)
 {
         struct ran_error err;
@@ -173,13 +214,15 @@ static void write_labels(const struct suspects *x, struct ran_buf *out)
         if (count == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         size_t *listed = count + C;
-        for (size_t b = 0; b < x->set->B; b++) {
-                count[x->suspect[b].label]++;
-                listed[x->suspect[b].label] += b < x->listed;
-        }
+        for (size_t at = 0; at < x->set->label_first[x->set->B]; at++)
+                count[x->set->labels[at]]++;
+        for (size_t rank = 0; rank < x->listed; rank++)
+                listed[changed_label(&x->suspect[rank])]++;
         page_put(out, HTML_HEADING, "Labels");
         struct page_table t = page_table_begin(
-                out, PAGE_WIDE, "label|#documents|#probably wrong||#mean probability");
+                out, PAGE_WIDE,
+                x->several ? "label|#documents|#probably wrong or missing||#mean probability"
+                           : "label|#documents|#probably wrong||#mean probability");
         for (size_t c = 0; c < C; c++)
                 if (count[c] > 0)
                         page_row(&t, CELL_NAME(x->set->names[c]), CELL_COUNT(count[c]),
@@ -196,12 +239,12 @@ static void write_page(const struct suspects *x, struct page_documents *document
         struct ran_buf lead = {0};
 
         page_count(&lead, x->listed);
-        ran_buf_str(&lead, " of ");
+        ran_buf_str(&lead, x->several ? " labels of " : " of ");
         page_count(&lead, x->set->B);
         ran_buf_printf(&lead,
-                       " documents, the most suspicious first; about %zu labels are wrong. The "
+                       " documents, the most suspicious first; about %zu labels are wrong%s. The "
                        "probabilities are from models that were trained on other documents.",
-                       x->wrong);
+                       x->wrong, x->several ? " or missing" : "");
         page_begin(&out->buf, "Labels that are probably wrong", &lead);
         write_labels(x, &out->buf);
         page_worst_write(documents, "Documents", x->listed, "documents", out);
@@ -212,9 +255,10 @@ static void write_page(const struct suspects *x, struct page_documents *document
 
 static void write_list(const struct suspects *x)
 {
-        static const char *const heads[] = {"rank",        "id",     "label",
-                                            "suggested",   "margin", "p_label",
-                                            "p_suggested", "text",   NULL};
+        static const char *const one[] = {"rank",    "id",          "label", "suggested", "margin",
+                                          "p_label", "p_suggested", "text",  NULL};
+        static const char *const several[] = {"rank",   "id",      "change", "label",
+                                              "margin", "p_label", "text",   NULL};
         const struct output_format *format = formats[x->s->options->mode.suspects_format];
         struct page_documents documents = {0};
         struct ran_buf scratch = {0};
@@ -226,7 +270,7 @@ static void write_list(const struct suspects *x)
         cmd_sink_open(&out, NULL);
         struct cmd_row row = {.format = format, .out = &out.buf};
         if (format->kind == OUTPUT_ROWS) {
-                cmd_row_names(&row, heads);
+                cmd_row_names(&row, x->several ? several : one);
                 cmd_row_end(&row);
         }
         for (size_t rank = 0; rank < x->listed && rc == RAN_OK; rank++) {
@@ -249,22 +293,30 @@ static void write_list(const struct suspects *x)
         ran_record_release(&line.record);
 }
 
+static void tell(const struct suspects *x)
+{
+        if (x->several)
+                cmd_note("about %zu labels of %zu documents are wrong or missing; the %zu most "
+                         "suspicious are listed",
+                         x->wrong, x->set->B, x->listed);
+        else
+                cmd_note("about %zu of %zu labels are wrong; the %zu most suspicious are listed",
+                         x->wrong, x->set->B, x->listed);
+}
+
 int train_find_wrong_labels(const struct train_session *s, const struct ran_train_job *job)
 {
         const size_t asked = s->options->mode.suspects;
-        struct suspects x = {.s = s, .set = &s->train.set};
+        struct suspects x = {
+                .s = s, .set = &s->train.set, .several = s->config.classify.multilabel};
         struct ran_error err = {0};
         int status = CMD_OK;
 
-        if (s->config.classify.multilabel)
-                cmd_die(CMD_FAILED, "--find-wrong-labels is for documents with one label each, and "
-                                    "these have \"labels\", a list");
         train_run_catch_signals();
-        if (judge(&x, job, &err) == RAN_OK && x.suspect != NULL) {
+        if (judge(&x, job, &err) == RAN_OK) {
                 x.listed = asked > 0 ? asked : x.wrong;
-                x.listed = x.listed < x.set->B ? x.listed : x.set->B;
-                cmd_note("about %zu of %zu labels are wrong; the %zu most suspicious are listed",
-                         x.wrong, x.set->B, x.listed);
+                x.listed = x.listed < x.found ? x.listed : x.found;
+                tell(&x);
                 write_list(&x);
         } else {
                 status = train_run_ended(&err, "interrupted");

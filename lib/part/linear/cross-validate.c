@@ -14,9 +14,9 @@ enum { FOLDS = 5, ENOUGH = 1000 };
 static const double costs[] = {0.25, 0.5, 2, 8};
 /* With ratios, for where there are too few documents to validate. */
 static const double cost_of_few = 0.5;
-/* The scales of a frozen encoder's features, beside n-grams of length 1. The middle one is also for
- * where there are too few documents to validate. Of equally good ones the smaller: 0 leaves them
- * out. */
+/* The scales of a frozen encoder's features, beside n-grams of length 1, ascending. A race tries
+ * the middle one first, and that is also for where there are too few documents to validate. Of
+ * equally good ones the smaller: 0 leaves them out. */
 static const double scales_of_dense[] = {0, 0.3, 1};
 /* The weights of affixes beside n-grams, in the order in which they are tried: the next for the
  * best so far. */
@@ -31,12 +31,16 @@ struct setting {
         double dense, affixes;
         bool ratios;
 };
-/* A smaller tolerance or more passes change no choice, they only take longer. */
+/* A smaller tolerance or more passes change no choice, they only take longer. The first cost of a
+ * chain has nothing to start from; and passes of few documents take no time. */
 static const double rough_tolerance = 0.3;
-enum { ROUGH_PASSES = 10 };
+enum { ROUGH_PASSES = 6, FIRST_PASSES = 8, PASSES_OF_FEW = 10 };
 /* A setting and cost that is worse than the best by so many standard errors is out. */
 static const double surely = 1;
-/* A fold of fewer documents takes nothing out: they say little, and all folds take no time. */
+/* After each further fold, by so many: it is asked again and again. */
+static const double still = 2;
+/* A fold of fewer documents takes nothing out, and all settings are tried: such folds say little,
+ * and take no time. */
 enum { FEW = 250 };
 
 /* A setting with all costs. */
@@ -200,7 +204,8 @@ struct candidate {
         size_t cost;
 };
 
-/* The one with the least loss; of equal ones the first. */
+/* The one with the least loss; of equal ones that with the smallest scale of dense features, and
+ * then the first. */
 static struct candidate find_best(struct validation *x)
 {
         struct candidate best = {NULL, 0};
@@ -209,8 +214,10 @@ static struct candidate find_best(struct validation *x)
         for (size_t i = 0; i < x->paths; i++)
                 for (size_t c = 0; c < x->n_costs; c++) {
                         const double loss = loss_of(x, &x->path[i], c);
+                        const bool equal = best.path != NULL && loss <= least && loss >= least;
 
-                        if (loss < least) {
+                        if (loss < least ||
+                            (equal && x->path[i].setting.dense < best.path->setting.dense)) {
                                 least = loss;
                                 best = (struct candidate){&x->path[i], c};
                         }
@@ -265,6 +272,16 @@ static int validate(struct chain *a)
         return rc;
 }
 
+/* The cost at work. */
+static void begin_cost(const struct chain *a)
+{
+        const struct validation *x = a->x;
+        const size_t passes = a->at == a->from ? FIRST_PASSES : ROUGH_PASSES;
+
+        ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance,
+                             x->races ? passes : PASSES_OF_FEW);
+}
+
 static int start(struct chain *a)
 {
         const struct validation *x = a->x;
@@ -284,7 +301,7 @@ static int start(struct chain *a)
         a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
         if (a->solver == NULL)
                 return RAN_ENOMEM;
-        ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance, ROUGH_PASSES);
+        begin_cost(a);
         return RAN_OK;
 }
 
@@ -322,7 +339,7 @@ static int next_cost(struct chain *a)
                 for (; a->at + 1 < a->end; a->end--)
                         a->path->out[a->end - 1] = true;
         if (++a->at < a->end)
-                ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance, ROUGH_PASSES);
+                begin_cost(a);
         else
                 finish(a);
         return RAN_OK;
@@ -449,34 +466,50 @@ static int add_path(struct validation *x, struct setting s)
         return RAN_OK;
 }
 
-/* All paths but those of other affixes. Fits with ratios come first, for they take longer: so
- * threads end together. */
+/* The paths to begin with. Fits with ratios come first, for they take longer: so threads end
+ * together. */
 static int list_paths(struct validation *x, int ratios)
 {
-        const size_t n = x->k->features->dense > 0 ? DENSE : 1;
+        const bool dense = x->k->features->dense > 0, all = dense && !x->races;
+        const size_t from = dense && !all ? DENSE / 2 : 0, n = all ? DENSE : 1;
 
         for (int with = 1; with >= 0; with--)
-                for (size_t i = 0; i < n; i++)
+                for (size_t i = from; i < from + n; i++)
                         if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
                                 RAN_TRY(add_path(x, (struct setting){scales_of_dense[i],
                                                                      scales_of_affixes[0], with}));
         return RAN_OK;
 }
 
-/* The best path with other scales of affixes, at its costs that are left: they hardly depend on the
- * rest. */
-static int add_affixes(struct validation *x)
+/* A path with the costs that another has left: they hardly depend on scales. */
+static int add_like(struct validation *x, const struct path *like, struct setting s)
 {
-        const struct candidate best = find_best(x);
+        RAN_TRY(add_path(x, s));
+        memcpy(x->path[x->paths - 1].out, like->out, sizeof like->out);
+        return RAN_OK;
+}
 
-        if (best.path == NULL || x->k->features->affixes == SIZE_MAX)
-                return RAN_OK;
-        for (size_t i = 1; i < AFFIXES; i++) {
-                struct setting s = best.path->setting;
+/* The best path with other scales of dense features. */
+static int add_dense(struct validation *x, const struct path *best)
+{
+        struct setting s = best->setting;
 
+        for (size_t i = 0; i < DENSE && x->k->features->dense > 0 && x->races; i++) {
+                s.dense = scales_of_dense[i];
+                if (i != DENSE / 2)
+                        RAN_TRY(add_like(x, best, s));
+        }
+        return RAN_OK;
+}
+
+/* The best path with other scales of affixes. */
+static int add_affixes(struct validation *x, const struct path *best)
+{
+        struct setting s = best->setting;
+
+        for (size_t i = 1; i < AFFIXES && x->k->features->affixes != SIZE_MAX; i++) {
                 s.affixes = scales_of_affixes[i];
-                RAN_TRY(add_path(x, s));
-                memcpy(x->path[x->paths - 1].out, best.path->out, sizeof best.path->out);
+                RAN_TRY(add_like(x, best, s));
         }
         return RAN_OK;
 }
@@ -488,11 +521,49 @@ static void add_chains(struct validation *x, size_t first, size_t fold)
         x->used[fold] = true;
 }
 
-/* All paths leave out the first fold; what they leave of the race, the others. Other affixes must
- * be better there: they are no more than a refinement. */
+/* The best path so far with other scales leaves out the first fold, too. */
+static int try_others(struct validation *x,
+                      int (*add)(struct validation *x, const struct path *best), double share)
+{
+        const struct candidate best = find_best(x);
+        const size_t first = x->paths;
+
+        if (best.path != NULL)
+                RAN_TRY(add(x, best.path));
+        add_chains(x, first, x->first);
+        return run_heat(x, share);
+}
+
+/* What is left of the race leaves out the other folds, one after another. */
+static int race_on(struct validation *x, size_t left, double share)
+{
+        const size_t folds = x->folds - x->first - 1;
+
+        for (size_t f = x->first + 1; f < x->folds && left > 1; f++) {
+                if (!is_usable(x, f))
+                        continue;
+                add_chains(x, 0, f);
+                RAN_TRY(run_heat(x, share / (double)folds));
+                left = drop_worse(x, 0, still);
+        }
+        return RAN_OK;
+}
+
+/* All folds at once. */
+static int try_folds(struct validation *x, double share)
+{
+        for (size_t f = x->first + 1; f < x->folds; f++)
+                if (is_usable(x, f))
+                        add_chains(x, 0, f);
+        return run_heat(x, share);
+}
+
+/* All paths leave out the first fold, then the others. Other affixes must be better in the first
+ * fold: they are no more than a refinement. */
 static int try_all(struct validation *x, int ratios, struct ran_error *err)
 {
-        const double of_first = 0.5, of_affixes = 0.1;
+        const double of_first = 0.4, of_dense = 0.15, of_affixes = 0.1,
+                     of_folds = 1 - of_first - of_dense - of_affixes;
         size_t paths;
 
         RAN_TRY(make_folds(x, err));
@@ -507,16 +578,12 @@ static int try_all(struct validation *x, int ratios, struct ran_error *err)
         RAN_TRY(run_heat(x, of_first));
         if (x->races)
                 drop_worse(x, 0, surely);
+        RAN_TRY(try_others(x, add_dense, of_dense));
+        if (x->races)
+                drop_worse(x, 0, surely);
         paths = x->paths;
-        RAN_TRY(add_affixes(x));
-        add_chains(x, paths, x->first);
-        RAN_TRY(run_heat(x, of_affixes));
-        if (x->races && drop_worse(x, paths, 0) == 1)
-                return RAN_OK;
-        for (size_t f = x->first + 1; f < x->folds; f++)
-                if (is_usable(x, f))
-                        add_chains(x, 0, f);
-        return run_heat(x, 1 - of_first - of_affixes);
+        RAN_TRY(try_others(x, add_affixes, of_affixes));
+        return x->races ? race_on(x, drop_worse(x, paths, 0), of_folds) : try_folds(x, of_folds);
 }
 
 /* The mean over the folds. */

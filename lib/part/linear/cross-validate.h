@@ -13,8 +13,9 @@
  *
  * It is a race. All settings leave out the first fold. What is worse there than the best by a
  * standard error of the difference, document by document, is out, and a C beyond one that is worse
- * is not tried. What is left leaves out the other folds, unless only one is left. A first fold of
- * few documents takes nothing out.
+ * is not tried. Other scales of dense features and of affixes are tried for the best setting only,
+ * at its C that are left. What is left leaves out the other folds, one after another, while what is
+ * worse by two standard errors is out. A first fold of few documents takes nothing out.
  *
  * A path is a setting with all C, a chain a path and a fold: a solver that goes from the smallest C
  * to the largest, each starting where the last ended. Chains go side by side, as many as there are

@@ -3,7 +3,8 @@
  *
  * Each thread has a group of classes. The arrays of a group hold `width` numbers for each column of
  * the matrix, one a class, side by side: a feature of a row then reads one run of memory, however
- * many classes there are, and threads share no cache line.
+ * many classes there are, and threads share no cache line. Those of dense features, of which a row
+ * has all, are a run for each class: most rows move few classes.
  */
 #include "part/linear/svm.h"
 #include "math/elementary.h"
@@ -25,15 +26,16 @@ enum { SIDES = 2 }; /* a document can count for: the class, and the others */
 struct group {
         struct ran_svm_solver *s;
         size_t first, width;
-        float *weight, *bias; /* (columns, width), (width) */
+        float *weight, *bias; /* (sparse columns, width), (width) */
+        float *dense;         /* (width, dense columns) */
         size_t kinds;         /* of r: width with ratios, else 1: all classes have the same */
-        float *square;        /* (columns, kinds) r²; NULL: all are 1 */
+        float *square;        /* (sparse columns, kinds) r²; NULL: all are 1 */
         float *squares;       /* (n, kinds) squared length of a row for a class, 0: not known yet */
         float *alpha;         /* (n, width, sides) dual variables */
         float *score, *step;  /* (width) of the row at work, and what its dual variables move by */
         float *target;        /* (width) whether it is of the class */
         uint32_t *near;       /* (width) classes that are to be solved for the row */
-        float *scaled;        /* (longest row) its features times r², if kinds is 1 */
+        float *scaled;        /* (longest row) its sparse features times r², if kinds is 1 */
         unsigned char *busy;  /* (n) whether a row may still move */
         double worst;         /* largest violation of a pass */
 };
@@ -42,6 +44,7 @@ struct ran_svm_solver {
         struct ran_svm k;
         size_t C, width; /* width: C, or 1 where the second class mirrors the first */
         size_t sides;    /* 1 without soft targets */
+        size_t sparse;   /* columns: the first; the others are dense */
         struct group *group;
         size_t groups;
         size_t *active; /* (actives) numbers of rows, below n, that are not shrunk away */
@@ -70,6 +73,7 @@ static bool mirrors(const struct ran_svm *k, const float *weight, const float *b
 static void release_group(struct group *q)
 {
         free(q->weight);
+        free(q->dense);
         free(q->bias);
         free(q->square);
         free(q->squares);
@@ -99,10 +103,10 @@ static bool scales_affixes(const struct ran_svm *k)
         return k->features->affixes != SIZE_MAX && k->affixes != 1;
 }
 
-/* Whether features differ in r. */
+/* Whether sparse features differ in r. */
 static bool weighs(const struct ran_svm *k)
 {
-        return k->ratios || k->features->dense > 0 || scales_affixes(k);
+        return k->ratios || scales_affixes(k);
 }
 
 static size_t longest_row(const struct ran_features *f)
@@ -118,11 +122,12 @@ static size_t longest_row(const struct ran_features *f)
 static bool allocate_group(struct group *q, struct ran_error *err)
 {
         const struct ran_svm *k = &q->s->k;
-        const size_t columns = k->features->columns, width = q->width, n = k->n;
+        const size_t columns = q->s->sparse, width = q->width, n = k->n;
         const bool scales = weighs(k) && !k->ratios;
 
         q->kinds = k->ratios ? width : 1;
         q->weight = ran_alloc_floats(columns * width, err);
+        q->dense = ran_alloc_floats(k->features->dense * width, err);
         q->bias = ran_alloc_floats(width, err);
         q->square = weighs(k) ? ran_alloc_floats(columns * q->kinds, err) : NULL;
         q->squares = ran_alloc_floats(n * q->kinds, err);
@@ -133,10 +138,10 @@ static bool allocate_group(struct group *q, struct ran_error *err)
         q->near = ran_alloc(width, sizeof *q->near, err);
         q->scaled = scales ? ran_alloc_floats(longest_row(k->features), err) : NULL;
         q->busy = ran_alloc(n, 1, err);
-        return q->weight != NULL && q->bias != NULL && (q->square != NULL || !weighs(k)) &&
-               q->squares != NULL && q->alpha != NULL && q->score != NULL && q->step != NULL &&
-               q->target != NULL && q->near != NULL && (q->scaled != NULL || !scales) &&
-               q->busy != NULL;
+        return q->weight != NULL && q->dense != NULL && q->bias != NULL &&
+               (q->square != NULL || !weighs(k)) && q->squares != NULL && q->alpha != NULL &&
+               q->score != NULL && q->step != NULL && q->target != NULL && q->near != NULL &&
+               (q->scaled != NULL || !scales) && q->busy != NULL;
 }
 
 static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
@@ -161,6 +166,15 @@ static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
         return true;
 }
 
+/* Where a group has the weight of a column for its class c. */
+static float *weight_at(const struct group *q, size_t column, size_t c)
+{
+        const size_t sparse = q->s->sparse, dense = q->s->k.features->dense;
+
+        return column < sparse ? q->weight + column * q->width + c
+                               : q->dense + c * dense + (column - sparse);
+}
+
 /* x + 0: no -0 remains, so that all is the same whether 0 is added later or not. */
 static void copy_start(struct group *q, const float *weight, const float *bias)
 {
@@ -168,8 +182,7 @@ static void copy_start(struct group *q, const float *weight, const float *bias)
 
         for (size_t g = 0; weight != NULL && g < f->columns; g++)
                 for (size_t c = 0; c < q->width; c++)
-                        q->weight[g * q->width + c] =
-                                weight[f->bucket[g] * q->s->C + q->first + c] + 0.0f;
+                        *weight_at(q, g, c) = weight[f->bucket[g] * q->s->C + q->first + c] + 0.0f;
         for (size_t c = 0; bias != NULL && c < q->width; c++)
                 q->bias[c] = bias[q->first + c] + 0.0f;
 }
@@ -181,7 +194,6 @@ struct rating {
         double *all, *squares; /* (columns) sums of x and of x² */
         double *log_all;       /* (columns) ln(smoothing + all) */
         double weight;         /* of all documents */
-        size_t columns;        /* of n-grams and affixes */
 };
 
 static size_t row_document(const struct ran_svm_solver *s, size_t i)
@@ -199,7 +211,7 @@ static void count(struct rating *k)
                 size_t row = s->k.row[i];
                 double weight = (double)s->k.d->weight[row_document(s, i)];
 
-                for (size_t g = f->first[row]; g < f->first[row + 1]; g++) {
+                for (size_t g = f->first[row]; g < f->first[row + 1] - f->dense; g++) {
                         double x = weight * (double)f->x[g];
 
                         k->all[f->column[g]] += x;
@@ -207,7 +219,7 @@ static void count(struct rating *k)
                 }
                 k->weight += weight;
         }
-        for (size_t g = 0; g < k->columns; g++)
+        for (size_t g = 0; g < k->s->sparse; g++)
                 k->log_all[g] = ran_log(smoothing + k->all[g]);
 }
 
@@ -225,7 +237,8 @@ static void count_classes(struct group *q)
                         size_t c = (size_t)t.label[j] - q->first; /* huge below the first */
                         float by = s->k.d->weight[b] * (t.p != NULL ? t.p[j] : 1);
 
-                        for (size_t g = f->first[row]; c < q->width && g < f->first[row + 1]; g++)
+                        for (size_t g = f->first[row];
+                             c < q->width && g < f->first[row + 1] - f->dense; g++)
                                 q->square[f->column[g] * q->width + c] += by * f->x[g];
                 }
         }
@@ -235,7 +248,7 @@ static void count_classes(struct group *q)
  * are left out of a fold may be all of them: it then has no ratio. */
 static void rate_class(const struct rating *k, struct group *q, size_t c)
 {
-        const size_t columns = k->columns;
+        const size_t columns = k->s->sparse;
         double mine = 0, others = 0, sum = 0, scale;
 
         for (size_t g = 0; g < columns; g++) {
@@ -273,7 +286,7 @@ static void scale_affixes(const struct rating *k, struct group *q)
         const float of_ngrams = (float)(2 / (1 + affixes)),
                     of_affixes = (float)(2 * affixes / (1 + affixes));
 
-        for (size_t g = 0; g < k->columns; g++) {
+        for (size_t g = 0; g < k->s->sparse; g++) {
                 const bool affix = svm->features->bucket[g] >= svm->features->affixes;
 
                 for (size_t c = 0; c < q->kinds; c++)
@@ -293,20 +306,17 @@ static void rate_group(void *arg, size_t i)
                 for (size_t c = 0; c < q->width; c++)
                         rate_class(k, q, c);
         } else {
-                for (size_t g = 0; g < k->columns * q->kinds; g++)
+                for (size_t g = 0; g < k->s->sparse * q->kinds; g++)
                         q->square[g] = 1;
         }
         if (scales_affixes(svm))
                 scale_affixes(k, q);
-        for (size_t g = k->columns * q->kinds; g < svm->features->columns * q->kinds; g++)
-                q->square[g] = (float)(svm->dense * svm->dense);
 }
 
 static int rate(struct ran_svm_solver *s, struct ran_error *err)
 {
-        size_t columns = s->k.features->columns;
+        const size_t columns = s->sparse;
         struct rating k = {.s = s,
-                           .columns = columns - s->k.features->dense,
                            .all = ran_alloc(columns, sizeof *k.all, err),
                            .squares = ran_alloc(columns, sizeof *k.squares, err),
                            .log_all = ran_alloc(columns, sizeof *k.log_all, err)};
@@ -342,6 +352,7 @@ struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *
         s->C = C;
         s->width = mirrors(k, weight, bias) ? 1 : C;
         s->sides = k->d->soft_first != NULL ? SIDES : 1;
+        s->sparse = k->features->columns - k->features->dense;
         if (!allocate(s, err) || (weighs(k) && rate(s, err) != RAN_OK)) {
                 ran_svm_solver_free(s);
                 return NULL;
@@ -365,16 +376,16 @@ double ran_svm_bytes(const struct ran_dataset *d, size_t n, size_t columns, bool
 
 /* A row of the matrix. */
 struct row {
-        const uint32_t *column;
-        const float *x;
-        size_t n;
+        const uint32_t *column; /* (n) */
+        const float *x;         /* (n), and the dense ones behind */
+        size_t n, dense;
 };
 
 static struct row row_of(const struct ran_features *f, size_t row)
 {
         size_t at = f->first[row];
 
-        return (struct row){f->column + at, f->x + at, f->first[row + 1] - at};
+        return (struct row){f->column + at, f->x + at, f->first[row + 1] - at - f->dense, f->dense};
 }
 
 /* Four sums, so that none waits for the one before. */
@@ -398,6 +409,14 @@ static void score_row(const struct group *q, float *score, const struct row r)
                 *score += score_one(q->weight, r);
         else
                 ran_simd->sparse_sum(score, r.x, r.column, r.n, q->weight, q->width, q->width);
+        for (size_t c = 0; c < q->width && r.dense > 0; c++)
+                score[c] += ran_simd->dot(r.x + r.n, q->dense + c * r.dense, r.dense);
+}
+
+/* r² of dense features. */
+static double dense_square(const struct group *q)
+{
+        return q->s->k.dense * q->s->k.dense;
 }
 
 /* The squared length of row i, one for the bias included, as class c of the group sees it. */
@@ -412,11 +431,13 @@ static double squared_length(struct group *q, size_t i, const struct row r, size
         for (size_t g = 0; g < r.n; g++)
                 sum += (double)r.x[g] * (double)r.x[g] *
                        (q->square != NULL ? (double)q->square[r.column[g] * q->kinds + kind] : 1);
+        for (size_t f = 0; f < r.dense; f++)
+                sum += dense_square(q) * (double)r.x[r.n + f] * (double)r.x[r.n + f];
         *known = (float)sum;
         return (double)*known;
 }
 
-/* The features of a row times r², where all classes have the same. */
+/* The sparse features of a row times r², where all classes have the same. */
 static const float *scale_row(const struct group *q, const struct row r)
 {
         if (q->scaled == NULL)
@@ -431,8 +452,13 @@ static void move(struct group *q, const struct row r)
 {
         const float *x = scale_row(q, r), *square = q->scaled == NULL ? q->square : NULL;
 
-        for (size_t c = 0; c < q->width; c++)
+        for (size_t c = 0; c < q->width; c++) {
                 q->bias[c] += q->step[c];
+                if (q->step[c] != 0 && r.dense > 0)
+                        ran_simd->axpy(q->dense + c * r.dense,
+                                       (float)((double)q->step[c] * dense_square(q)), r.x + r.n,
+                                       r.dense);
+        }
         if (q->s->width > 1)
                 ran_simd->sparse_add(q->weight, square, q->width, x, r.column, r.n, q->step,
                                      q->width);
@@ -645,9 +671,13 @@ void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *
         for (size_t q = 0; q < s->groups; q++) {
                 const struct group *from = &s->group[q];
 
-                for (size_t g = 0; g < f->columns; g++)
+                for (size_t g = 0; g < s->sparse; g++)
                         memcpy(weight + f->bucket[g] * s->C + from->first,
                                from->weight + g * from->width, from->width * sizeof *weight);
+                for (size_t g = s->sparse; g < f->columns; g++)
+                        for (size_t c = 0; c < from->width; c++)
+                                weight[f->bucket[g] * s->C + from->first + c] =
+                                        *weight_at(from, g, c);
                 memcpy(bias + from->first, from->bias, from->width * sizeof *bias);
         }
         for (size_t g = 0; g < f->columns; g++)
