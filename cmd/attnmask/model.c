@@ -89,17 +89,17 @@ static int paint(void *arg, const struct cmd_line *line, const struct cmd_result
                 return ran_fail(err, RAN_EIO,
                                 "a picture is of one document, and this is a second one: select "
                                 "one, with head -n 1 for example");
-        int rc = read_record(p->model, p->scratch, &line->record, err);
-        if (rc == RAN_OK && p->model->options->align)
-                rc = attnmask_align_draw(p->model, p->scratch, line, &p->sink, err);
-        else if (rc == RAN_OK && p->model->options->format == PICTURE_HTML)
-                rc = (maps(p->model) ? attnmask_map_page : attnmask_page)(p->model, p->scratch,
-                                                                          line, &p->sink, err);
-        else if (rc == RAN_OK)
-                rc = (maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
-                        p->model, p->scratch, line, &p->sink, err);
-        p->drawn += rc == RAN_OK;
-        return rc;
+        RAN_TRY(read_record(p->model, p->scratch, &line->record, err));
+        if (p->model->options->align)
+                RAN_TRY(attnmask_align_draw(p->model, p->scratch, line, &p->sink, err));
+        else if (p->model->options->format == PICTURE_HTML)
+                RAN_TRY((maps(p->model) ? attnmask_map_page : attnmask_page)(p->model, p->scratch,
+                                                                             line, &p->sink, err));
+        else
+                RAN_TRY((maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
+                        p->model, p->scratch, line, &p->sink, err));
+        p->drawn++;
+        return RAN_OK;
 }
 
 /* One document after another: a long one uses all threads. */

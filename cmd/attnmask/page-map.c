@@ -82,9 +82,6 @@ static void write_value(struct page_table *table, size_t t, const struct token_p
         page_close(&bar, kind);
         page_row(table, CELL_FIGURE((double)t, 0), CELL_NAMED(part->text, part->n),
                  CELL_AMOUNT(&number), CELL_MARKUP(&bar));
-        table->out->failed |= number.failed || bar.failed;
-        ran_buf_release(&number);
-        ran_buf_release(&bar);
 }
 
 /* The tokens with the largest values, found one after another. */

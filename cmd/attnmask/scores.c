@@ -104,7 +104,6 @@ static int read_record(struct scratch *s, const struct ran_record *r, const stru
 {
         const struct ran_member *both = json_member(r, "vectors"), *q = json_member(r, "query"),
                                 *k = json_member(r, "key");
-        int rc;
 
         *key = &s->query;
         if (both != NULL)
@@ -114,16 +113,15 @@ static int read_record(struct scratch *s, const struct ran_record *r, const stru
                         err, RAN_EFORMAT,
                         "no vectors: either \"vectors\" or \"query\" and \"key\" is needed, "
                         "an array of arrays of numbers");
-        rc = read_vectors(&s->query, r, q, "query", err);
-        if (rc == RAN_OK)
-                rc = read_vectors(&s->key, r, k, "key", err);
+        RAN_TRY(read_vectors(&s->query, r, q, "query", err));
+        RAN_TRY(read_vectors(&s->key, r, k, "key", err));
         *key = &s->key;
-        if (rc == RAN_OK && (s->key.n != s->query.n || s->key.d != s->query.d))
+        if (s->key.n != s->query.n || s->key.d != s->query.d)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "%zu queries of %zu numbers and %zu keys of %zu: the counts must be equal",
                         s->query.n, s->query.d, s->key.n, s->key.d);
-        return rc;
+        return RAN_OK;
 }
 
 static void add_row(struct ran_buf *out, const struct ran_mask *m, size_t i,

@@ -297,8 +297,6 @@ static void add_row(struct ran_buf *out, const struct page *page, const float *p
         add_labels(&labels, &page->classifier, p, best);
         page_cells(out, CELL_MARKUP(&labels), CELL_BAR((double)p[best]),
                    CELL_PERCENT((double)p[best], 1));
-        out->failed |= labels.failed;
-        ran_buf_release(&labels);
 }
 
 static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,

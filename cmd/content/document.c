@@ -449,17 +449,23 @@ static void truncate_to_ends(struct cmd_document *d)
         d->L = d->head + d->tail;
 }
 
+/* Before it is cut to its ends. */
+static int read_whole(struct cmd_document *d, const struct ran_record *record,
+                      const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
+{
+        RAN_TRY(read_source(d, record, tokenizer, V, err));
+        if (d->with_fingerprint && d->ids == d->given && d->L > 0)
+                RAN_TRY(print_ids(d, record, err));
+        return d->by_words ? find_positions(d, err) : RAN_OK;
+}
+
 int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err)
 {
         d->sentences = 0;
-        int rc = read_source(d, record, tokenizer, V, err);
+        int rc = read_whole(d, record, tokenizer, V, err);
 
-        if (rc == RAN_OK && d->with_fingerprint && d->ids == d->given && d->L > 0)
-                rc = print_ids(d, record, err);
-        if (rc == RAN_OK && d->by_words)
-                rc = find_positions(d, err);
         d->empty = rc == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
         if (rc != RAN_OK)
                 return rc;

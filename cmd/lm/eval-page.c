@@ -19,8 +19,6 @@ static void add_text(struct page_table *t, const char *name, const struct ran_bu
 
         page_put_excerpt(&passage, text->data, text->len, SHOWN);
         page_row(t, CELL_NAME(name), CELL_MARKUP(&passage));
-        t->out->failed |= passage.failed;
-        ran_buf_release(&passage);
 }
 
 void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source,
@@ -69,8 +67,6 @@ static void write_value(struct page_table *t, const char *name, const struct ran
         }
         page_row(t, CELL_NAME(name), CELL_AMOUNT(&value), CELL_BAR(v->value / 100),
                  CELL_TEXT(means));
-        t->out->failed |= value.failed;
-        ran_buf_release(&value);
 }
 
 static void write_scores(struct ran_buf *out, const struct ran_text_report *r)

@@ -95,13 +95,28 @@ static int most_attended(const struct continuation *k, const double *weight, siz
                                   "in them, or a model trained with --review-source");
 }
 
+/* The word of the source in place of the i-th token. */
+static int add_source_word(struct continuation *k, const struct ran_record *record, size_t i,
+                           const double *weight, struct ran_buf *word, struct ran_error *err)
+{
+        size_t most;
+
+        word->len = 0;
+        if (k->text.text.len > 0)
+                ran_buf_char(word, ' ');
+        RAN_TRY(most_attended(k, weight + i * k->sequence.sources, &most, err));
+        RAN_TRY(add_word(word, k, record, most, err));
+        if (word->failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a word");
+        return lm_text_add_bytes(&k->text, word->data, word->len, err);
+}
+
 /* Makes the text anew, with the words of the source in it. */
 static int replace(struct continuation *k, const struct ran_record *record, const double *weight,
                    struct ran_error *err)
 {
         const struct lm *lm = &k->how->lm;
         struct ran_buf word = {0};
-        size_t most;
         int rc = RAN_OK;
 
         lm_text_begin(&k->text, lm->tokenizer, &k->how->options->stop, RAN_NO_ID);
@@ -112,16 +127,7 @@ static int replace(struct continuation *k, const struct ran_record *record, cons
                         rc = lm_text_add(&k->text, k->ids[i], err);
                         continue;
                 }
-                word.len = 0;
-                if (k->text.text.len > 0)
-                        ran_buf_char(&word, ' ');
-                rc = most_attended(k, weight + i * k->sequence.sources, &most, err);
-                if (rc == RAN_OK)
-                        rc = add_word(&word, k, record, most, err);
-                if (rc == RAN_OK && word.failed)
-                        rc = ran_fail(err, RAN_ENOMEM, "no memory for a word");
-                if (rc == RAN_OK)
-                        rc = lm_text_add_bytes(&k->text, word.data, word.len, err);
+                rc = add_source_word(k, record, i, weight, &word, err);
                 k->text.last = k->ids[i];
         }
         lm_text_end(&k->text);

@@ -143,8 +143,6 @@ static void add_row(struct page_table *t, const struct page_entry *e)
         page_cells(t->out, CELL_FIGURE((double)e->number, 0), CELL_MARKED(&name));
         ran_buf_add(t->out, e->html + e->name_n, e->cells_n);
         page_row_close(t);
-        t->out->failed |= name.failed;
-        ran_buf_release(&name);
 }
 
 static void write_list(struct page_documents *d, const char *title, const char *heads,

@@ -67,7 +67,9 @@ static void add_value(struct ran_buf *out, const struct page_cell *c)
         case PAGE_MARKED:
         case PAGE_MARKUP:
         case PAGE_AMOUNT:
-                ran_buf_add(out, c->s, c->n);
+                ran_buf_add(out, c->html->data, c->html->len);
+                out->failed |= c->html->failed;
+                ran_buf_release(c->html);
                 break;
         case PAGE_HEAD:
                 ran_buf_str(out, " title=\"");

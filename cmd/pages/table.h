@@ -26,6 +26,7 @@ struct page_cell {
         } kind;
         const char *s; /* of n bytes */
         size_t n;
+        struct ran_buf *html; /* released once it is in the table */
         double x;
         int decimals;
         struct ran_interval interval;
@@ -34,23 +35,20 @@ struct page_cell {
 #define CELL_NAMED(text, length) ((struct page_cell){.kind = PAGE_NAME, .s = (text), .n = (length)})
 #define CELL_NAME(text)          page_cell_text(PAGE_NAME, text)
 #define CELL_LACK(text)          page_cell_text(PAGE_LACK, text)
-#define CELL_MARKED(html) \
-        ((struct page_cell){.kind = PAGE_MARKED, .s = (html)->data, .n = (html)->len})
-#define CELL_TEXT(text)   page_cell_text(PAGE_TEXT, text)
-#define CELL_NOTE(text)   page_cell_text(PAGE_NOTE, text)
-#define CELL_COUNT(count) ((struct page_cell){.kind = PAGE_COUNT, .n = (count)})
+#define CELL_MARKED(buffer)      ((struct page_cell){.kind = PAGE_MARKED, .html = (buffer)})
+#define CELL_TEXT(text)          page_cell_text(PAGE_TEXT, text)
+#define CELL_NOTE(text)          page_cell_text(PAGE_NOTE, text)
+#define CELL_COUNT(count)        ((struct page_cell){.kind = PAGE_COUNT, .n = (count)})
 #define CELL_FIGURE(value, digits) \
         ((struct page_cell){.kind = PAGE_FIGURE, .x = (value), .decimals = (digits)})
 #define CELL_PERCENT(share, digits) \
         ((struct page_cell){.kind = PAGE_PERCENT, .x = (share), .decimals = (digits)})
 #define CELL_INTERVAL(share, of) \
         ((struct page_cell){.kind = PAGE_INTERVAL, .x = (share), .interval = (of)})
-#define CELL_BAR(share) ((struct page_cell){.kind = PAGE_BAR, .x = (share)})
-#define CELL_MARKUP(html) \
-        ((struct page_cell){.kind = PAGE_MARKUP, .s = (html)->data, .n = (html)->len})
-#define CELL_AMOUNT(html) \
-        ((struct page_cell){.kind = PAGE_AMOUNT, .s = (html)->data, .n = (html)->len})
-#define CELL_HEAD(text) page_cell_text(PAGE_HEAD, text)
+#define CELL_BAR(share)     ((struct page_cell){.kind = PAGE_BAR, .x = (share)})
+#define CELL_MARKUP(buffer) ((struct page_cell){.kind = PAGE_MARKUP, .html = (buffer)})
+#define CELL_AMOUNT(buffer) ((struct page_cell){.kind = PAGE_AMOUNT, .html = (buffer)})
+#define CELL_HEAD(text)     page_cell_text(PAGE_HEAD, text)
 #define CELL_SHADED(count, share, right) \
         ((struct page_cell){.kind = (right) ? PAGE_HIT : PAGE_SHADED, .n = (count), .x = (share)})
 /* Ends a row before its other cells. */

@@ -336,29 +336,35 @@ static int join(const struct ran_record *r, const struct ran_member *member, str
 }
 
 /* The texts of several members behind the record, as the value of the first of them. */
-static int join_texts(const struct members *m, struct ran_record *r, struct ran_buf *line,
-                      struct ran_error *err)
+/* The JSON string of all of them, and the first, in whose place it will stand. */
+static int gather_texts(const struct members *m, struct ran_record *r, struct ran_buf *text,
+                        struct ran_member **leader, struct ran_error *err)
 {
-        struct ran_member *leader = NULL;
-        struct ran_buf text = {0};
-        int rc = RAN_OK;
-
-        ran_buf_char(&text, '"');
-        for (size_t t = 0; t < m->texts && rc == RAN_OK; t++) {
-                for (size_t i = 0; i < r->count && rc == RAN_OK && !text.failed; i++) {
+        *leader = NULL;
+        ran_buf_char(text, '"');
+        for (size_t t = 0; t < m->texts; t++) {
+                for (size_t i = 0; i < r->count && !text->failed; i++) {
                         struct ran_member *member = &r->members[i];
                         if (!is_named(m, m->text[t], r, member) || member->type == '0')
                                 continue;
-                        rc = join(r, member, &text, err);
-                        if (leader == NULL)
-                                leader = member;
+                        RAN_TRY(join(r, member, text, err));
+                        if (*leader == NULL)
+                                *leader = member;
                         else /* it might be called as the leader will be */
                                 rename_member(r, member, hidden);
                 }
         }
-        ran_buf_char(&text, '"');
-        if (rc == RAN_OK && leader == NULL)
-                rc = refuse_missing(m, 0, err);
+        ran_buf_char(text, '"');
+        return *leader != NULL ? RAN_OK : refuse_missing(m, 0, err);
+}
+
+static int join_texts(const struct members *m, struct ran_record *r, struct ran_buf *line,
+                      struct ran_error *err)
+{
+        struct ran_member *leader;
+        struct ran_buf text = {0};
+        int rc = gather_texts(m, r, &text, &leader, err);
+
         if (rc == RAN_OK && leader != NULL) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
@@ -369,11 +375,12 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
                 rename_member(r, leader, "text");
         }
         ran_buf_release(&text);
-        if (rc == RAN_OK && line->failed)
+        if (rc != RAN_OK)
+                return rc;
+        if (line->failed)
                 return ran_fail(err, RAN_ENOMEM, "no memory to join texts");
-        if (rc == RAN_OK)
-                r->line = line->data;
-        return rc;
+        r->line = line->data;
+        return RAN_OK;
 }
 
 /* Whether a cell may be a list: of labels, of tags, or of the words that a tagger reads. */

@@ -383,8 +383,6 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
         page_record_name(&d->name, line, item->line->file, item->line->number);
         add_named(&named, s, NAMED);
         page_cells(&d->cells, CELL_MARKUP(&named), CELL_PERCENT((double)result.least, 1));
-        d->cells.failed |= named.failed;
-        ran_buf_release(&named);
         add_body(&d->body, s, &result);
         d->doubt = doubt_of(p, &result);
         return RAN_OK;
@@ -411,8 +409,6 @@ static void write_type(const struct tag_page *p, size_t i, struct page_table *t)
                       SIZE_MAX);
         page_row(t, CELL_MARKED(&name), CELL_COUNT(k->found),
                  p->compared > 0 ? CELL_COUNT(k->gold) : CELL_END, CELL_COUNT(k->right));
-        t->out->failed |= name.failed;
-        ran_buf_release(&name);
 }
 
 static void write_types(const struct tag_page *p, struct ran_buf *out)

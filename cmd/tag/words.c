@@ -198,20 +198,26 @@ static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n
                                                        : (struct ran_tag){'O', "", 0};
 }
 
-void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n)
+static int tag_all(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n,
+                   struct ran_error *err)
 {
-        struct ran_error err = {0};
-
         s->document = (struct ran_document){0};
         s->words = 0;
         s->segmented = false;
-        int rc = reserve_records(s, n, &err);
-        for (size_t i = 0; i < n && rc == RAN_OK; i++)
+        RAN_TRY(reserve_records(s, n, err));
+        for (size_t i = 0; i < n; i++)
                 read_record(t, s, &s->record[i], &items[i]);
-        if (rc == RAN_OK && s->words > 0)
-                rc = run_model(t, s, &err);
-        if (rc == RAN_OK)
-                assign_words(t, s, n);
+        if (s->words > 0)
+                RAN_TRY(run_model(t, s, err));
+        assign_words(t, s, n);
+        return RAN_OK;
+}
+
+void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n)
+{
+        struct ran_error err = {0};
+        int rc = tag_all(t, s, items, n, &err);
+
         for (size_t i = 0; i < n && rc != RAN_OK; i++)
                 if (items[i].code == RAN_OK)
                         items[i].code = ran_fail(items[i].err, rc, "%s", err.text);

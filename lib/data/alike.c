@@ -88,6 +88,15 @@ static int find_all(const struct ran_dataset *d, struct ran_near_duplicates *kno
         return RAN_OK;
 }
 
+static int find_beside(const struct ran_dataset *d, const struct ran_dataset *const *before,
+                       size_t n, struct ran_near_duplicates *known, struct ran_shingles *s,
+                       size_t *like, struct ran_error *err)
+{
+        for (size_t i = 0; i < n; i++)
+                RAN_TRY(add_known(known, before[i], s, err));
+        return find_all(d, known, s, like, err);
+}
+
 int ran_dataset_find_alike(const struct ran_dataset *d, const struct ran_dataset *const *before,
                            size_t n, double least, size_t *like, struct ran_error *err)
 {
@@ -95,11 +104,9 @@ int ran_dataset_find_alike(const struct ran_dataset *d, const struct ran_dataset
 
         err = ran_error_or_spare(err);
         struct ran_near_duplicates *known = ran_near_duplicates_new(least, err);
-        int rc = known == NULL ? (int)err->code : RAN_OK;
-        for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = add_known(known, before[i], &s, err);
-        if (rc == RAN_OK)
-                rc = find_all(d, known, &s, like, err);
+        if (known == NULL)
+                return err->code;
+        int rc = find_beside(d, before, n, known, &s, like, err);
         ran_near_duplicates_free(known);
         ran_shingles_release(&s);
         return rc;

@@ -187,24 +187,23 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         const struct ran_document doc = ran_dataset_document(d, b);
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
         double weight = (double)d->weight[b];
-        int code;
 
         if (d->sources != NULL)
-                code = ran_dataset_add_text(to, doc.ids, doc.L, d->sources[b], weight, err);
+                RAN_TRY(ran_dataset_add_text(to, doc.ids, doc.L, d->sources[b], weight, err));
         else if (d->positions == NULL)
-                code = ran_dataset_add(to, doc.ids, doc.L, d->labels + at, n, weight, err);
+                RAN_TRY(ran_dataset_add(to, doc.ids, doc.L, d->labels + at, n, weight, err));
         else
-                code = ran_dataset_add_words(to, doc.ids, doc.L, doc.positions, d->labels + at, n,
-                                             weight, err);
-        if (code == RAN_OK && doc.spelling != NULL)
-                code = ran_dataset_spell(to, doc.spelling, doc.L, err);
-        if (code == RAN_OK && !judges)
-                code = copy_targets(to, d, b, err);
-        else if (code == RAN_OK && d->guessed != NULL)
-                code = ran_dataset_soft_target(to, NULL, NULL, 0, d->guessed[b], err);
-        if (code == RAN_OK && doc.begins != NULL)
+                RAN_TRY(ran_dataset_add_words(to, doc.ids, doc.L, doc.positions, d->labels + at, n,
+                                              weight, err));
+        if (doc.spelling != NULL)
+                RAN_TRY(ran_dataset_spell(to, doc.spelling, doc.L, err));
+        if (!judges)
+                RAN_TRY(copy_targets(to, d, b, err));
+        else if (d->guessed != NULL)
+                RAN_TRY(ran_dataset_soft_target(to, NULL, NULL, 0, d->guessed[b], err));
+        if (doc.begins != NULL)
                 memcpy(to->begins + to->label_first[to->B - 1], doc.begins, n * sizeof *doc.begins);
-        return code;
+        return RAN_OK;
 }
 
 int ran_dataset_split_size(const struct ran_dataset *d, double fraction, uint64_t seed,

@@ -74,12 +74,10 @@ static int scoring_bytes(const struct ran_run_sizes *k, const struct ran_dataset
         const size_t L = d->first[b + 1] - d->first[b], outputs = ran_run_outputs(k->job, d, L);
         struct ran_packed packed = {0};
         struct ran_workspace w;
-        int rc = ran_workspace_init(&w, c, false, k->job->pool, err);
         double own = 0;
 
-        if (rc != RAN_OK)
-                return rc;
-        rc = ran_packed_add(&packed, c, d->ids + d->first[b], L, 0, err);
+        RAN_TRY(ran_workspace_init(&w, c, false, k->job->pool, err));
+        int rc = ran_packed_add(&packed, c, d->ids + d->first[b], L, 0, err);
         for (uint32_t t = 0; t < outputs && rc == RAN_OK; t++)
                 rc = ran_packed_positions(&packed, &t, 1, err);
         if (rc == RAN_OK)

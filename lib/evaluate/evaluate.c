@@ -54,22 +54,30 @@ static int score_text(struct sweep *k, struct ran_state *s, size_t b, struct ran
         return rc;
 }
 
+static int score_gaps(struct sweep *k, struct ran_state *s, size_t b,
+                      const struct ran_masking *masked, struct ran_error *err)
+{
+        const size_t L = k->d->first[b + 1] - k->d->first[b];
+        float *nll = ran_alloc_floats(masked->n, err);
+
+        if (nll == NULL)
+                return RAN_ENOMEM;
+        int rc = ran_score_masked(s, masked->ids, L, masked->position, masked->n, masked->gold, nll,
+                                  NULL, err);
+        for (size_t i = 0; i < masked->n && rc == RAN_OK; i++)
+                k->loss[b] += (double)nll[i];
+        free(nll);
+        return rc;
+}
+
 /* Validation documents are masked as in epoch 0, whatever the seed. */
 static int score_masked(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
-        const struct ran_dataset *d = k->d;
         struct ran_masking masked = {0};
-        float *nll = NULL;
-        int rc = ran_masking_make(&masked, d, b, k->mask, k->C, &ran_masking_of_dev, err);
+        int rc = ran_masking_make(&masked, k->d, b, k->mask, k->C, &ran_masking_of_dev, err);
 
-        if (rc == RAN_OK && (nll = ran_alloc_floats(masked.n, err)) == NULL)
-                rc = RAN_ENOMEM;
         if (rc == RAN_OK)
-                rc = ran_score_masked(s, masked.ids, d->first[b + 1] - d->first[b], masked.position,
-                                      masked.n, masked.gold, nll, NULL, err);
-        for (size_t i = 0; i < masked.n && rc == RAN_OK; i++)
-                k->loss[b] += (double)nll[i];
-        free(nll);
+                rc = score_gaps(k, s, b, &masked, err);
         ran_masking_release(&masked);
         return rc;
 }
@@ -113,17 +121,17 @@ static void sweep_worker(void *arg, size_t worker)
 static int gather(struct sweep *k, size_t *bound, struct ran_error *err)
 {
         bool words = ran_task_of(k->c)->output == RAN_OUTPUT_WORD;
-        int rc = RAN_OK;
 
         for (size_t r = 0; r <= ran_ranks_count(k->ranks) && words; r++)
                 bound[r] = k->d->label_first[bound[r]];
         if (k->encoder != NULL)
-                rc = ran_ranks_gather(k->ranks, k->encoder, k->C * sizeof *k->encoder, bound, err);
-        if (k->linear != NULL && rc == RAN_OK)
-                rc = ran_ranks_gather(k->ranks, k->linear, k->C * sizeof *k->linear, bound, err);
-        if (k->loss != NULL && rc == RAN_OK)
-                rc = ran_ranks_gather(k->ranks, k->loss, sizeof *k->loss, bound, err);
-        return rc;
+                RAN_TRY(ran_ranks_gather(k->ranks, k->encoder, k->C * sizeof *k->encoder, bound,
+                                         err));
+        if (k->linear != NULL)
+                RAN_TRY(ran_ranks_gather(k->ranks, k->linear, k->C * sizeof *k->linear, bound,
+                                         err));
+        return k->loss != NULL ? ran_ranks_gather(k->ranks, k->loss, sizeof *k->loss, bound, err)
+                               : RAN_OK;
 }
 
 static int run(struct sweep *k, struct ran_error *err)

@@ -148,13 +148,13 @@ static int finish(const struct sweep *k, struct ran_rates *rates, struct ran_err
 {
         struct ran_text_score *score = ran_text_score_new(err);
         struct ran_text_report report;
-        int rc = score != NULL ? RAN_OK : RAN_ENOMEM;
 
-        for (size_t b = 0; b < k->d->B && rc == RAN_OK; b++)
+        if (score == NULL)
+                return RAN_ENOMEM;
+        for (size_t b = 0; b < k->d->B; b++)
                 if (k->scored[b])
                         ran_text_score_add(score, &k->counts[b]);
-        if (rc == RAN_OK)
-                rc = ran_text_score_finish(score, 1, &report, err);
+        int rc = ran_text_score_finish(score, 1, &report, err);
         if (rc == RAN_OK) {
                 rates->bleu = report.bleu.value / 100;
                 rates->chrf = report.chrf.value / 100;

@@ -120,26 +120,38 @@ static int write_texts(struct texts *t, const struct ran_parts *p, struct ran_er
         return RAN_OK;
 }
 
+/* All that is written, until it is. */
+struct contents {
+        void *written[RAN_PARTS_MOST];
+        struct ran_compact_tensors tensors;
+        struct texts texts;
+};
+
+static int write_contents(struct contents *k, const char *path, struct ran_bytes *to,
+                          const struct ran_parts *p, struct ran_error *err)
+{
+        const struct ran_compact_tensors *tensors = &k->tensors;
+        const struct texts *texts = &k->texts;
+
+        RAN_TRY(gather(&k->tensors, p, k->written, err));
+        RAN_TRY(write_texts(&k->texts, p, err));
+        return to != NULL ? ran_tensors_write_bytes(to, tensors->source, tensors->n, texts->meta,
+                                                    texts->n, err)
+                          : ran_tensors_write(path, tensors->source, tensors->n, texts->meta,
+                                              texts->n, err);
+}
+
 /* To a file, or into memory. */
 static int write_parts(const char *path, struct ran_bytes *to, const struct ran_parts *p,
                        struct ran_error *err)
 {
-        void *written[RAN_PARTS_MOST] = {0};
-        struct ran_compact_tensors tensors = {0};
-        struct texts texts = {0};
-        int rc = gather(&tensors, p, written, err);
+        struct contents k = {0};
+        int rc = write_contents(&k, path, to, p, err);
 
-        if (rc == RAN_OK)
-                rc = write_texts(&texts, p, err);
-        if (rc == RAN_OK)
-                rc = to != NULL ? ran_tensors_write_bytes(to, tensors.source, tensors.n, texts.meta,
-                                                          texts.n, err)
-                                : ran_tensors_write(path, tensors.source, tensors.n, texts.meta,
-                                                    texts.n, err);
-        ran_buf_release(&texts.config);
-        ran_buf_release(&texts.labels);
-        ran_compact_release(&tensors);
-        release_written(written);
+        ran_buf_release(&k.texts.config);
+        ran_buf_release(&k.texts.labels);
+        ran_compact_release(&k.tensors);
+        release_written(k.written);
         return rc;
 }
 

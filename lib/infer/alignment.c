@@ -118,6 +118,21 @@ static void add(const struct alignment *k, const struct ran_probe *p, double *we
         }
 }
 
+/* The mean of the weights that the probes give. */
+static int align(struct alignment *k, const struct ran_model *m, struct ran_state *s,
+                 const struct ran_document *d, size_t head, double *weight, struct ran_error *err)
+{
+        RAN_TRY(make_room(k, head, err));
+        RAN_TRY(ran_probe(m, s, d, k->sources, k->probe, k->n, err));
+        for (size_t i = 0; i < k->rows * k->sources; i++)
+                weight[i] = 0;
+        for (size_t i = 0; i < k->n; i++)
+                add(k, &k->probe[i], weight);
+        for (size_t i = 0; i < k->rows * k->sources; i++)
+                weight[i] /= (double)(k->layer_to - k->layer_from);
+        return RAN_OK;
+}
+
 int ran_alignment(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                   size_t sources, size_t layer, size_t head, double *weight, struct ran_error *err)
 {
@@ -128,15 +143,7 @@ int ran_alignment(const struct ran_model *m, struct ran_state *s, const struct r
         RAN_TRY(check(m, &k, d->L, layer, head, err));
         k.layer_from = all ? 0 : layer;
         k.layer_to = all ? k.shape.layers : layer + 1;
-        int rc = make_room(&k, head, err);
-        if (rc == RAN_OK)
-                rc = ran_probe(m, s, d, sources, k.probe, k.n, err);
-        for (size_t i = 0; i < k.rows * sources && rc == RAN_OK; i++)
-                weight[i] = 0;
-        for (size_t i = 0; i < k.n && rc == RAN_OK; i++)
-                add(&k, &k.probe[i], weight);
-        for (size_t i = 0; i < k.rows * sources && rc == RAN_OK; i++)
-                weight[i] /= (double)(k.layer_to - k.layer_from);
+        int rc = align(&k, m, s, d, head, weight, err);
         free(k.probe);
         free(k.sum);
         return rc;

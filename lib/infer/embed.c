@@ -154,17 +154,23 @@ static void decompose(double *a, size_t D)
         }
 }
 
+/* *p: the frequencies, for the caller to free, after a failure too. */
+static int find_whitening(struct ran_embedder *e, double **p, struct ran_error *err)
+{
+        RAN_TRY(make_frequencies(e, p, err));
+        make_weights(e, *p);
+        if (e->whiten == NULL)
+                return RAN_OK;
+        RAN_TRY(make_covariance(e, *p, err));
+        decompose(e->whiten, e->m->config.dim);
+        return RAN_OK;
+}
+
 static int make_whitening(struct ran_embedder *e, struct ran_error *err)
 {
         double *p = NULL;
-        int rc = make_frequencies(e, &p, err);
+        int rc = find_whitening(e, &p, err);
 
-        if (rc == RAN_OK)
-                make_weights(e, p);
-        if (rc == RAN_OK && e->whiten != NULL)
-                rc = make_covariance(e, p, err);
-        if (rc == RAN_OK && e->whiten != NULL)
-                decompose(e->whiten, e->m->config.dim);
         free(p);
         return rc;
 }

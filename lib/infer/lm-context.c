@@ -139,15 +139,15 @@ int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
 {
         RAN_TRY(ran_model_check_task(m, s, &ran_task_lm, err));
         RAN_TRY(ran_model_check_ids(m, ids, n, err));
+        for (size_t i = 0; i < n; i++)
+                if (context[i]->m != m || context[i]->recurrent.tokens == 0)
+                        return ran_fail(err, RAN_EINVAL, "context %zu has read nothing", i);
         struct ran_recurrent_state **state = ran_alloc(n, sizeof *state, err);
-        int rc = state != NULL ? RAN_OK : RAN_ENOMEM;
-        for (size_t i = 0; i < n && rc == RAN_OK; i++) {
+        if (state == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < n; i++)
                 state[i] = &context[i]->recurrent;
-                if (context[i]->m != m || state[i]->tokens == 0)
-                        rc = ran_fail(err, RAN_EINVAL, "context %zu has read nothing", i);
-        }
-        if (rc == RAN_OK)
-                rc = ran_score_lm_each(s, state, ids, n, logits, err);
+        int rc = ran_score_lm_each(s, state, ids, n, logits, err);
         free(state);
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
                 rc = ran_score_check_scores(logits + i * m->V, m->V, err);
@@ -448,6 +448,14 @@ static int take(const struct ran_lm_context *p, const struct ran_tensors *t, str
         return rc;
 }
 
+static int take_kept(const struct ran_lm_context *p, const struct ran_tensors *t, struct kept *k,
+                     struct ran_cache *cache, size_t rows, struct ran_error *err)
+{
+        RAN_TRY(kept_alloc(k, cache, rows, err));
+        RAN_TRY(take(p, t, k, err));
+        return ran_cache_unpack(cache, k->key, k->next, rows, p->recurrent.tokens, err);
+}
+
 /* A restored cache must remember the same positions as if all had been read at once. */
 static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors *t,
                        struct ran_cache *cache, struct ran_error *err)
@@ -462,11 +470,7 @@ static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors 
                 return ran_fail(err, RAN_EINVAL,
                                 "it keeps %zu of %zu tokens for a cache, too few for %zu positions",
                                 rows, tokens, most);
-        int rc = kept_alloc(&k, cache, rows, err);
-        if (rc == RAN_OK)
-                rc = take(p, t, &k, err);
-        if (rc == RAN_OK)
-                rc = ran_cache_unpack(cache, k.key, k.next, rows, tokens, err);
+        int rc = take_kept(p, t, &k, cache, rows, err);
         kept_release(&k);
         return rc;
 }

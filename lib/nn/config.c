@@ -602,7 +602,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 ran_task_names[c->task]);
         if (!ran_config_has_encoder(c))
                 RAN_TRY(check_alone(c, err));
-        if (c->upper.kind != RAN_UPPER_POOLING && c->encoder != RAN_ENCODER_BERT)
+        if (c->upper.kind != RAN_UPPER_POOLING && !ran_encoder_has_windows(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "upper stands above the windows of a pretrained encoder, not of "
                                 "the encoder '%s': it must be 'pooling'",

@@ -1,6 +1,7 @@
 /* digest.c - see digest.h. */
 #include "nn/digest.h"
 #include "base/error.h"
+#include "nn/part.h"
 #include "ran/model.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 static bool matters(const struct ran_config *c, const char *name)
 {
         if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
-                return c->encoder == RAN_ENCODER_RAN;
+                return ran_config_uses(c, name);
         if (strcmp(name, "wide_layer") == 0)
                 return c->frozen;
         return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
@@ -31,7 +32,8 @@ static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, str
 int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
                        size_t V, struct ran_error *err)
 {
-        const char *own = c->encoder == RAN_ENCODER_RAN ? "ran." : "bert.";
+        const char *own = ran_encoder_names[c->encoder]; /* as its tensors begin: "ran." */
+        const size_t n = strlen(own);
         struct ran_layout layout;
         struct ran_buf text = {0};
         struct ran_sha256 sha;
@@ -42,7 +44,7 @@ int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ra
         for (size_t i = 0; i < layout.n; i++) {
                 const struct ran_tensor_spec *t = &layout.spec[i];
 
-                if (strncmp(t->name, own, strlen(own)) == 0)
+                if (strncmp(t->name, own, n) == 0 && t->name[n] == '.')
                         ran_sha256_add(&sha, p->block + t->offset,
                                        (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
         }

@@ -228,6 +228,8 @@ const struct ran_part *ran_encoder_of(const struct ran_config *c);
 bool ran_encoder_is_imported(const struct ran_config *c);
 /* Rows of the table of spelling, which are a part of the encoder's rows; 0: there is none. */
 size_t ran_encoder_spelling(const struct ran_config *c);
+/* Whether it reads windows by themselves, as pretrained ones do. */
+bool ran_encoder_has_windows(const struct ran_config *c);
 /* Whether documents are worth being read together. */
 bool ran_parts_stand_alone(const struct ran_config *c);
 /* Whether a model that scores may read its documents as streams of rows (part.h: streams). */

@@ -105,6 +105,13 @@ bool ran_encoder_is_imported(const struct ran_config *c)
         return encoder != NULL && encoder->imported;
 }
 
+bool ran_encoder_has_windows(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->windows != NULL;
+}
+
 size_t ran_encoder_spelling(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);

@@ -187,19 +187,28 @@ static int combine(struct ran_task_judged *k, float *room, struct ran_error *err
         return RAN_OK;
 }
 
-static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
+/* room: for a CRF. */
+static int judge_in(float *room, struct ran_task_judged *k, struct ran_rates *r,
+                    struct ran_error *err)
 {
         struct ran_rates encoder = {0};
-        float *room = ran_alloc_floats(k->crf.start != NULL ? ran_crf_train_floats(k->C) : 0, err);
-        int rc = room != NULL ? RAN_OK : RAN_ENOMEM;
 
-        if (rc == RAN_OK && k->linear != NULL && !k->alone)
-                rc = ran_tag_rates(&encoder, k->dev, k->logits, &k->crf, NULL, k->pool, err);
-        if (rc == RAN_OK && k->linear != NULL)
-                rc = combine(k, room, err);
-        if (rc == RAN_OK)
-                rc = ran_tag_rates(r, k->dev, k->logits, &k->crf, k->losses, k->pool, err);
+        if (k->linear != NULL && !k->alone)
+                RAN_TRY(ran_tag_rates(&encoder, k->dev, k->logits, &k->crf, NULL, k->pool, err));
+        if (k->linear != NULL)
+                RAN_TRY(combine(k, room, err));
+        RAN_TRY(ran_tag_rates(r, k->dev, k->logits, &k->crf, k->losses, k->pool, err));
         r->encoder_loss = encoder.loss;
+        return RAN_OK;
+}
+
+static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
+{
+        float *room = ran_alloc_floats(k->crf.start != NULL ? ran_crf_train_floats(k->C) : 0, err);
+
+        if (room == NULL)
+                return RAN_ENOMEM;
+        int rc = judge_in(room, k, r, err);
         free(room);
         return rc;
 }

@@ -187,10 +187,10 @@ static int read_recurrent(struct ran_trainer *t, const struct ran_model *m, stru
 {
         struct ran_extra x;
         float *recurrent = recurrent_extra(t, &x, err);
-        int rc = recurrent != NULL ? RAN_OK : RAN_ENOMEM;
 
-        if (rc == RAN_OK && x.n > 0)
-                rc = ran_model_read_extra(m, &x, err);
+        if (recurrent == NULL)
+                return RAN_ENOMEM;
+        int rc = x.n > 0 ? ran_model_read_extra(m, &x, err) : RAN_OK;
         if (rc == RAN_OK)
                 rc = ran_plan_unpack(&t->loop.plan, recurrent, err);
         free(recurrent);
@@ -259,37 +259,34 @@ static int read_calibration(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
+static int read_all(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
         struct ran_extra x[RAN_EXTRAS];
         const size_t n = ran_trainer_extras(t, RAN_FOR_CHECKPOINT, x);
-        struct ran_model *m;
-        int rc;
 
+        RAN_TRY(check_form(t, m, err));
+        RAN_TRY(same_run(t, m, err));
+        for (size_t i = 0; i < n; i++)
+                RAN_TRY(ran_model_read_extra(m, &x[i], err));
+        RAN_TRY(ran_trainer_resume(t, err));
+        RAN_TRY(read_phase(t, m, err));
+        RAN_TRY(read_recurrent(t, m, err));
+        t->time.before = t->at.epochs.spent;
+        memcpy(t->weights.p.block, m->params.block, t->weights.layout.size * sizeof(float));
+        ran_trainer_copy_rows(t, 0, t->V, m->params.embed);
+        ran_trainer_copy_rows(t, t->V, ran_encoder_spelling(t->c), m->params.spelling);
+        read_linear(t, m);
+        return read_calibration(t, err);
+}
+
+int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err)
+{
         if (t->job->checkpoint == NULL)
                 return ran_fail(err, RAN_EINVAL, "there is no checkpoint to resume from");
-        m = ran_model_open(t->job->checkpoint, true, err);
+        struct ran_model *m = ran_model_open(t->job->checkpoint, true, err);
         if (m == NULL)
                 return err->code;
-        rc = check_form(t, m, err);
-        if (rc == RAN_OK)
-                rc = same_run(t, m, err);
-        for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = ran_model_read_extra(m, &x[i], err);
-        if (rc == RAN_OK)
-                rc = ran_trainer_resume(t, err);
-        if (rc == RAN_OK)
-                rc = read_phase(t, m, err);
-        if (rc == RAN_OK)
-                rc = read_recurrent(t, m, err);
-        t->time.before = t->at.epochs.spent;
-        if (rc == RAN_OK) {
-                memcpy(t->weights.p.block, m->params.block, t->weights.layout.size * sizeof(float));
-                ran_trainer_copy_rows(t, 0, t->V, m->params.embed);
-                ran_trainer_copy_rows(t, t->V, ran_encoder_spelling(t->c), m->params.spelling);
-                read_linear(t, m);
-                rc = read_calibration(t, err);
-        }
+        int rc = read_all(t, m, err);
         ran_model_free(m);
         return rc;
 }

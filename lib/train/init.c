@@ -319,7 +319,6 @@ static void init_random(struct ran_trainer *t)
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
-        int rc = RAN_OK;
 
         if (t->s->freeze && job->vectors == NULL && job->init == NULL)
                 return ran_fail(
@@ -327,28 +326,27 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                         "freeze keeps given embedding rows as they are, but none were given");
         init_random(t);
         const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
-        rc = ran_linear_read(&t->linear, &fit, err);
-        if (rc == RAN_OK && ran_train_task_of(t->c)->init_output != NULL)
-                rc = ran_train_task_of(t->c)->init_output(t->c, &t->weights.p, t->V, job->train,
-                                                          err);
-        if (rc == RAN_OK && job->init != NULL)
-                rc = init_from_model(t, err);
-        if (rc == RAN_OK && job->vectors != NULL)
-                rc = init_from_vectors(t, err);
-        if (rc == RAN_OK && (ran_config_has_features(t->c) || t->weights.below != NULL))
+        RAN_TRY(ran_linear_read(&t->linear, &fit, err));
+        if (ran_train_task_of(t->c)->init_output != NULL)
+                RAN_TRY(ran_train_task_of(t->c)->init_output(t->c, &t->weights.p, t->V, job->train,
+                                                             err));
+        if (job->init != NULL)
+                RAN_TRY(init_from_model(t, err));
+        if (job->vectors != NULL)
+                RAN_TRY(init_from_vectors(t, err));
+        if (ran_config_has_features(t->c) || t->weights.below != NULL)
                 ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
-        if (rc == RAN_OK && t->weights.below != NULL && job->below != NULL)
-                rc = ran_below_bind(job->below, t->c, &t->weights.p, t->V,
-                                    ran_train_below(t->s, t->c), err);
+        if (t->weights.below != NULL && job->below != NULL)
+                RAN_TRY(ran_below_bind(job->below, t->c, &t->weights.p, t->V,
+                                       ran_train_below(t->s, t->c), err));
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->loop.optimiser.table.rate_scale[id] = 0;
-        if (rc == RAN_OK)
-                ran_pretrained_apply(t);
+        ran_pretrained_apply(t);
         for (size_t i = 0; i < t->weights.layout.n; i++)
                 if (strcmp(t->weights.layout.spec[i].name, "wide.dense") == 0)
                         t->loop.optimiser.rate_scale[i] = 0; /* nor does it decay */
-        return rc;
+        return RAN_OK;
 }
 
 void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out)

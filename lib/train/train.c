@@ -55,18 +55,25 @@ static int run(struct ran_trainer *t, struct ran_error *err)
         return rc;
 }
 
+static int begin(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
+{
+        RAN_TRY(ran_trainer_init(t, job, err));
+        return job->resume ? ran_checkpoint_read(t, err) : RAN_OK;
+}
+
+static int begin_and_run(struct ran_trainer *t, const struct ran_train_job *job,
+                         struct ran_error *err)
+{
+        RAN_TRY(ran_ranks_agree(job->ranks, begin(t, job, err), err));
+        RAN_TRY(ran_share_state(t, err));
+        return run(t, err);
+}
+
 static int train(const struct ran_train_job *job, struct ran_error *err)
 {
         struct ran_trainer t;
-        int rc = ran_trainer_init(&t, job, err);
+        int rc = begin_and_run(&t, job, err);
 
-        if (rc == RAN_OK && job->resume)
-                rc = ran_checkpoint_read(&t, err);
-        rc = ran_ranks_agree(job->ranks, rc, err);
-        if (rc == RAN_OK)
-                rc = ran_share_state(&t, err);
-        if (rc == RAN_OK)
-                rc = run(&t, err);
         ran_trainer_release_first(&t);
         ran_trainer_release(&t);
         return rc;

@@ -3,16 +3,19 @@
 
     RAN_BIN=build tests/peers/check-tokenizers.py [--texts FILE.jsonl]... [--folder FOLDER]...
 
-It trains a tokenizer of every kind on a few sentences, adds those of the folders, and encodes the
-awkward texts below, and the "text" of each line of the files, with both. Prints a line for each
-tokenizer and each of the first differences; exit status 1 if there is one. `make check-peers` runs
-it. It needs tokenizers 0.21 or newer; with sentencepiece it also uses its maps of characters.
+It trains a tokenizer of every kind on a few sentences, adds those of the folders (of tests/encoders,
+if none is given), and encodes the awkward texts below, texts drawn at random, and the "text" of each
+line of the files, with both. Prints a line for each tokenizer and each of the first differences; exit
+status 1 if there is one. `make check-peers` runs it. It needs tokenizers 0.21 or newer; with sentencepiece it also uses its maps of characters.
 --write-cases makes tests/tokens.
 """
 
 import argparse
+import glob
+import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -65,6 +68,38 @@ AWKWARD = SENTENCES + [
     "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore.",
     "\n\n  indented\n    code = x[1]\n\treturn\n", "a\r\rb\n\rc", " \n \n ", "x \n", "x\n ", "...!!!???", "?!", "—–-‐‑", "\x1c\x1d\x1e\x1f x", "a\x1cb",
 ]
+
+# Spaces before a token that takes them, where runs of spaces are tokens, too; tokens that are found before and after
+# the normalizer.
+MORE = [
+    "a   [MASK] b", "a\t   [MASK]", "a  \t[MASK]  ", "  [CLS]  <mask>   <mask>", "a\u2003  <mask>",
+    "<UNK><unk> <Unk>", "<S><s>[UNK][unk]", "[MASK][MASK] [MASK", " ", "\u200b", "\u0301a",
+    "a" * 150, "漢" * 120, "1234567890" * 20,
+]
+
+# Of these, ten or so in a row make a text; the rarer an alphabet is in real texts, the more often it has to be here.
+ALPHABETS = [
+    [word + " " for sentence in SENTENCES for word in sentence.split()],
+    list("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), list("0123456789"),
+    list("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"), ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'LL", "’s"],
+    [" ", "  ", "   ", "\t", "\n", "\r\n", "\u00a0", "\u2003", "\u2028", "\u3000", "\u0085", "\u1680", "\v", "\f"],
+    ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u200e", "\u202e", "\ufe0f", "\u0000", "\u0001",
+     "\u007f", "\u009f", "\ufffd", "\ue000", "\U000e0001", "\U0010fffd", "\ufffe"],
+    ["\u0301", "\u0308", "\u030a", "\u0327", "\u0323", "\u0307", "\u0345", "\u20dd", "\u3099"],
+    list("äöüßÄÖÜẞéèñçøåÅœæŁłžŽčğışİıſŉǆǅﬁﬂﬀﬃ"), list("ΑαΩωςσΐάЖжЇїЁёҐґ"), list("אבגשׁלاَبتﷺﻼ"),
+    list("漢字仮名かなカナｶﾞ㌔㍻龍龘𠀀豈丽"), list("한국어각가각"), list("नमस्तेक्षिไทยกำ"),
+    list("½¼²³①Ⅷ№™℃℡ℌÅＡａ０！：～￥"), ["🙂", "👩‍👩‍👧", "🇩🇪", "❤️", "👍🏽", "\U0001f3f4\U000e0067\U000e007f"],
+    ["[CLS]", "[SEP]", "[MASK]", "[UNK]", "[PAD]", "<s>", "</s>", "<mask>", "<unk>", " <mask>", "<mask> ", "[mask]",
+     "<UNK>", "<S>", "<s>NOTUSED", "|||IP_ADDRESS|||", "##a", "▁", "Ġ", "Ċ"],
+]
+
+
+def draw(number):
+    chance = random.Random(1)
+    for _ in range(number):
+        # A few alphabets meet in a text, so that they meet often.
+        some = chance.sample(ALPHABETS, chance.randint(1, 4))
+        yield "".join(chance.choice(chance.choice(some)) for _ in range(chance.randint(1, 40)))
 
 
 VOCAB = 3000  # tokens of the tokenizers made here
@@ -323,9 +358,19 @@ def compare(name, t, folder, program, texts):
     return wrong
 
 
+def distinct(folder):
+    """The folders of encoders with a tokenizer.json, those of the same bytes once."""
+    seen = {}
+    for path in sorted(glob.glob(os.path.join(folder, "*", "tokenizer.json"))):
+        with open(path, "rb") as source:
+            seen.setdefault(hashlib.sha256(source.read()).digest(), os.path.dirname(path))
+    return list(seen.values())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", action="append", default=[])
+    parser.add_argument("--random", type=int, default=300, help="so many texts drawn at random")
     parser.add_argument("--folder", action="append", default=[])
     parser.add_argument("--keep", help="keep the tokenizers here")
     parser.add_argument("--only", help="of those that are made, these: parts of names, with commas between")
@@ -337,6 +382,8 @@ def main():
         return write_cases(a.write_cases)
     program = os.path.join(os.environ.get("RAN_BIN", "build"), "ran-tokenize")
     texts = []
+    if not a.folder and not a.only:
+        a.folder = distinct(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "encoders"))
     for path in a.texts:
         with open(path, encoding="utf-8") as f:
             texts += [t for t in (json.loads(line).get("text") for line in f) if isinstance(t, str) and t]
@@ -345,9 +392,10 @@ def main():
 
 
 def compare_all(a, program, texts, keep):
+    tried = AWKWARD + MORE + list(draw(a.random)) + texts
     wrong = 0
     for folder in a.folder:
-        wrong += compare(folder, Tokenizer.from_file(os.path.join(folder, "tokenizer.json")), folder, program, AWKWARD + texts)
+        wrong += compare(folder, Tokenizer.from_file(os.path.join(folder, "tokenizer.json")), folder, program, tried)
     os.makedirs(keep, exist_ok=True)
     learn = SENTENCES * 20 + texts[:500]
     for name, make in all_tokenizers(learn, charsmaps(learn, keep)):
@@ -357,7 +405,7 @@ def compare_all(a, program, texts, keep):
         folder = os.path.join(keep, name)
         os.makedirs(folder, exist_ok=True)
         t.save(os.path.join(folder, "tokenizer.json"))
-        wrong += compare(name, t, folder, program, AWKWARD + texts)
+        wrong += compare(name, t, folder, program, tried)
     return wrong > 0
 
 

@@ -437,128 +437,151 @@ static void refuses(char *folder, const char *says)
         free(folder);
 }
 
-TEST(a_configuration_that_contradicts_itself_or_the_weights_is_refused)
-{
-        static const struct {
-                const char *folder, *file, *what, *with, *says;
-        } spoiled[] = {
-                {"bert", "config.json", "\"bert\"", "\"t5\"",
-                 "model_type \"t5\" is not known: bert, distilbert, roberta, camembert, "
-                 "xlm-roberta, mpnet and modernbert can be read"},
-                {"bert", "config.json", "\"bert\"", "\"deberta-v2\"", "is not known"},
-                {"bert", "config.json", "\"bert\"", "\"gpt2\"", "is a decoder"},
-                {"bert", "config.json", "\"bert\"", "\"qwen2\"", "is a decoder"},
-                {"bert", "config.json", "\"bert\"", "\"model2vec\"", "--vectors"},
-                {"bert", "config.json", "\"model_type\"", "\"kind\"", "it has no \"model_type\""},
-                {"bert", "config.json", "\"model_type\": \"bert\"", "\"model_type\": 5",
-                 "\"model_type\" must be a string"},
-                {"bert", "config.json", "\"bert\"", "\"distilbert\"", "it has no \"dim\""},
-                {"bert", "config.json", "\"bert\"", "\"mpnet\"", "there are no tensors"},
-                {"bert", "config.json", "\"is_decoder\": false", "\"is_decoder\": true",
-                 "this is a decoder"},
-                {"bert", "config.json", "\"pad_token_id\": 0",
-                 "\"position_embedding_type\": \"relative_key\"", "relative_key"},
-                {"bert", "config.json", "\"pad_token_id\": 0", "\"quantization_config\": {}",
-                 "its weights are quantised"},
-                {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": 64",
-                 "has the shape [140, 32], but config.json asks for [140, 64]"},
-                {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": 33",
-                 "is not a multiple of"},
-                {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": 1e300",
-                 "must be a whole number from 1 to 65536"},
-                {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": -32",
-                 "must be a whole number"},
-                {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": \"32\"",
-                 "must be a whole number"},
-                {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": null",
-                 "it has no \"hidden_size\""},
-                {"bert", "config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3",
-                 "there are no tensors encoder.layer.2.attention.output.LayerNorm.weight and 15 "
-                 "others"},
-                {"bert", "config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1",
-                 "tensor encoder.layer.1.attention.output.LayerNorm.bias and others are not part"},
-                {"bert", "config.json", "\"num_hidden_layers\": 2",
-                 "\"num_hidden_layers\": 1000000", "\"num_hidden_layers\" must be"},
-                {"bert", "config.json", "\"num_attention_heads\": 4", "\"num_attention_heads\": 5",
-                 "is not a multiple of"},
-                {"bert", "config.json", "\"intermediate_size\": 64", "\"intermediate_size\": 65",
-                 "asks for [65, 32]"},
-                {"bert", "config.json", "\"max_position_embeddings\": 64",
-                 "\"max_position_embeddings\": 128", "asks for [128, 32]"},
-                {"roberta", "config.json", "\"max_position_embeddings\": 66",
-                 "\"max_position_embeddings\": 4", "leaves no window"},
-                {"bert", "config.json", "\"vocab_size\": 140", "\"vocab_size\": 139",
-                 "asks for [139, 32]"},
-                {"bert", "config.json", "\"type_vocab_size\": 2", "\"type_vocab_size\": 3",
-                 "asks for [3, 32]"},
-                {"bert", "config.json", "\"gelu\"", "\"mish\"",
-                 "the activation \"mish\" is not known: gelu"},
-                {"bert", "config.json", "1e-12", "-1", "\"layer_norm_eps\" must be a number"},
-                {"bert", "config.json", "BertModel", "BertForDancing",
-                 "the architecture \"BertForDancing\" is not known"},
-                {"bert", "config.json", "BertModel", "BertLMHeadModel2", "is not known"},
-                {"bert", "config.json", "{", "[{", "it is not JSON"},
-                {"bert", "config.json", "BertModel", "Bert\\u0000Model", "U+0000"},
-                {"mpnet", "config.json", "\"relative_attention_num_buckets\": 32",
-                 "\"relative_attention_num_buckets\": 16", "asks for [16, 4]"},
-                {"modernbert", "config.json", "\"sliding_attention\"", "\"strange_attention\"",
-                 "\"layer_types\" holds something else"},
-                {"modernbert", "config.json", "\"full_attention\",", "\"sliding_attention\",",
-                 "\"layer_types\" has no pattern"},
-                {"modernbert", "config.json", "\"default\"", "\"yarn\"", "rope_type \"yarn\""},
-                {"modernbert", "config.json", "\"num_attention_heads\": 4",
-                 "\"num_attention_heads\": 8", "rotate pairs"},
-                {"bert-classifier", "config.json", "\"2\": \"weather\"",
-                 "\"2\": \"weather\", \"3\": \"snow\"",
-                 "config.json has 4 labels, but tensor classifier.weight has 3 rows"},
-                {"bert-classifier", "config.json", "\"2\": \"weather\"", "\"3\": \"weather\"",
-                 "names a label \"3\": numbers from 0 to 2"},
-                {"bert-classifier", "config.json", "\"2\": \"weather\"", "\"2\": \"trade\"",
-                 "two labels have the name \"trade\""},
-                {"bert-classifier", "config.json", "\"2\": \"weather\"", "\"2\": 7",
-                 "the name of label 2 is no string"},
-                {"bert-multilabel", "config.json", "multi_label_classification", "regression",
-                 "predicts a number"},
-                {"modernbert-classifier-mean", "config.json", "\"mean\"", "\"most\"",
-                 "classifier_pooling \"most\""},
-                {"bert", "tokenizer.json", "{", "", "tokenizer.json"},
-                {"bert-sharded", "model.safetensors.index.json", "model-00002-of", "model-00007-of",
-                 "model-00007-of-00004.safetensors: No such file"},
-                {"bert-sharded", "model.safetensors.index.json", "model-00002-of",
-                 "../model-00002-of", "is no name of a file"},
-                {"bert-sharded", "model.safetensors.index.json", "\"weight_map\"", "\"map\"",
-                 "has no \"weight_map\""},
-                {"sentence-mean", "modules.json", ".Pooling", ".WeightedLayerPooling",
-                 "the module \"WeightedLayerPooling\" is not known"},
-                {"sentence-mean", "modules.json", ".Normalize", ".Dense", "config.json"},
-                {"sentence-mean", "modules.json", ".Transformer", ".Pooling", "the order"},
-                {"sentence-mean", "modules.json", ".Pooling", ".Dropout", "the order"},
-                {"sentence-mean", "modules.json", "\"1_Pooling\"", "\"../bert\"",
-                 "leads out of the folder"},
-                {"sentence-mean", "modules.json", "[", "{}", "is not JSON"},
-                {"sentence-mean", "1_Pooling/config.json", "16", "17",
-                 "it pools vectors of 17 numbers, but those of the encoder have 16"},
-                {"sentence-mean", "1_Pooling/config.json", "tokens\": true", "tokens\": false",
-                 "it has 0 pooling modes"},
-                {"sentence-max", "1_Pooling/config.json", "\"max\"", "\"best\"",
-                 "pooling_mode \"best\" is not known"},
-                {"sentence-tanh", "2_Dense/config.json", ".Tanh", ".Softplus",
-                 "activation_function Softplus"},
-                {"sentence-tanh", "2_Dense/config.json", "\"in_features\": 16",
-                 "\"in_features\": 12", "it reads vectors of 12 numbers"},
-                {"sentence-tanh", "2_Dense/config.json", "\"out_features\": 12",
-                 "\"out_features\": 13", "asks for [13, 16]"},
-                {"sentence-prompts", "config_sentence_transformers.json",
-                 "\"default_prompt_name\": null", "\"default_prompt_name\": \"none\"",
-                 "default_prompt_name \"none\" is none of the prompts"},
-        };
+/* A file of a copy of the folder, in which `what` becomes `with`, and what is said then. */
+struct spoiled {
+        const char *folder, *file, *what, *with, *says;
+};
 
-        for (size_t i = 0; i < sizeof spoiled / sizeof *spoiled; i++) {
+static void refuse_all(const struct spoiled *spoiled, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
                 char *folder = copy_of(spoiled[i].folder);
 
                 replace(folder, spoiled[i].file, spoiled[i].what, spoiled[i].with);
                 refuses(folder, spoiled[i].says);
         }
+}
+
+static const struct spoiled encoders[] = {
+        {"bert", "config.json", "\"bert\"", "\"t5\"",
+         "model_type \"t5\" is not known: bert, distilbert, roberta, camembert, "
+         "xlm-roberta, mpnet and modernbert can be read"},
+        {"bert", "config.json", "\"bert\"", "\"deberta-v2\"", "is not known"},
+        {"bert", "config.json", "\"bert\"", "\"gpt2\"", "is a decoder"},
+        {"bert", "config.json", "\"bert\"", "\"qwen2\"", "is a decoder"},
+        {"bert", "config.json", "\"bert\"", "\"model2vec\"", "--vectors"},
+        {"bert", "config.json", "\"model_type\"", "\"kind\"", "it has no \"model_type\""},
+        {"bert", "config.json", "\"model_type\": \"bert\"", "\"model_type\": 5",
+         "\"model_type\" must be a string"},
+        {"bert", "config.json", "\"bert\"", "\"distilbert\"", "it has no \"dim\""},
+        {"bert", "config.json", "\"bert\"", "\"mpnet\"", "there are no tensors"},
+        {"bert", "config.json", "\"is_decoder\": false", "\"is_decoder\": true",
+         "this is a decoder"},
+        {"bert", "config.json", "\"pad_token_id\": 0",
+         "\"position_embedding_type\": \"relative_key\"", "relative_key"},
+        {"bert", "config.json", "\"pad_token_id\": 0", "\"quantization_config\": {}",
+         "its weights are quantised"},
+        {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": 64",
+         "has the shape [140, 32], but config.json asks for [140, 64]"},
+        {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": 33",
+         "is not a multiple of"},
+        {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": 1e300",
+         "must be a whole number from 1 to 65536"},
+        {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": -32",
+         "must be a whole number"},
+        {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": \"32\"",
+         "must be a whole number"},
+        {"bert", "config.json", "\"hidden_size\": 32", "\"hidden_size\": null",
+         "it has no \"hidden_size\""},
+        {"bert", "config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3",
+         "there are no tensors encoder.layer.2.attention.output.LayerNorm.weight and 15 "
+         "others"},
+        {"bert", "config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1",
+         "tensor encoder.layer.1.attention.output.LayerNorm.bias and others are not part"},
+        {"bert", "config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1000000",
+         "\"num_hidden_layers\" must be"},
+        {"bert", "config.json", "\"num_attention_heads\": 4", "\"num_attention_heads\": 5",
+         "is not a multiple of"},
+        {"bert", "config.json", "\"intermediate_size\": 64", "\"intermediate_size\": 65",
+         "asks for [65, 32]"},
+        {"bert", "config.json", "\"max_position_embeddings\": 64",
+         "\"max_position_embeddings\": 128", "asks for [128, 32]"},
+        {"roberta", "config.json", "\"max_position_embeddings\": 66",
+         "\"max_position_embeddings\": 4", "leaves no window"},
+        {"bert", "config.json", "\"vocab_size\": 140", "\"vocab_size\": 139", "asks for [139, 32]"},
+        {"bert", "config.json", "\"type_vocab_size\": 2", "\"type_vocab_size\": 3",
+         "asks for [3, 32]"},
+        {"bert", "config.json", "\"gelu\"", "\"mish\"",
+         "the activation \"mish\" is not known: gelu"},
+        {"bert", "config.json", "1e-12", "-1", "\"layer_norm_eps\" must be a number"},
+        {"bert", "config.json", "BertModel", "BertForDancing",
+         "the architecture \"BertForDancing\" is not known"},
+        {"bert", "config.json", "BertModel", "BertLMHeadModel2", "is not known"},
+        {"bert", "config.json", "{", "[{", "it is not JSON"},
+        {"bert", "config.json", "BertModel", "Bert\\u0000Model", "U+0000"},
+        {"mpnet", "config.json", "\"relative_attention_num_buckets\": 32",
+         "\"relative_attention_num_buckets\": 16", "asks for [16, 4]"},
+        {"modernbert", "config.json", "\"sliding_attention\"", "\"strange_attention\"",
+         "\"layer_types\" holds something else"},
+        {"modernbert", "config.json", "\"full_attention\",", "\"sliding_attention\",",
+         "\"layer_types\" has no pattern"},
+        {"modernbert", "config.json", "\"default\"", "\"yarn\"", "rope_type \"yarn\""},
+        {"modernbert", "config.json", "\"num_attention_heads\": 4", "\"num_attention_heads\": 8",
+         "rotate pairs"},
+};
+
+TEST(a_configuration_that_contradicts_itself_or_the_weights_is_refused)
+{
+        refuse_all(encoders, sizeof encoders / sizeof *encoders);
+}
+
+static const struct spoiled heads[] = {
+        {"bert-classifier", "config.json", "\"2\": \"weather\"",
+         "\"2\": \"weather\", \"3\": \"snow\"",
+         "config.json has 4 labels, but tensor classifier.weight has 3 rows"},
+        {"bert-classifier", "config.json", "\"2\": \"weather\"", "\"3\": \"weather\"",
+         "names a label \"3\": numbers from 0 to 2"},
+        {"bert-classifier", "config.json", "\"2\": \"weather\"", "\"2\": \"trade\"",
+         "two labels have the name \"trade\""},
+        {"bert-classifier", "config.json", "\"2\": \"weather\"", "\"2\": 7",
+         "the name of label 2 is no string"},
+        {"bert-multilabel", "config.json", "multi_label_classification", "regression",
+         "predicts a number"},
+        {"modernbert-classifier-mean", "config.json", "\"mean\"", "\"most\"",
+         "classifier_pooling \"most\""},
+        {"bert", "tokenizer.json", "{", "", "tokenizer.json"},
+        {"bert-sharded", "model.safetensors.index.json", "model-00002-of", "model-00007-of",
+         "model-00007-of-00004.safetensors: No such file"},
+        {"bert-sharded", "model.safetensors.index.json", "model-00002-of", "../model-00002-of",
+         "is no name of a file"},
+        {"bert-sharded", "model.safetensors.index.json", "\"weight_map\"", "\"map\"",
+         "has no \"weight_map\""},
+};
+
+TEST(labels_vocabularies_and_shards_that_do_not_fit_are_refused)
+{
+        refuse_all(heads, sizeof heads / sizeof *heads);
+}
+
+static const struct spoiled modules[] = {
+        {"sentence-mean", "modules.json", ".Pooling", ".WeightedLayerPooling",
+         "the module \"WeightedLayerPooling\" is not known"},
+        {"sentence-mean", "modules.json", ".Normalize", ".Dense", "config.json"},
+        {"sentence-mean", "modules.json", ".Transformer", ".Pooling", "the order"},
+        {"sentence-mean", "modules.json", ".Pooling", ".Dropout", "the order"},
+        {"sentence-mean", "modules.json", "\"1_Pooling\"", "\"../bert\"",
+         "leads out of the folder"},
+        {"sentence-mean", "modules.json", "[", "{}", "is not JSON"},
+        {"sentence-mean", "1_Pooling/config.json", "16", "17",
+         "it pools vectors of 17 numbers, but those of the encoder have 16"},
+        {"sentence-mean", "1_Pooling/config.json", "tokens\": true", "tokens\": false",
+         "it has 0 pooling modes"},
+        {"sentence-max", "1_Pooling/config.json", "\"max\"", "\"best\"",
+         "pooling_mode \"best\" is not known"},
+        {"sentence-tanh", "2_Dense/config.json", ".Tanh", ".Softplus",
+         "activation_function Softplus"},
+        {"sentence-tanh", "2_Dense/config.json", "\"in_features\": 16", "\"in_features\": 12",
+         "it reads vectors of 12 numbers"},
+        {"sentence-tanh", "2_Dense/config.json", "\"out_features\": 12", "\"out_features\": 13",
+         "asks for [13, 16]"},
+        {"sentence-prompts", "config_sentence_transformers.json", "\"default_prompt_name\": null",
+         "\"default_prompt_name\": \"none\"",
+         "default_prompt_name \"none\" is none of the prompts"},
+};
+
+TEST(modules_that_are_not_known_or_do_not_fit_are_refused)
+{
+        refuse_all(modules, sizeof modules / sizeof *modules);
 }
 
 TEST(weights_that_are_missing_in_surplus_or_damaged_are_refused)

@@ -71,7 +71,7 @@ void train_pretrained_say(const struct about *a, const struct ran_record *said, 
         add_string(out, said, " ", "architecture");
         ran_buf_printf(out, ", %zu layer%s, width %zu, %zu tokens a window", c->layers,
                        c->layers == 1 ? "" : "s", c->dim,
-                       c->encoder == RAN_ENCODER_RAN ? c->window : c->bert.max_length);
+                       ran_config_uses(c, "max_length") ? c->bert.max_length : c->window);
         add_string(out, said, ", pooling ", "pooling");
         if (is_true(said, "pooling_assumed"))
                 ran_buf_str(out, " (assumed: there is no modules.json)");

@@ -138,30 +138,37 @@ static void add_pair(struct train_pairs *p, struct train_location a, struct trai
 
 /* Where the documents of one set are nearly the same as one of those that are known; `twin` has
  * those that are repeated exactly, which are left out. With `add` the others become known, too. */
+static int look_for_near(struct ran_near_duplicates *known, const struct train_data *of,
+                         const size_t *twin, bool add, const struct train_data *train,
+                         struct ran_shingles *s, struct train_pairs *pairs, struct ran_error *err)
+{
+        const struct ran_dataset *set = &of->set;
+
+        for (size_t b = 0; b < set->B; b++) {
+                double similarity;
+                size_t like = RAN_NO_TEXT;
+
+                RAN_TRY(ran_shingles_of_ids(s, set->ids + set->first[b],
+                                            set->first[b + 1] - set->first[b], err));
+                if (twin[b] != none)
+                        s->n = 0; /* keeps its number, and is like nothing */
+                RAN_TRY(ran_near_duplicates_find(known, s, &like, &similarity, err));
+                if (like != RAN_NO_TEXT)
+                        add_pair(pairs, of->location[b], train->location[like]);
+                if (add)
+                        RAN_TRY(ran_near_duplicates_add(known, s, err));
+        }
+        return RAN_OK;
+}
+
 static void find_near(struct ran_near_duplicates *known, const struct train_data *of,
                       const size_t *twin, bool add, const struct train_data *train,
                       struct train_pairs *pairs)
 {
-        const struct ran_dataset *set = &of->set;
         struct ran_shingles s = {0};
         struct ran_error err = {0};
-        int rc = RAN_OK;
 
-        for (size_t b = 0; b < set->B && rc == RAN_OK; b++) {
-                double similarity;
-                size_t like = RAN_NO_TEXT;
-
-                rc = ran_shingles_of_ids(&s, set->ids + set->first[b],
-                                         set->first[b + 1] - set->first[b], &err);
-                if (twin[b] != none)
-                        s.n = 0; /* keeps its number, and is like nothing */
-                if (rc == RAN_OK)
-                        rc = ran_near_duplicates_find(known, &s, &like, &similarity, &err);
-                if (rc == RAN_OK && like != RAN_NO_TEXT)
-                        add_pair(pairs, of->location[b], train->location[like]);
-                if (rc == RAN_OK && add)
-                        rc = ran_near_duplicates_add(known, &s, &err);
-        }
+        int rc = look_for_near(known, of, twin, add, train, &s, pairs, &err);
         ran_shingles_release(&s);
         if (rc != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);

@@ -172,32 +172,44 @@ static int scan_spooled(struct batch *b, size_t i)
                                &slot->err);
 }
 
+static int encode_line(struct batch *b, size_t i)
+{
+        struct slot *slot = &b->slot[i];
+
+        RAN_TRY(scan_spooled(b, i));
+        RAN_TRY(train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
+                             &slot->err));
+        return slot->packed.out.failed
+                       ? ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document")
+                       : RAN_OK;
+}
+
 static void encode_spooled(void *arg, size_t i)
 {
         struct batch *b = arg;
         struct slot *slot = &b->slot[i];
-        int rc = scan_spooled(b, i);
 
-        if (rc == RAN_OK)
-                rc = train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
-                                  &slot->err);
-        if (rc == RAN_OK && slot->packed.out.failed)
-                rc = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document");
-        slot->rc = rc;
+        slot->rc = encode_line(b, i);
+}
+
+static int count_words(struct batch *b, size_t i)
+{
+        struct slot *slot = &b->slot[i];
+
+        RAN_TRY(scan_spooled(b, i));
+        RAN_TRY(cmd_vocab_words_read(&slot->scratch.words, &slot->line.record, b->learner->counter,
+                                     &slot->packed.out, &slot->err));
+        return slot->packed.out.failed
+                       ? ran_fail(&slot->err, RAN_ENOMEM, "out of memory for the words of a line")
+                       : RAN_OK;
 }
 
 static void count_spooled(void *arg, size_t i)
 {
         struct batch *b = arg;
         struct slot *slot = &b->slot[i];
-        int rc = scan_spooled(b, i);
 
-        if (rc == RAN_OK)
-                rc = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
-                                          b->learner->counter, &slot->packed.out, &slot->err);
-        if (rc == RAN_OK && slot->packed.out.failed)
-                rc = ran_fail(&slot->err, RAN_ENOMEM, "out of memory for the words of a line");
-        slot->rc = rc;
+        slot->rc = count_words(b, i);
 }
 
 /* Refuses a line late: most errors were found before, but some need its words: a document

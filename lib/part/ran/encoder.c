@@ -40,8 +40,8 @@ static int check(const struct ran_config *c, struct ran_error *err)
 
 static bool uses(const struct ran_config *c, const char *field)
 {
-        static const char *const fields[] = {"window",        "min_window", "cell",
-                                             "review_source", "pooling",    "vector"};
+        static const char *const fields[] = {"window",  "min_window",   "cell",  "review_source",
+                                             "pooling", "cell_pooling", "vector"};
 
         (void)c;
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)

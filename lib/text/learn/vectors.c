@@ -509,26 +509,31 @@ static int read_binary(struct ran_vectors *v, struct filling *f, struct ran_erro
         }
 }
 
+static int fill(struct ran_vectors *v, size_t V, struct filling *f, struct ran_error *err)
+{
+        f->fit = ran_alloc(V, 1, err);
+        f->row = ran_alloc(v->width, sizeof *f->row, err);
+        if (f->fit == NULL || f->row == NULL)
+                return RAN_ENOMEM;
+        RAN_TRY(v->binary ? read_binary(v, f, err) : read_lines(v, f, err));
+        if (v->header && f->report->rows < v->promised && (v->binary || f->report->cut))
+                return cut_off(v, err);
+        ran_sha256_hex(&v->digest, f->to->digest);
+        return RAN_OK;
+}
+
 int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struct ran_embedding *to,
                      struct ran_vectors_report *report, struct ran_error *err)
 {
         size_t V = ran_tokenizer_size(t);
         struct filling f = {.t = t, .to = to, .report = report};
-        int code = RAN_ENOMEM;
 
         if (to->V != V || to->D != v->width)
                 return ran_fail(err, RAN_EINVAL,
                                 "%s: %zu numbers for a word do not fit an embedding of %zu by %zu",
                                 v->path, v->width, to->V, to->D);
         *report = (struct ran_vectors_report){.promised = v->promised, .header = v->header};
-        f.fit = ran_alloc(V, 1, err);
-        f.row = ran_alloc(v->width, sizeof *f.row, err);
-        if (f.fit != NULL && f.row != NULL)
-                code = v->binary ? read_binary(v, &f, err) : read_lines(v, &f, err);
-        if (code == RAN_OK && v->header && report->rows < v->promised && (v->binary || report->cut))
-                code = cut_off(v, err);
-        if (code == RAN_OK)
-                ran_sha256_hex(&v->digest, to->digest);
+        int code = fill(v, V, &f, err);
         ran_encoding_release(&f.encoding);
         free(f.fit);
         free(f.row);
@@ -578,22 +583,28 @@ static int want(struct ran_counter *c, const char *word, size_t n, struct ran_en
         return ran_counter_want(c, words->data, words->len, err);
 }
 
+static int want_all(struct ran_vectors *v, size_t n, struct ran_counter *c, struct ran_encoding *e,
+                    struct ran_buf *words, size_t *wanted, struct ran_error *err)
+{
+        size_t length = 0, whole = 1;
+        const char *word = NULL;
+
+        for (size_t i = 0, from = 0; i < n && whole > 0; i++, from += whole) {
+                RAN_TRY(look_word(v, from, &word, &length, &whole, err));
+                RAN_TRY(want(c, word, length, e, words, wanted, err));
+        }
+        return RAN_OK;
+}
+
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
                      struct ran_error *err)
 {
         struct ran_encoding e = {0};
         struct ran_buf words = {0};
-        uint64_t row = v->row;
-        size_t length = 0, whole = 1;
-        const char *word = NULL;
-        int code = RAN_OK;
+        const uint64_t row = v->row;
 
         *wanted = 0;
-        for (size_t i = 0, from = 0; i < n && whole > 0 && code == RAN_OK; i++, from += whole) {
-                code = look_word(v, from, &word, &length, &whole, err);
-                if (code == RAN_OK)
-                        code = want(c, word, length, &e, &words, wanted, err);
-        }
+        int code = want_all(v, n, c, &e, &words, wanted, err);
         v->row = row;
         ran_encoding_release(&e);
         ran_buf_release(&words);

@@ -132,20 +132,25 @@ static void note_ascii(struct ran_charsmap *m)
         }
 }
 
+static int read_map(struct ran_charsmap *m, const char *base64, size_t n, struct ran_error *err)
+{
+        size_t size;
+
+        m->memory = ran_alloc(n + 1, 1, err);
+        if (m->memory == NULL)
+                return RAN_ENOMEM;
+        if (!decode(base64, n, m->memory, &size))
+                return ran_fail(err, RAN_EFORMAT, "'precompiled_charsmap' is not base64");
+        return take_apart(m, size, err);
+}
+
 struct ran_charsmap *ran_charsmap_new(const char *base64, size_t n, struct ran_error *err)
 {
         struct ran_charsmap *m = ran_alloc(1, sizeof *m, err);
-        size_t size;
 
         if (m == NULL)
                 return NULL;
-        m->memory = ran_alloc(n + 1, 1, err);
-        int rc = m->memory != NULL ? RAN_OK : RAN_ENOMEM;
-        if (rc == RAN_OK && !decode(base64, n, m->memory, &size))
-                rc = ran_fail(err, RAN_EFORMAT, "'precompiled_charsmap' is not base64");
-        if (rc == RAN_OK)
-                rc = take_apart(m, size, err);
-        if (rc != RAN_OK) {
+        if (read_map(m, base64, n, err) != RAN_OK) {
                 ran_charsmap_free(m);
                 return NULL;
         }
