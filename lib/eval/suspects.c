@@ -205,7 +205,7 @@ static int judge_label(struct several *x, size_t i, uint32_t c, struct ran_error
                 .label = side == HAS ? c : RAN_NO_LABEL,
                 .suggested = side == HAS ? RAN_NO_LABEL : c,
                 .own = own,
-                .order = (double)own / k->threshold[side],
+                .order = own > 0 ? (double)own / k->threshold[side] : 0,
                 .margin = (double)other - (double)own,
                 .counted = claimed,
         };

@@ -91,6 +91,27 @@ TEST(suspects_of_several_labels_are_to_be_added_or_removed)
         free(s);
 }
 
+/* Nobody gives the first label to the only document that has it. */
+TEST(suspects_of_several_labels_may_be_impossible)
+{
+        static const float p[] = {0, 0.9f, 0.1f, 0.2f};
+        static const size_t first[] = {0, 1, 2};
+        static const uint32_t label[] = {0, 1};
+        struct ran_suspect *s;
+        struct ran_error err = {0};
+        double threshold[2];
+        size_t wrong, found;
+
+        REQUIRE(CHECK_OK(ran_suspects_find_several(&s, &found, p, first, label, 2, 2, threshold,
+                                                   &wrong, &err),
+                         err));
+        REQUIRE(CHECK_SIZE(found, 3));
+        CHECK_NEAR(s[0].order, 0, 0);
+        CHECK_SIZE(s[0].label, 0);
+        CHECK(s[1].order > 0 && s[1].order <= s[2].order);
+        free(s);
+}
+
 /* ---- thresholds ------------------------------------------------------------------------------ */
 
 TEST(threshold_reaches_a_recall_or_a_precision)
