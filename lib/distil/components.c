@@ -1,20 +1,14 @@
-/* components.c - see components.h.
+/* components.c - see components.h: the eigenvectors of
  *
  *      A = 1/n Σ_i (x_i - m)(x_i - m)^T,  m = 1/n Σ_i x_i
- *
- * Its eigenvectors come from Jacobi's method in Hestenes' form: rotations of pairs of rows make the
- * rows of R A orthogonal; then each row is an eigenvector, times its eigenvalue. In double, in a
- * fixed order. */
+ */
 #include "distil/components.h"
+#include "math/eigen.h"
 #include "math/gemm.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { BLOCK = 512, SWEEPS = 30 };
-/* Two rows count as orthogonal below this cosine. */
-static const double orthogonal = 1e-10;
+enum { BLOCK = 512 };
 
 struct reader {
         void (*read)(const void *arg, size_t i, float *v);
@@ -56,81 +50,24 @@ static void add_covariance(const struct ran_components *k, const struct reader *
         }
 }
 
-static double dot(const double *x, const double *y, size_t n)
+/* The D eigenvectors of a with the largest eigenvalues. */
+static int take_largest(struct ran_components *k, double *a, struct ran_error *err)
 {
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += x[i] * y[i];
-        return sum;
-}
-
-/* Turns rows x and y so that they become orthogonal; returns whether they were not. */
-static bool rotate(double *x, double *y, size_t n)
-{
-        const double a = dot(x, x, n), b = dot(y, y, n), c = dot(x, y, n);
-
-        if (fabs(c) <= orthogonal * sqrt(a * b))
-                return false;
-        const double zeta = (b - a) / (2 * c);
-        const double t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-        const double cosine = 1 / sqrt(1 + t * t), sine = cosine * t;
-        for (size_t i = 0; i < n; i++) {
-                const double was = x[i];
-
-                x[i] = cosine * was - sine * y[i];
-                y[i] = sine * was + cosine * y[i];
-        }
-        return true;
-}
-
-static void make_orthogonal(double *a, size_t F)
-{
-        bool again = true;
-
-        for (size_t sweep = 0; sweep < SWEEPS && again; sweep++) {
-                again = false;
-                for (size_t i = 0; i < F; i++)
-                        for (size_t j = i + 1; j < F; j++)
-                                again |= rotate(a + i * F, a + j * F, F);
-        }
-}
-
-struct direction {
-        double variance;
-        size_t at;
-};
-
-static int compare(const void *x, const void *y)
-{
-        const struct direction *a = x, *b = y;
-
-        if (a->variance != b->variance)
-                return a->variance < b->variance ? 1 : -1;
-        return a->at < b->at ? -1 : 1;
-}
-
-/* The D rows of largest length, made unit vectors. */
-static int take_largest(struct ran_components *k, const double *a, struct ran_error *err)
-{
-        struct direction *d = ran_alloc(k->F, sizeof *d, err);
+        double *variance = ran_alloc(k->F, sizeof *variance, err);
         double all = 0, taken = 0;
 
-        if (d == NULL)
+        if (variance == NULL)
                 return RAN_ENOMEM;
-        for (size_t i = 0; i < k->F; i++) {
-                d[i] = (struct direction){sqrt(dot(a + i * k->F, a + i * k->F, k->F)), i};
-                all += d[i].variance;
+        const int rc = ran_eigen_dense(a, variance, k->F, err);
+        for (size_t i = 0; i < k->F && rc == RAN_OK; i++) {
+                all += variance[i];
+                taken += i < k->D ? variance[i] : 0;
         }
-        qsort(d, k->F, sizeof *d, compare);
-        for (size_t i = 0; i < k->D; i++) {
-                taken += d[i].variance;
-                for (size_t f = 0; f < k->F && d[i].variance > 0; f++)
-                        k->row[i * k->F + f] = (float)(a[d[i].at * k->F + f] / d[i].variance);
-        }
+        for (size_t i = 0; i < k->D * k->F && rc == RAN_OK; i++)
+                k->row[i] = (float)a[i];
         k->explained = all > 0 ? taken / all : 1;
-        free(d);
-        return RAN_OK;
+        free(variance);
+        return rc;
 }
 
 int ran_components_init(struct ran_components *k, size_t F, size_t D, size_t n,
@@ -152,7 +89,6 @@ int ran_components_init(struct ran_components *k, size_t F, size_t D, size_t n,
         if (a != NULL && x != NULL && product != NULL && k->row != NULL && k->mean != NULL) {
                 find_mean(k, &r, x);
                 add_covariance(k, &r, x, product, a);
-                make_orthogonal(a, F);
                 rc = take_largest(k, a, err);
         }
         free(a);

@@ -308,6 +308,7 @@ struct ran_train_job {
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept; else
                                                 * dev has the classes of train */
         const struct ran_train_texts *texts;   /* or NULL: there is one phase */
+        size_t unlabelled;    /* of train, the last ones: texts without labels, with soft targets */
         const bool *held_out; /* (B) documents of train that dev copies: trained on only in a
                                * refit; NULL: none */
         /* Of a linear model, with a frozen encoder or without: the soft targets that a refit learns
@@ -361,12 +362,15 @@ int ran_train_folds(const struct ran_train_job *job, size_t folds,
                     struct ran_error *err);
 /* Self-training (train/self-training.c). A model of the labelled documents, the teacher, gives
  * texts without labels probabilities; a linear model, the pupil, learns from the documents and from
- * those, with the vectors of a frozen encoder or from n-grams alone. Folds of the documents judge
- * both, each fold by models that do not know it, and decide which is kept. */
-enum { RAN_SELF_TRIALS = 4, RAN_SELF_FOLDS = 5 };
+ * those, with vectors or from n-grams alone. Teachers have the vectors of the job, or in-domain
+ * vectors: those of tokens that documents and texts show near each other. Folds of the documents
+ * judge all of them, each fold by models that do not know it, and decide which is kept. */
+enum { RAN_SELF_TRIALS = 5, RAN_SELF_FOLDS = 5, RAN_SELF_TOKENS = 50000 };
 struct ran_self_trial {
-        size_t rounds;  /* 0: the teacher; 1: its pupil; 2: the pupil of that pupil */
-        bool vectors;   /* the model has those of a frozen encoder */
+        size_t rounds;  /* 0: a teacher; 1: its pupil; 2: the pupil of that pupil */
+        size_t teacher; /* the trial whose probabilities it learned from */
+        bool vectors;   /* the model has vectors of documents as features, */
+        bool in_domain; /* those */
         size_t right;   /* documents out of fold */
         double loss;    /* their mean log loss, with probabilities at the temperature that suits it;
                          * by macro F1 the mean over labels */
@@ -374,17 +378,22 @@ struct ran_self_trial {
         bool vanishes;  /* it never finds a label that the teacher finds */
 };
 struct ran_self_progress {
+        bool vectors;       /* in-domain vectors are made */
         size_t fold, folds; /* from 1; 0: the models of all documents */
         double share;       /* of all work */
 };
 struct ran_self_training {
-        struct ran_self_trial trial[RAN_SELF_TRIALS]; /* the teacher first */
-        size_t trials, kept; /* kept: of the model; 0: the teacher's, which needs no text */
+        struct ran_self_trial trial[RAN_SELF_TRIALS]; /* that of the job first */
+        size_t trials, kept; /* kept: of the model; 0: that of the job, which needs no text */
+        size_t tokens;       /* of documents and texts: in-domain vectors need RAN_SELF_TOKENS */
         size_t folds, judged, sampled; /* models, documents and texts by which that was decided */
         double *labelled, *text;       /* (C) shares of the labels: of the documents, and in the
                                         * texts, as the mean probability by the teacher */
         bool shifted;                  /* by more than chance: so they stay */
-        /* With a trial that is kept: the documents and the texts; those of the job that are held
+        /* In-domain vectors, and the settings of a model with them; V 0: none were made. */
+        struct ran_embedding vectors;
+        struct ran_config config;
+        /* With a pupil that is kept: the documents and the texts; those of the job that are held
          * out; soft targets for its refit, or NULL. */
         struct ran_dataset set;
         bool *held_out; /* or NULL */

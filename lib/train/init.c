@@ -354,6 +354,7 @@ void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *
         if (job->init != NULL)
                 ran_buf_printf(out, ",\"init\":{\"digest\":\"%s\"}",
                                ran_model_metadata(job->init, "digest"));
-        if (job->vectors != NULL)
+        /* Those without a digest are of the run itself. */
+        if (job->vectors != NULL && job->vectors->digest[0] != '\0')
                 ran_buf_printf(out, ",\"vectors\":{\"digest\":\"%s\"}", job->vectors->digest);
 }

@@ -9,7 +9,7 @@
 
 size_t ran_train_batch(const struct ran_train_job *job)
 {
-        size_t by_size = job->train->B / 100;
+        size_t by_size = (job->train->B - job->unlabelled) / 100;
 
         if (job->settings->batch > 0)
                 return job->settings->batch;

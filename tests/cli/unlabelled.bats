@@ -54,13 +54,15 @@ says() {
   ran-train info --format json kept.ran | jq -e '.training
     | .unlabelled.documents == 300 and .unlabelled.used == 300
     and (.unlabelled.digest | length == 64)
-    and .train.documents == 360
+    and .train.documents == 60 and .learned_from == 60
     and (.self_training | .folds == 5 and .documents == 60 and .texts == 300 and .kept > 0
       and (.trials | map(.rounds) == [0, 1, 2])
       and (.trials | all(.right <= 60 and .loss >= 0 and .lowest_recall <= 1))
       and (.shares | .money == 0.5 and .sport == 0.5)
       and (.shares_of_texts | .money + .sport | . > 0.999 and . < 1.001))'
   ran-train info kept.ran | grep -F 'self-training'
+  [[ $stderr == *'refitting the linear model on all 60 documents and 300 texts'* ]]
+  [[ $stderr == *'60 documents and 300 texts in '* ]]
   grep -F 'self-training' "$out/page.html"
   ran-classify -m kept.ran --eval test.jsonl | jq -e '.accuracy > 0.8'
 }
@@ -78,8 +80,82 @@ says() {
   self_train -q train.jsonl
   refused 2 'was trained without --unlabelled: leave it out' \
     ran-train classify --replay "$out/m.ran" --unlabelled texts.jsonl train.jsonl
-  refused 4 'are not those of kept.ran' \
+  refused 4 'the texts of --unlabelled are not those of kept.ran: 100 documents with' \
     ran-train classify --replay kept.ran --unlabelled "$out/a.jsonl" train.jsonl
+  [[ $stderr != *'right out of fold'* ]]
+  refused 4 'the training data are not those of kept.ran: 59 documents with' \
+    ran-train classify --replay kept.ran --unlabelled texts.jsonl <(tail -n +2 train.jsonl)
+}
+
+# topics N FROM K: records with K words of their topic, which has 400; documents share few of them.
+topics() {
+  awk -v n="$1" -v from="$2" -v k="$3" '
+    function random() {
+      state = state * 16807 % 2147483647
+      return state / 2147483647
+    }
+    BEGIN {
+      state = from * 69621 + 17
+      for (i = 0; i < 9; i++)
+        random()
+      split("ba de fi go lu ma ne pi ro su", s)
+      for (i = from + 1; i <= from + n; i++) {
+        printf "{\"id\": %d, \"text\": \"", i
+        for (w = 0; w < k; w++) {
+          x = (2 * int(random() * 400) + i % 2) * 7919 % 10007
+          printf "%s%s%s%s ", s[x % 10 + 1], s[int(x / 10) % 10 + 1], s[int(x / 100) % 10 + 1], s[int(x / 1000) % 10 + 1]
+        }
+        printf "end\", \"label\": \"%s\"}\n", i % 2 ? "sport" : "money"
+      }
+    }'
+}
+
+# Documents of few words say nothing of others; texts say which words go together.
+@test "unlabelled: in-domain vectors are kept where folds show a gain, and replayed" {
+  topics 40 0 4 >"$out/train.jsonl"
+  topics 6000 100 10 | jq -c '{text}' >"$out/texts.jsonl"
+  topics 200 9000 6 >"$out/test.jsonl"
+  says 'documents alone, n-grams and in-domain vectors: ' --unlabelled "$out/texts.jsonl" "$out/train.jsonl"
+  ran-train info --format json "$out/m.ran" | jq -e '.training | .init == null and .vectors == null
+    and .dev.documents == 4 and .learned_from == 40
+    and (.self_training | .trials[.kept].in_domain and .trials[1].rounds == 0 and .trials[1].in_domain
+      and .trials[1].right > .trials[0].right and .trials[.kept].loss < .trials[0].loss)'
+  ran-classify -m "$out/m.ran" --eval "$out/test.jsonl" | jq -e '.accuracy > 0.9'
+  ran-train classify -q --base none -j 3 -o "$out/again.ran" --unlabelled "$out/texts.jsonl" "$out/train.jsonl"
+  cmp "$out/m.ran" "$out/again.ran"
+  ran-train classify -q --replay "$out/m.ran" --unlabelled "$out/texts.jsonl" "$out/train.jsonl"
+}
+
+# Texts of random words say nothing, and n-grams of the documents all.
+@test "unlabelled: in-domain vectors that do not gain are refused" {
+  awk 'BEGIN {
+    for (i = 1; i <= 60; i++) {
+      printf "{\"text\": \"%s", i % 2 ? "ball goal" : "bank loan"
+      for (w = 0; w < 6; w++) printf " w%d", (i * 37 + w * w * 53) % 400
+      printf "\", \"label\": \"%s\"}\n", i % 2 ? "sport" : "money"
+    }
+  }' >"$out/train.jsonl"
+  awk 'BEGIN {
+    x = 7
+    for (i = 1; i <= 5000; i++) {
+      printf "{\"text\": \"text"
+      for (w = 0; w < 12; w++) {
+        x = x * 16807 % 2147483647
+        printf " w%d", x % 400
+      }
+      print "\"}"
+    }
+  }' >"$out/texts.jsonl"
+  says 'in-domain vectors: ' --unlabelled "$out/texts.jsonl" "$out/train.jsonl"
+  ran-train info --format json "$out/m.ran" |
+    jq -e '.training.self_training | .trials[0].right == 60 and (.trials[.kept].in_domain | not)'
+}
+
+@test "unlabelled: too little text for in-domain vectors is said" {
+  says 'no in-domain vectors: documents and texts have ' --unlabelled texts.jsonl train.jsonl
+  [[ $stderr == *'tokens, and 50000 are needed'* ]]
+  ran-train info --format json "$out/m.ran" |
+    jq -e '.training.self_training | .tokens < 50000 and (.trials | all(.in_domain | not))'
 }
 
 @test "unlabelled: documents and validation documents among the texts are left out" {

@@ -183,6 +183,7 @@ TEST(pupil_learns_from_a_teacher_that_does_not_know_held_out_documents)
                 const size_t n = 60 * CORPUS_C;
 
                 CHECK_SIZE(x.set.B, 100);
+                CHECK_SIZE(x.trial[x.kept].rounds > 0, 1);
                 CHECK_SIZE(x.set.soft_first[100], n);
                 REQUIRE(x.held_out != NULL && x.refit_soft != NULL);
                 CHECK(memcmp(x.held_out, held_out, sizeof held_out) == 0 && !x.held_out[99]);
@@ -196,6 +197,66 @@ TEST(pupil_learns_from_a_teacher_that_does_not_know_held_out_documents)
         ran_self_training_release(&x);
         ran_self_training_release(&again);
         ran_dataset_release(&dev);
+        ran_dataset_release(&texts);
+        training_release(&t);
+}
+
+TEST(job_stays_as_it_is_when_nothing_is_kept)
+{
+        struct training t;
+        struct ran_dataset texts = {0}, dev = {0};
+        struct ran_self_training x;
+        struct ran_error err = {0};
+        bool held_out[40];
+
+        begin(&t, "self5", &texts);
+        REQUIRE(CHECK_OK(ran_dataset_split(&t.train, 0.2, 1, NULL, held_out, &dev, &err), err));
+        t.job.dev = &dev;
+        t.job.held_out = held_out;
+        REQUIRE(CHECK_OK(ran_self_train(&x, &t.job, &texts, NULL, NULL, &err), err));
+        CHECK_NEAR(x.text[0] + x.text[1] + x.text[2], 1, 1e-5);
+        x.kept = 0;
+        ran_self_training_apply(&x, &t.job);
+        CHECK(t.job.train == &t.train && t.job.held_out == held_out && t.job.config == &t.c);
+        CHECK(t.job.refit_soft == NULL && t.job.vectors == NULL && !t.job.without_vectors);
+        CHECK_SIZE(t.job.unlabelled, 0);
+        CHECK_OK(training_run(&t, 1, &err), err);
+        ran_self_training_release(&x);
+        ran_dataset_release(&dev);
+        ran_dataset_release(&texts);
+        training_release(&t);
+}
+
+/* Fewer tokens than numbers of a vector: the others are 0. */
+TEST(in_domain_vectors_are_features_of_the_model_that_is_kept)
+{
+        struct training t;
+        struct ran_dataset few = {0}, texts = {0};
+        struct ran_self_training x;
+        struct ran_error err = {0};
+
+        begin(&t, "self6", &few);
+        make_texts(&texts, &t.train, 6000, 11);
+        REQUIRE(CHECK_OK(ran_self_train(&x, &t.job, &few, NULL, NULL, &err), err));
+        CHECK(x.tokens < RAN_SELF_TOKENS && !x.trial[1].in_domain);
+        CHECK_SIZE(x.vectors.V, 0);
+        ran_self_training_release(&x);
+        REQUIRE(CHECK_OK(ran_self_train(&x, &t.job, &texts, NULL, NULL, &err), err));
+        CHECK_SIZE(x.vectors.V, CORPUS_V);
+        CHECK(x.trial[1].in_domain && x.trial[1].vectors && x.trial[1].rounds == 0);
+        CHECK(x.trial[2].rounds == 1 && x.trial[2].teacher < 2);
+        x.kept = 1;
+        ran_self_training_apply(&x, &t.job);
+        CHECK(t.job.train == &t.train && t.job.vectors == &x.vectors);
+        CHECK_SIZE(t.job.unlabelled, 0);
+        REQUIRE(CHECK_OK(training_run(&t, 1, &err), err));
+        struct ran_model *m = ran_model_open(t.output, true, &err);
+        REQUIRE(m != NULL);
+        CHECK(ran_model_config(m)->encoder == RAN_ENCODER_STATIC && ran_model_config(m)->frozen);
+        CHECK_SIZE(ran_model_config(m)->dim, x.vectors.D);
+        ran_model_free(m);
+        ran_self_training_release(&x);
+        ran_dataset_release(&few);
         ran_dataset_release(&texts);
         training_release(&t);
 }

@@ -261,7 +261,10 @@ static void text_trials(const struct ran_record *self, struct ran_buf *out)
                 if ((i == 0 || i == kept) &&
                     ran_record_scan(&trial, self->line + item.begin, item.end - item.begin, &err) ==
                             RAN_OK) {
-                        ran_buf_str(out, i == 0 ? "; documents alone: " : "; with texts: ");
+                        ran_buf_str(out, i == 0 ? "; documents alone: "
+                                         : number_of(&trial, "rounds") > 0
+                                                 ? "; with texts: "
+                                                 : "; with in-domain vectors: ");
                         text_trial(&trial, out);
                 }
                 i++;

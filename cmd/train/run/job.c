@@ -259,7 +259,6 @@ static int tune(struct train_session *s, const struct ran_train_job *job)
 
 static int replay(struct train_session *s, struct ran_train_job *job)
 {
-        train_replay_check(&s->replay, job);
         job->limit = train_replay_limit(&s->replay);
         s->texts.job.limit = train_replay_texts_limit(&s->replay);
         if (job->output == NULL)
@@ -312,6 +311,9 @@ int train_job_run(struct train_session *s)
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
         job.below = s->below;
+        train_unlabelled_describe(s, &job, &training);
+        if (mode->replay != NULL)
+                train_replay_check(&s->replay, &job);
         if (status == CMD_OK)
                 status = train_unlabelled_learn(s, &job, &training);
         status = status != CMD_OK           ? status

@@ -53,9 +53,9 @@ const struct ran_field train_file_fields[] = {
                                 "is for ran-train classify and tag: a language "
                                 "model learns from texts as they are"))},
         {"unlabelled", 0, RAN_FIELD_LIST, FILE_AT(unlabelled), .value = "FILE", .local = true,
-         .help = "learn from the texts of FILE as well, with the probabilities that a model of the "
-                 "documents gives them (self-training), if folds of the documents show that it "
-                 "helps; may be repeated",
+         .help = "learn from the texts of FILE as well, from in-domain word vectors and from the "
+                 "probabilities that a model of the documents gives them (self-training), if folds "
+                 "of the documents show that it helps; may be repeated",
          .first = true,
          RAN_RULES(
                  RAN_NEEDS_AS("task=classify",

@@ -131,6 +131,8 @@ static void add_refit(const struct train_progress *p, const struct ran_train_rep
         else
                 ran_buf_printf(line, "epoch %zu was best; refitting on all %zu documents",
                                r->best_epoch, p->documents);
+        if (p->unlabelled > 0)
+                ran_buf_printf(line, " and %zu texts", p->unlabelled);
 }
 
 /* Tells how much the texts taught. */

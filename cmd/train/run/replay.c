@@ -116,15 +116,16 @@ static void check_kernels(const struct train_replay *r)
                         r->path, SHOWN(kernels), ran_isa(), SHOWN(kernels));
 }
 
-static void restore_tried(struct train_replay *r)
+/* Settings that the training changed. */
+static void restore_changed(struct train_replay *r, const char *member, const char *what)
 {
-        struct value tried = value_of(&r->said, "tried");
+        struct value was = value_of(&r->said, member);
         struct ran_error err = {0};
 
-        if (tried.n > 0 && ran_fields_parse(ran_config_fields, &r->config, tried.text, tried.n,
-                                            false, &err) != RAN_OK)
-                cmd_die(err.code == RAN_ENOMEM ? CMD_FAILED : CMD_DIVERGED,
-                        "%s: the encoder that was tried: %s", r->path, err.text);
+        if (was.n > 0 &&
+            ran_fields_parse(ran_config_fields, &r->config, was.text, was.n, false, &err) != RAN_OK)
+                cmd_die(err.code == RAN_ENOMEM ? CMD_FAILED : CMD_DIVERGED, "%s: %s: %s", r->path,
+                        what, err.text);
 }
 
 void train_replay_open(struct train_replay *r, const char *path, int task)
@@ -144,7 +145,8 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
         check_kernels(r);
         r->learned = train_replay_has(r, "vocab_type");
         r->config = *ran_model_config(r->model);
-        restore_tried(r);
+        restore_changed(r, "tried", "the encoder that was tried");
+        restore_changed(r, "before_vectors", "the settings before in-domain vectors");
 }
 
 /* A model does not mention a later setting that is as before. */
@@ -345,6 +347,7 @@ void train_replay_check(const struct train_replay *r, const struct ran_train_job
         check_data(r, &ours, "train", "training data");
         check_data(r, &ours, "dev", "validation documents");
         check_data(r, &ours, "pretrain", "texts of --pretrain");
+        check_data(r, &ours, "unlabelled", "texts of --unlabelled");
         check_model(r, job);
         check_settings(r, &ours);
         ran_record_release(&ours);

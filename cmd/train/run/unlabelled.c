@@ -209,6 +209,17 @@ static size_t least_found(const struct ran_self_trial *trial, size_t C)
         return least;
 }
 
+/* What its model has, where trials differ. */
+static const char *features_of(const struct ran_self_training *x,
+                               const struct ran_self_trial *trial)
+{
+        if (trial->in_domain)
+                return trial->vectors ? ", n-grams and in-domain vectors" : ", n-grams";
+        if (trial->rounds == 0 || !x->trial[0].vectors)
+                return "";
+        return trial->vectors ? ", n-grams and vectors" : ", n-grams";
+}
+
 static void tell_trial(const struct train_session *s, const struct ran_self_trial *trial)
 {
         const struct ran_self_training *x = &s->unlabelled.self;
@@ -217,10 +228,7 @@ static void tell_trial(const struct train_session *s, const struct ran_self_tria
         cmd_note(
                 "self-training, %s%s%s: %zu of %zu right out of fold, log loss %.4f, lowest recall "
                 "%.1f %% (%s)%s",
-                trial->rounds == 0 ? "documents alone" : "with texts",
-                trial->rounds == 0 || !x->trial[0].vectors ? ""
-                : trial->vectors                           ? ", n-grams and vectors"
-                                                           : ", n-grams",
+                trial->rounds == 0 ? "documents alone" : "with texts", features_of(x, trial),
                 trial->rounds == 2 ? ", second round" : "", trial->right, x->judged, trial->loss,
                 least < C ? 100 * trial->recall[least] : 0,
                 least < C ? s->train.set.names[least] : "",
@@ -242,23 +250,37 @@ static void tell_shift(const struct train_session *s)
                             s->train.set.names[most], 100 * x->text[most], 100 * x->labelled[most]);
 }
 
-static void tell(const struct train_session *s)
+static void tell_kept(const struct train_session *s, const struct ran_self_trial *kept)
 {
         const struct train_unlabelled *u = &s->unlabelled;
-        const struct ran_self_training *x = &u->self;
 
-        for (size_t i = 0; i < x->trials; i++)
-                tell_trial(s, &x->trial[i]);
-        if (x->kept > 0)
+        if (kept->rounds > 0)
                 cmd_note("self-training is kept: the model learns from %zu documents and %zu "
                          "texts%s",
                          s->train.set.B, u->texts.B,
-                         x->trial[x->kept].vectors || !x->trial[0].vectors
+                         kept->in_domain && kept->vectors ? ", with in-domain vectors"
+                         : kept->vectors || !u->self.trial[0].vectors
                                  ? ""
                                  : ", by n-grams without vectors");
+        else if (kept->in_domain)
+                cmd_note("in-domain vectors are kept: they are features of the linear model; the "
+                         "probabilities of the texts did not help");
         else
                 cmd_note("self-training is not kept: folds of the documents do not show that the "
                          "texts help");
+}
+
+static void tell(const struct train_session *s)
+{
+        const struct ran_self_training *x = &s->unlabelled.self;
+
+        for (size_t i = 0; i < x->trials; i++)
+                tell_trial(s, &x->trial[i]);
+        if (x->vectors.V == 0 && x->tokens < RAN_SELF_TOKENS)
+                cmd_note("no in-domain vectors: documents and texts have %zu tokens, and %d are "
+                         "needed",
+                         x->tokens, RAN_SELF_TOKENS);
+        tell_kept(s, &x->trial[x->kept]);
         tell_shift(s);
 }
 
@@ -272,6 +294,8 @@ static void describe_trial(const struct train_session *s, const struct ran_self_
         json_begin(out, '{');
         json_put_size(out, "rounds", trial->rounds);
         json_put_bool(out, "vectors", trial->vectors);
+        if (trial->in_domain)
+                json_put_bool(out, "in_domain", true);
         json_put_size(out, "right", trial->right);
         json_put_double(out, "loss", trial->loss);
         if (least < C) {
@@ -291,23 +315,53 @@ static void describe_shares(const struct train_session *s, const char *name, con
         json_end(out, '}');
 }
 
-/* Members of the object `training`. */
-static void describe(const struct train_session *s, struct ran_buf *out)
+/* Appends a member to the object `training`, and gives it to the job. */
+static void append(const struct train_session *s, struct ran_train_job *job,
+                   struct ran_buf *training,
+                   void (*describe)(const struct train_session *s, const struct ran_train_job *job,
+                                    struct ran_buf *out))
+{
+        training->len--; /* the NUL at its end */
+        describe(s, job, training);
+        ran_buf_char(training, '\0');
+        if (training->failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        job->training = training->data;
+}
+
+static void describe_texts(const struct train_session *s, const struct ran_train_job *job,
+                           struct ran_buf *out)
 {
         const struct train_unlabelled *u = &s->unlabelled;
-        const struct ran_self_training *x = &u->self;
 
+        (void)job;
         json_name(out, "unlabelled");
         json_begin(out, '{');
         json_put_size(out, "documents", u->data.set.B);
         json_put_text(out, "digest", u->data.set.digest);
         json_put_size(out, "used", u->texts.B);
         json_end(out, '}');
+}
+
+void train_unlabelled_describe(const struct train_session *s, struct ran_train_job *job,
+                               struct ran_buf *training)
+{
+        if (s->unlabelled.wanted)
+                append(s, job, training, describe_texts);
+}
+
+static void describe_self(const struct train_session *s, const struct ran_train_job *job,
+                          struct ran_buf *out)
+{
+        const struct ran_self_training *x = &s->unlabelled.self;
+
+        (void)job;
         json_name(out, "self_training");
         json_begin(out, '{');
         json_put_size(out, "folds", x->folds);
         json_put_size(out, "documents", x->judged);
         json_put_size(out, "texts", x->sampled);
+        json_put_size(out, "tokens", x->tokens);
         json_put_size(out, "kept", x->kept);
         json_name(out, "trials");
         json_begin(out, '[');
@@ -318,6 +372,33 @@ static void describe(const struct train_session *s, struct ran_buf *out)
         describe_shares(s, "shares", x->labelled, out);
         describe_shares(s, "shares_of_texts", x->text, out);
         json_end(out, '}');
+}
+
+static void describe_origin(const char *name, const char *digest, struct ran_buf *out)
+{
+        json_name(out, name);
+        json_begin(out, '{');
+        json_put_text(out, "digest", digest);
+        json_end(out, '}');
+}
+
+/* What was before in-domain vectors, so that --replay begins there: the settings that they change,
+ * and where the vectors came from whose place they take. */
+static void describe_before(const struct train_session *s, const struct ran_train_job *job,
+                            struct ran_buf *out)
+{
+        const struct ran_self_training *x = &s->unlabelled.self;
+
+        if (!x->trial[x->kept].in_domain)
+                return;
+        json_name(out, "before_vectors");
+        json_begin(out, '{');
+        ran_fields_changes(ran_config_fields, job->config, &x->config, out);
+        json_end(out, '}');
+        if (job->init != NULL)
+                describe_origin("init", ran_model_metadata(job->init, "digest"), out);
+        if (job->vectors != NULL)
+                describe_origin("vectors", job->vectors->digest, out);
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
@@ -332,7 +413,9 @@ static int on_progress(void *arg, const struct ran_self_progress *p)
         struct watcher *w = arg;
         char what[96];
 
-        if (p->fold > 0)
+        if (p->vectors)
+                snprintf(what, sizeof what, "in-domain vectors");
+        else if (p->fold > 0)
                 snprintf(what, sizeof what, "self-training, fold %zu of %zu", p->fold, p->folds);
         else
                 snprintf(what, sizeof what, "self-training, all documents");
@@ -359,13 +442,9 @@ int train_unlabelled_learn(struct train_session *s, struct ran_train_job *job,
                         &err, "interrupted: nothing of the folds is kept, and the same command "
                               "begins again");
         tell(s);
+        append(s, job, training, describe_self);
+        append(s, job, training, describe_before);
         ran_self_training_apply(&u->self, job);
-        training->len--; /* the NUL at its end */
-        describe(s, training);
-        ran_buf_char(training, '\0');
-        if (training->failed)
-                cmd_die(CMD_FAILED, "out of memory");
-        job->training = training->data;
         return CMD_OK;
 }
 

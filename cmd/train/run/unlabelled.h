@@ -1,6 +1,6 @@
-/* unlabelled.h - --unlabelled: texts without labels that a linear model learns from, with the
- * probabilities that a model of the documents gives them, if folds of the documents show that it
- * helps. */
+/* unlabelled.h - --unlabelled: texts without labels that a linear model learns from, by in-domain
+ * vectors and with the probabilities that a model of the documents gives them, if folds of the
+ * documents show that it helps. */
 #ifndef CMD_TRAIN_RUN_UNLABELLED_H
 #define CMD_TRAIN_RUN_UNLABELLED_H
 
@@ -28,6 +28,9 @@ void train_unlabelled_find_problems(struct train_problems *problems,
                                     struct train_problems *warnings, struct train_session *s);
 /* Leaves out an encoder that would be trained. */
 void train_unlabelled_adapt(struct train_session *s);
+/* Appends what texts there are to the job's description, training. */
+void train_unlabelled_describe(const struct train_session *s, struct ran_train_job *job,
+                               struct ran_buf *training);
 /* Judges by folds, and gives the job what is kept; appends what was tried to its description,
  * training. Returns the exit status. */
 int train_unlabelled_learn(struct train_session *s, struct ran_train_job *job,

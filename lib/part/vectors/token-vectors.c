@@ -1,0 +1,329 @@
+/* token-vectors.c - vectors of tokens from the texts that they occur in.
+ *
+ *      n_ij    how often token j stands at most WINDOW tokens from token i, in the same text
+ *      m_ij  = max(0, log(n_ij n / (n_i n_j)))       positive PMI; n_i = Σ_j n_ij, n = Σ_i n_i
+ *      x_i   = √σ u_i, of unit length                M = U Σ V^T, its largest singular values
+ *
+ * (Levy, Goldberg and Dagan 2015). The first directions stay: what all tokens share is the same in
+ * all documents, and in texts of two topics the second direction is the topic.
+ *
+ * Rows of M are counted one after another, from the positions of their token: no table of pairs is
+ * needed, and memory holds those of some rows beside M, which may be in a file. */
+#include "part/vectors/token-vectors.h"
+#include "base/error.h"
+#include "base/posting.h"
+#include "base/size.h"
+#include "ran/math.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const double ran_token_vectors_smooth = 1e-3;
+enum { WINDOW = 5 };
+/* Positions of the tokens that a thread counts at once, and threads' shares before the results are
+ * put together. */
+enum { SHARE = 1 << 14, SHARES = 32 };
+
+/* ---- positions ------------------------------------------------------------------------------- */
+
+/* All texts in one array, with RAN_NO_ID before, between and behind them. */
+struct texts {
+        uint32_t *ids;
+        size_t n;
+        size_t *first; /* (V + 1) of the positions of each token */
+        uint32_t *at;
+        double *near; /* (V) n_i */
+        double all;   /* n */
+        struct ran_spool ids_spool, at_spool;
+};
+
+static int gather(struct texts *t, const struct ran_dataset *const *set, size_t sets,
+                  struct ran_error *err)
+{
+        t->n = 1;
+        for (size_t i = 0; i < sets; i++)
+                t->n += set[i]->first[set[i]->B] + set[i]->B;
+        if (t->n > UINT32_MAX)
+                return ran_fail(err, RAN_EINVAL, "%zu tokens are too many to count pairs of", t->n);
+        t->ids = ran_spool_reserve(&t->ids_spool, t->n, sizeof *t->ids, err);
+        if (t->ids == NULL)
+                return (int)err->code;
+        size_t at = 0;
+        t->ids[at++] = RAN_NO_ID;
+        for (size_t i = 0; i < sets; i++)
+                for (size_t b = 0; b < set[i]->B; b++) {
+                        const size_t L = set[i]->first[b + 1] - set[i]->first[b];
+
+                        if (L > 0)
+                                memcpy(t->ids + at, set[i]->ids + set[i]->first[b],
+                                       L * sizeof *t->ids);
+                        at += L;
+                        t->ids[at++] = RAN_NO_ID;
+                }
+        return RAN_OK;
+}
+
+/* How many tokens stand near position p. */
+static size_t neighbours(const struct texts *t, size_t p)
+{
+        size_t n = 0;
+
+        for (size_t d = 1; d <= WINDOW && t->ids[p - d] != RAN_NO_ID; d++)
+                n++;
+        for (size_t d = 1; d <= WINDOW && t->ids[p + d] != RAN_NO_ID; d++)
+                n++;
+        return n;
+}
+
+static int find_positions(struct texts *t, size_t V, struct ran_error *err)
+{
+        t->first = ran_alloc(V + 2, sizeof *t->first, err);
+        t->near = ran_alloc(V, sizeof *t->near, err);
+        if (t->first == NULL || t->near == NULL)
+                return RAN_ENOMEM;
+        t->at = ran_spool_reserve(&t->at_spool, t->n, sizeof *t->at, err);
+        if (t->at == NULL)
+                return (int)err->code;
+        for (size_t p = 0; p < t->n; p++)
+                if (t->ids[p] != RAN_NO_ID) {
+                        const size_t n = neighbours(t, p);
+
+                        t->first[t->ids[p] + 2]++;
+                        t->near[t->ids[p]] += (double)n;
+                        t->all += (double)n;
+                }
+        for (size_t id = 0; id <= V; id++)
+                t->first[id + 1] += t->first[id];
+        for (size_t p = 0; p < t->n; p++)
+                if (t->ids[p] != RAN_NO_ID)
+                        t->at[t->first[t->ids[p] + 1]++] = (uint32_t)p;
+        return RAN_OK;
+}
+
+/* ---- rows of M ------------------------------------------------------------------------------- */
+
+/* Rows [from, to), counted by one thread. */
+struct share {
+        size_t from, to;
+        size_t *end; /* (to - from) where each row ends */
+        uint32_t *column, *near, *spare;
+        float *x;
+        size_t n, column_cap, x_cap;
+        int rc;
+        struct ran_error err;
+};
+
+struct counter {
+        const struct texts *t;
+        struct share share[SHARES];
+        size_t shares;
+};
+
+/* The tokens near those of row id, sorted; their number. */
+static size_t list_near(const struct texts *t, size_t id, struct share *s)
+{
+        size_t n = 0;
+
+        for (size_t i = t->first[id]; i < t->first[id + 1]; i++) {
+                const uint32_t *p = t->ids + t->at[i];
+
+                for (size_t d = 1; d <= WINDOW && *(p - d) != RAN_NO_ID; d++)
+                        s->near[n++] = *(p - d);
+                for (size_t d = 1; d <= WINDOW && p[d] != RAN_NO_ID; d++)
+                        s->near[n++] = p[d];
+        }
+        ran_posting_sort_ids(s->near, s->spare, n);
+        return n;
+}
+
+static int count_row(const struct texts *t, size_t id, struct share *s)
+{
+        const size_t n = list_near(t, id, s);
+
+        for (size_t i = 0, same; i < n; i += same) {
+                const uint32_t j = s->near[i];
+
+                for (same = 1; i + same < n && s->near[i + same] == j;)
+                        same++;
+                const double pmi = ran_log((double)same * t->all / (t->near[id] * t->near[j]));
+                if (!(pmi > 0))
+                        continue;
+                uint32_t *column =
+                        ran_grow(s->column, &s->column_cap, s->n + 1, sizeof *column, &s->err);
+                if (column == NULL)
+                        return RAN_ENOMEM;
+                s->column = column;
+                float *x = ran_grow(s->x, &s->x_cap, s->n + 1, sizeof *x, &s->err);
+                if (x == NULL)
+                        return RAN_ENOMEM;
+                s->x = x;
+                s->column[s->n] = j;
+                s->x[s->n++] = (float)pmi;
+        }
+        return RAN_OK;
+}
+
+static int count_rows(const struct texts *t, struct share *s)
+{
+        size_t most = 0;
+
+        for (size_t id = s->from; id < s->to; id++)
+                most = t->first[id + 1] - t->first[id] > most ? t->first[id + 1] - t->first[id]
+                                                              : most;
+        s->end = ran_alloc(s->to - s->from, sizeof *s->end, &s->err);
+        s->near = ran_alloc(2 * WINDOW * most, sizeof *s->near, &s->err);
+        s->spare = ran_alloc(2 * WINDOW * most, sizeof *s->spare, &s->err);
+        if (s->end == NULL || s->near == NULL || s->spare == NULL)
+                return RAN_ENOMEM;
+        for (size_t id = s->from; id < s->to; id++) {
+                RAN_TRY(count_row(t, id, s));
+                s->end[id - s->from] = s->n;
+        }
+        return RAN_OK;
+}
+
+static void count_share(void *arg, size_t i)
+{
+        struct counter *k = arg;
+
+        k->share[i].rc = count_rows(k->t, &k->share[i]);
+}
+
+/* Divides rows from `from` on among shares; returns where they end. */
+static size_t divide(struct counter *k, size_t from, size_t V)
+{
+        for (k->shares = 0; k->shares < SHARES && from < V; k->shares++) {
+                struct share *s = &k->share[k->shares];
+
+                *s = (struct share){.from = from};
+                do
+                        from++;
+                while (from < V && k->t->first[from + 1] - k->t->first[s->from] <= SHARE);
+                s->to = from;
+        }
+        return from;
+}
+
+static int take_share(struct ran_token_pairs *p, const struct share *s, struct ran_error *err)
+{
+        const size_t n = p->pmi.first[s->from];
+
+        if (s->rc != RAN_OK)
+                *err = s->err;
+        RAN_TRY(s->rc);
+        p->pmi.column = ran_spool_reserve(&p->column, n + s->n, sizeof *p->pmi.column, err);
+        if (p->pmi.column == NULL)
+                return (int)err->code;
+        p->pmi.x = ran_spool_reserve(&p->x, n + s->n, sizeof *p->pmi.x, err);
+        if (p->pmi.x == NULL)
+                return (int)err->code;
+        if (s->n > 0) {
+                memcpy(p->pmi.column + n, s->column, s->n * sizeof *s->column);
+                memcpy(p->pmi.x + n, s->x, s->n * sizeof *s->x);
+        }
+        for (size_t id = s->from; id < s->to; id++)
+                p->pmi.first[id + 1] = n + s->end[id - s->from];
+        return RAN_OK;
+}
+
+static void release_share(struct share *s)
+{
+        free(s->end);
+        free(s->near);
+        free(s->spare);
+        free(s->column);
+        free(s->x);
+}
+
+static int count_all(struct ran_token_pairs *p, const struct texts *t, size_t V,
+                     struct ran_pool *pool, struct ran_error *err)
+{
+        struct counter *k = ran_alloc(1, sizeof *k, err);
+        size_t from = 0;
+        int rc = RAN_OK;
+
+        if (k == NULL)
+                return RAN_ENOMEM;
+        k->t = t;
+        while (from < V && rc == RAN_OK) {
+                from = divide(k, from, V);
+                ran_parallel(pool, k->shares, count_share, k);
+                for (size_t i = 0; i < k->shares; i++) {
+                        if (rc == RAN_OK)
+                                rc = take_share(p, &k->share[i], err);
+                        release_share(&k->share[i]);
+                }
+        }
+        free(k);
+        return rc;
+}
+
+static int count(struct ran_token_pairs *p, struct texts *t, const struct ran_dataset *const *set,
+                 size_t sets, size_t V, struct ran_pool *pool, struct ran_error *err)
+{
+        RAN_TRY(gather(t, set, sets, err));
+        RAN_TRY(find_positions(t, V, err));
+        p->count = ran_alloc(V, sizeof *p->count, err);
+        p->pmi.first = ran_alloc(V + 1, sizeof *p->pmi.first, err);
+        if (p->count == NULL || p->pmi.first == NULL)
+                return RAN_ENOMEM;
+        for (size_t id = 0; id < V; id++)
+                p->count[id] = t->first[id + 1] - t->first[id];
+        return count_all(p, t, V, pool, err);
+}
+
+int ran_token_pairs_count(struct ran_token_pairs *p, const struct ran_dataset *const *set,
+                          size_t sets, size_t V, struct ran_pool *pool, struct ran_error *err)
+{
+        const size_t keep = sets > 0 ? set[0]->keep : 0;
+        struct texts t = {.ids_spool.keep = keep, .at_spool.keep = keep};
+
+        err = ran_error_or_spare(err);
+        *p = (struct ran_token_pairs){.pmi.n = V, .column.keep = keep, .x.keep = keep};
+        const int rc = count(p, &t, set, sets, V, pool, err);
+        ran_spool_release(&t.ids_spool);
+        ran_spool_release(&t.at_spool);
+        free(t.first);
+        free(t.near);
+        if (rc != RAN_OK)
+                ran_token_pairs_release(p);
+        return rc;
+}
+
+void ran_token_pairs_release(struct ran_token_pairs *p)
+{
+        free(p->pmi.first);
+        free(p->count);
+        ran_spool_release(&p->column);
+        ran_spool_release(&p->x);
+        *p = (struct ran_token_pairs){0};
+}
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+/* row (D) of u becomes √σ u, of unit length. */
+static void make_row(float *row, const double *value, size_t D)
+{
+        double squares = 0;
+
+        for (size_t d = 0; d < D; d++) {
+                row[d] = (float)((double)row[d] * sqrt(value[d]));
+                squares += (double)row[d] * (double)row[d];
+        }
+        for (size_t d = 0; d < D && squares > 0; d++)
+                row[d] = (float)((double)row[d] / sqrt(squares));
+}
+
+int ran_token_vectors(const struct ran_token_pairs *p, float *rows, uint64_t seed,
+                      struct ran_pool *pool, int (*step)(void *arg, double share), void *arg,
+                      struct ran_error *err)
+{
+        const size_t D = RAN_TOKEN_VECTOR;
+        double value[RAN_TOKEN_VECTOR];
+
+        RAN_TRY(ran_eigen_sparse(&p->pmi, D, seed, rows, value, pool, step, arg, err));
+        for (size_t id = 0; id < p->pmi.n; id++)
+                make_row(rows + id * D, value, D);
+        return RAN_OK;
+}
