@@ -338,6 +338,13 @@ int train_init_storage(const struct train_init *s)
         return RAN_STORAGE_F32;
 }
 
+bool train_init_is_pretrained(const struct train_init *s, const struct ran_config *config)
+{
+        return s->model != NULL && (config->encoder == RAN_ENCODER_BERT ||
+                                    (config->encoder == RAN_ENCODER_RAN &&
+                                     ran_model_metadata(s->model, "pretrained") != NULL));
+}
+
 void train_init_release(struct train_init *s)
 {
         ran_model_free(s->model);

@@ -50,6 +50,8 @@ const struct ran_tokenizer *train_init_vocabulary(const struct train_init *s);
 bool train_init_is_folder(const struct train_init_options *options);
 /* How the model of --init stores its weights: RAN_STORAGE_F32 without one. */
 int train_init_storage(const struct train_init *s);
+/* Whether others trained the encoder that the configuration has of the initial model. */
+bool train_init_is_pretrained(const struct train_init *s, const struct ran_config *config);
 void train_init_release(struct train_init *s);
 
 #endif

@@ -156,13 +156,6 @@ static double spared(const struct train_session *s)
         return some ? 0.3 : 0.1;
 }
 
-bool train_is_pretrained(const struct train_session *s)
-{
-        return s->init.model != NULL && (s->config.encoder == RAN_ENCODER_BERT ||
-                                         (s->config.encoder == RAN_ENCODER_RAN &&
-                                          ran_model_metadata(s->init.model, "pretrained") != NULL));
-}
-
 static void set_unless_asked(const char *name, double *setting, double value)
 {
         if (!cmd_was_set(name))
@@ -176,7 +169,8 @@ static void spare_encoder(struct train_session *s)
         struct ran_train_settings *to = &s->settings;
         const size_t below = ran_train_below(to, &s->config);
 
-        if (!train_is_pretrained(s) || !ran_config_trains_encoder(&s->config))
+        if (!train_init_is_pretrained(&s->init, &s->config) ||
+            !ran_config_trains_encoder(&s->config))
                 return;
         set_unless_asked("init_rate", &to->init_rate, spared(s));
         if (s->task->of_documents)

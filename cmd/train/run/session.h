@@ -41,7 +41,5 @@ void train_session_open(struct train_session *s, char **files);
 /* Reads the data. */
 void train_session_read(struct train_session *s, char **files);
 void train_session_release(struct train_session *s);
-/* Whether others trained the encoder of --init. */
-bool train_is_pretrained(const struct train_session *s);
 
 #endif

@@ -56,8 +56,8 @@ double train_dev_share(const struct train_session *s)
         const bool few = share * (double)s->train.set.B < FEW;
 
         return few && s->config.task == RAN_TASK_CLASSIFY && !s->config.classify.multilabel &&
-                               train_is_pretrained(s) && ran_config_trains_encoder(&s->config) &&
-                               !asks_for_validation(s)
+                               train_init_is_pretrained(&s->init, &s->config) &&
+                               ran_config_trains_encoder(&s->config) && !asks_for_validation(s)
                        ? 0
                        : share;
 }
