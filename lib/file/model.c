@@ -343,7 +343,7 @@ void ran_model_token_weights(const struct ran_model *m, float *weight)
 
         for (size_t i = 0; i < m->V; i++)
                 weight[i] = p->token_weight != NULL ? p->token_weight[i] : 1;
-        if (p->head.b != NULL)
+        if (ran_task_is_tied(&m->config))
                 ran_document_vector_weights(weight, &m->config, &p->head, m->V);
 }
 

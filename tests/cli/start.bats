@@ -245,3 +245,14 @@ vectors() {
       -o m.ran train.jsonl
   done
 }
+
+@test "init: tokens of a classifier weigh the same in vectors of documents; those of a language model by their frequency" {
+  train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
+  ran-train mlm -q --dim 12 --heads 1 --head-dim 12 --epochs 1 -o mlm.ran train.jsonl
+  for init in base mlm; do
+    ran-train classify -q --no-dev --wide 2 --init $init.ran --encoder static -o static.ran train.jsonl
+    bytes_of static.ran token.weight | tr -s ' \n' '\n' | sed '/^$/d' | paste -sd '   \n' | sort -u >$init.weights
+  done
+  [ "$(cat base.weights)" = '00 00 80 3f' ] # 1
+  [ "$(wc -l <mlm.weights)" -gt 1 ]
+}
