@@ -225,14 +225,16 @@ static int find(struct subspace *s, int (*step)(void *arg, double share), void *
         return RAN_OK;
 }
 
-static int reserve(struct subspace *s, struct ran_error *err)
+static bool reserve(struct subspace *s, struct ran_error *err)
 {
         size_t n, square;
 
         if (__builtin_mul_overflow(s->a->n, s->k, &n) ||
-            __builtin_mul_overflow(s->k, s->k, &square))
-                return ran_fail(err, RAN_ENOMEM, "no memory for %zu directions of %zu numbers",
-                                s->k, s->a->n);
+            __builtin_mul_overflow(s->k, s->k, &square)) {
+                ran_fail(err, RAN_ENOMEM, "no memory for %zu directions of %zu numbers", s->k,
+                         s->a->n);
+                return false;
+        }
         s->q = ran_alloc_floats(n, err);
         s->y = ran_alloc_floats(n, err);
         s->square = ran_alloc(square, sizeof *s->square, err);
@@ -240,9 +242,7 @@ static int reserve(struct subspace *s, struct ran_error *err)
         s->turn = ran_alloc_floats(square, err);
         s->part = ran_alloc_floats(square, err);
         return s->q != NULL && s->y != NULL && s->square != NULL && s->value != NULL &&
-                               s->turn != NULL && s->part != NULL
-                       ? RAN_OK
-                       : RAN_ENOMEM;
+               s->turn != NULL && s->part != NULL;
 }
 
 int ran_eigen_sparse(const struct ran_sparse *a, size_t k, uint64_t seed, float *vector,
@@ -252,8 +252,8 @@ int ran_eigen_sparse(const struct ran_sparse *a, size_t k, uint64_t seed, float 
         struct subspace s = {.a = a, .k = ran_least(a->n, k + MORE), .pool = pool};
 
         err = ran_error_or_spare(err);
-        int rc = reserve(&s, err);
-        if (rc == RAN_OK) {
+        int rc = RAN_ENOMEM;
+        if (reserve(&s, err)) {
                 draw(&s, seed);
                 rc = find(&s, step, arg, err);
         }
