@@ -66,10 +66,10 @@ ended_by() {
   wait $pid || [ $? -eq $((128 + $(kill -l "$signal"))) ]
 }
 
-# wait_for PATTERN FILE: until the pattern is in the file, for half a minute at most.
+# wait_for PATTERN FILE: until the pattern is in the file; for five minutes at most, on a busy machine.
 wait_for() {
   local i
-  for ((i = 0; i < 1500; i++)); do
+  for ((i = 0; i < 15000; i++)); do
     grep -qs "$1" "$2" && return
     sleep 0.02
   done
