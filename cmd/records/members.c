@@ -335,8 +335,7 @@ static int join(const struct ran_record *r, const struct ran_member *member, str
         return RAN_OK;
 }
 
-/* The texts of several members behind the record, as the value of the first of them. */
-/* The JSON string of all of them, and the first, in whose place it will stand. */
+/* The JSON string of all their texts, and the first member, in whose place it will stand. */
 static int gather_texts(const struct members *m, struct ran_record *r, struct ran_buf *text,
                         struct ran_member **leader, struct ran_error *err)
 {
@@ -358,6 +357,7 @@ static int gather_texts(const struct members *m, struct ran_record *r, struct ra
         return *leader != NULL ? RAN_OK : refuse_missing(m, 0, err);
 }
 
+/* The texts of several members behind the record, as the value of the first of them. */
 static int join_texts(const struct members *m, struct ran_record *r, struct ran_buf *line,
                       struct ran_error *err)
 {
@@ -365,7 +365,7 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
         struct ran_buf text = {0};
         int rc = gather_texts(m, r, &text, &leader, err);
 
-        if (rc == RAN_OK && leader != NULL) {
+        if (rc == RAN_OK) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
                 leader->value = (struct ran_span){line->len, line->len + text.len};

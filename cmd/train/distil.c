@@ -14,7 +14,6 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
@@ -23,10 +22,7 @@
 #include "cmd/train/about/convert.h"
 #include "cmd/train/run/run.h"
 
-enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 }; /* at most; and of so many texts one */
-/* Of the static vectors that a RAN begins with: after more of them they know the texts by heart,
- * and leave it nothing to learn. */
-enum { RAN_EPOCHS = 1 };
+enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 };          /* at most; and of so many texts one */
 static const double live_every = 0.2, plain_every = 30; /* seconds */
 
 struct distil {
@@ -535,8 +531,6 @@ int train_distil(int argc, char **argv)
         };
         char **files = cmd_files(&d.input, argv + cmd_parse(&program, argc, argv));
 
-        if (d.settings.encoder == RAN_STUDENT_RAN && !cmd_was_set("epochs"))
-                d.settings.epochs = RAN_EPOCHS;
         check(&d, files);
         return cmd_finish(run(&d, files));
 }

@@ -116,7 +116,7 @@ static void say_warnings(const struct train_problems *warnings)
 /* The documents that will validate, held out or given. */
 static size_t validation_size(struct train_session *s)
 {
-        if (s->has_dev || train_dev_share(s) <= 0 || !s->train.task->of_documents)
+        if (s->has_dev || s->dev_share <= 0 || !s->train.task->of_documents)
                 return s->has_dev ? s->dev.set.B : 0;
         return train_job_held_out(s);
 }
@@ -135,6 +135,7 @@ static int run(struct train_session *s, char **files)
         };
         int status;
 
+        train_choose_dev_share(s);
         train_find_problems(&problems, &s->train, s->has_dev ? &s->dev : NULL,
                             o->input.on_error == CMD_ON_ERROR_SKIP);
         train_texts_find_problems(&problems, s);

@@ -502,13 +502,13 @@ static int write_ran(const struct distiller *d, const struct ran_model *m, const
 
 static int measure(struct distiller *d, struct ran_error *err)
 {
-        d->report->cosine = ran_lost_cosine(&d->lost);
         return ran_lost_rank(&d->lost, d->job->settings->seed, &d->report->pairs, &d->report->rank,
                              err);
 }
 
 static int make_static(struct distiller *d, const char *path, struct ran_error *err)
 {
+        d->report->cosine = d->report->of_static;
         RAN_TRY(measure(d, err));
         return write_static(d, path, err);
 }
@@ -520,8 +520,10 @@ static int finish_ran(struct distiller *d, const char *scratch, const char *path
         struct ran_model *m = ran_model_open(scratch, false, err);
         int rc = m != NULL ? embed_held_out(d, m, err) : (int)err->code;
 
-        if (rc == RAN_OK)
+        if (rc == RAN_OK) {
+                d->report->cosine = ran_lost_cosine(&d->lost);
                 rc = measure(d, err);
+        }
         if (rc == RAN_OK)
                 rc = write_ran(d, m, path, err);
         ran_model_free(m);
@@ -593,6 +595,15 @@ static int open_cache(struct distiller *d, struct ran_error *err)
         return ran_model_use_vectors(d->job->teacher, d->cache, err);
 }
 
+/* What the student's rows, its targets and the texts held out were made from. */
+static void release_teaching(struct distiller *d)
+{
+        ran_components_release(&d->components);
+        ran_spool_release(&d->half);
+        free(d->token);
+        d->token = NULL;
+}
+
 static int distil(struct distiller *d, const char *path, struct ran_error *err)
 {
         RAN_TRY(open_cache(d, err));
@@ -612,6 +623,7 @@ static int distil(struct distiller *d, const char *path, struct ran_error *err)
         d->report->before = static_cosine(d);
         RAN_TRY(fit(d, err));
         d->report->of_static = static_cosine(d);
+        release_teaching(d);
         return d->job->settings->encoder == RAN_STUDENT_RAN ? make_ran(d, path, err)
                                                             : make_static(d, path, err);
 }
@@ -633,13 +645,11 @@ int ran_distil(const struct ran_distil_job *job, const char *path, struct ran_di
         const int closed = ran_vector_cache_close(d.cache, &lost);
         if (rc == RAN_OK && closed != RAN_OK)
                 rc = ran_fail(err, lost.code, "%s", lost.text);
-        ran_components_release(&d.components);
+        release_teaching(&d);
         ran_lost_release(&d.lost);
         ran_buf_release(&d.piece);
-        ran_spool_release(&d.half);
         ran_spool_release(&d.target);
         ran_spool_release(&d.ids);
-        free(d.token);
         free(d.rows);
         free(d.first);
         free(d.usable);

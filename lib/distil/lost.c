@@ -1,5 +1,6 @@
 /* lost.c - see lost.h. */
 #include "distil/lost.h"
+#include "math/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,23 +30,9 @@ void ran_lost_release(struct ran_lost *k)
 
 static double cosine_of(const float *x, const float *y, size_t n)
 {
-        double xy = 0, xx = 0, yy = 0;
+        const double xx = ran_dot(x, x, n), yy = ran_dot(y, y, n);
 
-        for (size_t i = 0; i < n; i++) {
-                xy += (double)x[i] * (double)y[i];
-                xx += (double)x[i] * (double)x[i];
-                yy += (double)y[i] * (double)y[i];
-        }
-        return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
-}
-
-static double squares(const float *x, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += (double)x[i] * (double)x[i];
-        return sum;
+        return xx > 0 && yy > 0 ? ran_dot(x, y, n) / sqrt(xx * yy) : 0;
 }
 
 double ran_lost_cosine(const struct ran_lost *k)
@@ -54,7 +41,9 @@ double ran_lost_cosine(const struct ran_lost *k)
 
         for (size_t i = 0; i < k->n; i++) {
                 const float *target = k->target + i * k->D;
-                const double in = squares(target, k->D), all = squares(k->teacher + i * k->F, k->F);
+                const float *teacher = k->teacher + i * k->F;
+                const double in = ran_dot(target, target, k->D),
+                             all = ran_dot(teacher, teacher, k->F);
 
                 if (all > 0)
                         sum += cosine_of(k->student + i * k->D, target, k->D) *

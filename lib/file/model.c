@@ -326,7 +326,8 @@ int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struc
         err = ran_error_or_spare(err);
         if (!ran_config_has_vector(&m->config))
                 return ran_fail(err, RAN_EINVAL,
-                                "only the vectors of a pretrained encoder are kept in a file");
+                                "only an encoder that makes vectors of documents has vectors to "
+                                "keep in a file");
         RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, err));
         m->params.vectors = k;
         return RAN_OK;

@@ -8,8 +8,8 @@
 #include "nn/lm-groups.h"
 #include "nn/tensor-walk.h"
 
-/* The last linear layer of a task's head. X(field, name, rows, cols, init, present when) in the
- * task's file says which of them there are. */
+/* The last linear layer of a task's head. Each task's file lists those that it has, such as
+ * CLASSIFY_PARAMS: that one is not NULL does not say which task it is of. */
 struct ran_head_params {
         float *w, *b;           /* (C, D), (C) */
         float *tail_w, *tail_b; /* of an adaptive softmax: (tails, D), (tails) */

@@ -66,7 +66,8 @@ struct ran_part {
         bool (*uses)(const struct ran_config *c, const char *field);
 
         /* ---- tensors: of an encoder structs of pointers, one a layer and one for the rest (size
-         * 0: none); of other parts members of a struct of its own, or p->head. See tensor-walk.h.
+         * 0: none); of another part p->own[its number]; a task's last layer is p->head. See
+         * tensor-walk.h.
          */
         size_t layer_size, once_size;
         void (*layer_tensors)(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,

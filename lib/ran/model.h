@@ -175,7 +175,8 @@ bool ran_config_has_upper(const struct ran_config *config);
 bool ran_config_has_features(const struct ran_config *config);
 /* Whether it computes anything: static vectors are rows of a table. */
 bool ran_config_has_layers(const struct ran_config *config);
-/* Whether it makes a vector of a document to compare it by, as pretrained ones do. */
+/* Whether it makes a vector of a document to compare it by, as pretrained ones do, and students of
+ * them. */
 bool ran_config_has_vector(const struct ran_config *config);
 /* Whether there is a predictor beside a head, such as a linear model. */
 bool ran_config_has_predictor(const struct ran_config *config);

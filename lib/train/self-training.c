@@ -18,6 +18,7 @@
 #include "base/size.h"
 #include "nn/encoder.h"
 #include "part/linear/linear-model.h"
+#include "part/vectors/document-vector.h"
 #include "part/vectors/token-vectors.h"
 #include "ran/math.h"
 #include "train/folds.h"
@@ -402,8 +403,8 @@ static void weigh_rows(struct ran_embedding *e, const struct ran_token_pairs *pa
         for (size_t id = 0; id < e->V; id++)
                 all += (double)pairs->count[id];
         for (size_t id = 0; id < e->V; id++) {
-                const double weight = ran_token_vectors_smooth /
-                                      (ran_token_vectors_smooth + (double)pairs->count[id] / all);
+                const double weight = ran_document_vector_smooth /
+                                      (ran_document_vector_smooth + (double)pairs->count[id] / all);
 
                 for (size_t d = 0; d < e->D; d++)
                         e->rows[id * e->D + d] = (float)(weight * (double)e->rows[id * e->D + d]);

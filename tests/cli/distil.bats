@@ -153,19 +153,21 @@ alike() {
   cmp one.ran two.ran
   run -0 --separate-stderr env RAN_ISA=portable ran-train distil --teacher "$encoder" --replay one.ran texts.jsonl
   [[ $stderr == *'the same bytes as one.ran'* ]]
-  # Stopped while it learns, unless the machine was too busy to stop it in time.
-  RAN_ISA=portable ran-train distil -j 1 --teacher "$encoder" --dim 8 --encoder ran --layers 1 --heads 2 --window 4 \
-    --ran-batch 16 --ran-epochs 400 -o m.ran texts.jsonl 2>log &
-  pid=$!
-  until [ -e m.ran.vectors ] || [ -e m.ran ]; do kill -0 $pid; sleep 0.05; done
-  sleep 0.2
-  kill -TERM $pid || true
-  status=0
-  wait $pid || status=$?
-  if [ "$status" -eq 143 ]; then
-    [ ! -e m.ran ]
-    grep -q 'the same command goes on' log
-  fi
+  # Stopped, later each time, until it had begun to learn.
+  for ((i = 1; i <= 40; i++)); do
+    RAN_ISA=portable ran-train distil -j 1 --teacher "$encoder" --dim 8 --encoder ran --layers 1 --heads 2 --window 4 \
+      --ran-batch 16 --ran-epochs 400 -o m.ran texts.jsonl 2>log &
+    pid=$!
+    until [ -e m.ran.vectors ] || [ -e m.ran ]; do kill -0 $pid; sleep 0.02; done
+    sleep $((i / 10)).$((i % 10))
+    kill -TERM $pid || true
+    status=0
+    wait $pid || status=$?
+    [ ! -e m.ran.ckpt ] || break
+  done
+  [ "$status" = 143 ]
+  [ ! -e m.ran ]
+  grep -q 'the same command goes on' log
   run -0 --separate-stderr learn -j 1 --ran-epochs 400 -o m.ran texts.jsonl
   [ ! -e m.ran.ckpt ]
   learn -q --ran-epochs 400 -o whole.ran texts.jsonl

@@ -146,7 +146,7 @@ say() {
   say other.ran '\\"seed\\":3' '\\"seed\\":4'
   refused 4 'other.ran is not reproduced: tensor ' \
     ran-train classify -q --replay other.ran train.jsonl
-  [[ $stderr == *'(there, and here); it may be of another build of '*', from before its release' ]]
+  [[ $stderr == *'(there, and here); perhaps another build of '*' made it' ]]
   cp m.ran other.ran
   say other.ran '\\"epochs\\":2' '\\"epochs\\":x'
   refused 3 'JSON' ran-train classify --replay other.ran train.jsonl

@@ -148,7 +148,7 @@ held_out() {
 }
 
 @test "tuned: where few documents could be held out for validation, all teach a pretrained encoder" {
-  none='no documents are held out for validation: so few could not tell what a pretrained encoder is worth'
+  none='no documents are held out for validation: fewer than 50 could not tell what a pretrained encoder is worth'
   held_out --tune-layers 1 >share
   [ "$(cat share)" = 0 ]
   [[ $stderr == *"$none (--dev-share 0.1 holds some out)"* ]]

@@ -146,7 +146,7 @@ topics() {
       print "\"}"
     }
   }' >"$out/texts.jsonl"
-  says 'in-domain vectors: ' --unlabelled "$out/texts.jsonl" "$out/train.jsonl"
+  says 'n-grams and in-domain vectors: ' --unlabelled "$out/texts.jsonl" "$out/train.jsonl"
   ran-train info --format json "$out/m.ran" |
     jq -e '.training.self_training | .trials[0].right == 60 and (.trials[.kept].in_domain | not)'
 }

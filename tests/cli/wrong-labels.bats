@@ -111,12 +111,18 @@ several() {
   find_wrong --suspects 4 --suspects-format csv train.jsonl >list.csv
   [ "$(head -n 1 list.csv)" = 'rank,id,change,label,margin,p_label,text' ]
   [ "$(wc -l <list.csv)" = 5 ]
-  [ "$(grep -cE '^[1-4],[0-9]+,(add,(wet|warm|white),[0-9.]+,0[.][5-9]|remove,(wet|warm|white),[0-9.]+,0[.][0-4]|remove,.*e-)' list.csv)" = 4 ]
+  [ "$(grep -cE '^[1-4],[0-9]+,(add,(wet|warm|white),[0-9.]+,0[.][5-9]|remove,(wet|warm|white),[0-9.]+,0[.][0-4]|remove,(wet|warm|white),[0-9.]+,[0-9.]+e-)' list.csv)" = 4 ]
   find_wrong --suspects 4 --suspects-format html train.jsonl >list.html
   well_formed list.html
   run -0 text_of list.html
   [[ $output =~ '4 labels of 150 documents, the most suspicious first; about '[0-9]+' labels are wrong or missing' ]]
-  [[ $output == *'add:'* ]] || [[ $output == *'remove:'* ]]
+  [[ $output == *'add:'* || $output == *'remove:'* ]]
+  # A label that is hard to tell: the page has the order of the list, not that of the probabilities alone.
+  jq -c 'if .id % 3 == 0 then .text |= sub("white"; "warm") elif .id % 4 == 1 then .text += " white" else . end' train.jsonl >hard.jsonl
+  find_wrong --suspects 15 hard.jsonl | jq .id >list
+  find_wrong --suspects 15 --suspects-format html hard.jsonl | text_of /dev/stdin | grep -oE 'day [0-9]+ was' | tr -cd '0-9\n' >page
+  [ "$(wc -l <page)" = 15 ]
+  cmp list page
 }
 
 @test "wrong labels: groups stay in one fold, ids without a vocabulary are read" {

@@ -433,20 +433,6 @@ static void attend(const struct toy *t, size_t l, size_t head, const struct ran_
         free(row);
 }
 
-static struct ran_config transformer(struct dice *dice)
-{
-        struct ran_config c = toy_random_config(dice);
-
-        c.encoder = RAN_ENCODER_TRANSFORMER;
-        c.transformer.attention.n = dice_coin(dice) ? 1 : c.heads;
-        for (size_t j = 0; j < c.transformer.attention.n; j++)
-                c.transformer.attention.item[j] =
-                        (unsigned char)dice_size(dice, 0, RAN_ATTENTION_DISPERSED);
-        c.transformer.dilation = dice_size(dice, 0, 3);
-        c.transformer.similarity = (int)dice_size(dice, 0, RAN_SIMILARITY_MANHATTAN);
-        return c;
-}
-
 /* No layer adds anything to what it reads. */
 static void silence(struct toy *t)
 {
@@ -468,7 +454,7 @@ TEST(look_at_a_transformer_equals_softmax_of_similarities)
         bool ok = true;
 
         for (size_t i = 0; i < 60 && ok; i++) {
-                struct ran_config c = transformer(&dice);
+                struct ran_config c = toy_transformer(&dice);
                 struct ran_probe_shape shape;
                 struct looker l;
                 struct toy t;
@@ -580,7 +566,7 @@ TEST(look_sums_over_blocks)
         struct dice dice = {.key = 14};
 
         for (size_t i = 0; i < 20; i++) {
-                struct ran_config c = toy_random_config(&dice), t = transformer(&dice),
+                struct ran_config c = toy_random_config(&dice), t = toy_transformer(&dice),
                                   s = toy_contextualizer(&dice);
 
                 c.mask = t.mask = RAN_MASK_NONE;

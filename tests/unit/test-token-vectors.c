@@ -41,6 +41,7 @@ static void count_naively(const struct ran_dataset *d, double n[V][V])
 
 TEST(pairs_of_tokens_have_the_positive_pmi_of_a_naive_count)
 {
+        enum { LARGE = 20000 };
         struct ran_dataset a = {0}, b = {0};
         const struct ran_dataset *set[] = {&a, &b};
         struct ran_token_pairs p, again;
@@ -72,6 +73,13 @@ TEST(pairs_of_tokens_have_the_positive_pmi_of_a_naive_count)
                 }
                 CHECK_SIZE(at, p.pmi.first[i + 1]);
         }
+        /* In a vocabulary of so many tokens each of these is a rare one. */
+        REQUIRE(CHECK_OK(ran_token_pairs_count(&again, set, 2, LARGE, NULL, &err), err));
+        CHECK(memcmp(again.pmi.first, p.pmi.first, (V + 1) * sizeof(size_t)) == 0);
+        CHECK(memcmp(again.pmi.column, p.pmi.column, p.pmi.first[V] * sizeof(uint32_t)) == 0);
+        CHECK(memcmp(again.pmi.x, p.pmi.x, p.pmi.first[V] * sizeof(float)) == 0);
+        CHECK_SIZE(again.pmi.first[LARGE], p.pmi.first[V]);
+        ran_token_pairs_release(&again);
         struct ran_pool *pool = ran_pool_new(3, &err);
         REQUIRE(CHECK_OK(ran_token_pairs_count(&again, set, 2, V, pool, &err), err));
         CHECK_SIZE(again.pmi.first[V], p.pmi.first[V]);

@@ -36,15 +36,15 @@ static void split(struct train_session *s, const bool *known)
         struct ran_error err = {0};
 
         ran_dataset_release(&s->dev.set);
-        if (ran_dataset_split(&s->train.set, train_dev_share(s), s->settings.seed, known,
-                              s->held_out, &s->dev.set, &err) != RAN_OK)
+        if (ran_dataset_split(&s->train.set, s->dev_share, s->settings.seed, known, s->held_out,
+                              &s->dev.set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
 }
 
 /* Fewer say nothing, unless no more were wanted. */
 static bool is_enough(const struct train_session *s, size_t n)
 {
-        const double least = 10, wanted = train_dev_share(s) * (double)s->train.set.B;
+        const double least = 10, wanted = s->dev_share * (double)s->train.set.B;
 
         return (double)n >= fmin(least, floor(wanted));
 }
@@ -76,7 +76,7 @@ static void group_alike(struct train_session *s)
 
 size_t train_job_held_out(struct train_session *s)
 {
-        const double share = train_dev_share(s);
+        const double share = s->dev_share;
         struct ran_error err;
         size_t of_known, n;
 
@@ -122,12 +122,12 @@ static void hold_out(struct train_session *s)
         group_alike(s);
         if (s->has_dev)
                 return;
-        if (train_dev_share(s) == 0) {
+        if (s->dev_share == 0) {
                 if (s->options->file.dev_share > 0)
-                        cmd_note("no documents are held out for validation: so few could not tell "
-                                 "what a pretrained encoder is worth (--dev-share %g holds some "
-                                 "out)",
-                                 s->options->file.dev_share);
+                        cmd_note("no documents are held out for validation: fewer than %d could "
+                                 "not tell what a pretrained encoder is worth (--dev-share %g "
+                                 "holds some out)",
+                                 TRAIN_FEW, s->options->file.dev_share);
                 return;
         }
         s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
@@ -173,7 +173,7 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
 
         if (file->dev == NULL) {
                 ran_buf_str(training, "\"dev_share\":");
-                ran_buf_double(training, train_dev_share(s));
+                ran_buf_double(training, s->dev_share);
         }
         if (file->dev_group != NULL) {
                 ran_buf_str(training, ",\"dev_group\":");

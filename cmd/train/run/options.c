@@ -75,7 +75,9 @@ const struct ran_field train_file_fields[] = {
                  "keeps the best epoch",
          .first = true},
         {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
-         .help = "without --dev: share of the training documents to hold out for validation",
+         .help = "without --dev: share of the training documents to hold out for validation; 0 "
+                 "where a "
+                 "pretrained encoder is tuned and that would be fewer than 50 documents",
          .first = true},
         {"dev_group", 0, RAN_FIELD_TEXT, FILE_AT(dev_group), .value = "MEMBER",
          .help = "hold out all or none of the documents with the same value of this member, such "
@@ -241,8 +243,7 @@ static const struct ran_field mode_fields[] = {
          .help = "for that, train so many models, each on all documents but one of N parts",
          RAN_RULES(RAN_NEEDS("find_wrong_labels"))},
         {"suspects", 0, RAN_FIELD_SIZE, MODE_AT(suspects), 0, 1e9, .value = "N", .initial = "0",
-         .local = true,
-         .help = "list so many documents; 0: as many as are estimated to have a wrong label",
+         .local = true, .help = "list so many suspects; 0: as many as are estimated to be wrong",
          RAN_RULES(RAN_NEEDS("find_wrong_labels"))},
         {"suspects_format", 0, RAN_FIELD_CHOICE, MODE_AT(suspects_format),
          .choices = train_suspects_formats, .value = "FORMAT", .initial = "jsonl", .local = true,

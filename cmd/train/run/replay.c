@@ -370,8 +370,8 @@ int train_replay_compare(const struct train_replay *r, const char *output)
         else if (what.failed)
                 cmd_warn("%s is not reproduced", r->path);
         else
-                cmd_warn("%s is not reproduced: %.*s (there, and here); it may be of another build "
-                         "of " RAN_VERSION ", from before its release",
+                cmd_warn("%s is not reproduced: %.*s (there, and here); perhaps another build "
+                         "of " RAN_VERSION " made it",
                          r->path, (int)what.len, what.data);
         ran_buf_release(&what);
         ran_model_free(m);

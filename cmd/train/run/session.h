@@ -32,7 +32,8 @@ struct train_session {
         struct train_data train, dev;
         struct train_texts texts; /* of --pretrain */
         struct train_unlabelled unlabelled;
-        bool *held_out; /* (B of train) documents copied to dev; NULL: dev has other documents */
+        double dev_share; /* of the documents to hold out: unjudged.h */
+        bool *held_out;   /* (B of train) documents copied to dev; NULL: dev has other documents */
         bool has_dev;
 };
 /* Opens the files of the options, and checks that the output can be written, before any data are

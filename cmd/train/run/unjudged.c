@@ -7,10 +7,6 @@
 #include "cmd/options/was-set.h"
 #include "cmd/train/run/resumed.h"
 
-/* Validation documents: fewer stop a pretrained encoder too early, or leave it out, by chance.
- * Measured, see share/experiments. */
-enum { FEW = 50 };
-
 /* Settings of training that do not ask for an encoder. */
 static bool is_of_any_classifier(const char *name)
 {
@@ -50,16 +46,17 @@ static bool asks_for_validation(const struct train_session *s)
                s->options->run.minutes > 0;
 }
 
-double train_dev_share(const struct train_session *s)
+void train_choose_dev_share(struct train_session *s)
 {
         const double share = s->options->file.dev_share;
-        const bool few = share * (double)s->train.set.B < FEW;
+        const bool few = share * (double)s->train.set.B < TRAIN_FEW;
 
-        return few && s->config.task == RAN_TASK_CLASSIFY && !s->config.classify.multilabel &&
-                               train_init_is_pretrained(&s->init, &s->config) &&
-                               ran_config_trains_encoder(&s->config) && !asks_for_validation(s)
-                       ? 0
-                       : share;
+        s->dev_share =
+                few && s->config.task == RAN_TASK_CLASSIFY && !s->config.classify.multilabel &&
+                                train_init_is_pretrained(&s->init, &s->config) &&
+                                ran_config_trains_encoder(&s->config) && !asks_for_validation(s)
+                        ? 0
+                        : share;
 }
 
 /* A training that began with one goes on with it. */

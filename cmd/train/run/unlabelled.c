@@ -276,7 +276,7 @@ static void tell(const struct train_session *s)
 
         for (size_t i = 0; i < x->trials; i++)
                 tell_trial(s, &x->trial[i]);
-        if (x->vectors.V == 0 && x->tokens < RAN_SELF_TOKENS)
+        if (x->vectors.V == 0 && x->tokens < RAN_SELF_TOKENS && !ran_config_has_layers(&s->config))
                 cmd_note("no in-domain vectors: documents and texts have %zu tokens, and %d are "
                          "needed",
                          x->tokens, RAN_SELF_TOKENS);

@@ -191,7 +191,7 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
                        struct ran_error *err)
 {
         const struct ran_suspect *k = &x->suspect[rank];
-        struct page_document d = {.doubt = 1 - (double)k->own};
+        struct page_document d = {.doubt = 1 - k->order};
 
         text->len = 0;
         RAN_TRY(foreign_add_text(text, &line->record, err));
@@ -203,8 +203,8 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
         return rc;
 }
 
-/* By label: its threshold, its documents, and how many suspects of it are listed: with several
- * labels a document, those that have it and those that lack it. */
+/* By label: its threshold, its documents, and how many suspects of it are listed, as a share of
+ * them, too. With several labels a document that is no share: suspects may lack the label. */
 static void write_labels(const struct suspects *x, struct ran_buf *out)
 {
         struct ran_error err;
@@ -227,7 +227,7 @@ static void write_labels(const struct suspects *x, struct ran_buf *out)
                 if (count[c] > 0)
                         page_row(&t, CELL_NAME(x->set->names[c]), CELL_COUNT(count[c]),
                                  CELL_COUNT(listed[c]),
-                                 CELL_BAR((double)listed[c] / (double)count[c]),
+                                 CELL_BAR(x->several ? 0 : (double)listed[c] / (double)count[c]),
                                  CELL_PERCENT(x->threshold[c], 1));
         page_table_end(&t);
         free(count);
@@ -247,7 +247,8 @@ static void write_page(const struct suspects *x, struct page_documents *document
                        x->wrong, x->several ? " or missing" : "");
         page_begin(&out->buf, "Labels that are probably wrong", &lead);
         write_labels(x, &out->buf);
-        page_worst_write(documents, "Documents", x->listed, "documents", out);
+        page_worst_write(documents, x->several ? "Suspects" : "Documents", x->listed,
+                         x->several ? "suspects" : "documents", out);
         page_end(&out->buf, page_documents_script);
 }
 

@@ -530,6 +530,10 @@ static int try_others(struct validation *x,
 
         if (best.path != NULL)
                 RAN_TRY(add(x, best.path));
+        if (x->paths == first) {
+                x->share += share;
+                return RAN_OK;
+        }
         add_chains(x, first, x->first);
         return run_heat(x, share);
 }

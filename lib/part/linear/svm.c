@@ -451,13 +451,13 @@ static const float *scale_row(const struct group *q, const struct row r)
 static void move(struct group *q, const struct row r)
 {
         const float *x = scale_row(q, r), *square = q->scaled == NULL ? q->square : NULL;
+        const double of_dense = r.dense > 0 ? dense_square(q) : 0;
 
         for (size_t c = 0; c < q->width; c++) {
                 q->bias[c] += q->step[c];
-                if (q->step[c] != 0 && r.dense > 0)
+                if (q->step[c] != 0 && of_dense > 0)
                         ran_simd->axpy(q->dense + c * r.dense,
-                                       (float)((double)q->step[c] * dense_square(q)), r.x + r.n,
-                                       r.dense);
+                                       (float)((double)q->step[c] * of_dense), r.x + r.n, r.dense);
         }
         if (q->s->width > 1)
                 ran_simd->sparse_add(q->weight, square, q->width, x, r.column, r.n, q->step,

@@ -13,7 +13,7 @@
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->encoder == RAN_ENCODER_BERT && c->upper.kind >= RAN_UPPER_CERTAIN;
+        return ran_encoder_has_windows(c) && c->upper.kind >= RAN_UPPER_CERTAIN;
 }
 
 static bool reads_windows(const struct ran_config *c)

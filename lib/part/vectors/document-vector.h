@@ -31,7 +31,7 @@ void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_para
 
 /* weight (V) of tokens: a / (a + p), with p the frequency of a token by the biases alone of a
  * language model's output. */
-extern const double ran_document_vector_smooth; /* a */
+extern const double ran_document_vector_smooth; /* a: a token of frequency p counts a / (a + p) */
 void ran_document_vector_weights(float *weight, const struct ran_config *c,
                                  const struct ran_head_params *head, size_t V);
 

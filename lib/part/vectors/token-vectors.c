@@ -7,8 +7,9 @@
  * (Levy, Goldberg and Dagan 2015). The first directions stay: what all tokens share is the same in
  * all documents, and in texts of two topics the second direction is the topic.
  *
- * Rows of M are counted one after another, from the positions of their token: no table of pairs is
- * needed, and memory holds those of some rows beside M, which may be in a file. */
+ * Rows of M are counted one after another, from the positions of their token: those near a rare one
+ * are sorted, those near a frequent one counted in an array of all tokens. So no table of pairs is
+ * needed, and memory holds some rows beside M, which may be in a file. */
 #include "part/vectors/token-vectors.h"
 #include "base/error.h"
 #include "base/posting.h"
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double ran_token_vectors_smooth = 1e-3;
 enum { WINDOW = 5 };
 /* Positions of the tokens that a thread counts at once, and threads' shares before the results are
  * put together. */
@@ -30,7 +30,7 @@ enum { SHARE = 1 << 14, SHARES = 32 };
 /* All texts in one array, with RAN_NO_ID before, between and behind them. */
 struct texts {
         uint32_t *ids;
-        size_t n;
+        size_t n, V;
         size_t *first; /* (V + 1) of the positions of each token */
         uint32_t *at;
         double *near; /* (V) n_i */
@@ -76,8 +76,10 @@ static size_t neighbours(const struct texts *t, size_t p)
         return n;
 }
 
-static int find_positions(struct texts *t, size_t V, struct ran_error *err)
+static int find_positions(struct texts *t, struct ran_error *err)
 {
+        const size_t V = t->V;
+
         t->first = ran_alloc(V + 2, sizeof *t->first, err);
         t->near = ran_alloc(V, sizeof *t->near, err);
         if (t->first == NULL || t->near == NULL)
@@ -108,6 +110,7 @@ struct share {
         size_t from, to;
         size_t *end; /* (to - from) where each row ends */
         uint32_t *column, *near, *spare;
+        uint64_t *times; /* (V) of tokens near a frequent one; 0 between rows */
         float *x;
         size_t n, column_cap, x_cap;
         int rc;
@@ -119,6 +122,52 @@ struct counter {
         struct share share[SHARES];
         size_t shares;
 };
+
+/* Whether more tokens may stand near it than there are different ones. */
+static bool is_frequent(const struct texts *t, size_t id)
+{
+        return t->first[id + 1] - t->first[id] > t->V / (2 * WINDOW);
+}
+
+/* Token j, so many times near token id: a number of its row, if its PMI is positive. */
+static int add_pair(const struct texts *t, size_t id, uint32_t j, double times, struct share *s)
+{
+        const double pmi = ran_log(times * t->all / (t->near[id] * t->near[j]));
+
+        if (!(pmi > 0))
+                return RAN_OK;
+        uint32_t *column = ran_grow(s->column, &s->column_cap, s->n + 1, sizeof *column, &s->err);
+        if (column == NULL)
+                return RAN_ENOMEM;
+        s->column = column;
+        float *x = ran_grow(s->x, &s->x_cap, s->n + 1, sizeof *x, &s->err);
+        if (x == NULL)
+                return RAN_ENOMEM;
+        s->x = x;
+        s->column[s->n] = j;
+        s->x[s->n++] = (float)pmi;
+        return RAN_OK;
+}
+
+static int count_frequent(const struct texts *t, size_t id, struct share *s)
+{
+        int rc = RAN_OK;
+
+        for (size_t i = t->first[id]; i < t->first[id + 1]; i++) {
+                const uint32_t *p = t->ids + t->at[i];
+
+                for (size_t d = 1; d <= WINDOW && *(p - d) != RAN_NO_ID; d++)
+                        s->times[*(p - d)]++;
+                for (size_t d = 1; d <= WINDOW && p[d] != RAN_NO_ID; d++)
+                        s->times[p[d]]++;
+        }
+        for (size_t j = 0; j < t->V && rc == RAN_OK; j++) {
+                if (s->times[j] > 0)
+                        rc = add_pair(t, id, (uint32_t)j, (double)s->times[j], s);
+                s->times[j] = 0;
+        }
+        return rc;
+}
 
 /* The tokens near those of row id, sorted; their number. */
 static size_t list_near(const struct texts *t, size_t id, struct share *s)
@@ -137,7 +186,7 @@ static size_t list_near(const struct texts *t, size_t id, struct share *s)
         return n;
 }
 
-static int count_row(const struct texts *t, size_t id, struct share *s)
+static int count_rare(const struct texts *t, size_t id, struct share *s)
 {
         const size_t n = list_near(t, id, s);
 
@@ -146,38 +195,21 @@ static int count_row(const struct texts *t, size_t id, struct share *s)
 
                 for (same = 1; i + same < n && s->near[i + same] == j;)
                         same++;
-                const double pmi = ran_log((double)same * t->all / (t->near[id] * t->near[j]));
-                if (!(pmi > 0))
-                        continue;
-                uint32_t *column =
-                        ran_grow(s->column, &s->column_cap, s->n + 1, sizeof *column, &s->err);
-                if (column == NULL)
-                        return RAN_ENOMEM;
-                s->column = column;
-                float *x = ran_grow(s->x, &s->x_cap, s->n + 1, sizeof *x, &s->err);
-                if (x == NULL)
-                        return RAN_ENOMEM;
-                s->x = x;
-                s->column[s->n] = j;
-                s->x[s->n++] = (float)pmi;
+                RAN_TRY(add_pair(t, id, j, (double)same, s));
         }
         return RAN_OK;
 }
 
 static int count_rows(const struct texts *t, struct share *s)
 {
-        size_t most = 0;
-
-        for (size_t id = s->from; id < s->to; id++)
-                most = t->first[id + 1] - t->first[id] > most ? t->first[id + 1] - t->first[id]
-                                                              : most;
         s->end = ran_alloc(s->to - s->from, sizeof *s->end, &s->err);
-        s->near = ran_alloc(2 * WINDOW * most, sizeof *s->near, &s->err);
-        s->spare = ran_alloc(2 * WINDOW * most, sizeof *s->spare, &s->err);
-        if (s->end == NULL || s->near == NULL || s->spare == NULL)
+        s->near = ran_alloc(t->V, sizeof *s->near, &s->err);
+        s->spare = ran_alloc(t->V, sizeof *s->spare, &s->err);
+        s->times = ran_alloc(t->V, sizeof *s->times, &s->err);
+        if (s->end == NULL || s->near == NULL || s->spare == NULL || s->times == NULL)
                 return RAN_ENOMEM;
         for (size_t id = s->from; id < s->to; id++) {
-                RAN_TRY(count_row(t, id, s));
+                RAN_TRY(is_frequent(t, id) ? count_frequent(t, id, s) : count_rare(t, id, s));
                 s->end[id - s->from] = s->n;
         }
         return RAN_OK;
@@ -232,6 +264,7 @@ static void release_share(struct share *s)
         free(s->end);
         free(s->near);
         free(s->spare);
+        free(s->times);
         free(s->column);
         free(s->x);
 }
@@ -263,7 +296,7 @@ static int count(struct ran_token_pairs *p, struct texts *t, const struct ran_da
                  size_t sets, size_t V, struct ran_pool *pool, struct ran_error *err)
 {
         RAN_TRY(gather(t, set, sets, err));
-        RAN_TRY(find_positions(t, V, err));
+        RAN_TRY(find_positions(t, err));
         p->count = ran_alloc(V, sizeof *p->count, err);
         p->pmi.first = ran_alloc(V + 1, sizeof *p->pmi.first, err);
         if (p->count == NULL || p->pmi.first == NULL)
@@ -277,7 +310,7 @@ int ran_token_pairs_count(struct ran_token_pairs *p, const struct ran_dataset *c
                           size_t sets, size_t V, struct ran_pool *pool, struct ran_error *err)
 {
         const size_t keep = sets > 0 ? set[0]->keep : 0;
-        struct texts t = {.ids_spool.keep = keep, .at_spool.keep = keep};
+        struct texts t = {.V = V, .ids_spool.keep = keep, .at_spool.keep = keep};
 
         err = ran_error_or_spare(err);
         *p = (struct ran_token_pairs){.pmi.n = V, .column.keep = keep, .x.keep = keep};

@@ -5,8 +5,7 @@
 #include "math/eigen.h"
 #include "ran/train.h"
 
-enum { RAN_TOKEN_VECTOR = 128 };              /* numbers of a vector */
-extern const double ran_token_vectors_smooth; /* a: a token of frequency p counts a / (a + p) */
+enum { RAN_TOKEN_VECTOR = 128 }; /* numbers of a vector */
 
 /* What the pairs of tokens of n sets of texts, with ids below V, are: positive PMI of pairs that
  * are near each other. first NULL: nothing. The arrays may be in files. */

@@ -46,7 +46,7 @@ static int check(const struct ran_config *c, struct ran_error *err)
         if (!ran_config_has_token_outputs(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "frozen needs an encoder with outputs of tokens: 'ran', "
-                                "'transformer' or 'static', not '%s'",
+                                "'transformer', 'static' or a pretrained one, not '%s'",
                                 ran_encoder_names[c->encoder]);
         if (!ran_config_has_predictor(c))
                 return ran_fail(err, RAN_EINVAL,
