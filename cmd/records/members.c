@@ -365,7 +365,7 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
         struct ran_buf text = {0};
         int rc = gather_texts(m, r, &text, &leader, err);
 
-        if (rc == RAN_OK) {
+        if (rc == RAN_OK && leader != NULL) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
                 leader->value = (struct ran_span){line->len, line->len + text.len};
