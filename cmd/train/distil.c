@@ -395,12 +395,10 @@ static int compare(const struct distil *d, const struct ran_model *like, const c
 static char *temporary(void)
 {
         struct ran_error err;
-        char *name;
-        const int file = ran_temporary_file(&name, &err);
+        char *name = ran_temporary_new(&err);
 
-        if (file < 0)
+        if (name == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        close(file);
         return name;
 }
 
@@ -453,9 +451,7 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 status = compare(d, like, path);
         if (rc == RAN_OK && own_cache != NULL)
                 unlink(own_cache);
-        if (scratch != NULL)
-                unlink(scratch);
-        free(scratch);
+        ran_temporary_free(scratch);
         free(own_cache);
         free(checkpoint);
         return status;
