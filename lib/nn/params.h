@@ -76,8 +76,11 @@ void ran_layout_release(struct ran_layout *l);
 int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
                     struct ran_error *err);
 void ran_params_release(struct ran_params *p);
-/* No tensor at all. As a gradient: the backward pass skips the gradients of weights. */
+/* No tensor at all. As a gradient: the backward pass skips the gradients of weights. _fill gives it
+ * its block. */
 int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err);
+int ran_params_fill(struct ran_params *p, const struct ran_config *c, size_t C,
+                    struct ran_error *err);
 
 /* Initial values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
  * biases, 1 for scales. One bias is not 0: gpc_norm's, which alone is the first cell of the

@@ -932,6 +932,27 @@ static void add_dense(struct bench *b, bool tell)
         free(v);
 }
 
+/* The same matrix with dense features among the sparse ones. */
+static void make_sparse(struct ran_features *f)
+{
+        struct ran_error err = {0};
+        uint32_t *column = ran_alloc(f->first[f->n], sizeof *column, &err);
+
+        REQUIRE(column != NULL);
+        for (size_t d = 0; d < f->n; d++) {
+                const size_t end = f->first[d + 1], dense = end - f->dense;
+
+                for (size_t i = f->first[d]; i < end; i++)
+                        column[i] = i < dense ? ran_features_columns(f, d)[i - f->first[d]]
+                                              : (uint32_t)(f->columns - (end - i));
+        }
+        ran_spool_reserve(&f->column_spool, f->first[f->n], sizeof *column, &err);
+        f->column = f->column_spool.data;
+        memcpy(f->column, column, f->first[f->n] * sizeof *column);
+        f->dense = 0;
+        free(column);
+}
+
 /* Dense features are features: with r of 0.5 the optimum is that of a matrix where they are half as
  * large, and sparse. */
 TEST(svm_scales_dense_features)
@@ -956,8 +977,8 @@ TEST(svm_scales_dense_features)
                         for (size_t d = 0; d < 80; d++)
                                 for (size_t f = 1; f <= F; f++)
                                         b.features.x[b.features.first[d + 1] - f] *= 0.5f;
-                        if (ratios == 0)
-                                b.features.dense = 0;
+                        if (ratios == 0 && i == 0)
+                                make_sparse(&b.features);
                         b.k.dense = 1;
                 }
                 for (size_t i = 0; i < 80 * C; i++)
@@ -1004,6 +1025,34 @@ TEST(cross_validation_of_few)
                 b.k.n = n;
                 CHECK(chosen(&b, 0, RAN_RATIOS_AUTO) > 0);
         }
+        bench_release(&b);
+}
+
+/* How many solvers there may be at once, from the bytes for a thread and for many. */
+static double solvers(const struct bench *b, const struct ran_cross_validated *k, size_t n)
+{
+        const double one = ran_svm_bytes(&b->d, n - n / 5, 100, true) + 8 * (double)n +
+                           4 * (double)(n / 5 + 1) * (double)b->d.C;
+
+        return 1 + (ran_cross_validate_bytes(k, &b->d, n, 100, 64) -
+                    ran_cross_validate_bytes(k, &b->d, n, 100, 1)) /
+                           one;
+}
+
+/* By hand: paths with ratios and without; two more scales of dense features, and one of affixes.
+ * Few documents: all settings, and then those of four folds at once. */
+TEST(cross_validation_estimates_the_solvers_of_its_race)
+{
+        static const struct ran_cross_validated all = {RAN_RATIOS_AUTO, true, true},
+                                                plain = {RAN_RATIOS_NO, false, false};
+        struct bench b;
+
+        bench_init(&b, 10, false);
+        CHECK_NEAR(solvers(&b, &all, 10000), 2, 1e-9);
+        CHECK_NEAR(solvers(&b, &all, 2000), 5, 1e-9);
+        CHECK_NEAR(solvers(&b, &all, 1000), 28, 1e-9);
+        CHECK_NEAR(solvers(&b, &plain, 10000), 1, 1e-9);
+        CHECK_NEAR(solvers(&b, &plain, 1000), 4, 1e-9);
         bench_release(&b);
 }
 

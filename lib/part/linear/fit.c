@@ -182,9 +182,7 @@ static int read_vectors(struct fit *x, struct ran_error *err)
         if (dense->B == 0)
                 RAN_TRY(k->read(dense, &c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
         return ran_dense_frame_init(&x->frame, dense, k->document, k->documents,
-                                    c.encoder == RAN_ENCODER_STATIC ||
-                                            (c.encoder == RAN_ENCODER_RAN && c.ran.vector),
-                                    err);
+                                    ran_encoder_makes_components(&c), err);
 }
 
 /* fit_rows on documents with such vectors: weights of features, which are weights of vectors before
