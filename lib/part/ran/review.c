@@ -468,8 +468,8 @@ void ran_review(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_REVIEW;
         if (w->c->ran.review) {
-                ran_gemm_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b,
-                                s->tokens, D, D);
+                ran_gemm_linear_kept(w->pool, s->panels, a->review_pre, D, y, D, p->review_q_w,
+                                     p->review_q_b, s->tokens, D, D);
                 ran_workers_each(&w->workers, s->from, s->to, activate, s);
                 ran_review_attend(s);
         }
@@ -478,10 +478,10 @@ void ran_review(struct ran_layer_pass *s)
                 return;
         }
         if (w->c->ran.review) {
-                ran_gemm_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
-                                p->review_out_b, s->tokens, D, D);
-                ran_gemm_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
-                                p->review_value_b, s->tokens, D, 2 * D);
+                ran_gemm_linear_kept(w->pool, s->panels, a->review_o, D, a->review_r, D,
+                                     p->review_out_w, p->review_out_b, s->tokens, D, D);
+                ran_gemm_linear_kept(w->pool, s->panels, a->review_glu, 2 * D, a->review_q, D,
+                                     p->review_value_w, p->review_value_b, s->tokens, D, 2 * D);
         }
         ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }
