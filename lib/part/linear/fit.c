@@ -55,8 +55,10 @@ void ran_linear_release(struct ran_linear *l)
 void ran_linear_lend(const struct ran_linear *l, struct ran_params *p)
 {
         struct ran_linear_params *own = ran_linear_of(p);
+        struct ran_document_vector_params *vectors = ran_document_vector_of(p);
 
-        p->token_weight = l->token_weight;
+        if (vectors != NULL)
+                vectors->token_weight = l->token_weight;
         if (own == NULL)
                 return;
         own->wide = l->weight;
