@@ -437,16 +437,19 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 cmd_live(NULL);
         if (rc != RAN_OK && scratch != NULL)
                 unlink(scratch);
-        if (rc == RAN_EINTR)
-                cmd_warn("interrupted%s%s%s", job.cache != NULL ? "; " : "",
-                         job.cache != NULL ? job.cache : "",
-                         job.cache != NULL ? ": the same command goes on" : "");
-        if (rc == RAN_EINTR)
+        /* A full disk, too, takes nothing of what was computed. */
+        const bool kept = job.cache != NULL && (rc == RAN_EINTR || rc == RAN_EIO);
+        const char *cache = kept ? job.cache : "",
+                   *goes_on = kept ? ": the same command goes on" : "";
+        if (rc == RAN_EINTR) {
+                cmd_warn("interrupted%s%s%s", kept ? "; " : "", cache, goes_on);
                 status = 128 + train_run_stopped();
-        else if (rc != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        else
+        } else if (rc != RAN_OK) {
+                cmd_die(cmd_status_of(&err), "%s%s%s%s", err.text, kept ? "; " : "", cache,
+                        goes_on);
+        } else {
                 say_result(d, &report);
+        }
         if (rc == RAN_OK && like != NULL)
                 status = compare(d, like, path);
         if (rc == RAN_OK && own_cache != NULL)

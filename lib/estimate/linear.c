@@ -93,17 +93,16 @@ static int measure_fits(struct shape *s, struct ran_linear_estimate *e, struct r
         const struct ran_run_sizes *k = s->run;
         const bool refits = ran_train_refits(k->job);
         size_t *all = NULL;
-        int rc = refits ? all_documents(k, &all, err) : RAN_OK;
 
-        if (rc == RAN_OK)
-                rc = measure(s, refits ? all : k->document,
-                             refits ? k->job->train->B : k->documents, err);
-        if (rc == RAN_OK) {
-                e->fit += fit_bytes(s, &e->file);
-                e->write = (double)s->columns * (8 + 4 * (double)k->C);
-        }
+        if (refits)
+                RAN_TRY(all_documents(k, &all, err));
+        const int rc = measure(s, refits ? all : k->document,
+                               refits ? k->job->train->B : k->documents, err);
         free(all);
-        return rc;
+        RAN_TRY(rc);
+        e->fit += fit_bytes(s, &e->file);
+        e->write = (double)s->columns * (8 + 4 * (double)k->C);
+        return RAN_OK;
 }
 
 static int of_documents(const struct ran_run_sizes *k, struct ran_linear_estimate *e,
