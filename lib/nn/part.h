@@ -148,6 +148,9 @@ struct ran_part {
         void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
         void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp, float *dv);
+        /* Whether the numbers of a document's vector are principal components, the large ones
+         * first, and are best left in proportion (data/dense.h). */
+        bool (*components)(const struct ran_config *c);
         /* The mean of the rows of document b that enter layer c->linear.layer, after `forward`; the
          * adjoint of that of the one document at hand, for `backward`, as long as it runs. NULL:
          * none of its layers can be left as they are. */
@@ -229,6 +232,7 @@ extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
 const struct ran_part *ran_encoder_of(const struct ran_config *c);
 /* Whether the encoder's weights come from a model of others. */
 bool ran_encoder_is_imported(const struct ran_config *c);
+bool ran_encoder_makes_components(const struct ran_config *c);
 /* Rows of the table of spelling, which are a part of the encoder's rows; 0: there is none. */
 size_t ran_encoder_spelling(const struct ran_config *c);
 /* Whether it reads windows by themselves, as pretrained ones do. */

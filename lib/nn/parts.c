@@ -105,6 +105,13 @@ bool ran_encoder_is_imported(const struct ran_config *c)
         return encoder != NULL && encoder->imported;
 }
 
+bool ran_encoder_makes_components(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->components != NULL && encoder->components(c);
+}
+
 bool ran_encoder_has_windows(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
@@ -140,6 +147,12 @@ void ran_config_drop_encoder(struct ran_config *c)
         c->encoder = RAN_ENCODER_NONE;
         c->frozen = false;
         c->linear.layer = 0;
+}
+
+void ran_config_take_static(struct ran_config *c, size_t dim)
+{
+        c->encoder = RAN_ENCODER_STATIC;
+        c->dim = dim;
 }
 
 void ran_config_drop_predictors(struct ran_config *c)

@@ -1,4 +1,5 @@
-/* The encoder and its head against the plain window loop of naive.c, however the work is shaped. */
+/* The encoder and its head against the plain window loop of naive-ran.c, however the work is
+ * shaped. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -653,6 +653,12 @@ static bool is_in(const struct ran_config *c)
         return c->encoder == RAN_ENCODER_RAN;
 }
 
+/* It began as static vectors. */
+static bool components(const struct ran_config *c)
+{
+        return c->ran.vector;
+}
+
 const struct ran_part ran_part_ran = {
         .is_in = is_in,
         .encodes = true,
@@ -680,6 +686,7 @@ const struct ran_part ran_part_ran = {
         .vector_width = vector_width,
         .vector = vector,
         .vector_bwd = vector_bwd,
+        .components = components,
         .state_width = state_width,
         .state_tokens = state_tokens,
         .states_kept = ran_review_kept,
