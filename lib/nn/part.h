@@ -111,9 +111,11 @@ struct ran_part {
         /* Where only vectors of documents are asked for (w->streams), it takes the rows of the
          * embedding itself, and leaves none. */
         bool streams;
-        /* Documents that are read together have the same outputs as alone, bit for bit, where rows
-         * of products do (math/gemm.h). */
-        bool rows_stand_alone;
+        /* Documents of at least so many tokens that are read together have the same outputs as
+         * alone, bit for bit, where rows of products do (math/gemm.h); 0: not so. And the tokens of
+         * them all that are best read together: many share a product's weights, few stay in the
+         * cache. */
+        size_t rows_stand_alone, abreast;
         /* Its weights come from a model of others, which has shown what it knows: few documents
          * are enough to keep it (train/gain.h). */
         bool imported;
@@ -235,8 +237,8 @@ bool ran_encoder_makes_components(const struct ran_config *c);
 size_t ran_encoder_spelling(const struct ran_config *c);
 /* Whether it reads windows by themselves, as pretrained ones do. */
 bool ran_encoder_has_windows(const struct ran_config *c);
-/* Whether documents are worth being read together. */
-bool ran_parts_stand_alone(const struct ran_config *c);
+/* The encoder if documents are worth being read together, else NULL. */
+const struct ran_part *ran_parts_abreast(const struct ran_config *c);
 /* Whether a model that scores may read its documents as streams of rows (part.h: streams). */
 bool ran_parts_stream(const struct ran_config *c);
 /* The features of documents that parts make for predictors; 0: none do. */

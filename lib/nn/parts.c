@@ -173,11 +173,12 @@ bool ran_config_uses(const struct ran_config *c, const char *field)
         return false;
 }
 
-bool ran_parts_stand_alone(const struct ran_config *c)
+const struct ran_part *ran_parts_abreast(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
+        const bool alone = encoder != NULL && encoder->rows_stand_alone > 0;
 
-        return encoder != NULL && encoder->rows_stand_alone && !ran_config_has_upper(c);
+        return alone && !ran_config_has_upper(c) && ran_encoder_spelling(c) == 0 ? encoder : NULL;
 }
 
 bool ran_config_has_upper(const struct ran_config *c)

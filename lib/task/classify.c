@@ -60,7 +60,7 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
                 w->parts.documents->documents(w, p);
                 drop_out(w, h->head);
                 /* documents that are scored abreast have the same logits as alone */
-                const bool alone = !w->training && w->parts.encoder->rows_stand_alone;
+                const bool alone = !w->training && w->parts.encoder->rows_stand_alone > 0;
                 const size_t rows = alone ? 1 : B;
                 for (size_t b = 0; b < B; b += rows)
                         ran_gemm_linear(w->pool, h->logits + b * C, C, h->head + b * D, D,

@@ -477,17 +477,21 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                                RAN_LN_EPS, B, D);
                 v = h->pool_z;
         }
-        ran_gemm_linear(w->pool, h->head_pre, D, v, D, q->pool_w, q->pool_b, B, D, D);
+        ran_workspace_linear(w, h->head_pre, v, q->pool_w, q->pool_b, D, D);
         if (w->c->ran.cell != RAN_CELL_PLAIN) {
                 ran_simd->silu(head, h->head_pre, B * D);
-                ran_gemm_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w,
-                                q->gpc_value_b, B, D, 2 * D);
+                ran_workspace_linear(w, h->head_glu, h->last, q->gpc_value_w, q->gpc_value_b, D,
+                                     2 * D);
                 for (size_t b = 0; b < B; b++)
                         ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
                                           h->head_glu + b * 2 * D + D, D);
         } else {
+                const size_t rows = ran_workspace_stands_alone(w) ? 1 : B;
+
                 memcpy(head, h->head_pre, B * D * sizeof *head);
-                ran_gemm(head, D, h->last, D, 1, q->gpc, 1, D, B, D, D, true);
+                for (size_t b = 0; b < B; b += rows)
+                        ran_gemm(head + b * D, D, h->last + b * D, D, 1, q->gpc, 1, D, rows, D, D,
+                                 true);
         }
 }
 
@@ -659,6 +663,8 @@ const struct ran_part ran_part_ran = {
         .is_in = is_in,
         .encodes = true,
         .per_token = true,
+        .rows_stand_alone = RAN_FEW_ROWS + 1, /* fewer rows are multiplied in another way */
+        .abreast = 256,
         .check = check,
         .uses = uses,
         .layer_size = sizeof(struct ran_layer_params),
