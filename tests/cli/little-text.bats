@@ -10,7 +10,8 @@ setup_file() {
   cd "$BATS_FILE_TMPDIR" || exit
   documents 60 30 >train.jsonl
   mkdir models
-  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --cell prenorm --epochs 1 -o models/english.ran train.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --cell prenorm --epochs 1 -o models/english-vectors.ran train.jsonl
+  cp models/english-vectors.ran models/english.ran # the base of taggers
 }
 
 setup() {
@@ -44,8 +45,8 @@ tags() {
 
 @test "base: little text is initialised from it, as --init MODEL --encoder static does, byte for byte" {
   run -0 ran-train classify -o a.ran train.jsonl
-  [[ $output == *' words: initialised from the base model english (--init english --encoder static); --base none leaves it out'* ]]
-  ran-train classify -q --base none --init english --encoder static -o b.ran train.jsonl
+  [[ $output == *' words: initialised from the base model english-vectors (--init english-vectors --encoder static); --base none leaves it out'* ]]
+  ran-train classify -q --base none --init english-vectors --encoder static -o b.ran train.jsonl
   cmp a.ran b.ran
   ran-train info --format json a.ran | jq -e '.encoder == "static" and .config.dim == 8 and .training.init.digest != null'
   run -0 ran-train info a.ran
@@ -56,14 +57,14 @@ tags() {
   ran-train classify -q -o a.ran train.jsonl
   run -2 ran-train classify --replay a.ran train.jsonl
   [[ $output == *'was trained with --init: give that file again'* ]]
-  run -0 ran-train classify --replay a.ran --init english train.jsonl
+  run -0 ran-train classify --replay a.ran --init english-vectors train.jsonl
   [[ $output == *'is reproduced, byte for byte'* ]]
 }
 
 # extra MODEL: how many words extend the vocabulary of the base model in it, and the first of them.
 extra() {
   local own
-  own=$(ran-train info --format json models/english.ran | jq .vocabulary.tokens)
+  own=$(ran-train info --format json models/english-vectors.ran | jq .vocabulary.tokens)
   tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1")" >header.json
   jq -r '.["tokenizer.json"].data_offsets | "\(.[0]) \(.[1] - .[0])"' header.json >at
   read -r from n <at
@@ -76,40 +77,40 @@ extra() {
     echo '{"text": "Smartphone hapax touchscreen smartphone", "label": "wet"}' &&
     echo '{"text": "word1 legomenon word2 touchscreen", "label": "wet"}'; } >new.jsonl
   run -0 ran-train classify -o a.ran new.jsonl
-  [[ $output == *'words of the documents added to the vocabulary of english: 2'* ]]
+  [[ $output == *'words of the documents added to the vocabulary of english-vectors: 2'* ]]
   [ "$(extra a.ran)" = '2 smartphone' ]
-  run -0 ran-train classify --replay a.ran --init english new.jsonl
+  run -0 ran-train classify --replay a.ran --init english-vectors new.jsonl
   [[ $output == *'is reproduced, byte for byte'* ]]
   for j in 1 3; do
-    ran-train classify -q -j $j --init english --encoder static --resume -o b.ran new.jsonl
+    ran-train classify -q -j $j --init english-vectors --encoder static --resume -o b.ran new.jsonl
     cmp a.ran b.ran
   done
   echo '{"text": "rain and the smartphone"}' | ran-classify -m a.ran --evidence 1 >/dev/null
-  ran-train classify -q --init english --encoder static --add-words 0 -o none.ran new.jsonl
+  ran-train classify -q --init english-vectors --encoder static --add-words 0 -o none.ran new.jsonl
   [ "$(extra none.ran)" = '0 null' ]
-  ran-train classify -q --init english --encoder static --add-words 1 -o all.ran new.jsonl
+  ran-train classify -q --init english-vectors --encoder static --add-words 1 -o all.ran new.jsonl
   [ "$(extra all.ran)" = '4 smartphone' ]
-  run -0 ran-train classify --init english --epochs 1 -o whole.ran new.jsonl
+  run -0 ran-train classify --init english-vectors --epochs 1 -o whole.ran new.jsonl
   [[ $output != *'words of the documents added'* ]]
-  run -0 ran-train classify --init english --epochs 1 --add-words 2 -o whole.ran new.jsonl
+  run -0 ran-train classify --init english-vectors --epochs 1 --add-words 2 -o whole.ran new.jsonl
   [[ $output == *'words of the documents added'*': 2'* ]]
-  run -0 ran-train classify --replay whole.ran --init english new.jsonl
+  run -0 ran-train classify --replay whole.ran --init english-vectors new.jsonl
   refused 2 '--add-words extends the vocabulary of --init MODEL' ran-train classify --add-words 3 -o a.ran train.jsonl
 }
 
 @test "init: a vocabulary is extended beside documents that are ids [all]" {
-  ran-train classify -q --init english --encoder static --add-words 0 -o a.ran train.jsonl
+  ran-train classify -q --init english-vectors --encoder static --add-words 0 -o a.ran train.jsonl
   tail -c +9 a.ran | head -c "$(od -An -tu8 -N8 a.ran)" | jq -r '.["tokenizer.json"].data_offsets[0]' >from
   tail -c +$((9 + $(od -An -tu8 -N8 a.ran) + $(cat from))) a.ran >vocab.json
   ran-tokenize encode -q --vocab vocab.json train.jsonl >coded.jsonl
   jq -c '{label: .label, ids: .encoding.ids}' coded.jsonl >ids.jsonl
   sed 's/word1/smartphone/' train.jsonl >words.jsonl
-  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl words.jsonl
-  [[ $output == *'words of the documents added to the vocabulary of english: 1'* ]]
-  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl
+  run -0 ran-train classify --init english-vectors --encoder static -o b.ran ids.jsonl words.jsonl
+  [[ $output == *'words of the documents added to the vocabulary of english-vectors: 1'* ]]
+  run -0 ran-train classify --init english-vectors --encoder static -o b.ran ids.jsonl
   [[ $output != *'words of the documents added'* ]]
   # Encodings are of the vocabulary as it was: other files may have them, too.
-  run -0 ran-train classify --init english --encoder static --dev coded.jsonl -o b.ran words.jsonl coded.jsonl
+  run -0 ran-train classify --init english-vectors --encoder static --dev coded.jsonl -o b.ran words.jsonl coded.jsonl
   [[ $output == *'documents have an "encoding": no words are added'* ]]
   run -0 ran-classify -m b.ran coded.jsonl
 }
@@ -119,7 +120,7 @@ extra() {
   shape='--dim 8 --layers 1 --heads 1 --head-dim 8 --epochs 1 --no-early-stop --no-refit --no-dev -q'
   # shellcheck disable=SC2086 # options, a word each
   ran-train classify $shape --spelling 64 --vocab-type wordpiece --vocab-size 90 -o spelled.ran train.jsonl
-  ran-train classify -q --init english --encoder static --add-words 0 -o a.ran train.jsonl
+  ran-train classify -q --init english-vectors --encoder static --add-words 0 -o a.ran train.jsonl
   tail -c +9 a.ran | head -c "$(od -An -tu8 -N8 a.ran)" | jq -r '.["tokenizer.json"].data_offsets[0]' >from
   tail -c +$((9 + $(od -An -tu8 -N8 a.ran) + $(cat from))) a.ran >vocab.json
   ran-tokenize encode -q --vocab vocab.json train.jsonl >coded.jsonl
@@ -137,9 +138,9 @@ extra() {
   run -0 ran-train classify --init spaces.ran --encoder static -o b.ran marked.jsonl
   [ "$(extra b.ran | cut -d ' ' -f 1)" -gt 0 ]
   run ! grep -qaF '"##phone"' b.ran
-  refused 2 'is for ran-train classify' ran-train tag --init english --add-words 2 -o b.ran tagged.jsonl
-  refused 2 'leave out --add-words' ran-train classify --replay a.ran --init english --add-words 5 train.jsonl
-  refused 2 'exclude each other' ran-train classify --init english --add-words 2 --pretrain train.jsonl -o b.ran train.jsonl
+  refused 2 'is for ran-train classify' ran-train tag --init english-vectors --add-words 2 -o b.ran tagged.jsonl
+  refused 2 'leave out --add-words' ran-train classify --replay a.ran --init english-vectors --add-words 5 train.jsonl
+  refused 2 'exclude each other' ran-train classify --init english-vectors --add-words 2 --pretrain train.jsonl -o b.ran train.jsonl
 }
 
 @test "no-dev: an encoder that nothing judges is left out, unless an option asks for one [all]" {
@@ -170,7 +171,7 @@ extra() {
   RAN_BASE=none not_begun
   RAN_BASE='' begun
   RAN_BASE=missing not_begun
-  mv models/english.ran models/klingon.ran
+  mv models/english-vectors.ran models/klingon.ran
   not_begun
   begun --base klingon
   RAN_BASE=klingon begun
@@ -182,7 +183,7 @@ extra() {
 @test "base: options that ask for another vocabulary, encoder or training of it do without [all]" {
   begun --seed 3 --wide-cost 1 --no-affixes --no-refit
   for option in '--dim 16' '--encoder none' '--wide 0' '--vocab-size 100' '--epochs 2' '--no-frozen' '--pretrain train.jsonl' \
-    '--init english'; do
+    '--init english-vectors'; do
     read -ra words <<<"$option"
     not_begun "${words[@]}"
   done

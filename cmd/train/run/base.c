@@ -24,13 +24,13 @@ static size_t few_words(const struct train_session *s)
         return s->task->of_documents ? FEW_WORDS : FEW_WORDS_OF_TAGGER;
 }
 
-/* NULL: none. */
-static const char *name_of(const struct train_options *o)
+/* NULL: none. A tagger trains the whole encoder, which the vectors of tokens lack. */
+static const char *name_of(const struct train_session *s)
 {
-        const char *name = o->file.base != NULL ? o->file.base : getenv("RAN_BASE");
+        const char *asked = s->options->file.base, *name = asked != NULL ? asked : getenv("RAN_BASE");
 
         if (name == NULL || *name == '\0')
-                name = "english";
+                name = s->task->of_documents ? "english-vectors" : "english";
         return strcmp(name, "none") != 0 ? name : NULL;
 }
 
@@ -50,7 +50,7 @@ static bool is_asked_otherwise(const struct train_session *s)
 /* Whether --base names it, and not RAN_BASE. */
 static bool is_wanted(const struct train_session *s)
 {
-        return s->options->file.base != NULL && name_of(s->options) != NULL;
+        return s->options->file.base != NULL && name_of(s) != NULL;
 }
 
 /* NULL: it cannot be opened, and nobody asked for it. */
@@ -96,7 +96,7 @@ static bool continues_without(const struct train_session *s)
 
 bool train_base_may_serve(const struct train_session *s)
 {
-        const char *name = name_of(s->options);
+        const char *name = name_of(s);
         struct ran_buf path = {0};
 
         if (name == NULL || s->task->label == NULL || is_asked_otherwise(s) || continues_without(s))
@@ -130,7 +130,7 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
                                             size_t *spelling)
 {
         struct train_session *s = arg;
-        const char *name = name_of(s->options);
+        const char *name = name_of(s);
         const struct ran_counter *words = counted->words;
         struct ran_counter_report count;
 
