@@ -59,25 +59,27 @@ static float *room(float **x, size_t *cap, size_t n, size_t width)
         return grown;
 }
 
-void ahead_score(struct ahead *a, const struct classifier *c, struct ran_state *state,
-                 struct cmd_document *document, const struct cmd_item *items, size_t n)
+static int score_items(struct ahead *a, const struct classifier *c, struct ran_state *state)
 {
         const bool embed = classify_options_embed(c->options);
         struct ran_error err;
-        int rc = RAN_OK;
 
-        read_items(a, c, document, items, n);
-        if (a->n == 0)
-                return;
         if (room(&a->logits, &a->logits_cap, a->n, c->C) == NULL ||
             room(&a->embedding, &a->embedding_cap, a->n, embed ? c->D : 0) == NULL)
-                rc = RAN_ENOMEM;
-        if (rc == RAN_OK && c->embedder != NULL)
-                rc = ran_embed_each(c->embedder, state, a->document, a->n, a->embedding, &err);
-        if (rc == RAN_OK && c->C > 0)
-                rc = ran_classify_each(c->model, state, a->document, a->n, a->logits,
-                                       embed && c->embedder == NULL ? a->embedding : NULL, &err);
-        if (rc != RAN_OK)
+                return RAN_ENOMEM;
+        if (c->embedder != NULL)
+                RAN_TRY(ran_embed_each(c->embedder, state, a->document, a->n, a->embedding, &err));
+        if (c->C == 0)
+                return RAN_OK;
+        return ran_classify_each(c->model, state, a->document, a->n, a->logits,
+                                 embed && c->embedder == NULL ? a->embedding : NULL, &err);
+}
+
+void ahead_score(struct ahead *a, const struct classifier *c, struct ran_state *state,
+                 struct cmd_document *document, const struct cmd_item *items, size_t n)
+{
+        read_items(a, c, document, items, n);
+        if (a->n > 0 && score_items(a, c, state) != RAN_OK)
                 a->n = 0;
 }
 

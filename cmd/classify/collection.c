@@ -160,7 +160,7 @@ static void read_files(struct reading *r, char **files)
         const char *const reads[] = {"id", "ran_error",
                                      o->output.into != NULL ? o->output.into : "prediction",
                                      CMD_DOCUMENT_MEMBERS, NULL};
-        struct cmd_input input = o->input;
+        const struct cmd_input input = cmd_input_beside(&o->input);
         const struct cmd_loop loop = {.input = &input,
                                       .reads = reads,
                                       .pool = r->classifier->pool,
@@ -172,7 +172,6 @@ static void read_files(struct reading *r, char **files)
                                       .release = release,
                                       .arg = r};
 
-        input.files_from = input.rejects = input.shard = NULL; /* those of the records */
         const char *first = files[0];
         read_arrays(r, files);
         if (files[0] != NULL)

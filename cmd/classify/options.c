@@ -87,9 +87,8 @@ static const struct ran_field prediction_fields[] = {
                  "it says; mean or max of their vectors; certain: the window whose label is most "
                  "certain"},
         {"vector_cache", 0, RAN_FIELD_TEXT, OPTION(vector_cache), .value = "FILE", .local = true,
-         .help = "keep the vectors that a pretrained encoder makes in FILE, and take from there "
-                 "what "
-                 "it has"},
+         .help = "keep the vectors that a pretrained encoder or a distilled RAN makes in FILE, and "
+                 "take from there what it has"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_names,
          .value = "NAME", .initial = "jsonl",
          .help = "format of the output" OUTPUT_FORMATS(

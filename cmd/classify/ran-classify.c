@@ -262,9 +262,10 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
         if (!classify_options_embed(o) && (!ran_config_has_features(ran_model_config(m)) ||
                                            ran_config_trains_encoder(ran_model_config(m))))
                 cmd_usage("--vector-cache is for --embed, and for classifiers with a frozen "
-                          "pretrained encoder");
+                          "pretrained encoder or distilled RAN");
         if (!ran_config_has_vector(ran_model_config(m))) {
-                cmd_note("%s is not used: %s has no pretrained encoder", o->vector_cache, o->model);
+                cmd_note("%s is not used: %s has no pretrained encoder, and no distilled RAN",
+                         o->vector_cache, o->model);
                 return NULL;
         }
         k = ran_vector_cache_open(o->vector_cache, &err);

@@ -71,6 +71,14 @@ const struct ran_field cmd_input_fields[] = {
         {0},
 };
 
+struct cmd_input cmd_input_beside(const struct cmd_input *input)
+{
+        struct cmd_input beside = *input;
+
+        beside.files_from = beside.rejects = beside.shard = NULL;
+        return beside;
+}
+
 char cmd_input_separator(const struct cmd_input *input)
 {
         const char *s = input->columns.label_separator;

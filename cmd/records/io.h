@@ -18,6 +18,8 @@ struct cmd_input {
         struct import_columns columns;
 };
 extern const struct ran_field cmd_input_fields[];
+/* The same for further files beside the records, which alone have rejects and a shard. */
+struct cmd_input cmd_input_beside(const struct cmd_input *input);
 /* Exits with 2 for settings that make no sense. */
 void cmd_input_check(const struct cmd_input *input);
 

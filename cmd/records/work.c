@@ -75,9 +75,9 @@ static void work_on(struct cmd_run *run, void *scratch, size_t from, size_t to)
 
         if (n > 0 && loop->work_all != NULL)
                 loop->work_all(loop->arg, scratch, items, n);
-        else if (n > 0 && loop->work != NULL)
-                items->code =
-                        loop->work(loop->arg, scratch, items->line, items->result, items->err);
+        for (size_t i = 0; i < n && loop->work_all == NULL && loop->work != NULL; i++)
+                items[i].code = loop->work(loop->arg, scratch, items[i].line, items[i].result,
+                                           items[i].err);
         for (size_t i = from; i < to; i++)
                 if (run->slots[i].status == RECORD_GOOD)
                         finish(&run->slots[i], (items++)->code);

@@ -395,12 +395,10 @@ static int compare(const struct distil *d, const struct ran_model *like, const c
 static char *temporary(void)
 {
         struct ran_error err;
-        char *name;
-        const int file = ran_temporary_file(&name, &err);
+        char *name = ran_temporary_new(&err);
 
-        if (file < 0)
+        if (name == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        close(file);
         return name;
 }
 
@@ -439,23 +437,24 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 cmd_live(NULL);
         if (rc != RAN_OK && scratch != NULL)
                 unlink(scratch);
-        if (rc == RAN_EINTR)
-                cmd_warn("interrupted%s%s%s", job.cache != NULL ? "; " : "",
-                         job.cache != NULL ? job.cache : "",
-                         job.cache != NULL ? ": the same command goes on" : "");
-        if (rc == RAN_EINTR)
+        /* A full disk, too, takes nothing of what was computed. */
+        const bool kept = job.cache != NULL && (rc == RAN_EINTR || rc == RAN_EIO);
+        const char *cache = kept ? job.cache : "",
+                   *goes_on = kept ? ": the same command goes on" : "";
+        if (rc == RAN_EINTR) {
+                cmd_warn("interrupted%s%s%s", kept ? "; " : "", cache, goes_on);
                 status = 128 + train_run_stopped();
-        else if (rc != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        else
+        } else if (rc != RAN_OK) {
+                cmd_die(cmd_status_of(&err), "%s%s%s%s", err.text, kept ? "; " : "", cache,
+                        goes_on);
+        } else {
                 say_result(d, &report);
+        }
         if (rc == RAN_OK && like != NULL)
                 status = compare(d, like, path);
         if (rc == RAN_OK && own_cache != NULL)
                 unlink(own_cache);
-        if (scratch != NULL)
-                unlink(scratch);
-        free(scratch);
+        ran_temporary_free(scratch);
         free(own_cache);
         free(checkpoint);
         return status;

@@ -35,7 +35,8 @@ static int no_room(size_t bytes, int error, struct ran_error *err)
                 folder(), strerror(error));
 }
 
-int ran_temporary_file(char **path, struct ran_error *err)
+/* An empty file and its descriptor, or -1. */
+static int open_temporary(char **path, struct ran_error *err)
 {
         int fd;
 
@@ -54,15 +55,30 @@ int ran_temporary_file(char **path, struct ran_error *err)
         return fd;
 }
 
+char *ran_temporary_new(struct ran_error *err)
+{
+        char *path;
+        const int fd = open_temporary(&path, err);
+
+        if (fd >= 0)
+                close(fd);
+        return path;
+}
+
+void ran_temporary_free(char *path)
+{
+        if (path != NULL)
+                unlink(path);
+        free(path);
+}
+
 /* A file that nobody else sees, and that is gone when the program ends, however it ends. */
 static int open_nameless(struct ran_error *err)
 {
         char *path;
-        const int fd = ran_temporary_file(&path, err);
+        const int fd = open_temporary(&path, err);
 
-        if (fd >= 0)
-                unlink(path);
-        free(path);
+        ran_temporary_free(path);
         return fd;
 }
 

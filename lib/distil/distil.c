@@ -454,8 +454,7 @@ static int write_static(const struct distiller *d, const char *path, struct ran_
 
         RAN_TRY(ran_fields_init(ran_config_fields, &c, err));
         c.task = RAN_TASK_EMBED;
-        c.encoder = RAN_ENCODER_STATIC;
-        c.dim = d->D;
+        ran_config_take_static(&c, d->D);
         c.linear.wide = 0;
         c.layers = 1;
         int rc = ran_config_check(&c, err);
@@ -532,17 +531,16 @@ static int finish_ran(struct distiller *d, const char *scratch, const char *path
 
 static int make_ran(struct distiller *d, const char *path, struct ran_error *err)
 {
-        char *scratch;
-        const int file = ran_temporary_file(&scratch, err);
+        char *scratch = ran_temporary_new(err);
 
-        if (file < 0)
+        if (scratch == NULL)
                 return (int)err->code;
-        close(file);
         int rc = train_ran(d, scratch, err);
         if (rc == RAN_OK)
                 rc = finish_ran(d, scratch, path, err);
-        unlink(scratch);
-        free(scratch);
+        if (rc == RAN_OK && d->job->checkpoint != NULL)
+                unlink(d->job->checkpoint);
+        ran_temporary_free(scratch);
         return rc;
 }
 

@@ -128,6 +128,7 @@ static int train(struct lesson *k, const char *path, struct ran_error *err)
                                           .output = path,
                                           .storage = RAN_STORAGE_F32,
                                           .checkpoint = of->checkpoint,
+                                          .keep_checkpoint = true,
                                           .checkpoint_seconds = save_every,
                                           .resume = of->checkpoint != NULL &&
                                                     access(of->checkpoint, F_OK) == 0,

@@ -14,7 +14,8 @@ struct ran_student {
         const bool *learns;  /* (job->n) whether a text, which has tokens, is learned from */
         const float *target; /* (job->n, D) */
 };
-/* Trains it and writes its model to `path`, with weights in f32. */
+/* Trains it and writes its model to `path`, with weights in f32. The job's checkpoint stays, for
+ * the caller to remove once the model is where it belongs. */
 int ran_student_train(const struct ran_student *s, const char *path, struct ran_error *err);
 
 #endif

@@ -133,14 +133,16 @@ static int estimate(const struct ran_train_job *job, struct ran_train_estimate *
 
         RAN_TRY(measure_size(&k, e, err));
         size_t *document = ran_alloc(d->B, sizeof *document, err);
-        int rc = document != NULL ? count_steps(&k, document, err) : RAN_ENOMEM;
+        if (document == NULL)
+                return RAN_ENOMEM;
+        int rc = count_steps(&k, document, err);
         if (rc == RAN_OK)
                 rc = ran_estimate_memory(&k, memory, err);
         free(document);
+        RAN_TRY(rc);
         e->steps = ran_config_trains_encoder(job->config) ? k.steps : 0;
-        if (rc == RAN_OK)
-                memory->file += mapped_bytes(d);
-        return rc;
+        memory->file += mapped_bytes(d);
+        return RAN_OK;
 }
 
 /* The first phase takes its memory beside what the training has already; what it leaves stays: the

@@ -13,7 +13,8 @@
 struct shape {
         const struct ran_run_sizes *run;
         const struct ran_feature_lists *lists;
-        size_t n, columns, entries;
+        size_t n, columns, entries; /* entries: but the dense ones, */
+        size_t dense;               /* of which a row has so many */
 };
 
 static void add_spool(double room, double *memory, double *file, size_t keep)
@@ -33,8 +34,8 @@ static int measure(struct shape *s, const size_t *document, size_t n, struct ran
 
         ran_feature_lists_idf(s->lists, c, document, n, idf);
         s->n = n;
-        s->columns = dense;
-        s->entries = n * dense;
+        s->columns = s->dense = dense;
+        s->entries = 0;
         for (size_t g = 0; g < rows; g++)
                 s->columns += idf[g] > 0;
         for (size_t i = 0; i < n; i++)
@@ -52,7 +53,7 @@ static double matrix_bytes(const struct shape *s, double *file)
         double matrix = 8 * (double)s->n + 4 * (double)s->columns;
 
         add_spool(4 * (double)s->entries, &matrix, file, keep);
-        add_spool(4 * (double)s->entries, &matrix, file, keep);
+        add_spool(4 * ((double)s->entries + (double)s->n * (double)s->dense), &matrix, file, keep);
         return matrix;
 }
 
@@ -70,7 +71,9 @@ static double fit_bytes(const struct shape *s, double *file)
         const struct ran_dataset *d = job->train;
         const double n = (double)s->n, numbering = numbering_bytes(s);
         size_t threads = ran_pool_threads(job->pool);
-        double chosen = ran_cross_validate_bytes(d, s->n, s->columns, threads);
+        const struct ran_cross_validated k = {job->settings->wide_ratios, s->dense > 0,
+                                              job->config->linear.affixes};
+        double chosen = ran_cross_validate_bytes(&k, d, s->n, s->columns, threads);
         double last = ran_svm_bytes(d, s->n, s->columns, true);
         chosen = chosen > last ? chosen : last;
         return 8 * n + matrix_bytes(s, file) + (chosen > numbering ? chosen : numbering);
@@ -90,17 +93,16 @@ static int measure_fits(struct shape *s, struct ran_linear_estimate *e, struct r
         const struct ran_run_sizes *k = s->run;
         const bool refits = ran_train_refits(k->job);
         size_t *all = NULL;
-        int rc = refits ? all_documents(k, &all, err) : RAN_OK;
 
-        if (rc == RAN_OK)
-                rc = measure(s, refits ? all : k->document,
-                             refits ? k->job->train->B : k->documents, err);
-        if (rc == RAN_OK) {
-                e->fit += fit_bytes(s, &e->file);
-                e->write = (double)s->columns * (8 + 4 * (double)k->C);
-        }
+        if (refits)
+                RAN_TRY(all_documents(k, &all, err));
+        const int rc = measure(s, refits ? all : k->document,
+                               refits ? k->job->train->B : k->documents, err);
         free(all);
-        return rc;
+        RAN_TRY(rc);
+        e->fit += fit_bytes(s, &e->file);
+        e->write = (double)s->columns * (8 + 4 * (double)k->C);
+        return RAN_OK;
 }
 
 static int of_documents(const struct ran_run_sizes *k, struct ran_linear_estimate *e,

@@ -82,50 +82,63 @@ static double expected(const size_t *counted, const size_t *wrong, const size_t 
         return sum;
 }
 
-static void find(struct ran_suspect *s, const float *p, const uint32_t *label, size_t n, size_t C,
-                 const double *threshold, const size_t *count, size_t *counted, size_t *wrong)
-{
-        for (size_t i = 0; i < n; i++) {
-                const float *row = p + i * C;
-                const size_t own = label[i], to = counted_for(row, threshold, C);
-                const size_t other = other_label(row, count, label[i], C);
+/* Of each label. */
+struct counts {
+        size_t *count, *counted, *wrong; /* (C) */
+};
 
-                counted[own] += to < C;
-                wrong[own] += to < C && to != own;
-                s[i] = (struct ran_suspect){
+static void find(struct ran_suspects *found, const struct counts *k, const float *p,
+                 const uint32_t *label, size_t C)
+{
+        for (size_t i = 0; i < found->n; i++) {
+                const float *row = p + i * C;
+                const size_t own = label[i], to = counted_for(row, found->threshold, C);
+                const size_t other = other_label(row, k->count, label[i], C);
+
+                k->counted[own] += to < C;
+                k->wrong[own] += to < C && to != own;
+                found->suspect[i] = (struct ran_suspect){
                         .document = i,
                         .label = label[i],
                         .suggested = (uint32_t)other,
                         .own = row[own],
                         .order = (double)row[own],
                         .margin = (double)row[other] - (double)row[own],
-                        .counted = to < C && to != own,
                 };
         }
 }
 
-int ran_suspects_find(struct ran_suspect *s, const float *p, const uint32_t *label, size_t n,
-                      size_t C, double *threshold, size_t *wrong, struct ran_error *err)
+static int find_one(struct ran_suspects *found, const struct counts *k, const float *p,
+                    const uint32_t *label, size_t n, size_t C, struct ran_error *err)
 {
-        size_t *count = ran_alloc(3 * C, sizeof *count, err), labels = 0;
+        size_t labels = 0;
+
+        find_thresholds(found->threshold, k->count, p, label, n, C);
+        for (size_t c = 0; c < C; c++)
+                labels += k->count[c] > 0;
+        if (labels < 2)
+                return ran_fail(err, RAN_EINVAL,
+                                "all documents have one label: nothing tells which is wrong");
+        found->suspect = ran_alloc(n, sizeof *found->suspect, err);
+        if (found->suspect == NULL)
+                return RAN_ENOMEM;
+        found->n = n;
+        find(found, k, p, label, C);
+        found->wrong = (size_t)(expected(k->counted, k->wrong, k->count, C) + 0.5);
+        return RAN_OK;
+}
+
+static int find_labels(struct ran_suspects *found, const float *p, const uint32_t *label, size_t n,
+                       size_t C, struct ran_error *err)
+{
+        size_t *count = ran_alloc(3 * C, sizeof *count, err);
 
         if (count == NULL)
                 return RAN_ENOMEM;
-        for (size_t c = 0; c < C; c++)
-                threshold[c] = 0;
-        find_thresholds(threshold, count, p, label, n, C);
-        for (size_t c = 0; c < C; c++)
-                labels += count[c] > 0;
-        if (labels < 2) {
-                free(count);
-                return ran_fail(err, RAN_EINVAL,
-                                "all documents have one label: nothing tells which is wrong");
-        }
-        find(s, p, label, n, C, threshold, count, count + C, count + 2 * C);
-        qsort(s, n, sizeof *s, by_order);
-        *wrong = (size_t)(expected(count + C, count + 2 * C, count, C) + 0.5);
+        const struct counts k = {count, count + C, count + 2 * C};
+        const int rc = find_one(found, &k, p, label, n, C, err);
         free(count);
-        return RAN_OK;
+        return rc;
 }
 
 /* ---- several labels a document --------------------------------------------------------------- */
@@ -145,8 +158,8 @@ struct several {
         size_t n, C;
         struct sides *sides; /* (C) */
         bool *has;           /* (C) the document at hand */
-        struct ran_suspect *suspect;
-        size_t suspects, suspects_cap;
+        struct ran_suspects *found;
+        size_t cap; /* of the suspects */
 };
 
 static void mark_labels(struct several *x, size_t i, bool has)
@@ -196,18 +209,17 @@ static int judge_label(struct several *x, size_t i, uint32_t c, struct ran_error
         if (other <= own)
                 return RAN_OK;
         struct ran_suspect *s =
-                ran_grow(x->suspect, &x->suspects_cap, x->suspects + 1, sizeof *s, err);
+                ran_grow(x->found->suspect, &x->cap, x->found->n + 1, sizeof *s, err);
         if (s == NULL)
                 return RAN_ENOMEM;
-        x->suspect = s;
-        s[x->suspects++] = (struct ran_suspect){
+        x->found->suspect = s;
+        s[x->found->n++] = (struct ran_suspect){
                 .document = i,
                 .label = side == HAS ? c : RAN_NO_LABEL,
                 .suggested = side == HAS ? RAN_NO_LABEL : c,
                 .own = own,
                 .order = own > 0 ? (double)own / k->threshold[side] : 0,
                 .margin = (double)other - (double)own,
-                .counted = claimed,
         };
         return RAN_OK;
 }
@@ -223,9 +235,25 @@ static int judge_labels(struct several *x, struct ran_error *err)
         return RAN_OK;
 }
 
-int ran_suspects_find_several(struct ran_suspect **s, size_t *found, const float *p,
-                              const size_t *first, const uint32_t *label, size_t n, size_t C,
-                              double *threshold, size_t *wrong, struct ran_error *err)
+/* With room for the sides and the marks. */
+static int find_all_sides(struct several *x, struct ran_error *err)
+{
+        double all = 0;
+
+        find_sides(x);
+        RAN_TRY(judge_labels(x, err));
+        for (size_t c = 0; c < x->C; c++) {
+                const struct sides *k = &x->sides[c];
+
+                x->found->threshold[c] = k->threshold[HAS];
+                all += expected(k->counted, k->wrong, k->count, SIDES);
+        }
+        x->found->wrong = (size_t)(all + 0.5);
+        return RAN_OK;
+}
+
+static int find_several(struct ran_suspects *found, const float *p, const size_t *first,
+                        const uint32_t *label, size_t n, size_t C, struct ran_error *err)
 {
         struct several x = {.p = p,
                             .first = first,
@@ -233,28 +261,33 @@ int ran_suspects_find_several(struct ran_suspect **s, size_t *found, const float
                             .n = n,
                             .C = C,
                             .sides = ran_alloc(C, sizeof *x.sides, err),
-                            .has = ran_alloc(C, sizeof *x.has, err)};
-        double all = 0;
-        int rc = x.sides == NULL || x.has == NULL ? RAN_ENOMEM : RAN_OK;
+                            .has = ran_alloc(C, sizeof *x.has, err),
+                            .found = found};
+        const int rc = x.sides != NULL && x.has != NULL ? find_all_sides(&x, err) : (int)RAN_ENOMEM;
 
-        if (rc == RAN_OK) {
-                find_sides(&x);
-                rc = judge_labels(&x, err);
-        }
-        for (size_t c = 0; c < C && rc == RAN_OK; c++) {
-                const struct sides *k = &x.sides[c];
-
-                threshold[c] = k->threshold[HAS];
-                all += expected(k->counted, k->wrong, k->count, SIDES);
-        }
-        *wrong = (size_t)(all + 0.5);
-        if (rc == RAN_OK && x.suspects > 0)
-                qsort(x.suspect, x.suspects, sizeof *x.suspect, by_order);
-        if (rc != RAN_OK)
-                free(x.suspect);
-        *s = rc == RAN_OK ? x.suspect : NULL;
-        *found = rc == RAN_OK ? x.suspects : 0;
         free(x.sides);
         free(x.has);
         return rc;
+}
+
+/* ---- either ---------------------------------------------------------------------------------- */
+
+int ran_suspects_find(struct ran_suspects *found, const float *p, const size_t *first,
+                      const uint32_t *label, size_t n, size_t C, struct ran_error *err)
+{
+        *found = (struct ran_suspects){.threshold = ran_alloc(C, sizeof *found->threshold, err)};
+        if (found->threshold == NULL)
+                return RAN_ENOMEM;
+        RAN_TRY(first != NULL ? find_several(found, p, first, label, n, C, err)
+                              : find_labels(found, p, label, n, C, err));
+        if (found->n > 0)
+                qsort(found->suspect, found->n, sizeof *found->suspect, by_order);
+        return RAN_OK;
+}
+
+void ran_suspects_release(struct ran_suspects *found)
+{
+        free(found->suspect);
+        free(found->threshold);
+        *found = (struct ran_suspects){0};
 }

@@ -172,8 +172,7 @@ int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
 {
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
 
-        ran_params_release(&m->params); /* of the check */
-        RAN_TRY(ran_params_init(&m->params, &m->config, m->C, err));
+        RAN_TRY(ran_params_fill(&m->params, &m->config, m->C, err));
         for (size_t i = 0; i < layout->n; i++)
                 RAN_TRY(ran_tensor_floats(&m->tensors,
                                           ran_tensors_find(&m->tensors, layout->spec[i].name),

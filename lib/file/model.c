@@ -340,12 +340,10 @@ void ran_model_forget_vectors(struct ran_model *m)
 
 void ran_model_token_weights(const struct ran_model *m, float *weight)
 {
-        const struct ran_params *p = &m->params;
-
         for (size_t i = 0; i < m->V; i++)
-                weight[i] = p->token_weight != NULL ? p->token_weight[i] : 1;
+                weight[i] = ran_document_vector_weight(&m->params, i);
         if (ran_task_is_tied(&m->config))
-                ran_document_vector_weights(weight, &m->config, &p->head, m->V);
+                ran_document_vector_weights(weight, &m->config, &m->params.head, m->V);
 }
 
 bool ran_model_has_extra(const struct ran_model *m, const char *name)

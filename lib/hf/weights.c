@@ -94,35 +94,47 @@ static int open_shards(struct ran_hf_weights *w, const char *folder, const char 
         return rc;
 }
 
+/* name: that of the checkpoint, which stays as it is. */
+static int open_with(struct ran_bytes *file, const char *folder, struct ran_buf *name,
+                     const char *suffix, size_t most, struct ran_error *err)
+{
+        const size_t n = name->len;
+
+        ran_buf_add(name, suffix, strlen(suffix) + 1);
+        if (name->failed)
+                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        const int rc = ran_hf_open(file, folder, "", name->data, most, NULL, err);
+        name->len = n;
+        return rc;
+}
+
+static int open_checkpoint(struct ran_hf_file *file, struct ran_bytes *index, struct ran_buf *name,
+                           const char *folder, struct ran_error *err)
+{
+        struct ran_error why = {0};
+
+        RAN_TRY(ran_hf_rannet_checkpoint(name, folder, err));
+        RAN_TRY(open_with(index, folder, name, ".index", INDEX_MOST, err));
+        RAN_TRY(open_with(&file->bytes, folder, name, ".data-00000-of-00001", SIZE_MAX, err));
+        const int rc = ran_bundle_read(&file->tensors, index, &file->bytes, &why);
+        if (rc == RAN_OK)
+                return RAN_OK;
+        ran_bytes_release(&file->bytes);
+        return ran_fail(err, why.code, "%.*s: %s", (int)name->len, name->data, why.text);
+}
+
 /* TensorFlow's checkpoint: of the two files the data stays open. */
 static int open_bundle(struct ran_hf_weights *w, const char *folder, struct ran_error *err)
 {
-        static const char suffix[] = ".index", data[] = ".data-00000-of-00001";
         struct ran_hf_file *file = ran_grow(w->file, &w->cap, 1, sizeof *file, err);
         struct ran_bytes index = {0};
         struct ran_buf name = {0};
-        struct ran_error why = {0};
 
         if (file == NULL)
                 return RAN_ENOMEM;
         w->file = file;
         *file = (struct ran_hf_file){0};
-        RAN_TRY(ran_hf_rannet_checkpoint(&name, folder, err));
-        ran_buf_add(&name, suffix, sizeof suffix);
-        int rc = name.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
-                             : ran_hf_open(&index, folder, "", name.data, INDEX_MOST, NULL, err);
-        if (rc == RAN_OK) {
-                name.len -= sizeof suffix;
-                ran_buf_add(&name, data, sizeof data);
-                rc = name.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
-                                 : ran_hf_open(&file->bytes, folder, "", name.data, SIZE_MAX, NULL,
-                                               err);
-        }
-        if (rc == RAN_OK && ran_bundle_read(&file->tensors, &index, &file->bytes, &why) != RAN_OK) {
-                name.len -= sizeof data;
-                rc = ran_fail(err, why.code, "%.*s: %s", (int)name.len, name.data, why.text);
-                ran_bytes_release(&file->bytes);
-        }
+        const int rc = open_checkpoint(file, &index, &name, folder, err);
         w->files = rc == RAN_OK;
         ran_bytes_release(&index);
         ran_buf_release(&name);

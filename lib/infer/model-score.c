@@ -15,7 +15,7 @@ struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool
 
 bool ran_model_scores_abreast(const struct ran_model *m)
 {
-        return ran_parts_stand_alone(&m->config);
+        return ran_parts_abreast(&m->config) != NULL;
 }
 
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,

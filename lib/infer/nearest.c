@@ -52,16 +52,6 @@ void ran_nearest_free(struct ran_nearest *c)
         free(c);
 }
 
-/* Fills y (D), and returns the length that v had. */
-static double normalise(float *y, const float *v, size_t D)
-{
-        const double length = sqrt(ran_dot(v, v, D));
-
-        for (size_t d = 0; d < D; d++)
-                y[d] = length > 0 ? (float)((double)v[d] / length) : 0;
-        return length;
-}
-
 /* FNV-1a over floats, not bytes: a fourth of the time. */
 static uint64_t digest(const float *v, size_t D)
 {
@@ -120,7 +110,7 @@ int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err
         err = ran_error_or_spare(err);
         RAN_TRY(reserve(c, err));
         const size_t vectors = c->digest.n;
-        normalise(c->v + vectors * c->D, v, c->D);
+        ran_unit(c->v + vectors * c->D, v, c->D, 1);
         const uint32_t i = place(c, err);
         if (i == RAN_STRING_TABLE_NONE)
                 return (int)err->code;
@@ -255,7 +245,7 @@ static void search_all(struct search *s)
         const size_t D = s->c->D, all = s->c->digest.n;
 
         for (size_t q = 0; q < s->n; q++) {
-                s->length[q] = normalise(s->unit + q * D, s->v + q * D, D);
+                s->length[q] = ran_unit(s->unit + q * D, s->v + q * D, D, 1);
                 s->found[q] = 0;
                 set_limit(s, q);
         }

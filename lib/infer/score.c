@@ -129,11 +129,13 @@ int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t 
 
 size_t ran_score_abreast(const struct ran_state *s, const struct ran_document *d, size_t n)
 {
+        const struct ran_part *encoder = ran_parts_abreast(s->workspace.c);
         size_t tokens = d[0].L, all = 1;
 
-        if (!ran_parts_stand_alone(s->workspace.c) || !ran_gemm_rows_stand_alone())
+        if (encoder == NULL || d[0].L < encoder->rows_stand_alone || !ran_gemm_rows_stand_alone())
                 return 1;
-        while (all < n && all < RAN_SCORE_ABREAST && tokens + d[all].L <= RAN_SCORE_TOKENS)
+        while (all < n && all < RAN_SCORE_ABREAST && d[all].L >= encoder->rows_stand_alone &&
+               tokens + d[all].L <= encoder->abreast)
                 tokens += d[all++].L;
         return all;
 }

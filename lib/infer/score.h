@@ -20,7 +20,7 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
  * ran_document_vector_width), of the encoder alone, without a head. Each has the same results as
  * alone, if they are as many as ran_score_abreast says. What the cache of the weights knows is not
  * computed. */
-enum { RAN_SCORE_ABREAST = 64, RAN_SCORE_TOKENS = 768 }; /* most documents, and tokens of several */
+enum { RAN_SCORE_ABREAST = 64 }; /* most documents */
 int ran_score_each(struct ran_state *s, const struct ran_document *d, size_t n, float *logits,
                    float *embedding, struct ran_error *err);
 int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t n, float *v,

@@ -132,8 +132,10 @@ struct subspace {
 
 static void draw(struct subspace *s, uint64_t seed)
 {
+        const uint64_t key = ran_random_key(seed, RAN_FOR_EIGEN, 0, 0);
+
         for (size_t i = 0; i < s->a->n * s->k; i++)
-                s->q[i] = (float)(2 * ran_random_uniform(seed, i) - 1);
+                s->q[i] = (float)(2 * ran_random_uniform(key, i) - 1);
 }
 
 static void multiply_rows(void *arg, size_t i)

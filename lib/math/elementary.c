@@ -6,6 +6,7 @@
 #include "math/elementary.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -148,6 +149,30 @@ double ran_dot(const float *x, const float *y, size_t n)
         for (size_t i = 0; i < n; i++)
                 sum += (double)x[i] * (double)y[i];
         return sum;
+}
+
+double ran_unit(float *y, const float *x, size_t n, double s)
+{
+        const double length = sqrt(ran_dot(x, x, n));
+        const bool none = length <= 0; /* and not of NaN, which stays */
+
+        for (size_t i = 0; i < n; i++)
+                y[i] = none ? 0 : (float)(s * ((double)x[i] / length));
+        return length;
+}
+
+void ran_unit_bwd(float *dy, const float *x, size_t n, double s)
+{
+        const double length = sqrt(ran_dot(x, x, n));
+        const bool none = length <= 0;
+        double along = 0;
+
+        for (size_t i = 0; i < n && !none; i++)
+                along += (double)x[i] / length * (double)dy[i];
+        for (size_t i = 0; i < n; i++)
+                dy[i] = none ? 0
+                             : (float)(s *
+                                       (((double)dy[i] - (double)x[i] / length * along) / length));
 }
 
 double ran_log_sum_exp(const float *x, size_t n)

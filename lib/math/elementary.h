@@ -21,6 +21,10 @@ double ran_log_sum_exp(const float *x, size_t n);
 
 /* The sum of x[i] y[i] over n, in double. */
 double ran_dot(const float *x, const float *y, size_t n);
+/* The vector of length s in the direction of x (n): y = s x / |x|, 0 if x is; returns |x|. Its
+ * adjoint in place: with v = x / |x|, dy becomes s (dy - v (v . dy)) / |x|, 0 if x is. */
+double ran_unit(float *y, const float *x, size_t n, double s);
+void ran_unit_bwd(float *dy, const float *x, size_t n, double s);
 
 /* |x| up to 2^31; NaN beyond. */
 double ran_sin(double x);

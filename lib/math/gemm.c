@@ -189,6 +189,14 @@ void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x
         ran_gemm_linear_kept(pool, NULL, y, ldy, x, ldx, w, b, N, I, O);
 }
 
+void ran_gemm_linear_alone(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
+                           const float *w, const float *b, size_t N, size_t I, size_t O)
+{
+        for (size_t n = 0; n < N; n += RAN_FEW_ROWS)
+                ran_gemm_linear(pool, y + n * ldy, ldy, x + n * ldx, ldx, w, b,
+                                ran_least(RAN_FEW_ROWS, N - n), I, O);
+}
+
 void ran_gemm_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw,
                          float *db, const float *dy, size_t lddy, const float *x, size_t ldx,
                          const float *w, size_t N, size_t I, size_t O)

@@ -77,6 +77,7 @@ static void make_portable(void)
         portable.gelu_bwd = wide->gelu_bwd;
         portable.glu_add = wide->glu_add;
         portable.glu_bwd = wide->glu_bwd;
+        portable.max_rows = wide->max_rows;
         portable.weighted_sum = wide->weighted_sum;
         portable.weighted_difference = wide->weighted_difference;
         portable.online_max = wide->online_max;

@@ -1,55 +1,6 @@
 /* simd-attention.c - attention over single keys, and rotary positions. See simd.h. */
 #include "math/simd-vector.h"
 
-/* Adds up each of VL vectors: element i of the result is the sum of x[i]. A step adds the two
- * halves of each group of lanes, and two vectors become one. */
-#if VL == 16
-#define LOW8(a, b) \
-        __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
-#define HIGH8(a, b) \
-        __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
-#define LOW4(a, b) \
-        __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
-#define HIGH4(a, b) \
-        __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
-#define LOW2(a, b) \
-        __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29)
-#define HIGH2(a, b) \
-        __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31)
-#define LOW1(a, b) \
-        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
-#define HIGH1(a, b) \
-        __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
-#elif VL == 8
-#define LOW4(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
-#define HIGH4(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
-#define LOW2(a, b)  __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13)
-#define HIGH2(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15)
-#define LOW1(a, b)  __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
-#define HIGH1(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
-#else
-#define LOW2(a, b)  __builtin_shufflevector(a, b, 0, 1, 4, 5)
-#define HIGH2(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
-#define LOW1(a, b)  __builtin_shufflevector(a, b, 0, 2, 4, 6)
-#define HIGH1(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
-#endif
-#define FOLD(n, x, have)                                                        \
-        _Pragma("GCC unroll 8") for (size_t i = 0; i < (have) / 2; i++)(x)[i] = \
-                LOW##n((x)[2 * i], (x)[2 * i + 1]) + HIGH##n((x)[2 * i], (x)[2 * i + 1])
-
-static inline vf sums(vf *x)
-{
-#if VL == 16
-        FOLD(8, x, VL);
-#endif
-#if VL >= 8
-        FOLD(4, x, VL >= 16 ? VL / 2 : VL);
-#endif
-        FOLD(2, x, 4);
-        FOLD(1, x, 2);
-        return x[0];
-}
-
 static inline vf similarity_add(int how, vf x, vf y, vf sum)
 {
         vf difference = x - y;

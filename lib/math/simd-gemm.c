@@ -383,30 +383,74 @@ void RAN_KERNEL(gemm_paneled)(float *c, size_t ldc, const float *a, size_t lda, 
 
 /* ---- few rows ------------------------------------------------------------------------------- */
 
-/* One row of A, B's columns contiguous (a transposed weight): four dot products at a time. */
-static void row_by_columns(float *c, const float *a, const float *b, size_t cbs, const float *bias,
-                           size_t N, size_t K, bool add)
+/* Rows that B's columns pass at once: their sums stay in registers. */
+enum { ABREAST = VL == 16 ? 4 : 2 };
+
+/* R rows of A, B's columns contiguous (a transposed weight): dot products with four of them at a
+ * time. R is a constant to the compiler; a row's result does not depend on it. */
+static inline __attribute__((always_inline)) void
+rows_by_columns(size_t R, float *c, size_t ldc, const float *a, size_t ras, const float *b,
+                size_t cbs, const float *bias, size_t N, size_t K, bool add)
 {
         for (size_t j = 0; j < N; j += 4) {
                 size_t n = least(4, N - j);
                 const float *col[4];
-                vf acc[4] = {{0}, {0}, {0}, {0}};
-
-                for (size_t q = 0; q < 4; q++)
-                        col[q] = b + (j + least(q, n - 1)) * cbs;
-                EACH(i, k, K)
-                {
-                        vf x = get(a + i, k);
+                vf acc[ABREAST][4], y[4];
 
 #pragma GCC unroll 4
+                for (size_t q = 0; q < 4; q++)
+                        col[q] = b + (j + least(q, n - 1)) * cbs;
+#pragma GCC unroll 16
+                for (size_t s = 0; s < R * 4; s++)
+                        acc[s / 4][s % 4] = (vf){0};
+                EACH(i, k, K)
+                {
+#pragma GCC unroll 4
                         for (size_t q = 0; q < 4; q++)
-                                acc[q] = FMA(x, get(col[q] + i, k), acc[q]);
+                                y[q] = get(col[q] + i, k);
+#pragma GCC unroll 4
+                        for (size_t r = 0; r < R; r++) {
+                                vf x = get(a + r * ras + i, k);
+
+#pragma GCC unroll 4
+                                for (size_t q = 0; q < 4; q++)
+                                        acc[r][q] = FMA(x, y[q], acc[r][q]);
+                        }
                 }
-                for (size_t q = 0; q < n; q++)
-                        c[j + q] = sum(acc[q]) + (bias != NULL ? bias[j + q] : 0.0f) +
-                                   (add ? c[j + q] : 0.0f);
+#pragma GCC unroll 4
+                for (size_t r = 0; r < R; r++) {
+                        vf total = four_sums(acc[r]);
+                        float *p = c + r * ldc + j;
+
+                        for (size_t q = 0; q < n; q++)
+                                p[q] = total[q] + (bias != NULL ? bias[j + q] : 0.0f) +
+                                       (add ? p[q] : 0.0f);
+                }
         }
 }
+
+#define ROWS(name, R)                                                                         \
+        static __attribute__((noinline)) void name(                                           \
+                float *c, size_t ldc, const float *a, size_t ras, const float *b, size_t cbs, \
+                const float *bias, size_t N, size_t K, bool add)                              \
+        {                                                                                     \
+                rows_by_columns(R, c, ldc, a, ras, b, cbs, bias, N, K, add);                  \
+        }
+
+ROWS(one_by_columns, 1)
+ROWS(two_by_columns, 2)
+#if VL == 16
+ROWS(three_by_columns, 3)
+ROWS(four_by_columns, 4)
+#endif
+static __typeof__(one_by_columns) *const by_columns[] = {
+        one_by_columns,
+        two_by_columns,
+#if VL == 16
+        three_by_columns,
+        four_by_columns,
+#endif
+};
 
 /* One row of A, B's rows contiguous: a sum of rows, four vectors of the result at a time. */
 static void row_by_rows(float *c, const float *a, const float *b, size_t rbs, const float *bias,
@@ -450,9 +494,12 @@ void RAN_KERNEL(gemm)(float *c, size_t ldc, const float *a, size_t ras, size_t c
                 gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
                 return;
         }
-        for (size_t i = 0; i < M; i++)
+        for (size_t i = 0, n; i < M; i += n) {
+                n = rbs == 1 ? least(ABREAST, M - i) : 1;
                 if (rbs == 1)
-                        row_by_columns(c + i * ldc, a + i * ras, b, cbs, bias, N, K, add);
+                        by_columns[n - 1](c + i * ldc, ldc, a + i * ras, ras, b, cbs, bias, N, K,
+                                          add);
                 else
                         row_by_rows(c + i * ldc, a + i * ras, b, rbs, bias, N, K, add);
+        }
 }

@@ -97,6 +97,26 @@ void RAN_KERNEL(raw_norm_bwd)(float *dx, size_t lddx, float *dw, float *db, cons
         norm_bwd(true, dx, lddx, dw, db, dy, lddy, x, ldx, stat, w, N, D);
 }
 
+void RAN_KERNEL(max_rows)(float *top, uint32_t *at, const float *x, size_t ld, size_t N, size_t D)
+{
+        EACH(i, k, D)
+        {
+                vf most = get(x + i, k);
+                vi first = {0}, row = {0};
+
+                for (size_t r = 1; r < N; r++) {
+                        vf v = get(x + r * ld + i, k);
+                        vi more = v > most;
+
+                        row += 1;
+                        first = (row & more) | (first & ~more);
+                        most = max(v, most);
+                }
+                put(top + i, most, k);
+                put((float *)at + i, (vf)first, k);
+        }
+}
+
 void RAN_KERNEL(softmax)(float *x, float scale, size_t n, double *log_sum)
 {
         vf top = splat(x[0]), other = top, total = {0}, s = splat(scale);

@@ -76,6 +76,10 @@ struct ran_simd {
                              size_t lddy, const float *x, size_t ldx, const float *stat,
                              const float *w, size_t N, size_t D);
 
+        /* top (D) = the maximum of each column of x (N, D), N from 1 to INT32_MAX; at: the first
+         * row that has it. What is no number is not larger than any other. */
+        void (*max_rows)(float *top, uint32_t *at, const float *x, size_t ld, size_t N, size_t D);
+
         /* x = softmax(scale x) over n >= 1 elements, scale > 0; *log_sum, unless that is NULL, is
          * log(sum(exp(scale x))) */
         void (*softmax)(float *x, float scale, size_t n, double *log_sum);

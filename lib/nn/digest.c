@@ -49,6 +49,8 @@ int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ra
                                        (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
         }
         ran_sha256_add(&sha, p->embed, V * c->dim * sizeof(float));
+        if (p->spelling != NULL)
+                ran_sha256_add(&sha, p->spelling, ran_encoder_spelling(c) * c->dim * sizeof(float));
         ran_sha256_hex(&sha, hex);
         const bool failed = text.failed;
         ran_buf_release(&text);

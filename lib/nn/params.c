@@ -81,7 +81,7 @@ static bool alloc_own(struct ran_params *p, const struct ran_config *c, struct r
         return true;
 }
 
-static int alloc_names(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
 {
         *p = (struct ran_params){0};
         if (alloc_own(p, c, err) &&
@@ -116,11 +116,6 @@ bool ran_table_shape(struct ran_table *table, const struct ran_config *c, size_t
                all <= SIZE_MAX / sizeof(float);
 }
 
-int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
-{
-        return alloc_names(p, c, err);
-}
-
 int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
                     struct ran_error *err)
 {
@@ -128,8 +123,7 @@ int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
         struct ran_params p;
 
         *l = (struct ran_layout){0};
-        if (alloc_names(&p, c, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(ran_params_none(&p, c, err));
         walk_all(&w, &p, c, C);
         ran_params_release(&p);
         l->size = w.at;
@@ -144,22 +138,27 @@ void ran_layout_release(struct ran_layout *l)
         *l = (struct ran_layout){0};
 }
 
+int ran_params_fill(struct ran_params *p, const struct ran_config *c, size_t C,
+                    struct ran_error *err)
+{
+        struct ran_tensor_walk sizes = {.err = err}, w = {.err = err};
+
+        walk_all(&sizes, p, c, C);
+        RAN_TRY(sizes.rc);
+        w.block = p->block = ran_alloc_floats(sizes.at, err);
+        if (p->block == NULL)
+                return RAN_ENOMEM;
+        walk_all(&w, p, c, C);
+        return RAN_OK;
+}
+
 int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
                     struct ran_error *err)
 {
-        struct ran_layout layout;
-        struct ran_tensor_walk w = {.err = err};
-
-        *p = (struct ran_params){0};
-        RAN_TRY(ran_layout_init(&layout, c, C, err));
-        int rc = alloc_names(p, c, err);
-        if (rc == RAN_OK && (w.block = p->block = ran_alloc_floats(layout.size, err)) == NULL) {
+        RAN_TRY(ran_params_none(p, c, err));
+        const int rc = ran_params_fill(p, c, C, err);
+        if (rc != RAN_OK)
                 ran_params_release(p);
-                rc = RAN_ENOMEM;
-        }
-        ran_layout_release(&layout);
-        if (rc == RAN_OK)
-                walk_all(&w, p, c, C);
         return rc;
 }
 

@@ -29,8 +29,6 @@ struct ran_params {
         struct ran_params *inner;  /* of an encoder within a part: layers and once; or NULL */
         const float *embed;        /* (V, D), a mapped table */
         const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
-        const float *token_weight; /* (V), mapped: of tokens in the vector of a document
-                                      (document-vector.h); NULL: all are 1 */
         struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
         struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
         struct ran_below *below; /* weights: the layers that stay as they are, and what they have
@@ -39,12 +37,6 @@ struct ran_params {
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };
-
-/* The attention pattern of a head: its own, or the common one. */
-static inline int ran_pattern_of(const struct ran_config *c, size_t head)
-{
-        return c->transformer.attention.item[c->transformer.attention.n > 1 ? head : 0];
-}
 
 /* Mapped tables: a document uses few of their rows, so they can stay in the file. */
 enum { RAN_MAPPED_TABLES = 5 };
@@ -76,8 +68,11 @@ void ran_layout_release(struct ran_layout *l);
 int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
                     struct ran_error *err);
 void ran_params_release(struct ran_params *p);
-/* No tensor at all. As a gradient: the backward pass skips the gradients of weights. */
+/* No tensor at all. As a gradient: the backward pass skips the gradients of weights. _fill gives it
+ * its block. */
 int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err);
+int ran_params_fill(struct ran_params *p, const struct ran_config *c, size_t C,
+                    struct ran_error *err);
 
 /* Initial values of a tensor: Glorot normal for matrices, uniform +-0.05 for embeddings, 0 for
  * biases, 1 for scales. One bias is not 0: gpc_norm's, which alone is the first cell of the

@@ -111,9 +111,11 @@ struct ran_part {
         /* Where only vectors of documents are asked for (w->streams), it takes the rows of the
          * embedding itself, and leaves none. */
         bool streams;
-        /* Documents that are read together have the same outputs as alone, bit for bit, where rows
-         * of products do (math/gemm.h). */
-        bool rows_stand_alone;
+        /* Documents of at least so many tokens that are read together have the same outputs as
+         * alone, bit for bit, where rows of products do (math/gemm.h); 0: not so. And the tokens of
+         * them all that are best read together: many share a product's weights, few stay in the
+         * cache. */
+        size_t rows_stand_alone, abreast;
         /* Its weights come from a model of others, which has shown what it knows: few documents
          * are enough to keep it (train/gain.h). */
         bool imported;
@@ -146,6 +148,9 @@ struct ran_part {
         void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
         void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp, float *dv);
+        /* Whether the numbers of a document's vector are principal components, the large ones
+         * first, and are best left in proportion (data/dense.h). */
+        bool (*components)(const struct ran_config *c);
         /* The mean of the rows of document b that enter layer c->linear.layer, after `forward`; the
          * adjoint of that of the one document at hand, for `backward`, as long as it runs. NULL:
          * none of its layers can be left as they are. */
@@ -227,12 +232,13 @@ extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
 const struct ran_part *ran_encoder_of(const struct ran_config *c);
 /* Whether the encoder's weights come from a model of others. */
 bool ran_encoder_is_imported(const struct ran_config *c);
+bool ran_encoder_makes_components(const struct ran_config *c);
 /* Rows of the table of spelling, which are a part of the encoder's rows; 0: there is none. */
 size_t ran_encoder_spelling(const struct ran_config *c);
 /* Whether it reads windows by themselves, as pretrained ones do. */
 bool ran_encoder_has_windows(const struct ran_config *c);
-/* Whether documents are worth being read together. */
-bool ran_parts_stand_alone(const struct ran_config *c);
+/* The encoder if documents are worth being read together, else NULL. */
+const struct ran_part *ran_parts_abreast(const struct ran_config *c);
 /* Whether a model that scores may read its documents as streams of rows (part.h: streams). */
 bool ran_parts_stream(const struct ran_config *c);
 /* The features of documents that parts make for predictors; 0: none do. */

@@ -105,6 +105,13 @@ bool ran_encoder_is_imported(const struct ran_config *c)
         return encoder != NULL && encoder->imported;
 }
 
+bool ran_encoder_makes_components(const struct ran_config *c)
+{
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return encoder != NULL && encoder->components != NULL && encoder->components(c);
+}
+
 bool ran_encoder_has_windows(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
@@ -142,6 +149,12 @@ void ran_config_drop_encoder(struct ran_config *c)
         c->linear.layer = 0;
 }
 
+void ran_config_take_static(struct ran_config *c, size_t dim)
+{
+        c->encoder = RAN_ENCODER_STATIC;
+        c->dim = dim;
+}
+
 void ran_config_drop_predictors(struct ran_config *c)
 {
         c->linear.wide = c->linear.layer = 0;
@@ -160,11 +173,12 @@ bool ran_config_uses(const struct ran_config *c, const char *field)
         return false;
 }
 
-bool ran_parts_stand_alone(const struct ran_config *c)
+const struct ran_part *ran_parts_abreast(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
+        const bool alone = encoder != NULL && encoder->rows_stand_alone > 0;
 
-        return encoder != NULL && encoder->rows_stand_alone && !ran_config_has_upper(c);
+        return alone && !ran_config_has_upper(c) && ran_encoder_spelling(c) == 0 ? encoder : NULL;
 }
 
 bool ran_config_has_upper(const struct ran_config *c)

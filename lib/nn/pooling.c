@@ -19,22 +19,10 @@ void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
 
 static void pool_max(const struct ran_pooling *k, const struct ran_workspace *w, size_t b)
 {
-        const struct ran_packed *packed = w->packed;
-        size_t D = w->D;
-        float *restrict v = k->pooled + b * D;
-        uint32_t *restrict at = k->argmax + b * D;
-        const float *x = w->x[w->c->layers];
+        const size_t D = w->D, from = w->packed->doc[b];
 
-        memcpy(v, x + packed->doc[b] * D, D * sizeof *v);
-        for (size_t d = 0; d < D; d++)
-                at[d] = (uint32_t)packed->doc[b];
-        for (size_t t = packed->doc[b] + 1; t < packed->doc[b + 1]; t++)
-                for (size_t d = 0; d < D; d++) { /* no branches: vectorised */
-                        bool more = x[t * D + d] > v[d];
-
-                        v[d] = more ? x[t * D + d] : v[d];
-                        at[d] = more ? (uint32_t)t : at[d];
-                }
+        ran_simd->max_rows(k->pooled + b * D, k->argmax + b * D, w->x[w->c->layers] + from * D, D,
+                           w->packed->doc[b + 1] - from, D);
 }
 
 static void pool_mean(const struct ran_pooling *k, const struct ran_workspace *w, size_t b)
@@ -65,7 +53,7 @@ static void pool_bwd(const struct ran_pooling *k, struct ran_workspace *w, size_
         memset(dx, 0, n * D * sizeof *dx);
         if (w->c->pooling == RAN_POOL_MAX)
                 for (size_t d = 0; d < D; d++)
-                        w->dx[k->argmax[b * D + d] * D + d] = dv[d];
+                        dx[k->argmax[b * D + d] * D + d] = dv[d];
         else
                 for (size_t t = 0; t < n; t++)
                         ran_simd->axpy(dx + t * D, 1.0f / (float)n, dv, D);

@@ -6,7 +6,7 @@
 
 struct ran_pooling {
         float *pooled, *dpooled; /* (B, D); the adjoint only for training */
-        uint32_t *argmax;        /* (B, D) the token that each maximum came from */
+        uint32_t *argmax;        /* (B, D) the token of its document that each maximum came from */
 };
 void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
                          struct ran_arena *arena);

@@ -1,4 +1,5 @@
 /* workspace.c - memory of a computation, laid out in one arena. See workspace.h. */
+#include "math/gemm.h"
 #include "nn/part.h"
 #include "ran/model.h"
 
@@ -146,6 +147,13 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
                 return RAN_OK;
         ran_workspace_release(w);
         return RAN_ENOMEM;
+}
+
+void ran_workspace_linear(const struct ran_workspace *w, float *y, const float *x,
+                          const float *weight, const float *b, size_t I, size_t O)
+{
+        (ran_workspace_stands_alone(w) ? ran_gemm_linear_alone : ran_gemm_linear)(
+                w->pool, y, O, x, I, weight, b, w->packed->B, I, O);
 }
 
 void ran_workspace_release(struct ran_workspace *w)

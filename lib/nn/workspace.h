@@ -107,6 +107,16 @@ void ran_workspace_lay_out(struct ran_workspace *w, struct ran_arena *k);
 int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                         double *bytes, struct ran_error *err);
 
+/* Whether documents are scored, each with the bits that it has alone. Those that continue, as those
+ * of a beam search, are not. */
+static inline bool ran_workspace_stands_alone(const struct ran_workspace *w)
+{
+        return !w->training && w->packed->recurrent[0] == NULL;
+}
+/* y (B, O) = x (B, I) w^T + b, a row a document. */
+void ran_workspace_linear(const struct ran_workspace *w, float *y, const float *x,
+                          const float *weight, const float *b, size_t I, size_t O);
+
 /* Dropout, or its adjoint, on n values of document b; does nothing when scoring. */
 static inline void ran_workspace_dropout(const struct ran_workspace *w, size_t b, size_t layer,
                                          int site, double p, float *x, size_t n, size_t at)

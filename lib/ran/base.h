@@ -78,9 +78,10 @@ struct ran_spool {
  * as it was. */
 void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_error *err);
 void ran_spool_release(struct ran_spool *s); /* `keep` stays */
-/* Makes an empty file in TMPDIR, else /var/tmp, and returns its descriptor, or -1; the caller
- * removes the file and frees *path. */
-int ran_temporary_file(char **path, struct ran_error *err);
+/* The name of a new, empty file in TMPDIR, else /var/tmp; NULL on failure. Remove the file and free
+ * the name with the second function; NULL is nothing. */
+char *ran_temporary_new(struct ran_error *err);
+void ran_temporary_free(char *path);
 
 /* A growing byte buffer (base/buffer.c). Zero-initialise. After a failed allocation `failed` stays
  * set and additions do nothing: check it once, at the end. data may be NULL when len is 0; the
@@ -160,6 +161,7 @@ enum ran_purpose {
         RAN_FOR_HUTCHINSON,
         RAN_FOR_SEARCH,
         RAN_FOR_BOOTSTRAP,
+        RAN_FOR_EIGEN,
 };
 uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
 uint64_t ran_random_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */

@@ -42,7 +42,7 @@ struct ran_distil_job {
         size_t held_out;   /* texts to measure by, drawn by the seed; fewer than n */
         const char *cache; /* a file of vectors that the teacher has made, kept; or NULL */
         /* Where the training of a RAN is kept now and then, and when it ends early: a run with the
-         * same job goes on. The file is removed when the RAN has learned. Or NULL. */
+         * same job goes on. The file is removed when the student is written. Or NULL. */
         const char *checkpoint;
         int storage;             /* of the weights, RAN_STORAGE_... */
         const char *description; /* members of a JSON object, added to the description; or NULL */

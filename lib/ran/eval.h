@@ -107,21 +107,23 @@ struct ran_suspect {
         float own;                 /* the probability of what is said */
         double order;              /* the smaller, the more suspicious */
         double margin; /* by how much `suggested` is more probable than `label`: -1 to 1 */
-        bool counted;  /* for another label, by the thresholds */
 };
-/* Orders n documents by how probably their label is wrong, the most suspicious first: s (n), from
- * out-of-fold probabilities p (n, C) and their labels (n), each below C. Also the threshold of each
- * label (C; INFINITY: no document has it), and about how many labels are wrong. RAN_EINVAL: all
- * have one label. */
-int ran_suspects_find(struct ran_suspect *s, const float *p, const uint32_t *label, size_t n,
-                      size_t C, double *threshold, size_t *wrong, struct ran_error *err);
-/* The same with several labels a document, those of document i label[first[i]] to
- * label[first[i + 1] - 1]. A suspect is one label of one document: to be removed (`suggested` is
- * RAN_NO_LABEL) or added (`label` is). *s, for the caller to free, holds the *found ones for which
- * the other is more probable. */
-int ran_suspects_find_several(struct ran_suspect **s, size_t *found, const float *p,
-                              const size_t *first, const uint32_t *label, size_t n, size_t C,
-                              double *threshold, size_t *wrong, struct ran_error *err);
+struct ran_suspects {
+        struct ran_suspect *suspect; /* (n) the most suspicious first */
+        size_t n;
+        double *threshold; /* (C) of each label; INFINITY: no document has it */
+        size_t wrong;      /* about so many labels are wrong */
+};
+/* Orders n documents by how probably their label is wrong, from out-of-fold probabilities p (n, C)
+ * and their labels, each below C. RAN_EINVAL: all have one label.
+ *
+ * With several labels a document, those of document i are label[first[i]] to label[first[i + 1] -
+ * 1]; else first is NULL. A suspect is then one label of one document: to be removed (`suggested`
+ * is RAN_NO_LABEL) or added (`label` is), where the other is more probable. Release `found`,
+ * whatever it returns. */
+int ran_suspects_find(struct ran_suspects *found, const float *p, const size_t *first,
+                      const uint32_t *label, size_t n, size_t C, struct ran_error *err);
+void ran_suspects_release(struct ran_suspects *found);
 
 /* ---- thresholds of labels (eval/threshold.c) --------------------------------------------------
  */

@@ -61,7 +61,7 @@ enum {
 enum { RAN_REVIEW_NONE, RAN_REVIEW_ALL, RAN_REVIEW_WINDOW, RAN_REVIEW_DISPERSED };
 /* What makes the vector of a document of the windows of a pretrained encoder: its own pooling; mean
  * or maximum of the windows' vectors; that of the window whose label is most certain; or what is
- * learned (part/upper/upper.h). */
+ * learned (part/upper/upper.h): attention, or an encoder, in the order of RAN_ENCODERS. */
 enum {
         RAN_UPPER_POOLING,
         RAN_UPPER_MEAN,
@@ -185,6 +185,8 @@ bool ran_config_uses(const struct ran_config *config, const char *field);
 /* The same model without its encoder (all that is left of it then is what makes features), or
  * without its predictors. */
 void ran_config_drop_encoder(struct ran_config *config);
+/* Static vectors of tokens, of `dim` numbers, in place of its encoder. */
+void ran_config_take_static(struct ran_config *config, size_t dim);
 void ran_config_drop_predictors(struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */

@@ -9,7 +9,6 @@
 #include "data/loss.h"
 #include "math/gemm.h"
 #include "nn/encoder.h"
-#include "nn/head.h"
 #include "task/train.h"
 #include "ran/train.h"
 
@@ -61,7 +60,7 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
                 w->parts.documents->documents(w, p);
                 drop_out(w, h->head);
                 /* documents that are scored abreast have the same logits as alone */
-                const bool alone = !w->training && w->parts.encoder->rows_stand_alone;
+                const bool alone = !w->training && w->parts.encoder->rows_stand_alone > 0;
                 const size_t rows = alone ? 1 : B;
                 for (size_t b = 0; b < B; b += rows)
                         ran_gemm_linear(w->pool, h->logits + b * C, C, h->head + b * D, D,
@@ -110,23 +109,19 @@ static double terms(const struct ran_task_batch *k, size_t b, size_t from, size_
         return ran_task_weight(k, b, 0);
 }
 
+static double lose(const struct ran_task_batch *k, size_t b, const float *y, float *dy,
+                   double scale)
+{
+        const struct ran_target target = ran_loss_target(k->data, b);
+
+        return ran_loss_classify(dy, y, k->C, &target, k->c->classify.multilabel, k->smoothing,
+                                 scale);
+}
+
 static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
                    struct ran_params *dp)
 {
-        double sum = 0;
-
-        ran_head(&s->work, k->p, k->C);
-        for (size_t r = 0; r < s->packed.B; r++) {
-                const size_t b = s->document[r];
-                const struct ran_target target = ran_loss_target(k->data, b);
-
-                sum += ran_loss_classify(s->work.head.dlogits + r * k->C,
-                                         s->work.head.logits + r * k->C, k->C, &target,
-                                         k->c->classify.multilabel, k->smoothing,
-                                         ran_task_weight(k, b, 0) / k->terms);
-        }
-        ran_head_bwd(&s->work, k->p, dp, k->C);
-        return sum;
+        return ran_task_documents(k, s, dp, lose);
 }
 
 /* ---- training: validation and metric --------------------------------------------------------- */

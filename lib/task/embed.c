@@ -7,7 +7,6 @@
  */
 #include "task/train.h"
 #include "nn/encoder.h"
-#include "nn/head.h"
 #include "nn/part.h"
 #include "math/simd.h"
 #include "ran/train.h"
@@ -55,47 +54,21 @@ static double terms(const struct ran_task_batch *k, size_t b, size_t from, size_
         return (double)k->data->weight[b];
 }
 
-/* The loss of a document, of vector v (C); dv (C) gets `scale` times its derivative by v, unless it
- * is NULL. */
-static double lose(const struct ran_dataset *d, size_t b, const float *v, float *dv, double scale)
+static double lose(const struct ran_task_batch *k, size_t b, const float *v, float *dv,
+                   double scale)
 {
-        const size_t C = d->target_width;
-        const float *t = d->target + b * C;
-        const double length = sqrt((double)ran_simd->dot(t, t, C));
+        const float *t = k->data->target + b * k->C;
+        const double length = sqrt((double)ran_simd->dot(t, t, k->C));
 
-        for (size_t i = 0; i < C && dv != NULL; i++)
+        for (size_t i = 0; i < k->C; i++)
                 dv[i] = length > 0 ? (float)(-scale * (double)t[i] / length) : 0;
-        return length > 0 ? 1 - (double)ran_simd->dot(v, t, C) / length : 1;
+        return scale * (length > 0 ? 1 - (double)ran_simd->dot(v, t, k->C) / length : 1);
 }
 
 static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
                    struct ran_params *dp)
 {
-        double sum = 0;
-
-        ran_head(&s->work, k->p, k->C);
-        for (size_t r = 0; r < s->packed.B; r++) {
-                const size_t b = s->document[r];
-                const double scale = ran_task_weight(k, b, 0) / k->terms;
-
-                sum += scale * lose(k->data, b, s->work.head.logits + r * k->C,
-                                    s->work.head.dlogits + r * k->C, scale);
-        }
-        ran_head_bwd(&s->work, k->p, dp, k->C);
-        return sum;
-}
-
-static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
-{
-        double sum = 0;
-
-        (void)err;
-        for (size_t b = 0; b < k->dev->B; b++) {
-                k->losses[b] = lose(k->dev, b, k->logits + b * k->C, NULL, 1);
-                sum += k->losses[b];
-        }
-        *r = (struct ran_rates){.loss = sum / (double)k->dev->B, .outputs = k->dev->B};
-        return RAN_OK;
+        return ran_task_documents(k, s, dp, lose);
 }
 
 const struct ran_train_task ran_train_embed = {
@@ -103,5 +76,4 @@ const struct ran_train_task ran_train_embed = {
         .check_settings = check_settings,
         .terms = terms,
         .loss = loss,
-        .judge = judge,
 };

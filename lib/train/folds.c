@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Documents that a thread scores with one state. */
 enum { CHUNK = 256 };
@@ -112,17 +111,14 @@ static int train(const struct ran_train_job *of, const struct ran_dataset *set, 
 int ran_fold_train(const struct ran_train_job *job, const struct ran_dataset *set,
                    const struct ran_fold_part *part, size_t parts, struct ran_error *err)
 {
-        char *path = NULL;
-        const int fd = ran_temporary_file(&path, err);
-        int rc = fd < 0 || close(fd) != 0 ? (int)err->code : RAN_OK;
+        char *path = ran_temporary_new(err);
 
-        if (rc == RAN_OK)
-                rc = train(job, set, path, err);
+        if (path == NULL)
+                return (int)err->code;
+        int rc = train(job, set, path, err);
         if (rc == RAN_OK)
                 rc = judge(job, path, part, parts, err);
-        if (path != NULL)
-                unlink(path);
-        free(path);
+        ran_temporary_free(path);
         return rc;
 }
 
@@ -130,21 +126,24 @@ int ran_fold_train(const struct ran_train_job *job, const struct ran_dataset *se
 
 struct fold {
         const struct ran_train_job *job;
-        const uint32_t *of; /* (B) the fold of each document */
-        float *p;           /* (B, C) */
-        size_t *document;   /* (n) of the fold at hand */
+        uint32_t *of;     /* (B) the fold of each document */
+        float *p;         /* (B, C) */
+        size_t *document; /* (n) of the fold at hand */
         size_t n;
+        bool *left_out; /* (B) the same */
 };
 
-static int run_fold(struct fold *f, size_t number, const bool *left_out, struct ran_error *err)
+static int run_fold(struct fold *f, size_t number, struct ran_error *err)
 {
         struct ran_dataset others = {0};
-        int rc = ran_dataset_without(f->job->train, left_out, &others, err);
 
         f->n = 0;
-        for (size_t b = 0; b < f->job->train->B; b++)
-                if (f->of[b] == number)
+        for (size_t b = 0; b < f->job->train->B; b++) {
+                f->left_out[b] = f->of[b] == number;
+                if (f->left_out[b])
                         f->document[f->n++] = b;
+        }
+        int rc = ran_dataset_without(f->job->train, f->left_out, &others, err);
         const struct ran_fold_part part = {f->job->train, f->document, f->n, f->p};
         if (rc == RAN_OK)
                 rc = ran_fold_train(f->job, &others, &part, 1, err);
@@ -153,16 +152,16 @@ static int run_fold(struct fold *f, size_t number, const bool *left_out, struct 
 }
 
 static int run_folds(struct fold *f, size_t folds, int (*next)(void *arg, size_t fold), void *arg,
-                     bool *left_out, struct ran_error *err)
+                     struct ran_error *err)
 {
-        const size_t B = f->job->train->B;
+        const struct ran_dataset *d = f->job->train;
 
+        RAN_TRY(ran_dataset_folds(d, folds, f->job->settings->seed, f->of, err));
+        memset(f->p, 0, d->B * d->C * sizeof *f->p);
         for (size_t k = 0; k < folds; k++) {
                 if (next != NULL && next(arg, k) != 0)
                         return ran_fail(err, RAN_EINTR, "stopped before fold %zu", k + 1);
-                for (size_t b = 0; b < B; b++)
-                        left_out[b] = f->of[b] == k;
-                RAN_TRY(run_fold(f, k, left_out, err));
+                RAN_TRY(run_fold(f, k, err));
         }
         return RAN_OK;
 }
@@ -178,20 +177,16 @@ int ran_train_folds(const struct ran_train_job *job, size_t folds,
         if (folds < 2 || folds > d->B)
                 return ran_fail(err, RAN_EINVAL, "%zu documents do not make %zu folds", d->B,
                                 folds);
-        uint32_t *of = ran_alloc(d->B, sizeof *of, err);
-        size_t *document = ran_alloc(d->B, sizeof *document, err);
-        bool *left_out = ran_alloc(d->B, sizeof *left_out, err);
-        struct fold f = {.job = job, .of = of, .p = p, .document = document};
-
-        int rc = of == NULL || document == NULL || left_out == NULL ? RAN_ENOMEM : RAN_OK;
-        if (rc == RAN_OK)
-                rc = ran_dataset_folds(d, folds, job->settings->seed, of, err);
-        if (rc == RAN_OK) {
-                memset(p, 0, d->B * d->C * sizeof *p);
-                rc = run_folds(&f, folds, next, arg, left_out, err);
-        }
-        free(of);
-        free(document);
-        free(left_out);
+        struct fold f = {.job = job,
+                         .of = ran_alloc(d->B, sizeof *f.of, err),
+                         .p = p,
+                         .document = ran_alloc(d->B, sizeof *f.document, err),
+                         .left_out = ran_alloc(d->B, sizeof *f.left_out, err)};
+        const int rc = f.of != NULL && f.document != NULL && f.left_out != NULL
+                               ? run_folds(&f, folds, next, arg, err)
+                               : (int)RAN_ENOMEM;
+        free(f.of);
+        free(f.document);
+        free(f.left_out);
         return rc;
 }

@@ -39,14 +39,23 @@ static int weigh(struct ran_self_judge *j, struct ran_error *err)
         return RAN_OK;
 }
 
+static void take_logs(const struct ran_self_judge *j, const float *p)
+{
+        const size_t C = j->d->C;
+
+        for (size_t b = 0; b < j->d->B; b++)
+                for (size_t c = 0; c < C && is_judged(j, b); c++)
+                        j->log[b * C + c] = ran_log((double)fmaxf(p[b * C + c], 1e-9f));
+}
+
 /* The loss of a document under p^power, normalised. */
-static double loss_of(const struct ran_self_judge *j, const float *p, double power, size_t b)
+static double loss_of(const struct ran_self_judge *j, double power, size_t b)
 {
         const struct ran_dataset *d = j->d;
         double sum = 0, own = 0;
 
         for (size_t c = 0; c < d->C; c++) {
-                const double logit = power * ran_log((double)fmaxf(p[b * d->C + c], 1e-9f));
+                const double logit = power * j->log[b * d->C + c];
 
                 sum += ran_exp(logit);
                 own = c == d->labels[b] ? logit : own;
@@ -54,36 +63,38 @@ static double loss_of(const struct ran_self_judge *j, const float *p, double pow
         return ran_log(sum) - own;
 }
 
-static double mean_loss(const struct ran_self_judge *j, const float *p, double power)
+/* The mean over documents; the loss of each goes into j->loss[i]. */
+static double mean_loss(const struct ran_self_judge *j, size_t i, double power)
 {
-        double loss = 0;
+        double mean = 0;
 
-        for (size_t b = 0; b < j->d->B; b++)
-                if (is_judged(j, b))
-                        loss += j->weight[b] * loss_of(j, p, power, b);
-        return loss;
+        for (size_t b = 0; b < j->d->B; b++) {
+                j->loss[i][b] = is_judged(j, b) ? loss_of(j, power, b) : 0;
+                mean += j->weight[b] * j->loss[i][b];
+        }
+        return mean;
 }
 
 /* The power with the least loss, which is convex in it. */
-static double best_power(const struct ran_self_judge *j, const float *p)
+static double best_power(const struct ran_self_judge *j, size_t i)
 {
         const double golden = 0.6180339887498949;
         double from = 0, to = 8, a = to - golden * to, b = golden * to;
-        double at_a = mean_loss(j, p, a), at_b = mean_loss(j, p, b);
+        double at_a = mean_loss(j, i, a), at_b = mean_loss(j, i, b);
 
-        for (size_t i = 0; i < 30; i++)
+        for (size_t n = 0; n < 30; n++)
                 if (at_a <= at_b) {
                         to = b;
                         b = a;
                         at_b = at_a;
                         a = to - golden * (to - from);
-                        at_a = mean_loss(j, p, a);
+                        at_a = mean_loss(j, i, a);
                 } else {
                         from = a;
                         a = b;
                         at_a = at_b;
                         b = from + golden * (to - from);
-                        at_b = mean_loss(j, p, b);
+                        at_b = mean_loss(j, i, b);
                 }
         return at_a < at_b ? a : b;
 }
@@ -118,8 +129,9 @@ static int judge(struct ran_self_judge *j, struct ran_self_training *x, size_t i
                 trial->recall[c] = count[c] > 0 ? trial->recall[c] / (double)count[c] : NAN;
                 trial->vanishes |= i > 0 && teacher[c] > 0 && !(trial->recall[c] > 0);
         }
-        j->power[i] = best_power(j, j->p[i]);
-        trial->loss = fmax(0, mean_loss(j, j->p[i], j->power[i]));
+        take_logs(j, j->p[i]);
+        j->power[i] = best_power(j, i);
+        trial->loss = fmax(0, mean_loss(j, i, j->power[i]));
         free(count);
         return RAN_OK;
 }
@@ -146,8 +158,7 @@ static bool loses_more(const struct ran_self_judge *j, const struct ran_self_tri
 
         for (size_t b = 0; b < j->d->B; b++)
                 if (is_judged(j, b)) {
-                        const double by = loss_of(j, j->p[i], j->power[i], b) -
-                                          loss_of(j, j->p[0], j->power[0], b);
+                        const double by = j->loss[i][b] - j->loss[0][b];
 
                         variance += j->weight[b] * j->weight[b] * (by - mean) * (by - mean);
                 }
@@ -175,11 +186,13 @@ int ran_self_judge_init(struct ran_self_judge *j, struct ran_error *err)
                 return ran_fail(err, RAN_ENOMEM, "%zu documents of %zu labels are too many",
                                 j->d->B, j->d->C);
         j->weight = ran_alloc(j->d->B, sizeof *j->weight, err);
-        if (j->weight == NULL)
+        j->log = ran_alloc(n, sizeof *j->log, err);
+        if (j->weight == NULL || j->log == NULL)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < RAN_SELF_TRIALS; i++) {
                 j->p[i] = ran_alloc_floats(n, err);
-                if (j->p[i] == NULL)
+                j->loss[i] = ran_alloc(j->d->B, sizeof *j->loss[i], err);
+                if (j->p[i] == NULL || j->loss[i] == NULL)
                         return RAN_ENOMEM;
         }
         return weigh(j, err);
@@ -197,7 +210,10 @@ int ran_self_judge_trial(struct ran_self_judge *j, struct ran_self_training *x, 
 void ran_self_judge_release(struct ran_self_judge *j)
 {
         free(j->weight);
-        for (size_t i = 0; i < RAN_SELF_TRIALS; i++)
+        free(j->log);
+        for (size_t i = 0; i < RAN_SELF_TRIALS; i++) {
                 free(j->p[i]);
+                free(j->loss[i]);
+        }
         *j = (struct ran_self_judge){0};
 }

@@ -11,7 +11,9 @@ struct ran_self_judge {
         bool by_label;             /* all labels weigh the same in the loss; else all documents */
         double *weight;            /* (B) of a document in the loss */
         float *p[RAN_SELF_TRIALS]; /* (B, C) of each trial, out of fold */
-        double power[RAN_SELF_TRIALS]; /* 1 / temperature that suits each of them */
+        double *loss[RAN_SELF_TRIALS]; /* (B) of the documents, at the temperature that suits it */
+        double power[RAN_SELF_TRIALS]; /* that is 1 / power */
+        double *log;                   /* (B, C) ln p of the trial at hand */
 };
 /* After the first members are set. _release is fine after a failure. */
 int ran_self_judge_init(struct ran_self_judge *j, struct ran_error *err);

@@ -32,13 +32,14 @@
 
 /* As many folds are judged as it takes for so many documents; with so many texts. */
 enum { ENOUGH = 1000, SAMPLE = 2000 };
+enum { LAST_ROUND = 2, TEACHERS = RAN_SELF_TRIALS - 1 }; /* all may teach but the last round's */
 
 struct self {
         struct ran_self_training *x;
         const struct ran_train_job *job;
         const struct ran_dataset *texts;
         struct ran_dataset sample;   /* of the texts, for the folds */
-        struct ran_spool spool;      /* the probabilities that the trials but the last give it */
+        struct ran_spool spool;      /* the probabilities that teachers give it */
         struct ran_config in_domain; /* of a model with in-domain vectors */
         uint32_t *of;                /* (B) the fold of each document */
         size_t *document;            /* (n) of the fold at hand */
@@ -200,7 +201,7 @@ static float *said(const struct self *s, size_t fold, size_t trial)
 {
         const size_t one = s->sample.B * s->job->train->C;
 
-        return (float *)s->spool.data + (fold * RAN_SELF_TRIALS + trial) * one;
+        return (float *)s->spool.data + (fold * TEACHERS + trial) * one;
 }
 
 static int teach(struct self *s, size_t fold, size_t i, const struct ran_dataset *others,
@@ -236,7 +237,7 @@ static int run_teachers(struct self *s, size_t n, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Trials from `from` on learn from what their teachers say. */
+/* Trials from `from` on learn from what their teachers say; nobody learns from the last round. */
 static int run_pupils(struct self *s, size_t from, struct ran_error *err)
 {
         const struct ran_self_training *x = s->x;
@@ -244,12 +245,14 @@ static int run_pupils(struct self *s, size_t from, struct ran_error *err)
         for (size_t fold = 0; fold < x->folds; fold++) {
                 begin_fold(s, fold);
                 for (size_t i = from; i < x->trials; i++) {
+                        const struct ran_self_trial *trial = &x->trial[i];
                         const struct ran_fold_part part[] = {
                                 {s->job->train, s->document, s->n, s->judge.p[i]},
                                 {&s->sample, NULL, s->sample.B, said(s, fold, i)}};
+                        const size_t parts = trial->rounds == LAST_ROUND ? 1 : 2;
 
-                        RAN_TRY(learn_soft(s, &x->trial[i], s->left_out, &s->sample,
-                                           said(s, fold, x->trial[i].teacher), part, 2, err));
+                        RAN_TRY(learn_soft(s, trial, s->left_out, &s->sample,
+                                           said(s, fold, trial->teacher), part, parts, err));
                 }
         }
         return RAN_OK;
@@ -280,7 +283,7 @@ static int make_room(struct self *s, struct ran_error *err)
 
         s->spool.keep = d->keep;
         if (__builtin_mul_overflow(s->sample.B, d->C, &n) ||
-            __builtin_mul_overflow(n, s->x->folds * RAN_SELF_TRIALS, &n))
+            __builtin_mul_overflow(n, s->x->folds * TEACHERS, &n))
                 return ran_fail(err, RAN_ENOMEM, "%zu texts of %zu labels are too many",
                                 s->sample.B, d->C);
         return ran_spool_reserve(&s->spool, n, sizeof(float), err) != NULL ? RAN_OK
@@ -373,7 +376,7 @@ static int decide(struct self *s, struct ran_error *err)
         const size_t best = x->kept, second = x->trials;
         if (x->trial[best].rounds == 0)
                 return RAN_OK;
-        pupil = (struct ran_self_trial){.rounds = 2,
+        pupil = (struct ran_self_trial){.rounds = LAST_ROUND,
                                         .teacher = best,
                                         .vectors = x->trial[best].vectors,
                                         .in_domain = x->trial[best].in_domain};
@@ -383,12 +386,6 @@ static int decide(struct self *s, struct ran_error *err)
 }
 
 /* ---- in-domain vectors ----------------------------------------------------------------------- */
-
-/* Vectors of tokens are the only ones that they can take the place of. */
-static bool takes_vectors(const struct ran_config *c)
-{
-        return c->encoder == RAN_ENCODER_NONE || c->encoder == RAN_ENCODER_STATIC;
-}
 
 static int on_vectors(void *arg, double share)
 {
@@ -419,14 +416,15 @@ static int make_vectors(struct self *s, struct ran_error *err)
         struct ran_token_pairs pairs = {0};
 
         s->x->tokens = set[0]->first[set[0]->B] + set[1]->first[set[1]->B];
-        if (!takes_vectors(s->job->config) || s->x->tokens < RAN_SELF_TOKENS)
+        /* Vectors of tokens are the only ones that they can take the place of. */
+        if (ran_config_has_layers(s->job->config) || s->x->tokens < RAN_SELF_TOKENS)
                 return RAN_OK;
         s->in_domain = *s->job->config;
-        s->in_domain.encoder = RAN_ENCODER_STATIC;
+        ran_config_take_static(&s->in_domain, RAN_TOKEN_VECTOR);
         s->in_domain.frozen = true;
-        s->in_domain.dim = RAN_TOKEN_VECTOR;
         RAN_TRY(ran_embedding_init(e, s->job->V, RAN_TOKEN_VECTOR, err));
-        RAN_TRY(ran_token_pairs_count(&pairs, set, 2, e->V, s->job->pool, err));
+        RAN_TRY(ran_token_pairs_count(&pairs, set, 2, e->V, RAN_TOKEN_PAIRS_MOST, s->job->pool,
+                                      err));
         s->at.vectors = true;
         const int rc = ran_token_vectors(&pairs, e->rows, s->job->settings->seed, s->job->pool,
                                          on_vectors, s, err);

@@ -141,6 +141,10 @@ static int check_data(const struct ran_trainer *t, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "the validation documents have %zu classes, the training data %zu",
                                 job->dev->C, t->C);
+        if (ran_train_has_dev(job) && !ran_task_is_tied(t->c) &&
+            ran_train_task_of(t->c)->judge == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "vectors are not judged by validation documents: leave them out");
         return RAN_OK;
 }
 

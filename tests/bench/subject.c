@@ -382,7 +382,7 @@ static size_t abreast_of(const struct subject *s, size_t threads)
 {
         const size_t even = s->d.B / threads;
 
-        if (!ran_parts_stand_alone(&s->c) || even == 0)
+        if (ran_parts_abreast(&s->c) == NULL || even == 0)
                 return 1;
         return even < RAN_SCORE_ABREAST ? even : RAN_SCORE_ABREAST;
 }
@@ -431,7 +431,9 @@ static void judge(const struct subject *s, struct order *o)
         double mean = (double)s->d.first[s->d.B] / (double)s->d.B;
         double batch = mean * fmin((double)s->d.B, BATCH);
         double shards = fmax(1, floor(fmin(batch / 256, 4)));
-        double abreast = fmin((double)abreast_of(s, o->threads), RAN_SCORE_TOKENS / mean);
+        const struct ran_part *encoder = ran_parts_abreast(&s->c);
+        double fitting = encoder != NULL ? (double)encoder->abreast / mean : 1;
+        double abreast = fmin((double)abreast_of(s, o->threads), fitting);
         double rows = mean * fmax(1, o->training ? batch / shards / mean : abreast);
         const struct product_job job = {.c = &s->c,
                                         .d = &s->d,

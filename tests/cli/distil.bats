@@ -107,6 +107,13 @@ distil() {
   [ ! -e m.ran ]
 }
 
+@test "distil: a model that cannot be written leaves the vectors, and the same command goes on" {
+  run -3 distil --vector-cache v -o /dev/full texts.jsonl
+  [[ $output == *'; v: the same command goes on' ]]
+  run -0 --separate-stderr distil --vector-cache v -o small.ran texts.jsonl
+  [[ $stderr =~ ' vectors of the teacher were there, 0 were computed' ]]
+}
+
 # ---- a RAN as the student --------------------------------------------------------------------------
 
 learn() {

@@ -215,7 +215,7 @@ both() {
   ran-classify -m both.ran --evidence 2 long.jsonl | jq -es '.[0].prediction.evidence | length == 2'
   ran-attnmask -m both.ran --map label --top 3 long.jsonl | jq -es 'all(.[].attention.top[]; .value != 0)'
   run -2 --separate-stderr ran-classify -m both.ran --vector-cache v long.jsonl
-  [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder'* ]]
+  [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder or distilled RAN'* ]]
 }
 
 @test "tuned: an encoder that is dropped leaves the layers that the linear model reads" {

@@ -70,10 +70,10 @@ train() {
 
 @test "vector-cache: what makes no such vectors has no use for the option" {
   run -2 --separate-stderr ran-train classify --encoder none --vector-cache v -o m.ran train.jsonl
-  [[ $stderr == *'--vector-cache is for --frozen and --tune-layers with a pretrained encoder (--init)'* ]]
+  [[ $stderr == *'--vector-cache is for --frozen and --tune-layers with a pretrained encoder, and --frozen with a distilled RAN (--init)'* ]]
   ran-train classify -q --encoder none --base none -o linear.ran train.jsonl
   run -2 --separate-stderr ran-classify -m linear.ran --vector-cache v train.jsonl
-  [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder'* ]]
+  [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder or distilled RAN'* ]]
   [ ! -e v ]
 }
 
@@ -81,7 +81,7 @@ train() {
   ran-train classify -q -j 1 --base none --wide 0 --dim 8 --layers 1 --epochs 1 -o own.ran train.jsonl
   ran-classify -m own.ran --embed --only train.jsonl >without.jsonl
   run -0 --separate-stderr ran-classify -m own.ran --embed --only --vector-cache v train.jsonl
-  [ "$stderr" = 'ran-classify: v is not used: own.ran has no pretrained encoder' ]
+  [ "$stderr" = 'ran-classify: v is not used: own.ran has no pretrained encoder, and no distilled RAN' ]
   diff - without.jsonl <<<"$output"
   [ ! -e v ]
 }

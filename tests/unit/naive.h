@@ -1,8 +1,8 @@
-/* naive.h - the classifier as the equations of lib/part/ran/layer.h and encoder-ran.c stand there:
- * one document, in double, one window after another, cell and tokens together; that of
- * contextualizer.c, token by token; those of encoder-transformer.c and, in naive-bert.c, of
- * encoder-bert.c with a whole array of scores; and that of part/upper, above one of those. What
- * lib/model must equal.
+/* naive.h - the classifier as the equations of lib/part stand there, an encoder a file: one
+ * document, in double. naive-ran.c: one window after another, cell and tokens together;
+ * naive-contextualizer.c: token by token; naive-transformer.c and naive-bert.c: with a whole array
+ * of scores; naive.c: what they share, part/upper above one of those, heads and the linear model.
+ * What lib/part must equal.
  *
  * Parameters are found by the names that they have in a model file. Nothing is shared with
  * lib/model but the list of these names and the definition of a random number. */

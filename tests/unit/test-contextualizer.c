@@ -1,5 +1,5 @@
-/* The Contextualizer against the plain loop over tokens of naive.c, at any length, and what its
- * first context depends on. Its gradients are in test-gradient.c. */
+/* The Contextualizer against the plain loop over tokens of naive-contextualizer.c, at any length,
+ * and what its first context depends on. Its gradients are in test-gradient.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,9 +8,11 @@
 #include "doubles.h"
 #include "gradient/batch.h"
 #include "naive.h"
+#include "nn/digest.h"
 #include "ran.h"
 #include "test.h"
 #include "toy.h"
+#include "training.h"
 
 static double uniform(uint64_t i)
 {
@@ -324,5 +326,131 @@ TEST(documents_without_vectors_to_learn_are_refused)
         k.d.target = NULL;
         CHECK(ran_batch_check(&k.d, &k.t.c, TOY_V, 6, false, &err) == RAN_EINVAL);
         k.d.target = all;
+        school_release(&k);
+}
+
+/* By which a file of vectors is known to be of this model. */
+TEST(digest_of_an_encoder_is_also_of_its_table_of_spellings)
+{
+        struct ran_config c = toy_config();
+        struct toy t;
+        struct ran_error err = {0};
+        char before[65], after[65];
+
+        c.ran.cell = RAN_CELL_PRENORM;
+        c.ran.vector = true;
+        c.spelling = 8;
+        toy_init(&t, &c, 7, 0.4);
+        CHECK_OK(ran_encoder_digest(before, &t.c, &t.p, TOY_V, &err), err);
+        ((float *)t.p.spelling)[8 * c.dim - 1] += 1;
+        CHECK_OK(ran_encoder_digest(after, &t.c, &t.p, TOY_V, &err), err);
+        CHECK(strcmp(before, after) != 0);
+        toy_release(&t);
+}
+
+/* ---- the whole way --------------------------------------------------------------------------- */
+
+enum { SENTENCES = 40 };
+
+struct making {
+        struct ran_distil_settings settings;
+        struct ran_buf text;
+        size_t end[SENTENCES];
+        struct ran_distil_job job;
+        size_t steps; /* of the RAN */
+};
+
+static int count_lessons(void *arg, const struct ran_distil_progress *p)
+{
+        struct making *k = arg;
+
+        k->steps += p->stage == RAN_DISTIL_RAN;
+        return 0;
+}
+
+static void making_init(struct making *k)
+{
+        static const char *const word[] = {"rain", "sun", "sea", "snow", "river", "stone"};
+        struct dice dice = {.key = 8};
+        struct ran_error err = {0};
+
+        *k = (struct making){0};
+        for (size_t i = 0; i < SENTENCES; i++) {
+                for (size_t n = 0; n < 4; n++)
+                        ran_buf_printf(&k->text, "%s ", word[dice_size(&dice, 0, 5)]);
+                k->end[i] = k->text.len;
+        }
+        REQUIRE(CHECK_OK(ran_fields_init(ran_distil_fields, &k->settings, &err), err));
+        k->settings.encoder = RAN_STUDENT_RAN;
+        k->settings.dim = 8;
+        k->settings.layers = 1;
+        k->settings.heads = 2;
+        k->settings.window = 4;
+        k->settings.ran_epochs = 2;
+        k->job = (struct ran_distil_job){
+                .teacher = ran_model_open("tests/encoders/sentence-mean", false, &err),
+                .settings = &k->settings,
+                .text = k->text.data,
+                .end = k->end,
+                .n = SENTENCES,
+                .held_out = 4,
+                .checkpoint = test_path("student.ckpt"),
+                .storage = RAN_STORAGE_F32,
+                .progress = count_lessons,
+                .arg = k};
+        REQUIRE(CHECK_OK(k->job.teacher != NULL ? RAN_OK : RAN_EIO, err));
+        k->job.tokenizer = ran_model_tokenizer(k->job.teacher);
+}
+
+static void making_release(struct making *k)
+{
+        ran_model_free(k->job.teacher);
+        ran_buf_release(&k->text);
+        ran_fields_release(ran_distil_fields, &k->settings);
+}
+
+/* The last thing to fail is the file of the student: the disk is full, say. */
+TEST(what_a_ran_has_learned_is_kept_until_its_model_is_written)
+{
+        struct making k;
+        struct ran_distil_report report;
+        struct ran_error err = {0};
+        char *nowhere = test_path("no-folder/student.ran"), *path = test_path("student.ran");
+        char *fresh = test_path("fresh.ran");
+
+        making_init(&k);
+        CHECK(ran_distil(&k.job, nowhere, &report, &err) == RAN_EIO);
+        CHECK(k.steps > 0);
+        CHECK(exists(k.job.checkpoint));
+        k.steps = 0;
+        CHECK_OK(ran_distil(&k.job, path, &report, &err), err);
+        CHECK_SIZE(k.steps, 0);
+        CHECK(!exists(k.job.checkpoint));
+        CHECK_OK(ran_distil(&k.job, fresh, &report, &err), err);
+        CHECK(k.steps > 0);
+        CHECK(same_file(path, fresh));
+        free((char *)k.job.checkpoint);
+        making_release(&k);
+        free(nowhere);
+        free(path);
+        free(fresh);
+}
+
+TEST(vectors_are_not_judged_by_validation_documents)
+{
+        struct school k;
+        struct ran_train_settings s;
+        struct ran_error err = {0};
+
+        school_init(&k, 6);
+        REQUIRE(CHECK_OK(ran_fields_init(ran_train_fields, &s, &err), err));
+        s.metric = RAN_METRIC_LOSS;
+        s.refit = false;
+        s.early_stop = false;
+        const struct ran_train_job job = {
+                .config = &k.t.c, .settings = &s, .train = &k.d, .dev = &k.d, .V = TOY_V};
+        CHECK(ran_train(&job, &err) == RAN_EINVAL);
+        CHECK_STR(err.text, "vectors are not judged by validation documents: leave them out");
+        ran_fields_release(ran_train_fields, &s);
         school_release(&k);
 }

@@ -113,6 +113,33 @@ TEST(elementary_log_sum_exp_does_not_overflow)
         CHECK(isnan(ran_log_sum_exp(nan, 2)));
 }
 
+/* The adjoint against differences of y . dy, in the direction of each number of x. */
+TEST(elementary_unit_vectors_have_a_length_and_an_adjoint)
+{
+        const float x[] = {3, -4, 12, 0}, dy[] = {0.5f, 2, -1, 0.25f}, none[4] = {0};
+        float y[4], adjoint[4], near[4], moved[4];
+
+        CHECK(ran_unit(y, x, 4, 26) == 13);
+        CHECK(y[0] == 6 && y[1] == -8 && y[2] == 24 && y[3] == 0);
+        memcpy(adjoint, dy, sizeof dy);
+        ran_unit_bwd(adjoint, x, 4, 26);
+        for (size_t i = 0; i < 4; i++) {
+                double rise = 0;
+
+                for (int side = -1; side <= 1; side += 2) {
+                        memcpy(moved, x, sizeof x);
+                        moved[i] += (float)side * 0x1p-7f;
+                        ran_unit(near, moved, 4, 26);
+                        rise += side * ran_dot(near, dy, 4);
+                }
+                CHECK_NEAR((double)adjoint[i], rise / 0x1p-6, 1e-3);
+        }
+        CHECK(ran_unit(y, none, 4, 26) == 0 && y[0] == 0 && y[3] == 0);
+        memcpy(adjoint, dy, sizeof dy);
+        ran_unit_bwd(adjoint, none, 4, 26);
+        CHECK(adjoint[0] == 0 && adjoint[3] == 0);
+}
+
 /* ---- the same bits --------------------------------------------------------------------------- */
 
 /* A processor or a compiler that computes anything else than IEEE 754 says would be found here. */

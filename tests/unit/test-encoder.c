@@ -1,13 +1,17 @@
-/* The encoder and its head against the plain window loop of naive.c, however the work is shaped. */
+/* The encoder and its head against the plain window loop of naive-ran.c, however the work is
+ * shaped. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "doubles.h"
+#include "math/gemm.h"
+#include "math/kept-panels.h"
 #include "part/vectors/document-vector.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
+#include "nn/part.h"
 #include "part/ran/layer.h"
 #include "naive.h"
 #include "test.h"
@@ -249,13 +253,13 @@ TEST(encoder_documents_together_equal_each_alone)
         }
 }
 
-/* Scoring works in place and keeps nothing; no bit may differ for that. */
+/* Scoring works in place and keeps nothing; no bit of a document alone may differ for that. */
 TEST(encoder_scoring_equals_training_without_noise)
 {
         static const size_t chunks[] = {0, 1, 20};
         struct dice dice = {.key = 3};
 
-        for (uint64_t i = 0; i < 24; i++) {
+        for (uint64_t i = 0; i < 96; i++) {
                 struct ran_config c = toy_random_config(&dice);
                 struct way way = {.slab_rows = chunks[i % 3]};
                 struct ran_packed rows = {0};
@@ -263,7 +267,7 @@ TEST(encoder_scoring_equals_training_without_noise)
                 struct toy t;
 
                 toy_init(&t, &c, i, 0.3);
-                add_some(&t, &rows, &dice);
+                toy_add(&t, &rows, &dice, edge(&c, i), 0);
                 a = encode(&t, &rows, way);
                 way.noise = (struct ran_noise){1, 2, 0.5, 0.5}; /* of no concern when scoring */
                 b = encode(&t, &rows, way);
@@ -274,6 +278,84 @@ TEST(encoder_scoring_equals_training_without_noise)
                 CHECK(same(&a, &b));
                 result_free(&a);
                 result_free(&b);
+                ran_packed_release(&rows);
+                toy_release(&t);
+        }
+}
+
+/* Document b of the batch, scored alone: its rows, last cell and logits are those of `all`. */
+static bool is_as_alone(const struct toy *t, const struct ran_packed *rows, size_t b,
+                        const struct result *all)
+{
+        const struct ran_document d = toy_document(rows, b);
+        const size_t D = all->D, C = all->C;
+        struct ran_packed one = {0};
+        struct ran_error err = {0};
+
+        CHECK_OK(ran_packed_add(&one, &t->c, d.ids, d.L, 0, &err), err);
+        one.sources[0] = rows->sources[b];
+        struct result r = encode(t, &one, (struct way){0});
+        const bool same = memcmp(r.x, all->x + rows->doc[b] * D, d.L * D * sizeof *r.x) == 0 &&
+                          memcmp(r.last, all->last + b * D, D * sizeof *r.last) == 0 &&
+                          memcmp(r.logits, all->logits + b * C, C * sizeof *r.logits) == 0;
+        result_free(&r);
+        ran_packed_release(&one);
+        return same;
+}
+
+/* Documents that are scored together, from the tokens on that the part names; of one window and of
+ * more. */
+TEST(encoder_scores_documents_together_as_each_alone)
+{
+        struct dice dice = {.key = 6};
+
+        for (uint64_t i = 0; i < 60 && ran_gemm_rows_stand_alone(); i++) {
+                struct ran_config c = toy_random_config(&dice);
+                const size_t least = ran_part_ran.rows_stand_alone;
+                struct ran_packed rows = {0};
+                struct toy t;
+
+                c.window = i % 3 == 0 ? 40 : c.window;
+                toy_init(&t, &c, i, 0.3);
+                for (size_t b = 0; b < 8; b++)
+                        toy_add(&t, &rows, &dice, dice_size(&dice, least, i % 2 == 0 ? 12 : 60), b);
+                struct result all = encode(&t, &rows, (struct way){.threads = i % 4});
+                for (size_t b = 0; b < rows.B; b++)
+                        if (!CHECK(is_as_alone(&t, &rows, b, &all)))
+                                printf("document %zu of %s\n", b, toy_name(&c));
+                result_free(&all);
+                ran_packed_release(&rows);
+                toy_release(&t);
+        }
+}
+
+/* Panels of weights that do not change give the same bits, when they are made and later, and are
+ * those that --dry-run counts. */
+TEST(encoder_with_kept_panels_has_the_bits_of_one_without)
+{
+        struct dice dice = {.key = 5};
+
+        for (uint64_t i = 0; i < 24; i++) {
+                struct ran_config c = toy_random_config(&dice);
+                struct ran_packed rows = {0};
+                struct ran_error err = {0};
+                struct toy t;
+
+                toy_init(&t, &c, i, 0.3);
+                add_some(&t, &rows, &dice);
+                toy_add(&t, &rows, &dice, 300, 7);
+                struct result without = encode(&t, &rows, (struct way){0});
+                t.p.panels = ran_kept_panels_new(&err);
+                for (size_t turn = 0; turn < 2; turn++) {
+                        struct result with = encode(&t, &rows, (struct way){.threads = 2 * turn});
+
+                        if (!CHECK(same(&with, &without)))
+                                printf("%s\n", toy_name(&c));
+                        result_free(&with);
+                }
+                CHECK_SIZE(ran_kept_panels_floats(t.p.panels), ran_parts_kept(&c));
+                ran_kept_panels_free(t.p.panels);
+                result_free(&without);
                 ran_packed_release(&rows);
                 toy_release(&t);
         }

@@ -14,12 +14,13 @@ TEST(suspects_are_ordered_and_counted_by_the_thresholds_of_labels)
         static const float p[] = {0.9f,  0.1f, 0,    0.8f, 0.15f, 0.05f, 0.1f, 0.75f,
                                   0.15f, 0.4f, 0.6f, 0,    0.2f,  0.8f,  0};
         static const uint32_t label[] = {0, 0, 0, 1, 1};
-        struct ran_suspect s[5];
+        struct ran_suspects found;
         struct ran_error err = {0};
-        double threshold[3];
-        size_t wrong;
 
-        REQUIRE(CHECK_OK(ran_suspects_find(s, p, label, 5, 3, threshold, &wrong, &err), err));
+        REQUIRE(CHECK_OK(ran_suspects_find(&found, p, NULL, label, 5, 3, &err), err));
+        const struct ran_suspect *s = found.suspect;
+        const double *threshold = found.threshold;
+        REQUIRE(CHECK_SIZE(found.n, 5));
         CHECK_NEAR(threshold[0], 0.6, 1e-6);
         CHECK_NEAR(threshold[1], 0.7, 1e-6);
         CHECK(isinf(threshold[2]));
@@ -27,27 +28,26 @@ TEST(suspects_are_ordered_and_counted_by_the_thresholds_of_labels)
         CHECK_SIZE(s[0].label, 0);
         CHECK_SIZE(s[0].suggested, 1);
         CHECK_NEAR(s[0].margin, 0.65, 1e-6);
-        CHECK(s[0].counted);
         CHECK_SIZE(s[1].document, 3); /* 0.6 */
-        CHECK(!s[1].counted);
         CHECK_SIZE(s[4].document, 0);
-        CHECK_SIZE(wrong, 1); /* of label 0, all three are counted, one for label 1 */
+        CHECK_SIZE(found.wrong, 1); /* of label 0, all three are counted, one for label 1 */
+        ran_suspects_release(&found);
 }
 
 TEST(suspects_that_are_alike_keep_their_order_and_one_label_has_none)
 {
         static const float p[] = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
         static const uint32_t label[] = {0, 1, 0}, same[] = {1, 1, 1};
-        struct ran_suspect s[3];
+        struct ran_suspects found;
         struct ran_error err = {0};
-        double threshold[2];
-        size_t wrong;
 
-        REQUIRE(CHECK_OK(ran_suspects_find(s, p, label, 3, 2, threshold, &wrong, &err), err));
+        REQUIRE(CHECK_OK(ran_suspects_find(&found, p, NULL, label, 3, 2, &err), err));
         for (size_t i = 0; i < 3; i++)
-                CHECK_SIZE(s[i].document, i);
-        CHECK(ran_suspects_find(s, p, same, 3, 2, threshold, &wrong, &err) == RAN_EINVAL);
+                CHECK_SIZE(found.suspect[i].document, i);
+        ran_suspects_release(&found);
+        CHECK(ran_suspects_find(&found, p, NULL, same, 3, 2, &err) == RAN_EINVAL);
         CHECK_STR(err.text, "all documents have one label: nothing tells which is wrong");
+        ran_suspects_release(&found);
 }
 
 /* Labels 0 and 1, by hand: documents 0, 1 and 4 have the first, 1 and 2 the second, none the third.
@@ -59,36 +59,31 @@ TEST(suspects_of_several_labels_are_to_be_added_or_removed)
                                   0,    0.1f,  0.1f, 0,    0.1f, 0.6f, 0.5f};
         static const size_t first[] = {0, 1, 3, 4, 4, 5};
         static const uint32_t label[] = {0, 1, 0, 1, 0};
-        struct ran_suspect *s;
+        struct ran_suspects found;
         struct ran_error err = {0};
-        double threshold[3];
-        size_t wrong, found;
 
-        REQUIRE(CHECK_OK(ran_suspects_find_several(&s, &found, p, first, label, 5, 3, threshold,
-                                                   &wrong, &err),
-                         err));
+        REQUIRE(CHECK_OK(ran_suspects_find(&found, p, first, label, 5, 3, &err), err));
+        const struct ran_suspect *s = found.suspect;
+        const double *threshold = found.threshold;
         CHECK_NEAR(threshold[0], 0.6, 1e-6);
         CHECK_NEAR(threshold[1], 0.55, 1e-6);
         CHECK(isinf(threshold[2]));
-        REQUIRE(CHECK_SIZE(found, 3));
+        REQUIRE(CHECK_SIZE(found.n, 3));
         CHECK_SIZE(s[0].document, 4);
         CHECK_SIZE(s[0].label, 0);
         CHECK_SIZE(s[0].suggested, RAN_NO_LABEL);
         CHECK_NEAR(s[0].margin, 0.8, 1e-6);
-        CHECK(s[0].counted);
         CHECK_SIZE(s[1].document, 2); /* .8 speak against it, .75 on average for those without */
         CHECK_SIZE(s[1].label, 1);
-        CHECK(s[1].counted);
         CHECK_SIZE(s[2].document, 4);
         CHECK_SIZE(s[2].label, RAN_NO_LABEL);
         CHECK_SIZE(s[2].suggested, 1);
         CHECK_NEAR(s[2].own, 0.4, 1e-6);
         CHECK_NEAR(s[2].order, 0.4 / 0.75, 1e-6);
         CHECK_NEAR(s[0].order, 0.1 / 0.6, 1e-6);
-        CHECK(s[2].counted);
         /* first, has: 1 of 3; second, has: 1 of 2, lacks: 1 of 3 */
-        CHECK_SIZE(wrong, 3);
-        free(s);
+        CHECK_SIZE(found.wrong, 3);
+        ran_suspects_release(&found);
 }
 
 /* Nobody gives the first label to the only document that has it. */
@@ -97,19 +92,16 @@ TEST(suspects_of_several_labels_may_be_impossible)
         static const float p[] = {0, 0.9f, 0.1f, 0.2f};
         static const size_t first[] = {0, 1, 2};
         static const uint32_t label[] = {0, 1};
-        struct ran_suspect *s;
+        struct ran_suspects found;
         struct ran_error err = {0};
-        double threshold[2];
-        size_t wrong, found;
 
-        REQUIRE(CHECK_OK(ran_suspects_find_several(&s, &found, p, first, label, 2, 2, threshold,
-                                                   &wrong, &err),
-                         err));
-        REQUIRE(CHECK_SIZE(found, 3));
+        REQUIRE(CHECK_OK(ran_suspects_find(&found, p, first, label, 2, 2, &err), err));
+        const struct ran_suspect *s = found.suspect;
+        REQUIRE(CHECK_SIZE(found.n, 3));
         CHECK_NEAR(s[0].order, 0, 0);
         CHECK_SIZE(s[0].label, 0);
         CHECK(s[1].order > 0 && s[1].order <= s[2].order);
-        free(s);
+        ran_suspects_release(&found);
 }
 
 /* ---- thresholds ------------------------------------------------------------------------------ */

@@ -144,6 +144,39 @@ TEST(gemm_of_every_size_up_to_70_equals_a_plain_loop)
         kernels_each(check_small);
 }
 
+/* So few rows pass the columns together; each has the bits that it has alone. */
+static void check_few(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 9};
+
+        for (size_t i = 0; i < 200; i++) {
+                const size_t M = dice_size(&dice, 2, RAN_FEW_ROWS), N = dice_size(&dice, 1, 40);
+                const size_t K = dice_size(&dice, 1, 70), ldc = N + i % 3, lda = K + i % 2;
+                struct vector a = vector_random(&dice, M * lda, 1);
+                struct vector b = vector_random(&dice, N * K, 1), bias = vector_random(&dice, N, 1);
+                struct vector c = vector_random(&dice, M * ldc, 1), want = vector_copy(&c);
+                const float *given = dice_coin(&dice) ? bias.x : NULL;
+                const bool add = dice_coin(&dice);
+
+                k->gemm(c.x, ldc, a.x, lda, 1, b.x, 1, K, given, M, N, K, add);
+                for (size_t m = 0; m < M; m++)
+                        k->gemm(want.x + m * ldc, ldc, a.x + m * lda, lda, 1, b.x, 1, K, given, 1,
+                                N, K, add);
+                if (!CHECK(memcmp(c.x, want.x, c.n * sizeof *c.x) == 0))
+                        printf("%s: %zu x %zu x %zu\n", k->name, M, N, K);
+                vector_free(&a);
+                vector_free(&b);
+                vector_free(&bias);
+                vector_free(&c);
+                vector_free(&want);
+        }
+}
+
+TEST(gemm_of_few_rows_has_the_bits_of_each_alone)
+{
+        kernels_each(check_few);
+}
+
 static void check_large(const struct ran_simd *k)
 {
         struct dice dice = {.key = 2};
@@ -381,6 +414,24 @@ TEST(engine_linear_adjoint_of_a_narrow_layer_adds_its_bias_once)
         CHECK_SIZE(off, 0);
         vector_free(&before);
         layer_free(&l);
+}
+
+TEST(engine_linear_layer_of_many_rows_as_each_alone)
+{
+        struct dice dice = {.key = 10};
+
+        for (size_t N = 1; N < 12; N++) {
+                struct layer l = layer_new(&dice, N, 37, 50);
+                struct vector want = vector_copy(&l.y);
+
+                ran_gemm_linear_alone(NULL, l.y.x, l.ldy, l.x.x, l.ldx, l.w.x, l.b.x, N, l.I, l.O);
+                for (size_t n = 0; n < N; n++)
+                        ran_gemm_linear(NULL, want.x + n * l.ldy, l.ldy, l.x.x + n * l.ldx, l.ldx,
+                                        l.w.x, l.b.x, 1, l.I, l.O);
+                CHECK(memcmp(l.y.x, want.x, want.n * sizeof(float)) == 0);
+                vector_free(&want);
+                layer_free(&l);
+        }
 }
 
 /* What is not asked for is not touched. */

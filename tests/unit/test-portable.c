@@ -207,6 +207,7 @@ static void check_rows(const struct ran_simd *table, size_t d)
                                  d));
         SAME(weighted_difference(RAN_ROWS_ABSOLUTE, out, d, input[4], input[1], d, input[2], d, 2,
                                  d));
+        SAME(max_rows(out, (uint32_t *)out + LENGTH, input[1], d, 3, d));
         if (d % 2 == 0)
                 SAME(rotary(out, d, input[1], -1.0f, 1, 1, d));
 }

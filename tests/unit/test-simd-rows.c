@@ -223,6 +223,39 @@ TEST(rows_norm_bwd_equals_its_twin)
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
+/* Few values, so that a maximum is there more than once; and some that are no numbers. */
+static void check_max_rows(const struct ran_simd *k)
+{
+        struct dice dice = {.key = 12};
+
+        for (size_t D = 1; D < KERNEL_SIZES; D++) {
+                const size_t N = dice_size(&dice, 1, 9), ld = D + D % 3;
+                struct vector x = vector_new(N * ld), top = vector_new(D), at = vector_new(D);
+                uint32_t *row = (uint32_t *)at.x;
+
+                for (size_t i = 0; i < x.n; i++)
+                        x.x[i] = dice_size(&dice, 0, 19) == 0 ? NAN
+                                                              : (float)dice_size(&dice, 0, 4) - 2;
+                k->max_rows(top.x, row, x.x, ld, N, D);
+                for (size_t d = 0; d < D; d++) {
+                        size_t most = 0;
+
+                        for (size_t r = 1; r < N; r++)
+                                most = x.x[r * ld + d] > x.x[most * ld + d] ? r : most;
+                        CHECK_SIZE(row[d], most);
+                        CHECK(memcmp(&top.x[d], &x.x[most * ld + d], sizeof *top.x) == 0);
+                }
+                vector_free(&x);
+                vector_free(&top);
+                vector_free(&at);
+        }
+}
+
+TEST(rows_max_equals_its_twin)
+{
+        kernels_each(check_max_rows);
+}
+
 /* Returns the logarithm of the sum. */
 static double softmax_twin(double *p, const float *x, double scale, size_t n)
 {

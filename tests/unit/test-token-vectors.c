@@ -57,7 +57,8 @@ TEST(pairs_of_tokens_have_the_positive_pmi_of_a_naive_count)
                         row[i] += n[i][j];
                         all += n[i][j];
                 }
-        REQUIRE(CHECK_OK(ran_token_pairs_count(&p, set, 2, V, NULL, &err), err));
+        REQUIRE(CHECK_OK(ran_token_pairs_count(&p, set, 2, V, RAN_TOKEN_PAIRS_MOST, NULL, &err),
+                         err));
         CHECK_SIZE(p.count[V - 1], 0);
         for (size_t i = 0; i < V; i++) {
                 size_t at = p.pmi.first[i];
@@ -74,17 +75,35 @@ TEST(pairs_of_tokens_have_the_positive_pmi_of_a_naive_count)
                 CHECK_SIZE(at, p.pmi.first[i + 1]);
         }
         /* In a vocabulary of so many tokens each of these is a rare one. */
-        REQUIRE(CHECK_OK(ran_token_pairs_count(&again, set, 2, LARGE, NULL, &err), err));
+        REQUIRE(CHECK_OK(
+                ran_token_pairs_count(&again, set, 2, LARGE, RAN_TOKEN_PAIRS_MOST, NULL, &err),
+                err));
         CHECK(memcmp(again.pmi.first, p.pmi.first, (V + 1) * sizeof(size_t)) == 0);
         CHECK(memcmp(again.pmi.column, p.pmi.column, p.pmi.first[V] * sizeof(uint32_t)) == 0);
         CHECK(memcmp(again.pmi.x, p.pmi.x, p.pmi.first[V] * sizeof(float)) == 0);
         CHECK_SIZE(again.pmi.first[LARGE], p.pmi.first[V]);
         ran_token_pairs_release(&again);
         struct ran_pool *pool = ran_pool_new(3, &err);
-        REQUIRE(CHECK_OK(ran_token_pairs_count(&again, set, 2, V, pool, &err), err));
+        REQUIRE(CHECK_OK(ran_token_pairs_count(&again, set, 2, V, RAN_TOKEN_PAIRS_MOST, pool, &err),
+                         err));
         CHECK_SIZE(again.pmi.first[V], p.pmi.first[V]);
         CHECK(memcmp(again.pmi.x, p.pmi.x, p.pmi.first[V] * sizeof(float)) == 0);
         ran_pool_free(pool);
+        ran_token_pairs_release(&again);
+        ran_token_pairs_release(&p);
+        /* Room for the first set, and for all of the first text of the second but one position. */
+        size_t text = 0;
+        while (b.first[text + 1] == 0)
+                text++;
+        REQUIRE(CHECK_OK(ran_token_pairs_count(&p, set, 1, V, RAN_TOKEN_PAIRS_MOST, NULL, &err),
+                         err));
+        REQUIRE(CHECK_OK(ran_token_pairs_count(&again, set, 2, V,
+                                               a.first[a.B] + a.B + b.first[text + 1] + text, NULL,
+                                               &err),
+                         err));
+        CHECK(memcmp(again.count, p.count, V * sizeof *p.count) == 0);
+        CHECK(memcmp(again.pmi.x, p.pmi.x, p.pmi.first[V] * sizeof(float)) == 0);
+        CHECK_SIZE(again.pmi.first[V], p.pmi.first[V]);
         ran_token_pairs_release(&again);
         ran_token_pairs_release(&p);
         ran_dataset_release(&a);
@@ -109,13 +128,16 @@ TEST(pairs_of_many_tokens_are_the_same_with_any_number_of_threads)
         }
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
         d.keep = 1 << 16; /* the rest is in files */
-        REQUIRE(CHECK_OK(ran_token_pairs_count(&p, set, 1, MANY, NULL, &err), err));
+        REQUIRE(CHECK_OK(ran_token_pairs_count(&p, set, 1, MANY, RAN_TOKEN_PAIRS_MOST, NULL, &err),
+                         err));
         for (size_t id = 0; id < MANY; id++)
                 tokens += p.count[id];
         CHECK_SIZE(tokens, TEXTS * L);
         CHECK(p.column.mapped);
         struct ran_pool *pool = ran_pool_new(4, &err);
-        REQUIRE(CHECK_OK(ran_token_pairs_count(&again, set, 1, MANY, pool, &err), err));
+        REQUIRE(CHECK_OK(
+                ran_token_pairs_count(&again, set, 1, MANY, RAN_TOKEN_PAIRS_MOST, pool, &err),
+                err));
         CHECK(memcmp(again.pmi.first, p.pmi.first, (MANY + 1) * sizeof(size_t)) == 0);
         CHECK(memcmp(again.pmi.column, p.pmi.column, p.pmi.first[MANY] * sizeof(uint32_t)) == 0);
         CHECK(memcmp(again.pmi.x, p.pmi.x, p.pmi.first[MANY] * sizeof(float)) == 0);
@@ -154,7 +176,8 @@ TEST(tokens_of_the_same_texts_have_vectors_that_are_alike)
                 CHECK_OK(ran_dataset_add(&d, ids, L, NULL, 0, 1, &err), err);
         }
         REQUIRE(CHECK_OK(ran_dataset_finish(&d, &err), err));
-        REQUIRE(CHECK_OK(ran_token_pairs_count(&p, set, 1, ALL + 1, NULL, &err), err));
+        REQUIRE(CHECK_OK(
+                ran_token_pairs_count(&p, set, 1, ALL + 1, RAN_TOKEN_PAIRS_MOST, NULL, &err), err));
         REQUIRE(CHECK_OK(ran_token_vectors(&p, rows, 1, NULL, NULL, NULL, &err), err));
         for (size_t i = 0; i < OWN; i++) {
                 const float *x = rows + i * RAN_TOKEN_VECTOR;

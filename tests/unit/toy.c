@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "part/linear/linear-model.h"
+#include "part/vectors/document-vector.h"
 #include "test.h"
 #include "toy.h"
 
@@ -166,7 +167,8 @@ void toy_init(struct toy *t, const struct ran_config *c, uint64_t seed, double d
         t->embed = ran_alloc_floats(toy_tables(t) + c->linear.wide, &err);
         for (size_t i = 0; i < TOY_V; i++)
                 t->token_weight[i] = 1 / (1 + 0.1f * (float)(i % 7));
-        t->p.token_weight = c->frozen ? t->token_weight : NULL;
+        if (c->frozen)
+                ran_document_vector_of(&t->p)->token_weight = t->token_weight;
         t->p.embed = t->embed;
         t->p.spelling = c->spelling > 0 ? t->embed + t->V * c->dim : NULL;
         struct ran_linear_params *linear = ran_linear_of(&t->p);

@@ -97,18 +97,17 @@ static bool is_foreign(const struct ran_dataset *set)
 
 /* ---- both data sets ------------------------------------------------------------------------- */
 
-static void find_bad_lines(struct train_problems *p, const struct cmd_counts *counts,
-                           const char *what)
+void train_find_bad_lines(struct train_problems *p, const struct cmd_counts *counts, const char *of,
+                          bool bad_ok)
 {
-        size_t bad = counts->bad + counts->passed; /* here, or in an earlier program */
+        const size_t bad = counts->bad + counts->passed; /* here, or in an earlier program */
 
-        if (bad > 0)
-                train_add_problem(
-                        p,
-                        "%zu %s of the %s data cannot be used: correct %s, or leave %s out "
-                        "with --on-error=skip",
-                        bad, bad == 1 ? "line" : "lines", what, bad == 1 ? "it" : "them",
-                        bad == 1 ? "it" : "them");
+        if (bad > 0 && !bad_ok)
+                train_add_problem(p,
+                                  "%zu %s of %s cannot be used: correct %s, or leave %s out "
+                                  "with --on-error=skip",
+                                  bad, bad == 1 ? "line" : "lines", of, bad == 1 ? "it" : "them",
+                                  bad == 1 ? "it" : "them");
 }
 
 static void find_no_documents(struct train_problems *p, const struct train_data *d,
@@ -155,13 +154,11 @@ static void find_in_dev(struct train_problems *p, const struct train_data *train
 void train_find_problems(struct train_problems *p, const struct train_data *train,
                          const struct train_data *dev, bool bad_ok)
 {
-        if (!bad_ok)
-                find_bad_lines(p, &train->counts, "training");
+        train_find_bad_lines(p, &train->counts, "the training data", bad_ok);
         find_in_train(p, train);
         if (dev == NULL)
                 return;
-        if (!bad_ok)
-                find_bad_lines(p, &dev->counts, "development");
+        train_find_bad_lines(p, &dev->counts, "the development data", bad_ok);
         find_in_dev(p, train, dev);
 }
 

@@ -77,7 +77,7 @@ static void refuse_pipes(char **files)
 void train_text_set_count(const struct train_source *own, char **files, struct ran_counter *counter)
 {
         static const char *const members[] = {CMD_VOCAB_WORDS_MEMBERS, NULL};
-        struct cmd_input input = *own->input;
+        struct cmd_input input = cmd_input_beside(own->input);
         const struct cmd_loop loop = {.input = &input,
                                       .reads = members,
                                       .pool = own->pool,
@@ -88,7 +88,6 @@ void train_text_set_count(const struct train_source *own, char **files, struct r
                                       .again = true,
                                       .arg = counter};
 
-        input.rejects = input.shard = NULL; /* those of the training data */
         refuse_pipes(files);
         cmd_records(&loop, files, NULL);
 }

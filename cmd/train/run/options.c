@@ -40,8 +40,8 @@ const struct ran_field train_file_fields[] = {
                  RAN_EXCLUDES("vocab", "--add-words extends the vocabulary of --init MODEL"),
                  RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes", NULL))},
         {"vector_cache", 0, RAN_FIELD_TEXT, FILE_AT(vector_cache), .value = "FILE", .local = true,
-         .help = "--frozen and --tune-layers: keep what a pretrained encoder makes of documents in "
-                 "FILE, and take from there what it has"},
+         .help = "--frozen and --tune-layers: keep what a pretrained encoder, or a distilled RAN, "
+                 "makes of documents in FILE, and take from there what it has"},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
                  "words; none: from no model. Default: RAN_BASE, else english"},

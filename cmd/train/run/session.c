@@ -38,16 +38,13 @@ static void check_outputs(struct train_session *s, char **files)
         const struct train_options *o = s->options;
         const struct train_mode_options *mode = &o->mode;
 
-        cmd_check_inputs("output", o->file.output, files);
-        cmd_check_inputs("log", o->run.log, files);
-        cmd_check_inputs("report", o->run.report, files);
+        char **const inputs[] = {files, s->texts.files, s->unlabelled.files};
+        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+                cmd_check_inputs("output", o->file.output, inputs[i]);
+                cmd_check_inputs("log", o->run.log, inputs[i]);
+                cmd_check_inputs("report", o->run.report, inputs[i]);
+        }
         cmd_check_inputs("dump-gradients", mode->dump_gradients, files);
-        cmd_check_inputs("output", o->file.output, s->texts.files);
-        cmd_check_inputs("log", o->run.log, s->texts.files);
-        cmd_check_inputs("report", o->run.report, s->texts.files);
-        cmd_check_inputs("output", o->file.output, s->unlabelled.files);
-        cmd_check_inputs("log", o->run.log, s->unlabelled.files);
-        cmd_check_inputs("report", o->run.report, s->unlabelled.files);
         s->run.options = &o->run;
         s->run.task = s->task;
         s->run.columns = &o->input.columns;
@@ -214,7 +211,7 @@ static void open_vectors(struct train_session *s)
                 s->below = ran_below_open(name, s->options->run.data_memory << 20, &err);
         else if (name != NULL)
                 cmd_usage("--vector-cache is for --frozen and --tune-layers with a pretrained "
-                          "encoder (--init)");
+                          "encoder, and --frozen with a distilled RAN (--init)");
         else
                 return;
         if (s->vectors == NULL && s->below == NULL)
@@ -373,11 +370,9 @@ static void read_train(struct train_session *s, char **files)
 static void read_dev(struct train_session *s)
 {
         char *files[] = {s->options->file.dev, NULL};
-        struct cmd_input input = s->options->input;
+        struct cmd_input input = cmd_input_beside(s->source.input);
         struct train_source source = s->source;
 
-        input.rejects = NULL; /* holds those of the training data by now */
-        input.shard = NULL;   /* is of the training data */
         source.input = &input;
         source.judge = true;
         source.several = s->config.classify.multilabel;

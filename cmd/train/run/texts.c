@@ -69,13 +69,10 @@ void train_texts_open(struct train_session *s)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Only what is read as a document counts, whatever else its record has. */
-static struct train_source source_of(const struct train_session *s, struct cmd_input *input)
+static struct train_source source_of(const struct train_session *s, const struct cmd_input *input)
 {
         const struct train_source *own = &s->source;
 
-        *input = *own->input;
-        input->rejects = NULL; /* holds those of the training data */
-        input->shard = NULL;   /* is of the training data */
         return (struct train_source){.task = s->masked,
                                      .input = input,
                                      .pool = own->pool,
@@ -87,7 +84,7 @@ static struct train_source source_of(const struct train_session *s, struct cmd_i
 void train_texts_read(struct train_session *s)
 {
         struct train_texts *t = &s->texts;
-        struct cmd_input input;
+        const struct cmd_input input = cmd_input_beside(s->source.input);
 
         if (!t->wanted)
                 return;
@@ -105,17 +102,11 @@ void train_texts_read(struct train_session *s)
 void train_texts_find_problems(struct train_problems *p, const struct train_session *s)
 {
         const struct train_texts *t = &s->texts;
-        const size_t bad = t->train.counts.bad + t->train.counts.passed;
 
         if (!t->wanted)
                 return;
-        if (bad > 0 && s->options->input.on_error != CMD_ON_ERROR_SKIP)
-                train_add_problem(
-                        p,
-                        "%zu %s of --pretrain cannot be used: correct %s, or leave %s out "
-                        "with --on-error=skip",
-                        bad, bad == 1 ? "line" : "lines", bad == 1 ? "it" : "them",
-                        bad == 1 ? "it" : "them");
+        train_find_bad_lines(p, &t->train.counts, "--pretrain",
+                             s->options->input.on_error == CMD_ON_ERROR_SKIP);
         if (t->files[0] != NULL && t->train.set.B == t->own)
                 train_add_problem(p, "there is no document in the files of --pretrain");
         else if (t->train.set.B == 0)

@@ -74,7 +74,7 @@ static int predict(const struct train_session *s, const struct ran_train_job *jo
 
         if (ran_config_trains_encoder(&config) && !train_asks_for_encoder(s) &&
             config.linear.wide > 0)
-                config.encoder = RAN_ENCODER_NONE;
+                ran_config_drop_encoder(&config);
         folds.config = &config;
         folds.report = on_report;
         folds.seconds = 0;
@@ -100,24 +100,31 @@ static bool has_label(const struct ran_dataset *d, size_t b, size_t c)
         return false;
 }
 
+/* own, positive (B): room for the probabilities of label c, and for who has it. */
+static int find_by(const struct ran_dataset *d, const float *p, size_t c, const struct wanted *w,
+                   float *own, bool *positive, struct ran_threshold *t, struct ran_error *err)
+{
+        size_t positives = 0;
+
+        for (size_t b = 0; b < d->B; b++) {
+                own[b] = p[b * d->C + c];
+                positive[b] = has_label(d, b, c);
+                positives += positive[b];
+        }
+        if (positives < FEWEST)
+                return ran_fail(err, RAN_EINVAL, "only %zu documents have it, and %d are needed",
+                                positives, FEWEST);
+        return ran_threshold_find(t, own, positive, d->B, w->precision, w->value, err);
+}
+
 static int find(const struct ran_dataset *d, const float *p, size_t c, const struct wanted *w,
                 struct ran_threshold *t, struct ran_error *err)
 {
         float *own = ran_alloc_floats(d->B, err);
         bool *positive = ran_alloc(d->B, sizeof *positive, err);
-        size_t positives = 0;
-        int rc = own == NULL || positive == NULL ? RAN_ENOMEM : RAN_OK;
+        const int rc = own != NULL && positive != NULL ? find_by(d, p, c, w, own, positive, t, err)
+                                                       : (int)RAN_ENOMEM;
 
-        for (size_t b = 0; b < d->B && rc == RAN_OK; b++) {
-                own[b] = p[b * d->C + c];
-                positive[b] = has_label(d, b, c);
-                positives += positive[b];
-        }
-        if (rc == RAN_OK && positives < FEWEST)
-                rc = ran_fail(err, RAN_EINVAL, "only %zu documents have it, and %d are needed",
-                              positives, FEWEST);
-        if (rc == RAN_OK)
-                rc = ran_threshold_find(t, own, positive, d->B, w->precision, w->value, err);
         free(own);
         free(positive);
         return rc;

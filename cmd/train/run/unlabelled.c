@@ -59,13 +59,11 @@ void train_unlabelled_adapt(struct train_session *s)
 void train_unlabelled_read(struct train_session *s)
 {
         struct train_unlabelled *u = &s->unlabelled;
-        struct cmd_input input = *s->source.input;
+        struct cmd_input input = cmd_input_beside(s->source.input);
         struct train_source source = s->source;
 
         if (!u->wanted || s->train.set.C == 0)
                 return;
-        input.rejects = NULL; /* holds those of the training data */
-        input.shard = NULL;   /* is of the training data */
         source.task = u->task;
         source.input = &input;
         source.group = source.weight = NULL;
@@ -80,9 +78,10 @@ void train_unlabelled_read(struct train_session *s)
 static void leave_out_alike(struct train_session *s)
 {
         struct train_unlabelled *u = &s->unlabelled;
-        const struct ran_dataset *set = &u->data.set;
+        struct ran_dataset *set = &u->data.set;
         const struct ran_dataset *before[] = {&s->train.set, &s->dev.set};
         const size_t n = s->has_dev ? 2 : 1, own = s->train.set.B;
+        bool any = false;
         const size_t known = own + (s->has_dev ? s->dev.set.B : 0);
         size_t *like = train_must_alloc(set->B + 1, sizeof *like);
         bool *out = train_must_alloc(set->B + 1, sizeof *out);
@@ -93,11 +92,20 @@ static void leave_out_alike(struct train_session *s)
                 out[b] = like[b] != RAN_NO_TEXT;
                 if (!out[b])
                         continue;
+                any = true;
                 u->like_documents += like[b] < own;
                 u->like_validation += like[b] >= own && like[b] < known;
                 u->like_texts += like[b] >= known;
         }
-        train_must(ran_dataset_without(set, out, &u->texts, &err), &err);
+        u->read = set->B;
+        memcpy(u->digest, set->digest, sizeof u->digest);
+        if (any) {
+                train_must(ran_dataset_without(set, out, &u->texts, &err), &err);
+                ran_dataset_release(set);
+        } else {
+                u->texts = *set;
+        }
+        *set = (struct ran_dataset){0};
         free(like);
         free(out);
 }
@@ -129,7 +137,7 @@ static void find_oddities(struct train_problems *p, const struct train_session *
                 train_add_problem(p,
                                   "%zu of the %zu texts of --unlabelled have a label, which is not "
                                   "used",
-                                  u->data.labelled, u->data.set.B);
+                                  u->data.labelled, u->read);
         if (u->like_validation > 0)
                 train_add_problem(p,
                                   "%zu texts of --unlabelled are documents of --dev, or nearly: "
@@ -151,7 +159,7 @@ static void find_oddities(struct train_problems *p, const struct train_session *
 /* Why no text is left. */
 static void tell_none_left(struct train_problems *p, const struct train_unlabelled *u)
 {
-        const size_t all = u->data.set.B;
+        const size_t all = u->read;
 
         if (all == 0)
                 train_add_problem(p, "there is no text in the files of --unlabelled");
@@ -174,7 +182,7 @@ void train_unlabelled_find_problems(struct train_problems *problems,
                                     struct train_problems *warnings, struct train_session *s)
 {
         struct train_unlabelled *u = &s->unlabelled;
-        const size_t bad = u->data.counts.bad + u->data.counts.passed, fewest = 2;
+        const size_t fewest = 2;
 
         if (!u->wanted || s->train.set.B == 0)
                 return;
@@ -182,12 +190,8 @@ void train_unlabelled_find_problems(struct train_problems *problems,
                 train_add_problem(problems,
                                   "--unlabelled is for documents with one label each, and "
                                   "these have \"labels\", a list");
-        if (bad > 0 && s->options->input.on_error != CMD_ON_ERROR_SKIP)
-                train_add_problem(problems,
-                                  "%zu %s of --unlabelled cannot be used: correct %s, or leave %s "
-                                  "out with --on-error=skip",
-                                  bad, bad == 1 ? "line" : "lines", bad == 1 ? "it" : "them",
-                                  bad == 1 ? "it" : "them");
+        train_find_bad_lines(problems, &u->data.counts, "--unlabelled",
+                             s->options->input.on_error == CMD_ON_ERROR_SKIP);
         leave_out_alike(s);
         if (u->texts.B < fewest)
                 tell_none_left(problems, u);
@@ -337,8 +341,8 @@ static void describe_texts(const struct train_session *s, const struct ran_train
         (void)job;
         json_name(out, "unlabelled");
         json_begin(out, '{');
-        json_put_size(out, "documents", u->data.set.B);
-        json_put_text(out, "digest", u->data.set.digest);
+        json_put_size(out, "documents", u->read);
+        json_put_text(out, "digest", u->digest);
         json_put_size(out, "used", u->texts.B);
         json_end(out, '}');
 }
@@ -445,6 +449,7 @@ int train_unlabelled_learn(struct train_session *s, struct ran_train_job *job,
         append(s, job, training, describe_self);
         append(s, job, training, describe_before);
         ran_self_training_apply(&u->self, job);
+        ran_dataset_release(&u->texts); /* what is learned from is in a set of its own */
         return CMD_OK;
 }
 

@@ -13,9 +13,11 @@ struct train_session;
 struct train_unlabelled {
         const struct train_task *task; /* how the texts are read */
         bool wanted;
-        char **files; /* NULL at the end; not owned strings */
-        struct train_data data;
-        struct ran_dataset texts; /* those of the data that are like none before them */
+        char **files;             /* NULL at the end; not owned strings */
+        struct train_data data;   /* its set becomes `texts` once problems are looked for */
+        size_t read;              /* texts */
+        char digest[65];          /* of them */
+        struct ran_dataset texts; /* those that are like none before them */
         size_t like_documents, like_validation, like_texts; /* that are left out */
         struct ran_self_training self;
 };

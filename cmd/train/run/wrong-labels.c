@@ -27,12 +27,10 @@ static const struct output_format *const formats[] = {OUTPUT_FORMATS(OUTPUT_ENTR
 struct suspects {
         const struct train_session *s;
         const struct ran_dataset *set;
-        bool several;                /* labels a document: a suspect is one to add or remove */
-        float *p;                    /* (B, C) out of fold */
-        struct ran_suspect *suspect; /* (found) the most suspicious first */
-        size_t found;
-        double *threshold;    /* (C) */
-        size_t wrong, listed; /* about so many are wrong; so many are written */
+        bool several; /* labels a document: a suspect is one to add or remove */
+        float *p;     /* (B, C) out of fold */
+        struct ran_suspects found;
+        size_t listed; /* so many of them are written */
 };
 
 /* ---- the models of the folds ----------------------------------------------------------------- */
@@ -52,37 +50,22 @@ static int on_fold(void *arg, size_t fold)
         return train_run_stopped();
 }
 
-static int find(struct suspects *x, struct ran_error *err)
-{
-        const struct ran_dataset *set = x->set;
-
-        x->found = set->B;
-        if (x->several)
-                return ran_suspects_find_several(&x->suspect, &x->found, x->p, set->label_first,
-                                                 set->labels, set->B, set->C, x->threshold,
-                                                 &x->wrong, err);
-        x->suspect = ran_alloc(set->B, sizeof *x->suspect, err);
-        /* With one label a document, labels has one for each. */
-        return x->suspect == NULL ? RAN_ENOMEM
-                                  : ran_suspects_find(x->suspect, x->p, set->labels, set->B, set->C,
-                                                      x->threshold, &x->wrong, err);
-}
-
 /* RAN_OK, or why there is no list. */
 static int judge(struct suspects *x, const struct ran_train_job *job, struct ran_error *err)
 {
-        const size_t B = x->set->B, C = x->set->C;
+        const struct ran_dataset *set = x->set;
+        const size_t B = set->B, C = set->C;
         struct ran_train_job watched = *job;
 
         watched.report = on_report;
         if (B > SIZE_MAX / sizeof *x->p / C)
                 return ran_fail(err, RAN_ENOMEM, "%zu documents of %zu labels are too many", B, C);
         x->p = ran_alloc_floats(B * C, err);
-        x->threshold = ran_alloc(C, sizeof *x->threshold, err);
-        if (x->p == NULL || x->threshold == NULL)
+        if (x->p == NULL)
                 return RAN_ENOMEM;
         RAN_TRY(ran_train_folds(&watched, x->s->options->mode.folds, on_fold, x, x->p, err));
-        return find(x, err);
+        return ran_suspects_find(&x->found, x->p, x->several ? set->label_first : NULL, set->labels,
+                                 B, C, err);
 }
 
 /* ---- a document ------------------------------------------------------------------------------ */
@@ -116,7 +99,7 @@ static void write_record(const struct suspects *x, size_t rank, const struct cmd
                          struct ran_buf *out)
 {
         static const struct cmd_output how = {0};
-        const struct ran_suspect *k = &x->suspect[rank];
+        const struct ran_suspect *k = &x->found.suspect[rank];
         const float *p = x->p + k->document * x->set->C;
         struct ran_buf value = {0};
 
@@ -145,7 +128,7 @@ static void write_record(const struct suspects *x, size_t rank, const struct cmd
 static int write_row(const struct suspects *x, size_t rank, const struct cmd_line *line,
                      struct cmd_row *row, struct ran_buf *scratch, struct ran_error *err)
 {
-        const struct ran_suspect *k = &x->suspect[rank];
+        const struct ran_suspect *k = &x->found.suspect[rank];
         const float *p = x->p + k->document * x->set->C;
 
         cmd_row_size(row, rank + 1);
@@ -190,7 +173,7 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
                        struct page_documents *documents, struct ran_buf *text,
                        struct ran_error *err)
 {
-        const struct ran_suspect *k = &x->suspect[rank];
+        const struct ran_suspect *k = &x->found.suspect[rank];
         struct page_document d = {.doubt = 1 - k->order};
 
         text->len = 0;
@@ -217,7 +200,7 @@ static void write_labels(const struct suspects *x, struct ran_buf *out)
         for (size_t at = 0; at < x->set->label_first[x->set->B]; at++)
                 count[x->set->labels[at]]++;
         for (size_t rank = 0; rank < x->listed; rank++)
-                listed[changed_label(&x->suspect[rank])]++;
+                listed[changed_label(&x->found.suspect[rank])]++;
         page_put(out, HTML_HEADING, "Labels");
         struct page_table t = page_table_begin(
                 out, PAGE_WIDE,
@@ -228,7 +211,7 @@ static void write_labels(const struct suspects *x, struct ran_buf *out)
                         page_row(&t, CELL_NAME(x->set->names[c]), CELL_COUNT(count[c]),
                                  CELL_COUNT(listed[c]),
                                  CELL_BAR(x->several ? 0 : (double)listed[c] / (double)count[c]),
-                                 CELL_PERCENT(x->threshold[c], 1));
+                                 CELL_PERCENT(x->found.threshold[c], 1));
         page_table_end(&t);
         free(count);
 }
@@ -244,7 +227,7 @@ static void write_page(const struct suspects *x, struct page_documents *document
         ran_buf_printf(&lead,
                        " documents, the most suspicious first; about %zu labels are wrong%s. The "
                        "probabilities are from models that were trained on other documents.",
-                       x->wrong, x->several ? " or missing" : "");
+                       x->found.wrong, x->several ? " or missing" : "");
         page_begin(&out->buf, "Labels that are probably wrong", &lead);
         write_labels(x, &out->buf);
         page_worst_write(documents, x->several ? "Suspects" : "Documents", x->listed,
@@ -275,7 +258,7 @@ static void write_list(const struct suspects *x)
                 cmd_row_end(&row);
         }
         for (size_t rank = 0; rank < x->listed && rc == RAN_OK; rank++) {
-                line_of(x, x->suspect[rank].document, &line);
+                line_of(x, x->found.suspect[rank].document, &line);
                 if (format->kind == OUTPUT_RECORDS)
                         write_record(x, rank, &line, &out.buf);
                 else if (format->kind == OUTPUT_ROWS)
@@ -299,10 +282,10 @@ static void tell(const struct suspects *x)
         if (x->several)
                 cmd_note("about %zu labels of %zu documents are wrong or missing; the %zu most "
                          "suspicious are listed",
-                         x->wrong, x->set->B, x->listed);
+                         x->found.wrong, x->set->B, x->listed);
         else
                 cmd_note("about %zu of %zu labels are wrong; the %zu most suspicious are listed",
-                         x->wrong, x->set->B, x->listed);
+                         x->found.wrong, x->set->B, x->listed);
 }
 
 int train_find_wrong_labels(const struct train_session *s, const struct ran_train_job *job)
@@ -315,15 +298,14 @@ int train_find_wrong_labels(const struct train_session *s, const struct ran_trai
 
         train_run_catch_signals();
         if (judge(&x, job, &err) == RAN_OK) {
-                x.listed = asked > 0 ? asked : x.wrong;
-                x.listed = x.listed < x.found ? x.listed : x.found;
+                x.listed = asked > 0 ? asked : x.found.wrong;
+                x.listed = x.listed < x.found.n ? x.listed : x.found.n;
                 tell(&x);
                 write_list(&x);
         } else {
                 status = train_run_ended(&err, "interrupted");
         }
         free(x.p);
-        free(x.suspect);
-        free(x.threshold);
+        ran_suspects_release(&x.found);
         return status;
 }

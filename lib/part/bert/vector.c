@@ -1,5 +1,6 @@
 /* bert-vector.c - vectors of documents, and the dense layer in front of heads. See bert.h. */
 #include "part/bert/bert.h"
+#include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "ran/model.h"
@@ -246,36 +247,6 @@ static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
                         ran_simd->axpy(dx + i * Q, share_of(w, i), dv, Q);
 }
 
-static double length_of(const float *v, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += (double)v[i] * (double)v[i];
-        return fmax(sqrt(sum), 1e-12);
-}
-
-/* y = s x / |x| */
-static void normalize(float *y, const float *x, size_t n, double s)
-{
-        const double length = length_of(x, n);
-
-        for (size_t i = 0; i < n; i++)
-                y[i] = (float)(s * ((double)x[i] / length));
-}
-
-/* With v = x / |x|: dx = s (dv - v (v . dv)) / |x|. */
-static void normalize_bwd(float *dv, const float *x, size_t n, double s)
-{
-        const double length = length_of(x, n);
-        double along = 0;
-
-        for (size_t i = 0; i < n; i++)
-                along += (double)x[i] / length * (double)dv[i];
-        for (size_t i = 0; i < n; i++)
-                dv[i] = (float)(s * (((double)dv[i] - (double)x[i] / length * along) / length));
-}
-
 /* The length of a window's vector: its elements are about as large as those that heads read. */
 static double own_length(size_t width)
 {
@@ -293,7 +264,7 @@ static void window_vectors(struct ran_workspace *w, const struct ran_params *p, 
                 pool(w, i);
         dense(w, p, from, n);
         for (size_t i = from; i < from + n && joined_from(w) != own->out.vector; i++)
-                normalize(own->out.unit + i * Q, own->out.vector + i * Q, Q, own_length(Q));
+                ran_unit(own->out.unit + i * Q, own->out.vector + i * Q, Q, own_length(Q));
 }
 
 const float *ran_bert_window_vectors(struct ran_workspace *w, const struct ran_params *p)
@@ -321,7 +292,7 @@ void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t
         for (size_t i = from; i < end && (!w->streams || w->c->bert.dense > 0); i++)
                 join(w, i, joined_from(w) + i * Q);
         if (w->c->bert.l2_normalize)
-                normalize(v, joined, Q, 1);
+                ran_unit(v, joined, Q, 1);
         else
                 memcpy(v, joined, Q * sizeof *v);
 }
@@ -343,7 +314,7 @@ void ran_bert_window_vectors_bwd(struct ran_workspace *w, const struct ran_param
         const size_t Q = ran_bert_width(w->c);
 
         for (size_t i = 0; i < own->M && joined_from(w) != own->out.vector; i++)
-                normalize_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q, own_length(Q));
+                ran_unit_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q, own_length(Q));
         dense_bwd(w, p, dp, own->M);
         for (size_t i = 0; i < own->M; i++)
                 pool_bwd(w, i);
@@ -358,7 +329,7 @@ void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
         ran_bert_clear(w);
         for (size_t b = 0; b < w->packed->B; b++) {
                 if (w->c->bert.l2_normalize)
-                        normalize_bwd(dv + b * Q, own->out.joined + b * Q, Q, 1);
+                        ran_unit_bwd(dv + b * Q, own->out.joined + b * Q, Q, 1);
                 join_bwd(w, b, dv + b * Q);
         }
         ran_bert_window_vectors_bwd(w, p, dp);

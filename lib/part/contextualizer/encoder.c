@@ -1,5 +1,6 @@
 /* encoder-contextualizer.c - the steps of a Contextualizer. See contextualizer.h for the method. */
 #include "part/contextualizer/contextualizer.h"
+#include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "nn/part.h"
@@ -269,11 +270,7 @@ static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
 
 static double size_of(const float *x, size_t n)
 {
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += (double)x[i] * (double)x[i];
-        return sqrt(sum);
+        return sqrt(ran_dot(x, x, n));
 }
 
 /* size (L): the length of each α_i ⊙ x_i in the step, for a batch of one document. Returns their

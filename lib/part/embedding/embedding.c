@@ -8,7 +8,7 @@
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->encoder != RAN_ENCODER_NONE;
+        return ran_config_has_encoder(c);
 }
 
 static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const struct ran_config *c,

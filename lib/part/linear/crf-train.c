@@ -243,6 +243,22 @@ static bool any(const float *x, size_t n)
         return false;
 }
 
+/* What is learned is added to the weights that it began with. */
+static int learn(struct learner *l, float *weight, float *bias, float *crf, struct ran_error *err)
+{
+        const size_t wide = l->k->c->linear.wide;
+
+        RAN_TRY(prepare(l, err));
+        RAN_TRY(run_passes(l, err));
+        add_scaled(weight, l->v, l->scale, wide * l->C);
+        add_scaled(bias, row(l, wide), l->scale, l->C);
+        if (crf == NULL)
+                return RAN_OK;
+        memset(crf, 0, ran_crf_train_floats(l->C) * sizeof *crf);
+        add_scaled(crf, row(l, wide + 1), l->scale, ran_crf_train_floats(l->C));
+        return RAN_OK;
+}
+
 int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *crf,
                       struct ran_error *err)
 {
@@ -255,18 +271,8 @@ int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias,
                             .from_bias = bias,
                             .scale = 1,
                             .has_crf = crf != NULL};
-        int rc = prepare(&l, err);
+        const int rc = learn(&l, weight, bias, crf, err);
 
-        if (rc == RAN_OK)
-                rc = run_passes(&l, err);
-        if (rc == RAN_OK) {
-                add_scaled(weight, l.v, l.scale, wide * C);
-                add_scaled(bias, row(&l, wide), l.scale, C);
-                if (crf != NULL)
-                        memset(crf, 0, ran_crf_train_floats(C) * sizeof *crf);
-                if (crf != NULL)
-                        add_scaled(crf, row(&l, wide + 1), l.scale, ran_crf_train_floats(C));
-        }
         release(&l);
         return rc;
 }

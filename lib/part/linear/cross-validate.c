@@ -661,21 +661,47 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
         return rc;
 }
 
-double ran_cross_validate_bytes(const struct ran_dataset *d, size_t n, size_t columns,
-                                size_t threads)
+/* The folds that there may be of n rows, and whether the first of them takes paths out. */
+static size_t folds_of(size_t n, bool *races)
+{
+        size_t folds = 0;
+
+        while (folds < FOLDS && folds * n / FOLDS < ENOUGH)
+                folds++;
+        *races = n / FOLDS >= FEW;
+        return folds;
+}
+
+/* The most paths, and the most chains of a heat. */
+static size_t count_paths(const struct ran_cross_validated *k, size_t n, size_t *chains)
+{
+        bool races;
+        const size_t folds = folds_of(n, &races), ratios = k->ratios == RAN_RATIOS_AUTO ? 2 : 1;
+        const size_t first = ratios * (k->dense && !races ? DENSE : 1);
+        const size_t dense = k->dense && races ? DENSE - 1 : 0;
+        const size_t paths = first + dense + (k->affixes ? AFFIXES - 1 : 0);
+        const size_t further = races ? paths * (folds > 1) : paths * (folds - 1);
+
+        *chains = first > dense ? first : dense;
+        *chains = *chains > further ? *chains : further;
+        return paths;
+}
+
+double ran_cross_validate_bytes(const struct ran_cross_validated *k, const struct ran_dataset *d,
+                                size_t n, size_t columns, size_t threads)
 {
         const size_t documents = n / FOLDS + 1;
         const double fold = (double)documents, C = (double)d->C;
-        size_t folds = 0, chains;
+        bool races;
+        size_t chains;
 
         if (n < FOLDS)
                 return 0;
-        while (folds < FOLDS && folds * n / FOLDS < ENOUGH)
-                folds++;
-        chains = 2 * folds < threads ? 2 * folds : threads;
+        const size_t folds = folds_of(n, &races), paths = count_paths(k, n, &chains);
+        chains = chains < threads ? chains : threads;
         /* a solver and its rows, the logits of the fold that is held out; losses and the order of
          * all rows */
         return (double)chains * (ran_svm_bytes(d, n - n / FOLDS, columns, true) + 8 * (double)n +
                                  4 * fold * C) +
-               4 * (double)folds * fold * PATHS * COSTS + 8 * (double)n;
+               4 * (double)folds * fold * (double)paths * COSTS + 8 * (double)n;
 }

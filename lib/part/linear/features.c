@@ -148,21 +148,20 @@ static void make_dense(const struct maker *k, size_t i)
         const size_t F = k->f->dense, at = k->f->first[i + 1] - F;
         const float *v = F > 0 ? k->dense->v + k->document[i] * F : NULL;
 
-        for (size_t f = 0; f < F; f++) {
-                k->f->column[at + f] = (uint32_t)(k->f->columns - F + f);
+        for (size_t f = 0; f < F; f++)
                 k->f->x[at + f] = (float)(k->frame->factor[f] * ((double)v[f] - k->frame->mean[f]));
-        }
 }
 
 static void make_row(void *arg, size_t i)
 {
         const struct maker *k = arg;
-        size_t b = k->document[i], at = k->f->first[i];
+        const size_t b = k->document[i];
         const struct ran_posting *list = k->l->posting + k->l->first[b];
+        uint32_t *column = ran_features_columns(k->f, i);
 
         for (size_t g = 0; g < k->l->first[b + 1] - k->l->first[b]; g++)
                 if (k->idf[list[g].id] > 0)
-                        k->f->column[at++] = k->column_of[list[g].id];
+                        *column++ = k->column_of[list[g].id];
         ran_linear_model_weigh(k->f->x + k->f->first[i], list, k->l->first[b + 1] - k->l->first[b],
                                k->idf, ran_linear_model_ngram_buckets(k->c));
         make_dense(k, i);
@@ -232,9 +231,20 @@ static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_pool 
         for (size_t i = 0; i < n; i++)
                 f->first[i + 1] += f->first[i];
         f->column_spool.keep = f->x_spool.keep = keep;
-        f->column = ran_spool_reserve(&f->column_spool, f->first[n], sizeof *f->column, err);
+        f->column = ran_spool_reserve(&f->column_spool, f->first[n] - n * f->dense,
+                                      sizeof *f->column, err);
         f->x = ran_spool_reserve(&f->x_spool, f->first[n], sizeof *f->x, err);
         return f->column != NULL && f->x != NULL ? RAN_OK : err->code;
+}
+
+/* column_of (c->linear.wide): room. */
+static int make_rows(struct maker *k, uint32_t *column_of, size_t n, size_t keep,
+                     struct ran_pool *pool, struct ran_error *err)
+{
+        RAN_TRY(number_columns(k->f, k->c, k->idf, column_of, err));
+        RAN_TRY(measure_rows(k, n, keep, pool, err));
+        ran_parallel(pool, n, make_row, k);
+        return RAN_OK;
 }
 
 int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
@@ -245,16 +255,12 @@ int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
 {
         uint32_t *column_of = ran_alloc(c->linear.wide, sizeof *column_of, err);
         struct maker k = {f, l, c, document, idf, column_of, dense, frame};
-        int rc = column_of != NULL ? RAN_OK : RAN_ENOMEM;
 
+        if (column_of == NULL)
+                return RAN_ENOMEM;
         f->dense = dense != NULL ? dense->F : 0;
         f->affixes = c->linear.affixes ? ran_linear_model_ngram_buckets(c) : SIZE_MAX;
-        if (rc == RAN_OK)
-                rc = number_columns(f, c, idf, column_of, err);
-        if (rc == RAN_OK)
-                rc = measure_rows(&k, n, keep, pool, err);
-        if (rc == RAN_OK)
-                ran_parallel(pool, n, make_row, &k);
+        const int rc = make_rows(&k, column_of, n, keep, pool, err);
         free(column_of);
         return rc;
 }

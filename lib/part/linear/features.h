@@ -42,10 +42,16 @@ struct ran_features {
         size_t affixes;   /* the first bucket of affixes; SIZE_MAX: there are none */
         uint32_t *bucket; /* (columns) */
         size_t *first;    /* (n+1) */
-        uint32_t *column; /* (first[n]) in the order of buckets */
+        uint32_t *column; /* (first[n] - n dense) of each but the dense ones, in the order of
+                           * buckets */
         float *x;         /* (first[n]) */
         struct ran_spool column_spool, x_spool;
 };
+/* The columns of a row. */
+static inline uint32_t *ran_features_columns(const struct ran_features *f, size_t row)
+{
+        return f->column + (f->first[row] - row * f->dense);
+}
 /* dense and frame: of a frozen encoder; NULL: there is none. */
 int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
                       const struct ran_config *c, const size_t *document, size_t n,

@@ -55,8 +55,10 @@ void ran_linear_release(struct ran_linear *l)
 void ran_linear_lend(const struct ran_linear *l, struct ran_params *p)
 {
         struct ran_linear_params *own = ran_linear_of(p);
+        struct ran_document_vector_params *vectors = ran_document_vector_of(p);
 
-        p->token_weight = l->token_weight;
+        if (vectors != NULL)
+                vectors->token_weight = l->token_weight;
         if (own == NULL)
                 return;
         own->wide = l->weight;
@@ -182,9 +184,7 @@ static int read_vectors(struct fit *x, struct ran_error *err)
         if (dense->B == 0)
                 RAN_TRY(k->read(dense, &c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
         return ran_dense_frame_init(&x->frame, dense, k->document, k->documents,
-                                    c.encoder == RAN_ENCODER_STATIC ||
-                                            (c.encoder == RAN_ENCODER_RAN && c.ran.vector),
-                                    err);
+                                    ran_encoder_makes_components(&c), err);
 }
 
 /* fit_rows on documents with such vectors: weights of features, which are weights of vectors before

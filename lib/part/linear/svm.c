@@ -45,6 +45,7 @@ struct ran_svm_solver {
         size_t C, width; /* width: C, or 1 where the second class mirrors the first */
         size_t sides;    /* 1 without soft targets */
         size_t sparse;   /* columns: the first; the others are dense */
+        size_t dense;    /* so many; 0: their weights are 0, and stay there */
         struct group *group;
         size_t groups;
         size_t *active; /* (actives) numbers of rows, below n, that are not shrunk away */
@@ -116,7 +117,7 @@ static size_t longest_row(const struct ran_features *f)
         for (size_t i = 0; i < f->n; i++)
                 longest = f->first[i + 1] - f->first[i] > longest ? f->first[i + 1] - f->first[i]
                                                                   : longest;
-        return longest;
+        return longest - (f->n > 0 ? f->dense : 0);
 }
 
 static bool allocate_group(struct group *q, struct ran_error *err)
@@ -175,6 +176,33 @@ static float *weight_at(const struct group *q, size_t column, size_t c)
                                : q->dense + c * dense + (column - sparse);
 }
 
+/* A row of the matrix. */
+struct row {
+        const uint32_t *column; /* (n) */
+        const float *x;         /* (n), and the dense ones behind */
+        size_t n, dense;
+};
+
+static struct row row_of(const struct ran_svm_solver *s, size_t row)
+{
+        const struct ran_features *f = s->k.features;
+        const size_t at = f->first[row];
+
+        return (struct row){ran_features_columns(f, row), f->x + at,
+                            f->first[row + 1] - at - f->dense, s->dense};
+}
+
+/* Whether dense features have a weight, or may get one. */
+static bool uses_dense(const struct ran_svm_solver *s)
+{
+        bool any = s->k.dense > 0;
+
+        for (size_t i = 0; i < s->groups; i++)
+                for (size_t j = 0; j < s->group[i].width * s->k.features->dense && !any; j++)
+                        any = s->group[i].dense[j] != 0;
+        return any;
+}
+
 /* x + 0: no -0 remains, so that all is the same whether 0 is added later or not. */
 static void copy_start(struct group *q, const float *weight, const float *bias)
 {
@@ -205,17 +233,18 @@ static size_t row_document(const struct ran_svm_solver *s, size_t i)
 static void count(struct rating *k)
 {
         const struct ran_svm_solver *s = k->s;
-        const struct ran_features *f = s->k.features;
 
         for (size_t i = 0; i < s->k.n; i++) {
                 size_t row = s->k.row[i];
                 double weight = (double)s->k.d->weight[row_document(s, i)];
 
-                for (size_t g = f->first[row]; g < f->first[row + 1] - f->dense; g++) {
-                        double x = weight * (double)f->x[g];
+                const struct row r = row_of(s, row);
 
-                        k->all[f->column[g]] += x;
-                        k->squares[f->column[g]] += x * (double)f->x[g];
+                for (size_t g = 0; g < r.n; g++) {
+                        double x = weight * (double)r.x[g];
+
+                        k->all[r.column[g]] += x;
+                        k->squares[r.column[g]] += x * (double)r.x[g];
                 }
                 k->weight += weight;
         }
@@ -227,19 +256,18 @@ static void count(struct rating *k)
 static void count_classes(struct group *q)
 {
         const struct ran_svm_solver *s = q->s;
-        const struct ran_features *f = s->k.features;
 
         for (size_t i = 0; i < s->k.n; i++) {
-                size_t b = row_document(s, i), row = s->k.row[i];
+                size_t b = row_document(s, i);
+                const struct row r = row_of(s, s->k.row[i]);
                 const struct ran_target t = ran_loss_target(s->k.d, b);
 
                 for (size_t j = 0; j < t.n; j++) {
                         size_t c = (size_t)t.label[j] - q->first; /* huge below the first */
                         float by = s->k.d->weight[b] * (t.p != NULL ? t.p[j] : 1);
 
-                        for (size_t g = f->first[row];
-                             c < q->width && g < f->first[row + 1] - f->dense; g++)
-                                q->square[f->column[g] * q->width + c] += by * f->x[g];
+                        for (size_t g = 0; c < q->width && g < r.n; g++)
+                                q->square[r.column[g] * q->width + c] += by * r.x[g];
                 }
         }
 }
@@ -359,6 +387,7 @@ struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *
         }
         for (size_t i = 0; i < s->groups; i++)
                 copy_start(&s->group[i], weight, bias);
+        s->dense = uses_dense(s) ? k->features->dense : 0;
         return s;
 }
 
@@ -373,20 +402,6 @@ double ran_svm_bytes(const struct ran_dataset *d, size_t n, size_t columns, bool
 }
 
 /* ---- coordinate descent ---------------------------------------------------------------------- */
-
-/* A row of the matrix. */
-struct row {
-        const uint32_t *column; /* (n) */
-        const float *x;         /* (n), and the dense ones behind */
-        size_t n, dense;
-};
-
-static struct row row_of(const struct ran_features *f, size_t row)
-{
-        size_t at = f->first[row];
-
-        return (struct row){f->column + at, f->x + at, f->first[row + 1] - at - f->dense, f->dense};
-}
 
 /* Four sums, so that none waits for the one before. */
 static float score_one(const float *w, const struct row r)
@@ -546,7 +561,7 @@ static bool solve_row(struct group *q, size_t i)
 {
         const struct ran_svm *k = &q->s->k;
         size_t b = row_document(q->s, i), sides = q->s->sides;
-        struct visit v = {.q = q, .i = i, .row = row_of(k->features, k->row[i])};
+        struct visit v = {.q = q, .i = i, .row = row_of(q->s, k->row[i])};
         double cost = q->s->cost * (double)k->d->weight[b];
         float *alpha = q->alpha + i * q->width * sides;
 
@@ -658,8 +673,7 @@ void ran_svm_solver_score(const struct ran_svm_solver *s, const size_t *row, siz
                 float *to = logits + i * s->C;
 
                 for (size_t q = 0; q < s->groups; q++)
-                        score_row(&s->group[q], to + s->group[q].first,
-                                  row_of(s->k.features, row[i]));
+                        score_row(&s->group[q], to + s->group[q].first, row_of(s, row[i]));
                 mirror(s, to);
         }
 }

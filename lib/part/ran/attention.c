@@ -34,7 +34,8 @@ void ran_attention_weights(float *score, const struct ran_attention_heads *x, si
                 size_t n = sees(x, r);
 
                 ran_simd->softmax(score, scale_of(x), n, NULL);
-                memset(score + n, 0, (x->n - n) * sizeof *score);
+                if (n < x->n)
+                        memset(score + n, 0, (x->n - n) * sizeof *score);
         }
 }
 

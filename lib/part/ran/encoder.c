@@ -291,7 +291,7 @@ static const struct ran_layer_stages *stages_of(const struct ran_workspace *w)
         return stages[w->c->ran.cell];
 }
 
-static void encode_layer(struct ran_workspace *w, const struct ran_layer_params *p, size_t l)
+static void encode_layer(struct ran_workspace *w, const struct ran_params *p, size_t l)
 {
         const struct ran_layer_stages *stage = stages_of(w);
         struct ran_layer_memory *own = w->own[RAN_PART_RAN];
@@ -326,14 +326,12 @@ static void encode_layer(struct ran_workspace *w, const struct ran_layer_params 
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_layer_params *layer = p->layers;
-
         if (ran_layer_makes_vectors(w->c))
                 ran_vectors_take_rows(w);
         if (stages_of(w)->start != NULL)
                 stages_of(w)->start(w, p);
         for (size_t l = 0; l < w->c->layers; l++)
-                encode_layer(w, &layer[l], l);
+                encode_layer(w, p, l);
         if (stages_of(w)->last != NULL)
                 stages_of(w)->last(w, p);
         for (size_t b = 0; b < w->packed->B; b++)
@@ -373,8 +371,8 @@ static void restore(struct ran_layer_pass *s)
         stages_of(s->w)->finish(s);
 }
 
-static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_params *p,
-                             struct ran_layer_params *dp, size_t l)
+static void encode_layer_bwd(struct ran_workspace *w, const struct ran_params *p,
+                             struct ran_params *dp, size_t l)
 {
         const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
         const struct ran_layer_stages *stage = stages_of(w);
@@ -411,13 +409,10 @@ static void encode_layer_bwd(struct ran_workspace *w, const struct ran_layer_par
 
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
-        const struct ran_layer_params *layer = p->layers;
-        struct ran_layer_params *dlayer = dp->layers;
-
         if (stages_of(w)->last_bwd != NULL)
                 stages_of(w)->last_bwd(w, p, dp);
         for (size_t l = w->c->layers; l-- > 0;)
-                encode_layer_bwd(w, &layer[l], &dlayer[l], l);
+                encode_layer_bwd(w, p, dp, l);
         if (stages_of(w)->start_bwd != NULL)
                 stages_of(w)->start_bwd(w, p, dp);
         if (ran_layer_makes_vectors(w->c))
@@ -482,17 +477,21 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                                RAN_LN_EPS, B, D);
                 v = h->pool_z;
         }
-        ran_gemm_linear(w->pool, h->head_pre, D, v, D, q->pool_w, q->pool_b, B, D, D);
+        ran_workspace_linear(w, h->head_pre, v, q->pool_w, q->pool_b, D, D);
         if (w->c->ran.cell != RAN_CELL_PLAIN) {
                 ran_simd->silu(head, h->head_pre, B * D);
-                ran_gemm_linear(w->pool, h->head_glu, 2 * D, h->last, D, q->gpc_value_w,
-                                q->gpc_value_b, B, D, 2 * D);
+                ran_workspace_linear(w, h->head_glu, h->last, q->gpc_value_w, q->gpc_value_b, D,
+                                     2 * D);
                 for (size_t b = 0; b < B; b++)
                         ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
                                           h->head_glu + b * 2 * D + D, D);
         } else {
+                const size_t rows = ran_workspace_stands_alone(w) ? 1 : B;
+
                 memcpy(head, h->head_pre, B * D * sizeof *head);
-                ran_gemm(head, D, h->last, D, 1, q->gpc, 1, D, B, D, D, true);
+                for (size_t b = 0; b < B; b += rows)
+                        ran_gemm(head + b * D, D, h->last + b * D, D, 1, q->gpc, 1, D, rows, D, D,
+                                 true);
         }
 }
 
@@ -630,15 +629,42 @@ static int flops(const struct ran_config *c, size_t L, size_t sources, double *f
         return RAN_OK;
 }
 
+/* The matrices of each layer that multiply the rows of tokens. */
+static size_t kept(const struct ran_config *c)
+{
+        const size_t D = c->dim, E = c->heads * c->head_dim, F = ran_prenorm_feed(c);
+        const bool gated = is_gated(c), plain = c->ran.cell == RAN_CELL_PLAIN,
+                   prenorm = c->ran.cell == RAN_CELL_PRENORM;
+        size_t floats = ran_simd->gemm_panels(NULL, NULL, 3 * E + (gated ? 2 * D : 0), D) +
+                        ran_simd->gemm_panels(NULL, NULL, D, E);
+
+        if (c->ran.review)
+                floats += (plain ? 1 : 2) * ran_simd->gemm_panels(NULL, NULL, D, D);
+        if (c->ran.review && gated)
+                floats += ran_simd->gemm_panels(NULL, NULL, 2 * D, D);
+        if (prenorm)
+                floats += ran_simd->gemm_panels(NULL, NULL, 2 * F, D) +
+                          ran_simd->gemm_panels(NULL, NULL, D, F);
+        return c->layers * floats;
+}
+
 static bool is_in(const struct ran_config *c)
 {
         return c->encoder == RAN_ENCODER_RAN;
+}
+
+/* It began as static vectors. */
+static bool components(const struct ran_config *c)
+{
+        return c->ran.vector;
 }
 
 const struct ran_part ran_part_ran = {
         .is_in = is_in,
         .encodes = true,
         .per_token = true,
+        .rows_stand_alone = RAN_FEW_ROWS + 1, /* fewer rows are multiplied in another way */
+        .abreast = 256,
         .check = check,
         .uses = uses,
         .layer_size = sizeof(struct ran_layer_params),
@@ -650,6 +676,7 @@ const struct ran_part ran_part_ran = {
         .release = ran_layer_memory_release,
         .prepare = ran_layer_memory_prepare,
         .lay_out = ran_layer_memory_lay_out,
+        .kept = kept,
         .forward = forward,
         .backward = backward,
         .documents = documents,
@@ -659,6 +686,7 @@ const struct ran_part ran_part_ran = {
         .vector_width = vector_width,
         .vector = vector,
         .vector_bwd = vector_bwd,
+        .components = components,
         .state_width = state_width,
         .state_tokens = state_tokens,
         .states_kept = ran_review_kept,

@@ -390,20 +390,21 @@ struct ran_layer_pass {
         struct ran_workspace *w;
         struct ran_layer_memory *own; /* of w */
         const struct ran_layer_params *p;
-        struct ran_layer_params *dp; /* gradients, or NULL */
-        size_t l;                    /* which layer */
-        size_t slab, from, to;       /* its windows */
-        size_t t0, r0;               /* its first token and row */
-        size_t tokens, rows;         /* of the slab */
-        size_t skip;                 /* known first rows: of an open window */
-        bool scattered;              /* more known rows follow: of other open windows */
+        struct ran_layer_params *dp;    /* gradients, or NULL */
+        struct ran_kept_panels *panels; /* see struct ran_params */
+        size_t l;                       /* which layer */
+        size_t slab, from, to;          /* its windows */
+        size_t t0, r0;                  /* its first token and row */
+        size_t tokens, rows;            /* of the slab */
+        size_t skip;                    /* known first rows: of an open window */
+        bool scattered;                 /* more known rows follow: of other open windows */
         struct ran_slab *act;
         struct ran_cells *cells;
         bool known; /* all cells are known already: see above */
 };
 
-struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
-                                        struct ran_layer_params *dp, size_t l, size_t slab);
+struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_params *p,
+                                        struct ran_params *dp, size_t l, size_t slab);
 
 /* What windows begin with: the states (m + B, D), and their adjoints. */
 static inline float *ran_layer_fed(const struct ran_layer_pass *s)

@@ -147,13 +147,13 @@ static void review(struct ran_layer_pass *s)
 
         ran_workers_each(&w->workers, s->from, s->to, norm_review, s);
         gather(s, a->review_pre);
-        ran_gemm_linear(w->pool, a->review_q, D, a->review_pre, D, s->p->review_q_w,
-                        s->p->review_q_b, n, D, D);
+        ran_gemm_linear_kept(w->pool, s->panels, a->review_q, D, a->review_pre, D, s->p->review_q_w,
+                             s->p->review_q_b, n, D, D);
         scatter(s, a->review_q);
         ran_review_attend(s);
         gather(s, a->review_r);
-        ran_gemm_linear(w->pool, a->review_sum, D, a->review_r, D, s->p->review_out_w,
-                        s->p->review_out_b, n, D, D);
+        ran_gemm_linear_kept(w->pool, s->panels, a->review_sum, D, a->review_r, D,
+                             s->p->review_out_w, s->p->review_out_b, n, D, D);
         scatter(s, a->review_sum);
 }
 
@@ -221,11 +221,11 @@ void ran_prenorm_review(struct ran_layer_pass *s)
         ran_phase = RAN_PHASE_FEED;
         ran_workers_each(&w->workers, s->from, s->to, norm_feed, s);
         gather(s, a->feed_z);
-        ran_gemm_linear(w->pool, a->feed_pre, 2 * F, a->feed_z, D, s->p->feed_value_w,
-                        s->p->feed_value_b, n, D, 2 * F);
+        ran_gemm_linear_kept(w->pool, s->panels, a->feed_pre, 2 * F, a->feed_z, D,
+                             s->p->feed_value_w, s->p->feed_value_b, n, D, 2 * F);
         ran_workers_each(&w->workers, s->from, s->to, glu, s);
-        ran_gemm_linear(w->pool, out, D, a->feed_act, F, s->p->feed_down_w, s->p->feed_down_b, n, F,
-                        D);
+        ran_gemm_linear_kept(w->pool, s->panels, out, D, a->feed_act, F, s->p->feed_down_w,
+                             s->p->feed_down_b, n, F, D);
         scatter(s, out);
         ran_workers_each(&w->workers, s->from, s->to, add_feed, s);
 }

@@ -172,11 +172,10 @@ void ran_published_documents(struct ran_workspace *w, const struct ran_params *p
         ran_pooling(&own->pooling, w);
         for (size_t b = 0; b < B; b++)
                 ran_published_pool(w, b, h->last + b * D);
-        ran_gemm_linear(w->pool, head, D, own->pooling.pooled, D, q->pool_w, q->pool_b, B, D, D);
-        ran_gemm_linear(w->pool, h->cell_pre, D, h->last, D, q->cell_w, q->cell_b, B, D, D);
+        ran_workspace_linear(w, head, own->pooling.pooled, q->pool_w, q->pool_b, D, D);
+        ran_workspace_linear(w, h->cell_pre, h->last, q->cell_w, q->cell_b, D, D);
         ran_simd->silu(h->cell, h->cell_pre, B * D);
-        ran_gemm_linear(w->pool, h->head_glu, 2 * D, h->cell, D, q->gpc_value_w, q->gpc_value_b, B,
-                        D, 2 * D);
+        ran_workspace_linear(w, h->head_glu, h->cell, q->gpc_value_w, q->gpc_value_b, D, 2 * D);
         for (size_t b = 0; b < B; b++)
                 ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
                                   h->head_glu + b * 2 * D + D, D);

@@ -90,20 +90,40 @@ static void document_states(struct ran_layer_pass *s, size_t b)
         }
 }
 
+/* Whether document b is scored and its states are so few that their products are the same one by
+ * one. */
+static bool has_few_states(const struct ran_workspace *w, size_t b)
+{
+        const size_t *first = w->packed->doc_window + b;
+
+        return ran_workspace_stands_alone(w) && first[1] - first[0] + 1 <= RAN_FEW_ROWS;
+}
+
 void ran_review_states(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
+        const struct ran_packed *packed = w->packed;
         struct ran_cells *c = s->cells;
-        size_t D = w->D, states = w->packed->m + w->packed->B;
+        size_t D = w->D;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->ran.review)
                 return;
         if (w->c->ran.review_source)
                 ran_review_source(s);
-        ran_gemm_linear(w->pool, c->kv_pre, 2 * D, c->G, D, s->p->review_k_w, s->p->review_k_b,
-                        states, D, 2 * D);
-        for (size_t b = 0; b < w->packed->B; b++)
+        for (size_t b = 0, end; b < packed->B; b = end) {
+                const size_t state = packed->doc_window[b] + b;
+                const bool few = has_few_states(w, b);
+
+                end = ran_workspace_stands_alone(w) ? b + 1 : packed->B;
+                while (few && end < packed->B && has_few_states(w, end))
+                        end++;
+                (few ? ran_gemm_linear_alone
+                     : ran_gemm_linear)(w->pool, c->kv_pre + state * 2 * D, 2 * D, c->G + state * D,
+                                        D, s->p->review_k_w, s->p->review_k_b,
+                                        packed->doc_window[end] + end - state, D, 2 * D);
+        }
+        for (size_t b = 0; b < packed->B; b++)
                 document_states(s, b);
 }
 
@@ -458,6 +478,53 @@ void ran_review_attend_bwd(struct ran_layer_pass *s)
                 each_document(s, lookback_bwd);
 }
 
+/* Whether each document of the slab has but one state, as those of one window have: R is then one
+ * row a document. */
+static bool has_one_state(const struct ran_layer_pass *s)
+{
+        const size_t *document = s->w->packed->window_doc;
+        bool one = !ran_review_is_sparse(s->w->c);
+
+        for (size_t b = document[s->from]; b <= document[s->to - 1] && one; b++)
+                one = lookback_of(s, b).states == 1;
+        return one;
+}
+
+/* Linear_o of one row a document, copied to all of its tokens. It has the bits of the product of
+ * them all: where their rows stand alone, and there are enough of both. */
+static void multiply_states(struct ran_layer_pass *s)
+{
+        const size_t *document = s->w->packed->window_doc, first = document[s->from],
+                     end = document[s->to - 1] + 1, D = s->w->D, row = D * sizeof(float);
+        float *x = s->act->review_sum, *y = s->act->review_o;
+        size_t rows = 0;
+
+        for (size_t b = first; b < end; b++)
+                memcpy(x + rows++ * D, s->act->review_r + lookback_of(s, b).from * D, row);
+        for (; rows <= RAN_FEW_ROWS; rows++)
+                memcpy(x + rows * D, x, row);
+        ran_gemm_linear_kept(s->w->pool, s->panels, y, D, x, D, s->p->review_out_w,
+                             s->p->review_out_b, rows, D, D);
+        for (size_t b = end; b-- > first;) { /* the last one first: rows only move down */
+                const struct lookback k = lookback_of(s, b);
+
+                for (size_t t = k.from + k.n; t-- > k.from;)
+                        memmove(y + t * D, y + (b - first) * D, row);
+        }
+}
+
+static void multiply(struct ran_layer_pass *s)
+{
+        const struct ran_slab *a = s->act;
+        const size_t D = s->w->D;
+
+        if (s->tokens > RAN_FEW_ROWS && ran_gemm_rows_stand_alone() && has_one_state(s))
+                multiply_states(s);
+        else
+                ran_gemm_linear_kept(s->w->pool, s->panels, a->review_o, D, a->review_r, D,
+                                     s->p->review_out_w, s->p->review_out_b, s->tokens, D, D);
+}
+
 void ran_review(struct ran_layer_pass *s)
 {
         struct ran_workspace *w = s->w;
@@ -468,8 +535,8 @@ void ran_review(struct ran_layer_pass *s)
 
         ran_phase = RAN_PHASE_REVIEW;
         if (w->c->ran.review) {
-                ran_gemm_linear(w->pool, a->review_pre, D, y, D, p->review_q_w, p->review_q_b,
-                                s->tokens, D, D);
+                ran_gemm_linear_kept(w->pool, s->panels, a->review_pre, D, y, D, p->review_q_w,
+                                     p->review_q_b, s->tokens, D, D);
                 ran_workers_each(&w->workers, s->from, s->to, activate, s);
                 ran_review_attend(s);
         }
@@ -478,10 +545,9 @@ void ran_review(struct ran_layer_pass *s)
                 return;
         }
         if (w->c->ran.review) {
-                ran_gemm_linear(w->pool, a->review_o, D, a->review_r, D, p->review_out_w,
-                                p->review_out_b, s->tokens, D, D);
-                ran_gemm_linear(w->pool, a->review_glu, 2 * D, a->review_q, D, p->review_value_w,
-                                p->review_value_b, s->tokens, D, 2 * D);
+                multiply(s);
+                ran_gemm_linear_kept(w->pool, s->panels, a->review_glu, 2 * D, a->review_q, D,
+                                     p->review_value_w, p->review_value_b, s->tokens, D, 2 * D);
         }
         ran_workers_each(&w->workers, s->from, s->to, finish, s);
 }

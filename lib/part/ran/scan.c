@@ -54,7 +54,7 @@ void ran_scan_below(struct ran_layer_pass *s, const struct ran_cells *below, flo
                                D * sizeof *c->below);
                 else
                         memset(c->below + b * D, 0, D * sizeof *c->below);
-        ran_gemm_linear(s->w->pool, y, D, c->below, D, s->p->gpc, NULL, packed->B, D, D);
+        ran_workspace_linear(s->w, y, c->below, s->p->gpc, NULL, D, D);
 }
 
 void ran_scan_first_cells(struct ran_layer_pass *s, const struct ran_cells *below)

@@ -5,6 +5,7 @@
  *
  * W is zero before any training: a RAN then makes the vectors that its embedding makes alone. Means
  * of all tokens are as good of a document of many windows as of a sentence. */
+#include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "nn/task.h"
@@ -70,15 +71,6 @@ void ran_vectors_take_rows_bwd(struct ran_workspace *w)
         mean_bwd(w, ran_layer_memory_of(w)->vectors.drows);
 }
 
-static double length_of(const float *v, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += (double)v[i] * (double)v[i];
-        return sqrt(sum);
-}
-
 void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const struct ran_join_params *q = p->once;
@@ -89,23 +81,7 @@ void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_
         mean(w, w->x[w->c->layers], b, y);
         memcpy(u, own->rows + b * D, D * sizeof *u);
         ran_gemm(u, D, y, D, 1, q->vector_w, 1, D, 1, D, D, true);
-        const double length = length_of(u, D);
-        for (size_t d = 0; d < D; d++)
-                v[d] = length > 0 ? (float)((double)u[d] / length) : 0;
-}
-
-/* du (D) in place of dv: (dv - v (v . dv)) / |u|; 0 if u has no direction. */
-static void shorten_bwd(float *dv, const float *u, size_t D)
-{
-        const double length = length_of(u, D);
-        double along = 0;
-
-        for (size_t d = 0; d < D && length > 0; d++)
-                along += (double)u[d] / length * (double)dv[d];
-        for (size_t d = 0; d < D; d++)
-                dv[d] = length > 0
-                                ? (float)(((double)dv[d] - (double)u[d] / length * along) / length)
-                                : 0;
+        ran_unit(v, u, D, 1);
 }
 
 void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -117,7 +93,7 @@ void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,
         const size_t D = w->D, B = w->packed->B;
 
         for (size_t b = 0; b < B; b++)
-                shorten_bwd(dv + b * D, own->sum + b * D, D);
+                ran_unit_bwd(dv + b * D, own->sum + b * D, D, 1);
         memcpy(own->drows, dv, B * D * sizeof *dv);
         ran_gemm_linear_bwd(w->pool, own->doutputs, D, false, dq->vector_w, NULL, dv, D,
                             own->outputs, D, q->vector_w, B, D, D);

@@ -27,18 +27,21 @@ static bool is_scattered(const struct ran_packed *packed, size_t from, size_t to
         return false;
 }
 
-struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_layer_params *p,
-                                        struct ran_layer_params *dp, size_t l, size_t slab)
+struct ran_layer_pass ran_layer_pass_of(struct ran_workspace *w, const struct ran_params *p,
+                                        struct ran_params *dp, size_t l, size_t slab)
 {
         const struct ran_packed *packed = w->packed;
+        const struct ran_layer_params *layer = p->layers;
+        struct ran_layer_params *dlayer = dp != NULL ? dp->layers : NULL;
         struct ran_layer_memory *own = ran_layer_memory_of(w);
         size_t from = own->first[slab], to = own->first[slab + 1];
 
         return (struct ran_layer_pass){
                 .w = w,
                 .own = own,
-                .p = p,
-                .dp = dp,
+                .p = &layer[l],
+                .dp = dlayer != NULL ? &dlayer[l] : NULL,
+                .panels = p->panels,
                 .l = l,
                 .slab = slab,
                 .from = from,
@@ -268,12 +271,13 @@ void ran_window_linear(struct ran_layer_pass *s, float *y, const float *x, const
         struct ran_pool *pool = s->w->pool;
 
         if (!s->scattered) {
-                ran_gemm_linear(pool, y + s->skip * O, O, x + s->skip * I, I, w, b,
-                                s->rows - s->skip, I, O);
+                ran_gemm_linear_kept(pool, s->panels, y + s->skip * O, O, x + s->skip * I, I, w, b,
+                                     s->rows - s->skip, I, O);
                 return;
         }
         size_t n = move_fresh(s, s->act->fresh_in, x, I, false);
-        ran_gemm_linear(pool, s->act->fresh_out, O, s->act->fresh_in, I, w, b, n, I, O);
+        ran_gemm_linear_kept(pool, s->panels, s->act->fresh_out, O, s->act->fresh_in, I, w, b, n, I,
+                             O);
         move_fresh(s, y, s->act->fresh_out, O, true);
 }
 

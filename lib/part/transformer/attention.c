@@ -21,7 +21,7 @@ static int make_masks(struct ran_workspace *w, struct ran_error *err)
         own->mask = mask;
         for (size_t b = 0; b < packed->B; b++) {
                 for (size_t j = 0; j < w->h; j++, mask++) {
-                        RAN_TRY(ran_mask_init(mask, ran_pattern_of(c, j), c->window,
+                        RAN_TRY(ran_mask_init(mask, ran_transformer_pattern(c, j), c->window,
                                               c->transformer.dilation, c->mask,
                                               ran_transformer_length(packed, b), packed->sources[b],
                                               err));

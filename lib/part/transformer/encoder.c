@@ -282,9 +282,9 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         for (size_t j = 0; j < c->heads; j++) {
                 struct ran_mask m;
 
-                RAN_TRY(ran_mask_init(&m, ran_pattern_of(c, j), c->window, c->transformer.dilation,
-                                      c->mask, length, c->mask == RAN_MASK_PREFIX ? sources : 0,
-                                      err));
+                RAN_TRY(ran_mask_init(&m, ran_transformer_pattern(c, j), c->window,
+                                      c->transformer.dilation, c->mask, length,
+                                      c->mask == RAN_MASK_PREFIX ? sources : 0, err));
                 scores += (double)ran_mask_count(&m, 0, length, 0, length);
         }
         *flops = N * (2 * L * D * (double)(4 * c->heads * c->head_dim + 2 * c->ffn_dim) +

@@ -203,4 +203,10 @@ void ran_transformer_feed(struct ran_workspace *w, const struct ran_params *p, s
 void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *p,
                               struct ran_params *dp, size_t l);
 
+/* The attention pattern of a head: its own, or the common one. */
+static inline int ran_transformer_pattern(const struct ran_config *c, size_t head)
+{
+        return c->transformer.attention.item[c->transformer.attention.n > 1 ? head : 0];
+}
+
 #endif

@@ -24,14 +24,10 @@ static bool reads_windows(const struct ran_config *c)
 /* A classifier with an encoder of its own, and all other settings at their defaults. */
 static bool within(const struct ran_config *c, struct ran_config *inner)
 {
-        static const int encoder[] = {[RAN_UPPER_RAN] = RAN_ENCODER_RAN,
-                                      [RAN_UPPER_CONTEXTUALIZER] = RAN_ENCODER_CONTEXTUALIZER,
-                                      [RAN_UPPER_TRANSFORMER] = RAN_ENCODER_TRANSFORMER};
-
         if (c->upper.kind < RAN_UPPER_RAN ||
             ran_fields_init(ran_config_fields, inner, NULL) != RAN_OK)
                 return false;
-        inner->encoder = encoder[c->upper.kind];
+        inner->encoder = c->upper.kind - RAN_UPPER_RAN;
         inner->dim = c->upper.dim;
         inner->layers = c->upper.layers;
         inner->heads = c->upper.heads;

@@ -68,10 +68,17 @@ void ran_document_vector_weights(float *weight, const struct ran_config *c,
         }
 }
 
+float ran_document_vector_weight(const struct ran_params *p, size_t id)
+{
+        const struct ran_document_vector_params *own = ran_document_vector_of(p);
+
+        return own != NULL && own->token_weight != NULL ? own->token_weight[id] : 1;
+}
+
 /* The weight of token t of the packed batch. */
 static float weight_of(const struct ran_workspace *w, const struct ran_params *p, size_t t)
 {
-        return p->token_weight != NULL ? p->token_weight[w->packed->ids[t]] : 1;
+        return ran_document_vector_weight(p, w->packed->ids[t]);
 }
 
 /* 1 over the weights of document b. A file may have weights of 0. */

@@ -17,6 +17,16 @@
 
 #include "nn/workspace.h"
 
+/* The table of the part "vectors". */
+struct ran_document_vector_params {
+        const float *token_weight; /* (V), mapped: of tokens; NULL: all are 1 */
+};
+/* NULL: a model without the part. */
+static inline struct ran_document_vector_params *ran_document_vector_of(const struct ran_params *p)
+{
+        return p->own[RAN_PART_VECTORS];
+}
+
 /* Its width; 0 for an encoder without outputs of tokens. */
 size_t ran_document_vector_width(const struct ran_config *c);
 /* v (width) of document b of w->packed, after ran_encode. */
@@ -29,6 +39,8 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
                                   const float *dv);
 
+/* The weight of a token in the vectors of a model. */
+float ran_document_vector_weight(const struct ran_params *p, size_t id);
 /* weight (V) of tokens: a / (a + p), with p the frequency of a token by the biases alone of a
  * language model's output. */
 extern const double ran_document_vector_smooth; /* a: a token of frequency p counts a / (a + p) */

@@ -27,10 +27,17 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                 w->x[l] = w->x[0];
 }
 
+static bool components(const struct ran_config *c)
+{
+        (void)c;
+        return true;
+}
+
 const struct ran_part ran_part_static = {
         .is_in = is_in,
         .encodes = true,
         .per_token = true,
         .check = check,
         .lay_out = lay_out,
+        .components = components,
 };

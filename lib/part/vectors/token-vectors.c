@@ -38,29 +38,48 @@ struct texts {
         struct ran_spool ids_spool, at_spool;
 };
 
-static int gather(struct texts *t, const struct ran_dataset *const *set, size_t sets,
-                  struct ran_error *err)
+/* So many texts of a set have at most so many positions. */
+static size_t count_texts(const struct ran_dataset *d, size_t most)
 {
-        t->n = 1;
-        for (size_t i = 0; i < sets; i++)
-                t->n += set[i]->first[set[i]->B] + set[i]->B;
-        if (t->n > UINT32_MAX)
-                return ran_fail(err, RAN_EINVAL, "%zu tokens are too many to count pairs of", t->n);
+        size_t n = 0;
+
+        while (n < d->B && d->first[n + 1] + n + 1 <= most)
+                n++;
+        return n;
+}
+
+static int add_texts(struct texts *t, const struct ran_dataset *d, size_t n, struct ran_error *err)
+{
+        size_t at = t->n;
+
+        t->n += d->first[n] + n;
         t->ids = ran_spool_reserve(&t->ids_spool, t->n, sizeof *t->ids, err);
         if (t->ids == NULL)
                 return (int)err->code;
-        size_t at = 0;
-        t->ids[at++] = RAN_NO_ID;
-        for (size_t i = 0; i < sets; i++)
-                for (size_t b = 0; b < set[i]->B; b++) {
-                        const size_t L = set[i]->first[b + 1] - set[i]->first[b];
+        for (size_t b = 0; b < n; b++) {
+                const size_t L = d->first[b + 1] - d->first[b];
 
-                        if (L > 0)
-                                memcpy(t->ids + at, set[i]->ids + set[i]->first[b],
-                                       L * sizeof *t->ids);
-                        at += L;
-                        t->ids[at++] = RAN_NO_ID;
-                }
+                if (L > 0)
+                        memcpy(t->ids + at, d->ids + d->first[b], L * sizeof *t->ids);
+                at += L;
+                t->ids[at++] = RAN_NO_ID;
+        }
+        return RAN_OK;
+}
+
+static int gather(struct texts *t, const struct ran_dataset *const *set, size_t sets, size_t most,
+                  struct ran_error *err)
+{
+        t->ids = ran_spool_reserve(&t->ids_spool, 1, sizeof *t->ids, err);
+        if (t->ids == NULL)
+                return (int)err->code;
+        t->ids[t->n++] = RAN_NO_ID;
+        for (size_t i = 0; i < sets; i++) {
+                const size_t n = count_texts(set[i], most);
+
+                RAN_TRY(add_texts(t, set[i], n, err));
+                most -= set[i]->first[n] + n;
+        }
         return RAN_OK;
 }
 
@@ -292,10 +311,9 @@ static int count_all(struct ran_token_pairs *p, const struct texts *t, size_t V,
         return rc;
 }
 
-static int count(struct ran_token_pairs *p, struct texts *t, const struct ran_dataset *const *set,
-                 size_t sets, size_t V, struct ran_pool *pool, struct ran_error *err)
+static int count(struct ran_token_pairs *p, struct texts *t, size_t V, struct ran_pool *pool,
+                 struct ran_error *err)
 {
-        RAN_TRY(gather(t, set, sets, err));
         RAN_TRY(find_positions(t, err));
         p->count = ran_alloc(V, sizeof *p->count, err);
         p->pmi.first = ran_alloc(V + 1, sizeof *p->pmi.first, err);
@@ -307,14 +325,17 @@ static int count(struct ran_token_pairs *p, struct texts *t, const struct ran_da
 }
 
 int ran_token_pairs_count(struct ran_token_pairs *p, const struct ran_dataset *const *set,
-                          size_t sets, size_t V, struct ran_pool *pool, struct ran_error *err)
+                          size_t sets, size_t V, size_t most, struct ran_pool *pool,
+                          struct ran_error *err)
 {
         const size_t keep = sets > 0 ? set[0]->keep : 0;
         struct texts t = {.V = V, .ids_spool.keep = keep, .at_spool.keep = keep};
 
         err = ran_error_or_spare(err);
         *p = (struct ran_token_pairs){.pmi.n = V, .column.keep = keep, .x.keep = keep};
-        const int rc = count(p, &t, set, sets, V, pool, err);
+        int rc = gather(&t, set, sets, most, err);
+        if (rc == RAN_OK)
+                rc = count(p, &t, V, pool, err);
         ran_spool_release(&t.ids_spool);
         ran_spool_release(&t.at_spool);
         free(t.first);

@@ -272,18 +272,24 @@ static int open_config(struct ran_vector_folder *f, const char *path, bool neede
         return blame(name, rc, err);
 }
 
+/* name: of the file at hand. */
+static int open_files(struct ran_vector_folder *f, const char *path, struct ran_buf *name,
+                      struct ran_error *err)
+{
+        bool static_embedding = false;
+
+        RAN_TRY(open_tokenizer(f, path, name, err));
+        RAN_TRY(open_rows(f, path, &static_embedding, name, err));
+        return open_config(f, path, !static_embedding, name, err);
+}
+
 int ran_vector_folder_open(struct ran_vector_folder *f, const char *path, struct ran_error *err)
 {
         struct ran_buf name = {0};
-        bool static_embedding = false;
 
         err = ran_error_or_spare(err);
         *f = (struct ran_vector_folder){0};
-        int rc = open_tokenizer(f, path, &name, err);
-        if (rc == RAN_OK)
-                rc = open_rows(f, path, &static_embedding, &name, err);
-        if (rc == RAN_OK)
-                rc = open_config(f, path, !static_embedding, &name, err);
+        const int rc = open_files(f, path, &name, err);
         ran_buf_release(&name);
         if (rc != RAN_OK)
                 ran_vector_folder_release(f);

@@ -58,13 +58,15 @@ static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const st
                      size_t V, size_t C, size_t rows)
 {
         (void)C, (void)rows;
-        *to = (struct ran_mapped_table){"token.weight", 0, V, &p->token_weight, false};
+        *to = (struct ran_mapped_table){"token.weight", 0, V,
+                                        &ran_document_vector_of(p)->token_weight, false};
         return ran_config_has_vector(c) ? 0 : 1;
 }
 
 const struct ran_part ran_part_vectors = {
         .is_in = is_in,
         .check = check,
+        .params_size = sizeof(struct ran_document_vector_params),
         .tables = tables,
         .features = ran_document_vector_width,
         .feature = ran_document_vector,
