@@ -300,7 +300,7 @@ size_t classify_best(const struct classifier *c, const float *p)
 
 /* Abstains if the label is less probable than --threshold, or if the prediction set has several. A
  * label with a threshold of its own has reached it. */
-bool classify_is_given(const struct classifier *c, const float *p, size_t best)
+static bool is_given(const struct classifier *c, const float *p, size_t best)
 {
         const float *limit = c->decision.limit;
         bool reached = limit != NULL && limit[best] >= 0;
@@ -314,7 +314,7 @@ bool classify_gives(const struct classifier *c, const float *p, size_t best, siz
 {
         if (c->thresholds != NULL)
                 return p[i] >= c->thresholds[i];
-        return i == best && classify_is_given(c, p, best);
+        return i == best && is_given(c, p, best);
 }
 
 /* One label, or null. */
@@ -323,7 +323,7 @@ static void add_single(struct ran_buf *out, const struct classifier *c, const fl
         size_t best = classify_best(c, p);
 
         ran_buf_str(out, "\"label\":");
-        if (classify_is_given(c, p, best))
+        if (is_given(c, p, best))
                 add_label(out, c, best);
         else
                 ran_buf_str(out, "null");
@@ -447,9 +447,7 @@ static int write_row(const struct classifier *c, struct scratch *s, const struct
         if (c->thresholds != NULL)
                 add_labels(&row, c, s->p, c->thresholds, 0);
         else
-                cmd_row_text(&row, classify_is_given(c, s->p, best)
-                                           ? ran_model_label(c->model, best)
-                                           : "");
+                cmd_row_text(&row, is_given(c, s->p, best) ? ran_model_label(c->model, best) : "");
         cmd_row_float(&row, s->p[best]);
         if (c->options->coverage > 0)
                 add_labels(&row, c, s->p, NULL, c->cut);

@@ -42,9 +42,8 @@ struct classify_scored classify_last(void *scratch);
 int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
                     const float **v, struct ran_error *err);
 /* One label a document: the label to show, which is the most probable one unless an option decides
- * otherwise; and whether it is given, by these options, --threshold and --abstain. */
+ * otherwise. */
 size_t classify_best(const struct classifier *c, const float *p);
-bool classify_is_given(const struct classifier *c, const float *p, size_t best);
 /* Whether a document gets label i, if `best` is the one to show; of several labels any. */
 bool classify_gives(const struct classifier *c, const float *p, size_t best, size_t i);
 

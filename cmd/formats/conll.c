@@ -142,7 +142,9 @@ static bool is_numbered(const struct walk *at)
         return w.n > 2 && w.line[0] == '2' && w.line[1] == '\t';
 }
 
-int conll_begin(struct conll *c, const char *block, size_t n, struct ran_error *err)
+/* Reads the first sentence of a file; word and tag have been set. RAN_EFORMAT: there are no such
+ * columns. */
+static int begin_file(struct conll *c, const char *block, size_t n, struct ran_error *err)
 {
         struct walk w = {.block = block, .size = n};
         struct ran_span tag, last;
@@ -416,7 +418,7 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
                 return RAN_ENOMEM;
         *c = (struct conll){.word = i->word_column, .tag = i->tag_column};
         i->state = c;
-        RAN_TRY(conll_begin(c, first->s, first->n, err));
+        RAN_TRY(begin_file(c, first->s, first->n, err));
         if (c->numbered && !c->universal && i->word_column == 0)
                 i->assumed = c->tag == 3 ? "the second column has the words, the third the tags"
                                          : "the second column has the words, the last the tags";

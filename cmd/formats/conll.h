@@ -34,10 +34,6 @@ size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last
 /* Whether a line is a word of CoNLL-U. */
 bool conll_is_universal(const char *line, size_t n);
 
-/* Reads the first sentence of a file; word and tag have been set. RAN_EFORMAT: there are no such
- * columns. */
-int conll_begin(struct conll *c, const char *block, size_t n, struct ran_error *err);
-
 /* The columns of a file that is read as CoNLL; NULL for other formats. */
 const struct conll *conll_of(const struct import *i);
 

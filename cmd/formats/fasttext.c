@@ -4,8 +4,6 @@
  * label becomes `label`, any other number of them `labels`; the format fasttext-labels always makes
  * `labels`, for documents with any number of labels.
  */
-#include "cmd/formats/fasttext.h"
-
 #include <string.h>
 
 #include "cmd/formats/foreign.h"
@@ -13,9 +11,11 @@
 #include "cmd/formats/json.h"
 #include "cmd/formats/output.h"
 
+#define FASTTEXT_PREFIX "__label__"
 enum { PREFIX = sizeof(FASTTEXT_PREFIX) - 1 };
 
-bool fasttext_is_space(char c)
+/* The characters that separate words for fastText; a NUL, too. */
+static bool is_space(char c)
 {
         return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
 }
@@ -28,7 +28,7 @@ static const char *refuses(const char *label)
         bool space = *label == '\0';
 
         for (; *label != '\0'; label++)
-                space |= fasttext_is_space(*label);
+                space |= is_space(*label);
         return space ? "is empty or has white space" : NULL;
 }
 
@@ -44,7 +44,7 @@ static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
 {
         for (size_t i = begin; i < out->len; i++) {
                 bool first = i == begin || out->data[i - 1] == ' ';
-                if (fasttext_is_space(out->data[i]))
+                if (is_space(out->data[i]))
                         out->data[i] = ' ';
                 if (first && out->len - i >= PREFIX &&
                     memcmp(out->data + i, FASTTEXT_PREFIX, PREFIX) == 0)
@@ -75,10 +75,10 @@ const struct output_format output_fasttext = {
 /* The next word [*word, *end) from `at` on; false when no word is left. */
 static bool next_word(const char *s, size_t n, size_t at, size_t *word, size_t *end)
 {
-        while (at < n && fasttext_is_space(s[at]))
+        while (at < n && is_space(s[at]))
                 at++;
         *word = at;
-        while (at < n && !fasttext_is_space(s[at]))
+        while (at < n && !is_space(s[at]))
                 at++;
         *end = at;
         return *word < *end;

@@ -7,11 +7,6 @@
 
 static const struct train_task *const tasks[RAN_TASK_COUNT] = {RAN_VERB_TASKS(ENTRY)};
 
-const struct train_task *train_task_of(int task)
-{
-        return tasks[task];
-}
-
 const struct train_task *train_task_of_verb(const char *name)
 {
         int task = 0;

@@ -12,7 +12,6 @@
 RAN_VERB_TASKS(TRAIN_TASK_DECLARE)
 extern const struct train_task train_task_unlabelled; /* texts of a classifier without labels */
 
-const struct train_task *train_task_of(int task); /* RAN_TASK_... */
 /* The verb of a task is its name. */
 const struct train_task *train_task_of_verb(const char *name);
 

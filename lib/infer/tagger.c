@@ -4,18 +4,15 @@
 
 #include <string.h>
 
-void ran_tagger_decode(const struct ran_score_words *k, const struct ran_tag_rules *rules, size_t n,
-                       uint32_t *tags)
+/* The best tags (n) that the rules allow. Each sentence is a chain of its own; without a CRF its
+ * transitions are 0. */
+static void decode(const struct ran_score_words *k, const struct ran_tag_rules *rules, size_t n,
+                   uint32_t *tags)
 {
         const struct ran_crf_rules allowed = {rules->start, rules->open, rules->type};
 
         ran_crf_decode_sentences(tags, k->logits, &k->crf, rules->start != NULL ? &allowed : NULL,
                                  k->begins, n, k->C, k->chain);
-}
-
-void ran_tagger_marginals(const struct ran_score_words *k, size_t n)
-{
-        ran_crf_marginals_sentences(k->marginals, k->logits, &k->crf, k->begins, n, k->C, k->chain);
 }
 
 int ran_tagger_tags(struct ran_state *s, const struct ran_tag_rules *rules,
@@ -25,12 +22,12 @@ int ran_tagger_tags(struct ran_state *s, const struct ran_tag_rules *rules,
         struct ran_score_words k;
         size_t n = d->words;
         RAN_TRY(ran_score_words(s, d, &k, err));
-        ran_tagger_decode(&k, rules, n, tags);
+        decode(&k, rules, n, tags);
         if (logits != NULL)
                 memcpy(logits, k.logits, n * k.C * sizeof *logits);
         if (score == NULL)
                 return RAN_OK;
-        ran_tagger_marginals(&k, n);
+        ran_crf_marginals_sentences(k.marginals, k.logits, &k.crf, k.begins, n, k.C, k.chain);
         for (size_t i = 0; i < n; i++)
                 score[i] = k.marginals[i * k.C + tags[i]];
         return RAN_OK;

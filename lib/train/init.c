@@ -257,7 +257,8 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-const struct ran_dataset *ran_trainer_targets(struct ran_trainer *t)
+/* Its documents, with the targets of this fit. */
+static const struct ran_dataset *targets(struct ran_trainer *t)
 {
         if (t->at.epochs.refit == 0 || t->job->refit_soft == NULL)
                 return t->job->train;
@@ -272,7 +273,7 @@ struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
                                        .p = &t->weights.p,
                                        .V = t->V,
                                        .C = t->C,
-                                       .d = ran_trainer_targets(t),
+                                       .d = targets(t),
                                        .document = t->loop.document,
                                        .documents = t->loop.documents,
                                        .class_weight = t->loop.batcher.of.class_weight,

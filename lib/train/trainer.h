@@ -92,10 +92,8 @@ void ran_trainer_release_first(struct ran_trainer *t);
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
 void ran_trainer_release(struct ran_trainer *t);
 
-/* What the linear model is fitted to, as the run stands; and its documents, with the targets of
- * this fit. */
+/* What the linear model is fitted to, as the run stands. */
 struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t);
-const struct ran_dataset *ran_trainer_targets(struct ran_trainer *t);
 
 /* Starts over, with all documents. */
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);

@@ -75,6 +75,24 @@ train() {
   jq -en "$own > $largest and $own >= 0.7"
 }
 
+@test "skewed: the models of the folds begin as the model does, with --init, and with layers that stay" {
+  documents 400 >few.jsonl
+  label=$(jq -r .label few.jsonl | sort | uniq -c | sort -n | tail -1 | awk '{print $2}')
+  encoder=$BATS_TEST_DIRNAME/../encoders/sentence-mean
+  for options in --frozen '--tune-layers 1 --wide-layer 2 --epochs 1'; do
+    ran-train classify -q --base none --init "$encoder" $options --threshold-for "$label=recall:0.5" -o kept.ran few.jsonl
+    ran-train info --format json kept.ran | jq -e '.training.decisions | length == 1'
+  done
+  # Two encoders that differ in nothing but their weights.
+  ran-tokenize learn -q --vocab-size 200 -o v.json few.jsonl
+  for seed in 1 2; do
+    ran-train mlm -q --vocab v.json --dim 8 --layers 1 --heads 2 --head-dim 4 --epochs 1 --seed $seed -o begin.ran few.jsonl
+    ran-train classify -q --init begin.ran --wide 0 --epochs 1 --threshold-for "$label=recall:0.5" -o $seed.ran few.jsonl
+    ran-train info --format json $seed.ran | jq .training.decisions >$seed.decided
+  done
+  run ! cmp 1.decided 2.decided
+}
+
 @test "skewed: precision, several labels a document, training again and with other threads" {
   train -j 1 --threshold-for no=precision:0.99 --threshold-for yes=recall:0.5 -o two.ran train.jsonl
   ran-train info --format json two.ran | jq -e '.training.decisions | map(.label) == ["no", "yes"] and

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cmd/formats/conll.h"
-#include "cmd/formats/fasttext.h"
 #include "cmd/content/masked.h"
 #include "cmd/formats/import.h"
 #include "cmd/formats/output.h"

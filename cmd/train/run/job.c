@@ -303,14 +303,14 @@ int train_job_run(struct train_session *s)
         describe_data(s, &training);
         job.training = training.data;
         train_texts_job(s, &job);
+        train_init_job(&s->init, &job);
+        job.vector_cache = s->vectors;
+        job.below = s->below;
         int status = train_thresholds_find(s, &job, &about);
         describe_split(s, &about);
         if (about.failed)
                 cmd_die(CMD_FAILED, "no memory to describe the data");
         job.about = about.data;
-        train_init_job(&s->init, &job);
-        job.vector_cache = s->vectors;
-        job.below = s->below;
         train_unlabelled_describe(s, &job, &training);
         if (mode->replay != NULL)
                 train_replay_check(&s->replay, &job);

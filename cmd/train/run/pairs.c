@@ -15,7 +15,8 @@
 enum { PAIRS_VOCABULARY = 5000 };
 #define PAIRS_SMOOTHING 0.1
 
-bool train_pairs_have_defaults(const struct train_session *s)
+/* Whether such records would get defaults of their own. */
+static bool have_defaults(const struct train_session *s)
 {
         return s->task->task == RAN_TASK_LM && s->source.mask == RAN_MASK_NONE &&
                s->model == NULL && s->init.model == NULL;
@@ -25,7 +26,7 @@ bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_sett
 {
         struct ran_error err;
 
-        if (!train_pairs_have_defaults(s) || s->init.file != NULL)
+        if (!have_defaults(s) || s->init.file != NULL)
                 return false;
         for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
                 if (cmd_was_set(f->name))
@@ -69,7 +70,7 @@ void train_pairs_adapt(struct train_session *s)
         ran_buf_str(&said, "the records have a source and a target:");
         config.mask = RAN_MASK_PREFIX;
         adopt(s, &config, &settings, "--mask prefix", &said);
-        bool defaults = train_pairs_have_defaults(s);
+        bool defaults = have_defaults(s);
         if (defaults && is_free(s, "cell")) {
                 config.ran.cell = RAN_CELL_PRENORM;
                 adopt(s, &config, &settings, "--cell prenorm", &said);

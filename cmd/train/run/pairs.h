@@ -4,9 +4,7 @@
 
 #include "cmd/train/run/session.h"
 
-/* Whether records with a source and a target would get defaults of their own. */
-bool train_pairs_have_defaults(const struct train_session *s);
-/* Whether they get a vocabulary of their own: *v. */
+/* Whether records with a source and a target get a vocabulary of their own: *v. */
 bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v);
 /* The mask prefix, and those defaults for what is not set; names them. For data that have sources
  * and targets where nobody set a mask. */

@@ -291,7 +291,7 @@ static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct r
         return ran_tokenizer_find(t, word, n, &id) ? RAN_OK : ran_tokenizer_add(t, word, n, err);
 }
 
-int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+static int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         uint32_t *order = ran_counter_order(c, err);
         size_t n = 0, length;
@@ -324,7 +324,7 @@ static int learn_tokens(const struct ran_counter *c, struct ran_tokenizer *t, st
 {
         switch (t->type) {
         case TOKENIZER_WORD:
-                return ran_learn_words(c, t, err);
+                return learn_words(c, t, err);
         case TOKENIZER_WORDPIECE:
                 return ran_learn_wordpiece(c, t, err);
         case TOKENIZER_BPE:

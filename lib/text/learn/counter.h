@@ -21,7 +21,6 @@ uint32_t *ran_counter_order(const struct ran_counter *c, struct ran_error *err);
 
 /* Each adds tokens to t, which has the reserved ones, up to settings.vocab_size; RAN_EINVAL without
  * words. */
-int ran_learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
 int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t,
                         struct ran_error *err);
 int ran_learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
