@@ -625,6 +625,61 @@ values() {
   [ "$(cat mine/test)" = precious ]
 }
 
+# ---- few-labels ----------------------------------------------------------------------------------
+
+# stub_peers: modules that look like those of the method sentences. The vector of a text is how often
+# it says "wet" and "dry"; `encoded` gets each text that is encoded.
+stub_peers() {
+  mkdir -p stub/sklearn
+  : >stub/sklearn/__init__.py
+  echo 'class LogisticRegression:
+    def __init__(self, **settings): pass' >stub/sklearn/linear_model.py
+  echo 'class GridSearchCV:
+    def __init__(self, *settings, **more): pass
+    def fit(self, vectors, labels):
+        self.seen = list(zip(vectors, labels))
+        return self
+    def predict(self, vectors):
+        def distance(a, b): return sum((x - y) ** 2 for x, y in zip(a, b))
+        return [min(self.seen, key=lambda s: distance(s[0], v))[1] for v in vectors]' >stub/sklearn/model_selection.py
+  echo 'class SentenceTransformer:
+    def __init__(self, folder, device): pass
+    def encode(self, texts):
+        with open("encoded", "a") as file:
+            file.writelines(t + "\n" for t in texts)
+        return [[t.count("wet"), t.count("dry")] for t in texts]' >stub/sentence_transformers.py
+}
+
+@test "few-labels: mean of the draws, each text encoded once; once more, nothing is done anew [all]" {
+  command -v python3 >/dev/null || skip 'there is no python3'
+  stub_peers
+  mkdir one two
+  weather >one/train.jsonl
+  sed 's/number/the number/' one/train.jsonl >one/dev.jsonl
+  sed 's/day/night/' one/train.jsonl | gzip >two/train.jsonl.gz # without documents to test on
+  few() {
+    PYTHONPATH=$PWD/stub few-labels --init "$root/tests/encoders/sentence-mean" --methods 'linear frozen sentences' \
+      --documents 8 -n 2 --dev 6 --work kept "$@"
+  }
+  few one two >table
+  [ "$(wc -l <table)" -eq 5 ]
+  [ "$(ls kept/*.result | wc -l)" -eq 12 ]
+  grep -Eq '^two  *8  *[0-9.]+  *[0-9.]+  *100.00$' table
+  [ "$(wc -l <encoded)" -ge 12 ] # documents to test on, at least
+  [ -z "$(sort encoded | uniq -d)" ]
+  # What it has is not learned again, and the mean is that of the draws.
+  echo 'one 8 1 linear 20 0 1' >kept/one-8-1-linear.result
+  echo 'one 8 2 linear 31 0 1' >kept/one-8-2-linear.result
+  : >stub/sentence_transformers.py # nothing to encode with
+  rm kept/one-8-1-sentences.result
+  few one | grep -q '^one  *8  *25.50 '
+  run -2 few
+  run -2 few --methods forest one
+  [[ $output == *'there is no method forest'* ]]
+  run -3 few --dev 5 one
+  [[ $output == *'kept is of another model, or tested on other documents'* ]]
+}
+
 # ---- long-sources --------------------------------------------------------------------------------
 
 # pairs N FIRST: as many, with numbers from FIRST on in both texts.
