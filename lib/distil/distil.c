@@ -445,41 +445,51 @@ static void describe(const struct distiller *d, struct ran_buf *out)
         ran_buf_add(out, "}", 2); /* with the NUL that ends it */
 }
 
-static int write_static(const struct distiller *d, const char *path, struct ran_error *err)
+/* layout: of c, which is checked. */
+static int write_rows(const struct distiller *d, const struct ran_config *c,
+                      const struct ran_layout *layout, const char *path, struct ran_error *err)
 {
-        struct ran_config c = {0};
-        struct ran_layout layout;
         struct ran_params p;
         struct ran_buf description = {0};
 
-        RAN_TRY(ran_fields_init(ran_config_fields, &c, err));
-        c.task = RAN_TASK_EMBED;
-        ran_config_take_static(&c, d->D);
-        c.linear.wide = 0;
-        c.layers = 1;
-        int rc = ran_config_check(&c, err);
+        RAN_TRY(ran_params_init(&p, c, 0, err));
+        p.embed = d->rows;
+        describe(d, &description);
+        const struct ran_parts parts = {.config = c,
+                                        .layout = layout,
+                                        .params = &p,
+                                        .V = d->V,
+                                        .tokenizer = d->job->tokenizer,
+                                        .training = description.data,
+                                        .storage = d->job->storage};
+        const int rc = description.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
+                                          : ran_model_write(path, &parts, err);
+        ran_buf_release(&description);
+        ran_params_release(&p);
+        return rc;
+}
+
+static int configure(const struct distiller *d, struct ran_config *c, struct ran_error *err)
+{
+        RAN_TRY(ran_fields_init(ran_config_fields, c, err));
+        c->task = RAN_TASK_EMBED;
+        ran_config_take_static(c, d->D);
+        c->linear.wide = 0;
+        c->layers = 1;
+        return ran_config_check(c, err);
+}
+
+static int write_static(const struct distiller *d, const char *path, struct ran_error *err)
+{
+        struct ran_config c = {0};
+        struct ran_layout layout = {0};
+        int rc = configure(d, &c, err);
+
         if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, &c, 0, err);
-        if (rc == RAN_OK) {
-                rc = ran_params_init(&p, &c, 0, err);
-                describe(d, &description);
-                const struct ran_parts parts = {.config = &c,
-                                                .layout = &layout,
-                                                .params = &p,
-                                                .V = d->V,
-                                                .tokenizer = d->job->tokenizer,
-                                                .training = description.data,
-                                                .storage = d->job->storage};
-
-                p.embed = d->rows;
-                if (rc == RAN_OK && description.failed)
-                        rc = ran_fail(err, RAN_ENOMEM, "out of memory");
-                if (rc == RAN_OK)
-                        rc = ran_model_write(path, &parts, err);
-                ran_params_release(&p);
-                ran_layout_release(&layout);
-        }
-        ran_buf_release(&description);
+        if (rc == RAN_OK)
+                rc = write_rows(d, &c, &layout, path, err);
+        ran_layout_release(&layout);
         ran_fields_release(ran_config_fields, &c);
         return rc;
 }
@@ -512,19 +522,24 @@ static int make_static(struct distiller *d, const char *path, struct ran_error *
         return write_static(d, path, err);
 }
 
+static int measure_and_write(struct distiller *d, const struct ran_model *m, const char *path,
+                             struct ran_error *err)
+{
+        RAN_TRY(embed_held_out(d, m, err));
+        d->report->cosine = ran_lost_cosine(&d->lost);
+        RAN_TRY(measure(d, err));
+        return write_ran(d, m, path, err);
+}
+
 /* From what training leaves in `scratch`. */
 static int finish_ran(struct distiller *d, const char *scratch, const char *path,
                       struct ran_error *err)
 {
         struct ran_model *m = ran_model_open(scratch, false, err);
-        int rc = m != NULL ? embed_held_out(d, m, err) : (int)err->code;
 
-        if (rc == RAN_OK) {
-                d->report->cosine = ran_lost_cosine(&d->lost);
-                rc = measure(d, err);
-        }
-        if (rc == RAN_OK)
-                rc = write_ran(d, m, path, err);
+        if (m == NULL)
+                return (int)err->code;
+        const int rc = measure_and_write(d, m, path, err);
         ran_model_free(m);
         return rc;
 }

@@ -139,19 +139,20 @@ static int train(struct lesson *k, const char *path, struct ran_error *err)
         return ran_train(&job, err);
 }
 
+static int learn(struct lesson *k, const char *path, struct ran_error *err)
+{
+        RAN_TRY(configure(k, err));
+        RAN_TRY(add_texts(k, err));
+        RAN_TRY(give_rows(k, err));
+        sign(k);
+        return train(k, path, err);
+}
+
 int ran_student_train(const struct ran_student *s, const char *path, struct ran_error *err)
 {
         struct lesson k = {.student = s};
-        int rc = configure(&k, err);
+        const int rc = learn(&k, path, err);
 
-        if (rc == RAN_OK)
-                rc = add_texts(&k, err);
-        if (rc == RAN_OK)
-                rc = give_rows(&k, err);
-        if (rc == RAN_OK) {
-                sign(&k);
-                rc = train(&k, path, err);
-        }
         ran_dataset_release(&k.data);
         ran_embedding_release(&k.rows);
         ran_fields_release(ran_config_fields, &k.config);

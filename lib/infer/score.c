@@ -1,7 +1,7 @@
-/* score.c - one document at a time through an encoder and its head.
+/* score.c - documents through an encoder and its head.
  *
- * Each document is computed alone, never with others in one matrix product, so that its result
- * depends on its ids only, whatever engine multiplies. */
+ * A document's result depends on its ids only: it is computed alone, or with others in one matrix
+ * product where that has the same bits (ran_score_abreast). */
 #include "infer/score.h"
 #include "math/gemm.h"
 #include "infer/cache.h"

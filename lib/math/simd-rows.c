@@ -97,24 +97,48 @@ void RAN_KERNEL(raw_norm_bwd)(float *dx, size_t lddx, float *dw, float *db, cons
         norm_bwd(true, dx, lddx, dw, db, dy, lddy, x, ldx, stat, w, N, D);
 }
 
+/* Vectors of columns that are passed at once. */
+enum { COLUMNS = 8 };
+
+/* V vectors of columns side by side, of k elements each: rows are read once, as they lie. */
+static inline __attribute__((always_inline)) void
+max_columns(size_t V, float *top, uint32_t *at, const float *x, size_t ld, size_t N, size_t k)
+{
+        vf most[COLUMNS], v;
+        vi first[COLUMNS], row = {0}, more;
+
+#pragma GCC unroll 8
+        for (size_t j = 0; j < V; j++) {
+                most[j] = get(x + j * VL, k);
+                first[j] = (vi){0};
+        }
+        for (size_t r = 1; r < N; r++) {
+                row += 1;
+#pragma GCC unroll 8
+                for (size_t j = 0; j < V; j++) {
+                        v = get(x + r * ld + j * VL, k);
+                        more = v > most[j];
+                        first[j] = (row & more) | (first[j] & ~more);
+                        most[j] = max(v, most[j]);
+                }
+        }
+#pragma GCC unroll 8
+        for (size_t j = 0; j < V; j++) {
+                put(top + j * VL, most[j], k);
+                put((float *)at + j * VL, (vf)first[j], k);
+        }
+}
+
 void RAN_KERNEL(max_rows)(float *top, uint32_t *at, const float *x, size_t ld, size_t N, size_t D)
 {
-        EACH(i, k, D)
-        {
-                vf most = get(x + i, k);
-                vi first = {0}, row = {0};
+        size_t i = 0;
 
-                for (size_t r = 1; r < N; r++) {
-                        vf v = get(x + r * ld + i, k);
-                        vi more = v > most;
-
-                        row += 1;
-                        first = (row & more) | (first & ~more);
-                        most = max(v, most);
-                }
-                put(top + i, most, k);
-                put((float *)at + i, (vf)first, k);
-        }
+        for (; i + COLUMNS * VL <= D; i += COLUMNS * VL)
+                max_columns(COLUMNS, top + i, at + i, x + i, ld, N, VL);
+        for (; i + VL <= D; i += VL)
+                max_columns(1, top + i, at + i, x + i, ld, N, VL);
+        if (i < D)
+                max_columns(1, top + i, at + i, x + i, ld, N, D - i);
 }
 
 void RAN_KERNEL(softmax)(float *x, float scale, size_t n, double *log_sum)

@@ -330,9 +330,9 @@ struct ran_train_job {
         int storage;             /* how it stores the weights, RAN_STORAGE_...: they are rounded
                                   * before validation documents judge them for the last time */
         const char *checkpoint;  /* output.ckpt; NULL: none */
-        bool keep_checkpoint;    /* of all that was learned, when training is complete: the caller
-                                  * removes it; else it is removed */
-        double seconds;          /* the time for all of it; 0: as long as it takes */
+        bool keep_checkpoint; /* of all that was learned, if there is room: the caller removes it;
+                               * else it is removed when training is complete */
+        double seconds;       /* the time for all of it; 0: as long as it takes */
         struct ran_train_limit limit;
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;

@@ -228,7 +228,8 @@ static void check_max_rows(const struct ran_simd *k)
 {
         struct dice dice = {.key = 12};
 
-        for (size_t D = 1; D < KERNEL_SIZES; D++) {
+        for (size_t size = 0; size < KERNEL_SIZES; size++) {
+                const size_t D = kernel_size(size);
                 const size_t N = dice_size(&dice, 1, 9), ld = D + D % 3;
                 struct vector x = vector_new(N * ld), top = vector_new(D), at = vector_new(D);
                 uint32_t *row = (uint32_t *)at.x;
