@@ -267,3 +267,9 @@ weights() {
   refused 2 'leave out' ran-classify -m labels.ran --output-format html --eval train.jsonl
   run -3 sh -c 'ran-classify -m labels.ran --output-format html train.jsonl >/dev/full'
 }
+
+@test "page: of an encoder that reads documents together it had the first of each few" {
+  for i in $(seq 40); do echo "{\"text\":\"it was good $i\"}"; done >forty.jsonl
+  ran-classify -q -j 1 -m "$BATS_TEST_DIRNAME/../encoders/bert-classifier" --output-format html forty.jsonl >forty.html
+  [ "$(grep -o 'it was good [0-9]*' forty.html | sort -u | wc -l)" -eq 40 ]
+}
