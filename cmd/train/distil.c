@@ -437,8 +437,9 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 cmd_live(NULL);
         if (rc != RAN_OK && scratch != NULL)
                 unlink(scratch);
-        /* A full disk, too, takes nothing of what was computed. */
-        const bool kept = job.cache != NULL && (rc == RAN_EINTR || rc == RAN_EIO);
+        /* A full disk takes nothing of what was saved before. */
+        const bool kept = job.cache != NULL && (rc == RAN_EINTR || rc == RAN_EIO) &&
+                          access(job.cache, F_OK) == 0;
         const char *cache = kept ? job.cache : "",
                    *goes_on = kept ? ": the same command goes on" : "";
         if (rc == RAN_EINTR) {

@@ -262,6 +262,17 @@ extra() {
   [[ $output == *'not initialised from the base model: '*broken* ]]
 }
 
+@test "base: vectors of tokens are no base of a tagger, and the sentence says what is [all]" {
+  tags 20 >tagged.jsonl
+  ran-train classify -q --init english --encoder static -o models/vectors.ran train.jsonl
+  RAN_BASE=vectors run -0 ran-train tag --dry-run tagged.jsonl
+  [[ $output != *'base model'* ]]
+  run -0 ran-train tag --base vectors --dry-run tagged.jsonl
+  [[ $output == *'not initialised from vectors: it has no encoder to train'* ]]
+  refused 2 'vectors has vectors of tokens and no encoder to train: give --init english' ran-train tag --init vectors -o a.ran tagged.jsonl
+  run -0 ran-train tag --init vectors --encoder ran --epochs 1 --dry-run tagged.jsonl
+}
+
 @test "base: a training that began without it is resumed without it [all]" {
   tags 40 >tagged.jsonl
   sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl

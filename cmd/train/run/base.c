@@ -115,10 +115,14 @@ static bool suits(const struct train_session *s, const struct ran_model *m, cons
 {
         const struct ran_tokenizer *t = ran_model_tokenizer(m);
         const double known = t != NULL ? ran_counter_share(words, t) : 0;
-        const bool encodes = ran_config_has_encoder(ran_model_config(m));
+        const struct ran_config *c = ran_model_config(m);
+        /* A tagger trains what computes; a classifier reads rows of tokens. */
+        const bool encodes =
+                s->task->of_documents ? ran_config_has_encoder(c) : ran_config_has_layers(c);
 
         if (is_wanted(s) && !encodes)
-                cmd_note("not initialised from %s: it has no encoder", name);
+                cmd_note("not initialised from %s: it has no encoder%s", name,
+                         ran_config_has_encoder(c) ? " to train" : "");
         else if (is_wanted(s) && known < enough_known)
                 cmd_note("not initialised from %s: it knows %.0f %% of the words, and %.0f %% are "
                          "needed",

@@ -128,6 +128,11 @@ static void open_model(struct train_init *s, struct ran_config *config)
                 cmd_usage("--frozen keeps the encoder of %s: leave out --encoder", name);
         const size_t rows = config->linear.wide;
         take_config(config, from, name);
+        if (ran_config_has_encoder(config) && !ran_config_has_layers(config) &&
+            config->task != RAN_TASK_CLASSIFY)
+                cmd_usage("%s has vectors of tokens and no encoder to train: give --init english, "
+                          "or --encoder ran as well, to take the vectors alone",
+                          name);
         if (config->linear.wide == 0 && !ran_config_has_upper(config) &&
             (config->frozen || config->encoder == RAN_ENCODER_STATIC))
                 config->linear.wide = rows; /* the vectors are features of a linear model */

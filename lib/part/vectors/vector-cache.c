@@ -167,7 +167,7 @@ bool ran_vector_cache_find(struct ran_vector_cache *k, const struct ran_document
         const uint32_t at = ran_string_table_find(&k->keys, hash_of(key), "", 0, key, KEY);
         if (at != RAN_STRING_TABLE_NONE) {
                 memcpy(v, vector_at(k, at), k->width * sizeof *v);
-                k->found++;
+                k->found += at < k->olds;
         }
         pthread_mutex_unlock(&k->lock);
         return at != RAN_STRING_TABLE_NONE;
