@@ -650,6 +650,11 @@ stub_peers() {
         return [[t.count("wet"), t.count("dry")] for t in texts]' >stub/sentence_transformers.py
 }
 
+@test "few-labels: a method that needs a pretrained encoder says so [all]" {
+  run -2 few-labels --methods 'linear frozen' one
+  [[ $output == *'the method frozen needs a pretrained encoder: give --init FOLDER'* ]]
+}
+
 @test "few-labels: mean of the draws, each text encoded once; once more, nothing is done anew [all]" {
   command -v python3 >/dev/null || skip 'there is no python3'
   stub_peers
