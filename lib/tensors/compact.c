@@ -89,12 +89,13 @@ float ran_compact_row(int8_t *code, const float *x, size_t cols)
         return scale;
 }
 
+/* As a file gives them: a code has no -0. */
 static void round_row(float *x, size_t cols)
 {
         const float scale = scale_of(x, cols);
 
         for (size_t i = 0; i < cols; i++)
-                x[i] = scale > 0 ? scale * code_of(x[i], scale) : 0;
+                x[i] = scale > 0 ? scale * (float)(int8_t)code_of(x[i], scale) : 0;
 }
 
 static void round_half(float *x, size_t n)

@@ -30,6 +30,25 @@ train() {
   cmp none.ran one.ran
 }
 
+@test "vector-cache: the weights of a training in 8 bits are those of its model [all]" {
+  train -q --weights i8 --vector-cache v -o m.ran
+  run -0 --separate-stderr ran-classify -m m.ran --probs --vector-cache v train.jsonl
+  [[ $stderr == *'v: 60 vectors taken from it, 0 added'* ]]
+  train -q --weights i8 --threshold-for wet=recall:0.9 -o n.ran
+}
+
+@test "vector-cache: an encoder that reads spelling has vectors for each spelling [all]" {
+  RAN_ISA=portable ran-train distil -q -j 1 --teacher "$encoder" --dim 8 --encoder ran --layers 1 --heads 2 --window 4 \
+    --ran-epochs 1 -o small.ran train.jsonl
+  { cat train.jsonl && sed 's/rain and/RAIN AND/; s/sun by/SUN BY/' train.jsonl; } >both.jsonl
+  ran-train classify -q -j 1 --init small.ran --frozen --spelling 64 --no-dev -o m.ran both.jsonl
+  ran-classify -m m.ran --probs both.jsonl >without.jsonl
+  ran-classify -q -m m.ran --probs --vector-cache v both.jsonl >with.jsonl
+  diff with.jsonl without.jsonl
+  ran-classify -m m.ran --embed --only both.jsonl | jq -c .prediction.embedding | sort -u | wc -l >different
+  [ "$(cat different)" -eq 120 ]
+}
+
 @test "vector-cache: the file does not depend on the order of the documents or on threads" {
   train -q --vector-cache v -o m.ran
   tac train.jsonl >back.jsonl

@@ -88,6 +88,22 @@ TEST(compact_rows_are_rounded_by_half_a_step_at_most)
         CHECK(code[5] == 100 || code[5] == 0);
 }
 
+/* Weights in memory are those that a file gives back, zeros too. */
+TEST(compact_rounds_to_the_bits_that_codes_give_back)
+{
+        struct dice dice = {.key = 33};
+        float x[COLS], back[COLS];
+        int8_t code[COLS];
+
+        dice_floats(&dice, x, COLS, 0.4f);
+        x[3] = -1e-6f;
+        const float scale = ran_compact_row(code, x, COLS);
+        for (size_t i = 0; i < COLS; i++)
+                back[i] = scale * (float)code[i];
+        ran_compact_round(RAN_STORAGE_I8, x, 1, COLS);
+        CHECK(memcmp(x, back, sizeof x) == 0);
+}
+
 /* Weights that were judged are those that are stored, whatever the weight of the ensemble. */
 TEST(compact_codes_stay_when_what_was_rounded_is_rounded_again)
 {

@@ -1,7 +1,8 @@
 /* vector-cache.c - see vector-cache.h. The file is a safetensors file:
  *
  *      metadata   format "ran-vectors", encoder: a digest, digest: of the data
- *      document   U8 (n, 16): the beginning of the SHA-256 of a document's ids, ascending
+ *      document   U8 (n, 16): the beginning of the SHA-256 of a document's ids, ascending; of an
+ *                 encoder that reads spelling, of the ids of its spelling as well
  *      vector     F32 (n, width)
  *
  * It is read and written as a whole: vectors that a run made since the last time are lost if it is
@@ -11,6 +12,7 @@
 #include "base/string-table.h"
 #include "nn/digest.h"
 #include "nn/kept-file.h"
+#include "nn/part.h"
 #include "part/vectors/document-vector.h"
 #include "ran/model.h"
 
@@ -27,6 +29,7 @@ struct ran_vector_cache {
         float *copy;      /* of them, where they cannot be used in place */
         size_t olds, width;
         char encoder[65];
+        bool spells; /* the encoder reads the spelling of words */
         struct ran_string_table keys; /* those of the file first */
         float *vector;                /* (keys.n - olds, width) */
         size_t vector_cap;
@@ -37,19 +40,28 @@ struct ran_vector_cache {
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-static void key_of(const struct ran_document *d, char key[KEY])
+/* Ids in the same order of bytes on each machine. */
+static void add_ids(struct ran_sha256 *sha, const uint32_t *ids, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                const unsigned char bytes[4] = {
+                        (unsigned char)ids[i], (unsigned char)(ids[i] >> 8),
+                        (unsigned char)(ids[i] >> 16), (unsigned char)(ids[i] >> 24)};
+
+                ran_sha256_add(sha, bytes, sizeof bytes);
+        }
+}
+
+/* Of all that the encoder reads: "Wet" and "wet" may have the same ids. */
+static void key_of(const struct ran_vector_cache *k, const struct ran_document *d, char key[KEY])
 {
         struct ran_sha256 sha;
         char hex[65];
 
         ran_sha256_init(&sha);
-        for (size_t i = 0; i < d->L; i++) {
-                const unsigned char bytes[4] = {
-                        (unsigned char)d->ids[i], (unsigned char)(d->ids[i] >> 8),
-                        (unsigned char)(d->ids[i] >> 16), (unsigned char)(d->ids[i] >> 24)};
-
-                ran_sha256_add(&sha, bytes, sizeof bytes);
-        }
+        add_ids(&sha, d->ids, d->L);
+        if (k->spells && d->spelling != NULL)
+                add_ids(&sha, d->spelling, d->L * RAN_SPELLING);
         ran_sha256_hex(&sha, hex);
         for (size_t i = 0; i < KEY; i++) {
                 const char two[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
@@ -76,6 +88,7 @@ int ran_vector_cache_bind(struct ran_vector_cache *k, const struct ran_config *c
                                 "%s: holds vectors of another encoder: name another file",
                                 k->path != NULL ? k->path : "the cache");
         memcpy(k->encoder, encoder, sizeof encoder);
+        k->spells = ran_encoder_spelling(c) > 0;
         k->width = ran_document_vector_width(c);
         return RAN_OK;
 }
@@ -162,7 +175,7 @@ bool ran_vector_cache_find(struct ran_vector_cache *k, const struct ran_document
 {
         char key[KEY];
 
-        key_of(d, key);
+        key_of(k, d, key);
         pthread_mutex_lock(&k->lock);
         const uint32_t at = ran_string_table_find(&k->keys, hash_of(key), "", 0, key, KEY);
         if (at != RAN_STRING_TABLE_NONE) {
@@ -178,7 +191,7 @@ void ran_vector_cache_add(struct ran_vector_cache *k, const struct ran_document 
         char key[KEY];
         size_t room;
 
-        key_of(d, key);
+        key_of(k, d, key);
         pthread_mutex_lock(&k->lock);
         const size_t at = k->keys.n - k->olds;
         float *grown = NULL;
