@@ -34,8 +34,7 @@ const struct ran_field ran_distil_fields[] = {
          .high = 10000,
          .value = "N",
          .initial = "5",
-         /* After more of them the rows know the texts by heart, and leave a RAN nothing to learn.
-          */
+         /* After more of them the rows overfit, and leave a RAN nothing to learn. */
          .unless = {"encoder", "ran", "1"},
          .first = true,
          .help = "passes over the texts that fit the static vectors; 0: the vectors of the tokens "

@@ -176,33 +176,49 @@ TEST(modules_that_are_not_known_or_do_not_fit_are_refused)
         refuse_all(modules, sizeof modules / sizeof *modules);
 }
 
-TEST(weights_that_are_missing_in_surplus_or_damaged_are_refused)
+static const struct spoiled weights[] = {
+        {"bert", "model.safetensors", "encoder.layer.1.output.dense.bias",
+         "encoder.layer.1.output.dense.bath",
+         "there is no tensor encoder.layer.1.output.dense.bias, which config.json"},
+        {"bert", "model.safetensors", "\"dtype\":\"F32\",\"shape\":[32,32]",
+         "\"dtype\":\"I32\",\"shape\":[32,32]", "is I32: F32, F16, BF16 or F64 is needed"},
+};
+
+TEST(weights_that_are_missing_or_damaged_are_refused)
+{
+        refuse_all(weights, sizeof weights / sizeof *weights);
+}
+
+TEST(weights_in_surplus_are_refused)
+{
+        static const struct {
+                const char *folder, *tensor;
+                size_t rows, cols;
+                float x;
+                const char *says;
+        } surplus[] = {
+                {"bert", "encoder.layer.0.adapter.weight", 2, 2, 1,
+                 "tensor encoder.layer.0.adapter.weight is not part of a model"},
+                {"bert", "0.auto_model.embeddings.LayerNorm.weight", 2, 2, 1,
+                 "embeddings.LayerNorm.weight is there twice"},
+                {"bert-masked", "cls.predictions.decoder.weight", 140, 16, 0.5f,
+                 "cls.predictions.decoder.weight differs from the embedding"},
+        };
+
+        for (size_t i = 0; i < sizeof surplus / sizeof *surplus; i++) {
+                char *folder = hf_copy(surplus[i].folder);
+
+                hf_add_tensor(folder, surplus[i].tensor, surplus[i].rows, surplus[i].cols,
+                              surplus[i].x, NULL);
+                refuses(folder, surplus[i].says);
+        }
+}
+
+TEST(a_classifier_of_one_output_without_labels_is_refused)
 {
         static const char file[] = "model.safetensors";
-        char *folder = hf_copy("bert");
+        char *folder = hf_copy("bert-classifier");
 
-        hf_replace(folder, file, "encoder.layer.1.output.dense.bias",
-                   "encoder.layer.1.output.dense.bath");
-        refuses(folder, "there is no tensor encoder.layer.1.output.dense.bias, which config.json");
-
-        folder = hf_copy("bert");
-        hf_add_tensor(folder, "encoder.layer.0.adapter.weight", 2, 2, 1, NULL);
-        refuses(folder, "tensor encoder.layer.0.adapter.weight is not part of a model");
-
-        folder = hf_copy("bert");
-        hf_add_tensor(folder, "0.auto_model.embeddings.LayerNorm.weight", 2, 2, 1, NULL);
-        refuses(folder, "embeddings.LayerNorm.weight is there twice");
-
-        folder = hf_copy("bert");
-        hf_replace(folder, file, "\"dtype\":\"F32\",\"shape\":[32,32]",
-                   "\"dtype\":\"I32\",\"shape\":[32,32]");
-        refuses(folder, "is I32: F32, F16, BF16 or F64 is needed");
-
-        folder = hf_copy("bert-masked");
-        hf_add_tensor(folder, "cls.predictions.decoder.weight", 140, 16, 0.5f, NULL);
-        refuses(folder, "cls.predictions.decoder.weight differs from the embedding");
-
-        folder = hf_copy("bert-classifier");
         hf_replace(folder, file, "\"classifier.weight\"", "\"classifier.wEight\"");
         hf_add_tensor(folder, "classifier.weight", 1, 16, 1, NULL);
         hf_replace(folder, "config.json", "\"id2label\"", "\"labels\"");
