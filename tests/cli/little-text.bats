@@ -10,8 +10,8 @@ setup_file() {
   cd "$BATS_FILE_TMPDIR" || exit
   documents 60 30 >train.jsonl
   mkdir models
-  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --cell prenorm --epochs 1 -o models/english-vectors.ran train.jsonl
-  cp models/english-vectors.ran models/english.ran # the base of taggers
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --cell prenorm --epochs 1 -o models/english.ran train.jsonl
+  cp models/english.ran models/english-tags.ran
 }
 
 setup() {
@@ -45,26 +45,37 @@ tags() {
 
 @test "base: little text is initialised from it, as --init MODEL --encoder static does, byte for byte" {
   run -0 ran-train classify -o a.ran train.jsonl
-  [[ $output == *' words: initialised from the base model english-vectors (--init english-vectors --encoder static); --base none leaves it out'* ]]
-  ran-train classify -q --base none --init english-vectors --encoder static -o b.ran train.jsonl
+  [[ $output == *' words: initialised from the base model english (--init english --encoder static); --base none leaves it out'* ]]
+  ran-train classify -q --base none --init english --encoder static -o b.ran train.jsonl
   cmp a.ran b.ran
   ran-train info --format json a.ran | jq -e '.encoder == "static" and .config.dim == 8 and .training.init.digest != null'
   run -0 ran-train info a.ran
   [[ $output == *'static, width 8'* ]]
 }
 
+@test "base: one that learned vectors of documents is frozen, byte for byte as --init MODEL --frozen" {
+  ran-train distil -q --teacher "$BATS_TEST_DIRNAME/../encoders/sentence-mean" --dim 8 --encoder ran --layers 1 --heads 2 --window 16 \
+    --ran-epochs 1 -o models/english.ran train.jsonl
+  run -0 ran-train classify -o a.ran train.jsonl
+  [[ $output == *' words: initialised from the base model english (--init english --frozen); --base none leaves it out'* ]]
+  ran-train classify -q --init english --frozen -o b.ran train.jsonl
+  cmp a.ran b.ran
+  rm models/english.ran # a model needs its base no more
+  ran-classify -m a.ran --only train.jsonl | jq -es 'length == 60 and all(.[]; .prediction.label)'
+}
+
 @test "base: a model that was initialised from it is replayed with --init" {
   ran-train classify -q -o a.ran train.jsonl
   run -2 ran-train classify --replay a.ran train.jsonl
   [[ $output == *'was trained with --init: give that file again'* ]]
-  run -0 ran-train classify --replay a.ran --init english-vectors train.jsonl
+  run -0 ran-train classify --replay a.ran --init english train.jsonl
   [[ $output == *'is reproduced, byte for byte'* ]]
 }
 
 # extra MODEL: how many words extend the vocabulary of the base model in it, and the first of them.
 extra() {
   local own
-  own=$(ran-train info --format json models/english-vectors.ran | jq .vocabulary.tokens)
+  own=$(ran-train info --format json models/english.ran | jq .vocabulary.tokens)
   tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1")" >header.json
   jq -r '.["tokenizer.json"].data_offsets | "\(.[0]) \(.[1] - .[0])"' header.json >at
   read -r from n <at
@@ -77,40 +88,40 @@ extra() {
     echo '{"text": "Smartphone hapax touchscreen smartphone", "label": "wet"}' &&
     echo '{"text": "word1 legomenon word2 touchscreen", "label": "wet"}'; } >new.jsonl
   run -0 ran-train classify -o a.ran new.jsonl
-  [[ $output == *'words of the documents added to the vocabulary of english-vectors: 2'* ]]
+  [[ $output == *'words of the documents added to the vocabulary of english: 2'* ]]
   [ "$(extra a.ran)" = '2 smartphone' ]
-  run -0 ran-train classify --replay a.ran --init english-vectors new.jsonl
+  run -0 ran-train classify --replay a.ran --init english new.jsonl
   [[ $output == *'is reproduced, byte for byte'* ]]
   for j in 1 3; do
-    ran-train classify -q -j $j --init english-vectors --encoder static --resume -o b.ran new.jsonl
+    ran-train classify -q -j $j --init english --encoder static --resume -o b.ran new.jsonl
     cmp a.ran b.ran
   done
   echo '{"text": "rain and the smartphone"}' | ran-classify -m a.ran --evidence 1 >/dev/null
-  ran-train classify -q --init english-vectors --encoder static --add-words 0 -o none.ran new.jsonl
+  ran-train classify -q --init english --encoder static --add-words 0 -o none.ran new.jsonl
   [ "$(extra none.ran)" = '0 null' ]
-  ran-train classify -q --init english-vectors --encoder static --add-words 1 -o all.ran new.jsonl
+  ran-train classify -q --init english --encoder static --add-words 1 -o all.ran new.jsonl
   [ "$(extra all.ran)" = '4 smartphone' ]
-  run -0 ran-train classify --init english-vectors --epochs 1 -o whole.ran new.jsonl
+  run -0 ran-train classify --init english --epochs 1 -o whole.ran new.jsonl
   [[ $output != *'words of the documents added'* ]]
-  run -0 ran-train classify --init english-vectors --epochs 1 --add-words 2 -o whole.ran new.jsonl
+  run -0 ran-train classify --init english --epochs 1 --add-words 2 -o whole.ran new.jsonl
   [[ $output == *'words of the documents added'*': 2'* ]]
-  run -0 ran-train classify --replay whole.ran --init english-vectors new.jsonl
+  run -0 ran-train classify --replay whole.ran --init english new.jsonl
   refused 2 '--add-words extends the vocabulary of --init MODEL' ran-train classify --add-words 3 -o a.ran train.jsonl
 }
 
 @test "init: a vocabulary is extended beside documents that are ids [all]" {
-  ran-train classify -q --init english-vectors --encoder static --add-words 0 -o a.ran train.jsonl
+  ran-train classify -q --init english --encoder static --add-words 0 -o a.ran train.jsonl
   tail -c +9 a.ran | head -c "$(od -An -tu8 -N8 a.ran)" | jq -r '.["tokenizer.json"].data_offsets[0]' >from
   tail -c +$((9 + $(od -An -tu8 -N8 a.ran) + $(cat from))) a.ran >vocab.json
   ran-tokenize encode -q --vocab vocab.json train.jsonl >coded.jsonl
   jq -c '{label: .label, ids: .encoding.ids}' coded.jsonl >ids.jsonl
   sed 's/word1/smartphone/' train.jsonl >words.jsonl
-  run -0 ran-train classify --init english-vectors --encoder static -o b.ran ids.jsonl words.jsonl
-  [[ $output == *'words of the documents added to the vocabulary of english-vectors: 1'* ]]
-  run -0 ran-train classify --init english-vectors --encoder static -o b.ran ids.jsonl
+  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl words.jsonl
+  [[ $output == *'words of the documents added to the vocabulary of english: 1'* ]]
+  run -0 ran-train classify --init english --encoder static -o b.ran ids.jsonl
   [[ $output != *'words of the documents added'* ]]
   # Encodings are of the vocabulary as it was: other files may have them, too.
-  run -0 ran-train classify --init english-vectors --encoder static --dev coded.jsonl -o b.ran words.jsonl coded.jsonl
+  run -0 ran-train classify --init english --encoder static --dev coded.jsonl -o b.ran words.jsonl coded.jsonl
   [[ $output == *'documents have an "encoding": no words are added'* ]]
   run -0 ran-classify -m b.ran coded.jsonl
 }
@@ -120,7 +131,7 @@ extra() {
   shape='--dim 8 --layers 1 --heads 1 --head-dim 8 --epochs 1 --no-early-stop --no-refit --no-dev -q'
   # shellcheck disable=SC2086 # options, a word each
   ran-train classify $shape --spelling 64 --vocab-type wordpiece --vocab-size 90 -o spelled.ran train.jsonl
-  ran-train classify -q --init english-vectors --encoder static --add-words 0 -o a.ran train.jsonl
+  ran-train classify -q --init english --encoder static --add-words 0 -o a.ran train.jsonl
   tail -c +9 a.ran | head -c "$(od -An -tu8 -N8 a.ran)" | jq -r '.["tokenizer.json"].data_offsets[0]' >from
   tail -c +$((9 + $(od -An -tu8 -N8 a.ran) + $(cat from))) a.ran >vocab.json
   ran-tokenize encode -q --vocab vocab.json train.jsonl >coded.jsonl
@@ -138,9 +149,9 @@ extra() {
   run -0 ran-train classify --init spaces.ran --encoder static -o b.ran marked.jsonl
   [ "$(extra b.ran | cut -d ' ' -f 1)" -gt 0 ]
   run ! grep -qaF '"##phone"' b.ran
-  refused 2 'is for ran-train classify' ran-train tag --init english-vectors --add-words 2 -o b.ran tagged.jsonl
-  refused 2 'leave out --add-words' ran-train classify --replay a.ran --init english-vectors --add-words 5 train.jsonl
-  refused 2 'exclude each other' ran-train classify --init english-vectors --add-words 2 --pretrain train.jsonl -o b.ran train.jsonl
+  refused 2 'is for ran-train classify' ran-train tag --init english --add-words 2 -o b.ran tagged.jsonl
+  refused 2 'leave out --add-words' ran-train classify --replay a.ran --init english --add-words 5 train.jsonl
+  refused 2 'exclude each other' ran-train classify --init english --add-words 2 --pretrain train.jsonl -o b.ran train.jsonl
 }
 
 @test "no-dev: an encoder that nothing judges is left out, unless an option asks for one [all]" {
@@ -171,7 +182,7 @@ extra() {
   RAN_BASE=none not_begun
   RAN_BASE='' begun
   RAN_BASE=missing not_begun
-  mv models/english-vectors.ran models/klingon.ran
+  mv models/english.ran models/klingon.ran
   not_begun
   begun --base klingon
   RAN_BASE=klingon begun
@@ -183,7 +194,7 @@ extra() {
 @test "base: options that ask for another vocabulary, encoder or training of it do without [all]" {
   begun --seed 3 --wide-cost 1 --no-affixes --no-refit
   for option in '--dim 16' '--encoder none' '--wide 0' '--vocab-size 100' '--epochs 2' '--no-frozen' '--pretrain train.jsonl' \
-    '--init english-vectors'; do
+    '--init english'; do
     read -ra words <<<"$option"
     not_begun "${words[@]}"
   done
@@ -232,10 +243,10 @@ extra() {
 @test "base: a tagger is initialised from the whole encoder, also one with a spelling of its own" {
   tags 20 >tagged.jsonl
   sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
-  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english.ran plain.jsonl train.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english-tags.ran plain.jsonl train.jsonl
   run -0 ran-train tag --epochs 1 -o a.ran tagged.jsonl
-  [[ $output == *'only 100 words: initialised from the base model english (--init english); --base none leaves it out'* ]]
-  ran-train tag -q --epochs 1 --init english -o b.ran tagged.jsonl
+  [[ $output == *'only 100 words: initialised from the base model english-tags (--init english-tags); --base none leaves it out'* ]]
+  ran-train tag -q --epochs 1 --init english-tags -o b.ran tagged.jsonl
   cmp a.ran b.ran
   ran-train tag -q --base none --vocab-type wordpiece --min-count 1 --dim 8 --heads 2 --head-dim 4 --spelling 128 --epochs 1 --no-dev \
     -o names.ran tagged.jsonl
@@ -269,14 +280,14 @@ extra() {
   [[ $output != *'base model'* ]]
   run -0 ran-train tag --base vectors --dry-run tagged.jsonl
   [[ $output == *'not initialised from vectors: it has no encoder to train'* ]]
-  refused 2 'vectors has vectors of tokens and no encoder to train: give --init english' ran-train tag --init vectors -o a.ran tagged.jsonl
+  refused 2 'vectors has vectors of tokens and no encoder to train: give --init english-tags,' ran-train tag --init vectors -o a.ran tagged.jsonl
   run -0 ran-train tag --init vectors --encoder ran --epochs 1 --dry-run tagged.jsonl
 }
 
 @test "base: a training that began without it is resumed without it [all]" {
   tags 40 >tagged.jsonl
   sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
-  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english.ran plain.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english-tags.ran plain.jsonl
   ran-train tag -q --base none --no-dev --epochs 90 -o whole.ran tagged.jsonl
   ended_by INT 'epoch [1-9]' said ran-train tag --base none --no-dev --epochs 90 --progress always -o a.ran tagged.jsonl
   [ -e a.ran ] || run -0 ran-train tag --no-dev --epochs 90 --resume -o a.ran tagged.jsonl

@@ -79,10 +79,10 @@ labels() { ran-train info -q --format json "$@" | jq -c .labels; }
 }
 
 @test "the base model that nobody named is not overwritten either" {
-  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --layers 1 --epochs 1 -o ../models/english-vectors.ran d.jsonl
-  sum=$(sha256sum ../models/english-vectors.ran)
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --layers 1 --epochs 1 -o ../models/english.ran d.jsonl
+  sum=$(sha256sum ../models/english.ran)
   unset RAN_BASE
-  refused 2 "english-vectors.ran is an input: it cannot also be the output" \
-    ran-train classify -o ../models/english-vectors.ran d.jsonl
-  [ "$(sha256sum ../models/english-vectors.ran)" = "$sum" ]
+  refused 2 "english.ran is an input: it cannot also be the output" \
+    ran-train classify -o ../models/english.ran d.jsonl
+  [ "$(sha256sum ../models/english.ran)" = "$sum" ]
 }

@@ -24,13 +24,13 @@ static size_t few_words(const struct train_session *s)
         return s->task->of_documents ? FEW_WORDS : FEW_WORDS_OF_TAGGER;
 }
 
-/* NULL: none. A tagger trains the whole encoder, which the vectors of tokens lack. */
+/* NULL: none. A tagger trains a whole encoder: best one that predicted masked tokens. */
 static const char *name_of(const struct train_session *s)
 {
         const char *asked = s->options->file.base, *name = asked != NULL ? asked : getenv("RAN_BASE");
 
         if (name == NULL || *name == '\0')
-                name = s->task->of_documents ? "english-vectors" : "english";
+                name = s->task->of_documents ? "english" : "english-tags";
         return strcmp(name, "none") != 0 ? name : NULL;
 }
 
@@ -164,7 +164,10 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         s->config.tag.join_sentences = s->source.join; /* sentences are joined already */
         cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
                  "--base none leaves it out",
-                 own, name, name, s->task->of_documents ? " --encoder static" : "");
+                 own, name, name,
+                 !s->task->of_documents                    ? ""
+                 : s->config.encoder == RAN_ENCODER_STATIC ? " --encoder static"
+                                                           : " --frozen");
         if (s->task->of_documents)
                 train_init_extend(&s->init, &s->config, words);
         return train_init_vocabulary(&s->init);

@@ -130,8 +130,8 @@ static void open_model(struct train_init *s, struct ran_config *config)
         take_config(config, from, name);
         if (ran_config_has_encoder(config) && !ran_config_has_layers(config) &&
             config->task != RAN_TASK_CLASSIFY)
-                cmd_usage("%s has vectors of tokens and no encoder to train: give --init english, "
-                          "or --encoder ran as well, to take the vectors alone",
+                cmd_usage("%s has vectors of tokens and no encoder to train: give --init "
+                          "english-tags, or --encoder ran as well, to take the vectors alone",
                           name);
         if (config->linear.wide == 0 && !ran_config_has_upper(config) &&
             (config->frozen || config->encoder == RAN_ENCODER_STATIC))
@@ -291,7 +291,12 @@ void train_init_open(struct train_init *s, const struct train_init_options *opti
 void train_init_base(struct train_init *s, const struct train_init_options *options,
                      struct ran_config *config)
 {
-        if (config->task == RAN_TASK_CLASSIFY)
+        const bool documents = config->task == RAN_TASK_CLASSIFY;
+
+        /* What it learned of documents, else of tokens. */
+        if (documents && ran_config_has_vector(ran_model_config(s->model)))
+                config->frozen = true;
+        else if (documents)
                 config->encoder = RAN_ENCODER_STATIC;
         train_init_open(s, options, config);
 }

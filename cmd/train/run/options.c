@@ -44,8 +44,8 @@ const struct ran_field train_file_fields[] = {
                  "makes of documents in FILE, and take from there what it has"},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
-                 "words; none: from no model. Default: RAN_BASE, else english-vectors, for "
-                 "tag english"},
+                 "words; none: from no model. Default: RAN_BASE, else english, for tag "
+                 "english-tags"},
         {"pretrain", 0, RAN_FIELD_LIST, FILE_AT(pretrain), .value = "FILE", .local = true,
          .help = "let the encoder learn from the text of the documents and of FILE, "
                  "whose records need no labels, before it learns from the labels; may be repeated",

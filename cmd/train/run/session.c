@@ -290,6 +290,8 @@ static void take_given(struct train_session *s)
         s->source.tokenizer = train_init_vocabulary(&s->init);
         s->source.V = ran_tokenizer_size(s->source.tokenizer);
         check_config(s);
+        if (s->vectors == NULL && s->below == NULL)
+                open_vectors(s); /* those of a base model */
 }
 
 /* For struct train_source. */
