@@ -27,7 +27,8 @@ static size_t few_words(const struct train_session *s)
 /* NULL: none. A tagger trains a whole encoder: best one that predicted masked tokens. */
 static const char *name_of(const struct train_session *s)
 {
-        const char *asked = s->options->file.base, *name = asked != NULL ? asked : getenv("RAN_BASE");
+        const char *asked = s->options->file.base,
+                   *name = asked != NULL ? asked : getenv("RAN_BASE");
 
         if (name == NULL || *name == '\0')
                 name = s->task->of_documents ? "english" : "english-tags";
@@ -45,6 +46,14 @@ static bool is_asked_otherwise(const struct train_session *s)
                 if (cmd_was_asked(f->name))
                         return true;
         return false;
+}
+
+/* Whether --base or RAN_BASE names it. */
+static bool is_named(const struct train_session *s)
+{
+        const char *name = getenv("RAN_BASE");
+
+        return s->options->file.base != NULL || (name != NULL && *name != '\0');
 }
 
 /* Whether --base names it, and not RAN_BASE. */
@@ -104,7 +113,7 @@ bool train_base_may_serve(const struct train_session *s)
         cmd_model_find(name, &path);
         bool found = access(path.data, F_OK) == 0;
         ran_buf_release(&path);
-        if (!found && is_wanted(s))
+        if (!found && is_named(s))
                 ran_model_free(load(s, name)); /* says where it looked */
         return found;
 }
