@@ -67,19 +67,3 @@ void ran_dense_fold(const struct ran_dense_frame *t, size_t F, size_t C, const f
                 bias[c] = (float)((double)bias[c] - sum);
         }
 }
-
-void ran_dense_unfold(const struct ran_dense_frame *t, size_t F, size_t C, float *of_x,
-                      const float *of_v, float *bias)
-{
-        for (size_t c = 0; c < C; c++) {
-                double sum = 0;
-
-                for (size_t f = 0; f < F; f++) {
-                        const double w = (double)of_v[f * C + c];
-
-                        of_x[f * C + c] = t->factor[f] > 0 ? (float)(w / t->factor[f]) : 0;
-                        sum += w * t->mean[f];
-                }
-                bias[c] = (float)((double)bias[c] + sum);
-        }
-}

@@ -1,5 +1,5 @@
 /* dense.h - the vectors of documents that a frozen encoder makes (part/vectors/document-vector.h),
- * as features of the linear model beside its n-grams.
+ * as a linear model has them beside its n-grams.
  *
  * Of n documents, feature f of vector v is
  *
@@ -7,8 +7,7 @@
  *
  * The vectors of tokens that stand still are principal components, the large ones first, and means
  * of them: what hardly differs is mostly noise, and stays small. So those features are scaled
- * alike; others are not. Both so that x has length 1 on average, as the n-grams of a document have,
- * times a scale that cross-validation chooses (cross-validate.h). A feature that is the same in all
+ * alike; others are not. Both so that x has length 1 on average. A feature that is the same in all
  * documents is 0. Weights of x become weights of v, as a model has them, when the fit is done: mean
  * and deviation go into weights and bias.
  */
@@ -41,10 +40,8 @@ struct ran_dense_frame {
 int ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
                          const size_t *document, size_t n, bool alike, struct ran_error *err);
 void ran_dense_frame_release(struct ran_dense_frame *t);
-/* Weights (F, C) of x to those of v, with the bias (C); and back. */
+/* Weights (F, C) of x to those of v, with the bias (C). */
 void ran_dense_fold(const struct ran_dense_frame *t, size_t F, size_t C, const float *of_x,
                     float *of_v, float *bias);
-void ran_dense_unfold(const struct ran_dense_frame *t, size_t F, size_t C, float *of_x,
-                      const float *of_v, float *bias);
 
 #endif

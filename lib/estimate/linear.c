@@ -13,8 +13,7 @@
 struct shape {
         const struct ran_run_sizes *run;
         const struct ran_feature_lists *lists;
-        size_t n, columns, entries; /* entries: but the dense ones, */
-        size_t dense;               /* of which a row has so many */
+        size_t n, columns, entries;
 };
 
 static void add_spool(double room, double *memory, double *file, size_t keep)
@@ -30,12 +29,9 @@ static int measure(struct shape *s, const size_t *document, size_t n, struct ran
 
         if (idf == NULL)
                 return RAN_ENOMEM;
-        const size_t dense = ran_parts_features(c);
-
         ran_feature_lists_idf(s->lists, c, document, n, idf);
         s->n = n;
-        s->columns = s->dense = dense;
-        s->entries = 0;
+        s->columns = s->entries = 0;
         for (size_t g = 0; g < rows; g++)
                 s->columns += idf[g] > 0;
         for (size_t i = 0; i < n; i++)
@@ -53,7 +49,7 @@ static double matrix_bytes(const struct shape *s, double *file)
         double matrix = 8 * (double)s->n + 4 * (double)s->columns;
 
         add_spool(4 * (double)s->entries, &matrix, file, keep);
-        add_spool(4 * ((double)s->entries + (double)s->n * (double)s->dense), &matrix, file, keep);
+        add_spool(4 * (double)s->entries, &matrix, file, keep);
         return matrix;
 }
 
@@ -71,7 +67,7 @@ static double fit_bytes(const struct shape *s, double *file)
         const struct ran_dataset *d = job->train;
         const double n = (double)s->n, numbering = numbering_bytes(s);
         size_t threads = ran_pool_threads(job->pool);
-        const struct ran_cross_validated k = {job->settings->wide_ratios, s->dense > 0,
+        const struct ran_cross_validated k = {job->settings->wide_ratios,
                                               job->config->linear.affixes};
         double chosen = ran_cross_validate_bytes(&k, d, s->n, s->columns, threads);
         double last = ran_svm_bytes(d, s->n, s->columns, true);

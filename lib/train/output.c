@@ -303,6 +303,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                 if (ran_config_has_features(t->c)) {
                         ran_buf_str(&more, ",\"dense\":");
                         ran_buf_double(&more, t->at.linear.dense);
+                        ran_buf_str(&more, ",\"shrinkage\":");
+                        ran_buf_double(&more, t->at.linear.shrinkage);
                 }
                 if (ran_has_linear_model(t->c))
                         ran_buf_printf(&more, ",\"ratios\":%s",

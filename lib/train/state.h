@@ -19,7 +19,8 @@
         X(cost, WEIGHT)  /* C; 0: not chosen yet */ \
         X(ratios, FLAG)  /* as chosen */            \
         X(affixes, SIZE) /* r of affixes, svm.h */  \
-        X(dense, SIZE)   /* scale of the vectors of a frozen encoder */
+        X(dense, SIZE)   /* weight of the vectors of a frozen encoder */ \
+        X(shrinkage, SIZE) /* λ of their covariance, discriminant.h */
 
 /* pretrained: the first phase (stages.h), once it is over. */
 #define RAN_STATE_PRETRAINED(X)                                                           \

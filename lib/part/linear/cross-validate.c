@@ -8,27 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDS = 5, ENOUGH = 1000 };
+enum { FOLDS = RAN_FOLDS, ENOUGH = 1000 };
 
 /* Ascending. */
 static const double costs[] = {0.25, 0.5, 2, 8};
 /* With ratios, for where there are too few documents to validate. */
 static const double cost_of_few = 0.5;
-/* The scales of a frozen encoder's features, beside n-grams of length 1, ascending. A race tries
- * the middle one first, and that is also for where there are too few documents to validate. Of
- * equally good ones the smaller: 0 leaves them out. */
-static const double scales_of_dense[] = {0, 0.3, 1};
 /* The weights of affixes beside n-grams, in the order in which they are tried: the next for the
  * best so far. */
 static const double scales_of_affixes[] = {1, 0.4};
 enum { COSTS = sizeof costs / sizeof *costs };
-enum { DENSE = sizeof scales_of_dense / sizeof *scales_of_dense };
 enum { AFFIXES = sizeof scales_of_affixes / sizeof *scales_of_affixes };
-enum { PATHS = 2 * DENSE + AFFIXES - 1, CHAINS = PATHS * FOLDS };
+enum { PATHS = 2 + AFFIXES - 1, CHAINS = PATHS * FOLDS };
 
 /* What paths differ in. */
 struct setting {
-        double dense, affixes;
+        double affixes;
         bool ratios;
 };
 /* A smaller tolerance or more passes change no choice, they only take longer. The first cost of a
@@ -73,6 +68,7 @@ struct validation {
         size_t folds, first;     /* those that there may be; the first of them is for all paths */
         bool races;              /* the first fold takes paths out */
         bool used[FOLDS];        /* those that were left out of fits */
+        float *logits;           /* (rows in the order, C) of what is predicted, or NULL */
         struct path path[PATHS];
         size_t paths;
         struct chain chain[CHAINS]; /* of a heat */
@@ -204,8 +200,7 @@ struct candidate {
         size_t cost;
 };
 
-/* The one with the least loss; of equal ones that with the smallest scale of dense features, and
- * then the first. */
+/* The one with the least loss; of equal ones the first. */
 static struct candidate find_best(struct validation *x)
 {
         struct candidate best = {NULL, 0};
@@ -214,10 +209,8 @@ static struct candidate find_best(struct validation *x)
         for (size_t i = 0; i < x->paths; i++)
                 for (size_t c = 0; c < x->n_costs; c++) {
                         const double loss = loss_of(x, &x->path[i], c);
-                        const bool equal = best.path != NULL && loss <= least && loss >= least;
 
-                        if (loss < least ||
-                            (equal && x->path[i].setting.dense < best.path->setting.dense)) {
+                        if (loss < least) {
                                 least = loss;
                                 best = (struct candidate){&x->path[i], c};
                         }
@@ -255,8 +248,11 @@ static int validate(struct chain *a)
         const struct validation *x = a->x;
         const struct ran_svm *k = x->k;
         const size_t from = x->begin[a->fold];
-        const struct ran_ensemble_rows rows = {k->d, k->document, x->order + from,
-                                               x->begin[a->fold + 1] - from};
+        const struct ran_ensemble_rows rows = {.d = k->d,
+                                               .document = k->document,
+                                               .row = x->order + from,
+                                               .n = x->begin[a->fold + 1] - from,
+                                               .least = 0.5};
         size_t numbers;
 
         if (__builtin_mul_overflow(rows.n, k->d->C, &numbers))
@@ -266,8 +262,9 @@ static int validate(struct chain *a)
                 return RAN_ENOMEM;
         ran_svm_solver_score(a->solver, rows.row, rows.n, logits);
         int rc = ran_ensemble_fit_rows(&a->path->ensemble[a->at][a->fold],
-                                       a->path->loss[a->at] + from, ran_ensemble_default, &rows,
-                                       logits, &a->err);
+                                       a->path->loss[a->at] + from, &rows, logits, &a->err);
+        if (x->logits != NULL && rows.n > 0)
+                memcpy(x->logits + from * k->d->C, logits, numbers * sizeof *logits);
         free(logits);
         return rc;
 }
@@ -296,7 +293,6 @@ static int start(struct chain *a)
         k.row = a->row;
         k.n -= to - from;
         k.ratios = a->path->setting.ratios;
-        k.dense = a->path->setting.dense;
         k.affixes = a->path->setting.affixes;
         a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
         if (a->solver == NULL)
@@ -470,14 +466,9 @@ static int add_path(struct validation *x, struct setting s)
  * together. */
 static int list_paths(struct validation *x, int ratios)
 {
-        const bool dense = x->k->features->dense > 0, all = dense && !x->races;
-        const size_t from = dense && !all ? DENSE / 2 : 0, n = all ? DENSE : 1;
-
         for (int with = 1; with >= 0; with--)
-                for (size_t i = from; i < from + n; i++)
-                        if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
-                                RAN_TRY(add_path(x, (struct setting){scales_of_dense[i],
-                                                                     scales_of_affixes[0], with}));
+                if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
+                        RAN_TRY(add_path(x, (struct setting){scales_of_affixes[0], with}));
         return RAN_OK;
 }
 
@@ -486,19 +477,6 @@ static int add_like(struct validation *x, const struct path *like, struct settin
 {
         RAN_TRY(add_path(x, s));
         memcpy(x->path[x->paths - 1].out, like->out, sizeof like->out);
-        return RAN_OK;
-}
-
-/* The best path with other scales of dense features. */
-static int add_dense(struct validation *x, const struct path *best)
-{
-        struct setting s = best->setting;
-
-        for (size_t i = 0; i < DENSE && x->k->features->dense > 0 && x->races; i++) {
-                s.dense = scales_of_dense[i];
-                if (i != DENSE / 2)
-                        RAN_TRY(add_like(x, best, s));
-        }
         return RAN_OK;
 }
 
@@ -521,15 +499,14 @@ static void add_chains(struct validation *x, size_t first, size_t fold)
         x->used[fold] = true;
 }
 
-/* The best path so far with other scales leaves out the first fold, too. */
-static int try_others(struct validation *x,
-                      int (*add)(struct validation *x, const struct path *best), double share)
+/* The best path so far with other affixes leaves out the first fold, too. */
+static int try_others(struct validation *x, double share)
 {
         const struct candidate best = find_best(x);
         const size_t first = x->paths;
 
         if (best.path != NULL)
-                RAN_TRY(add(x, best.path));
+                RAN_TRY(add_affixes(x, best.path));
         if (x->paths == first) {
                 x->share += share;
                 return RAN_OK;
@@ -566,8 +543,7 @@ static int try_folds(struct validation *x, double share)
  * fold: they are no more than a refinement. */
 static int try_all(struct validation *x, int ratios, struct ran_error *err)
 {
-        const double of_first = 0.4, of_dense = 0.15, of_affixes = 0.1,
-                     of_folds = 1 - of_first - of_dense - of_affixes;
+        const double of_first = 0.5, of_affixes = 0.1, of_folds = 1 - of_first - of_affixes;
         size_t paths;
 
         RAN_TRY(make_folds(x, err));
@@ -582,11 +558,8 @@ static int try_all(struct validation *x, int ratios, struct ran_error *err)
         RAN_TRY(run_heat(x, of_first));
         if (x->races)
                 drop_worse(x, 0, surely);
-        RAN_TRY(try_others(x, add_dense, of_dense));
-        if (x->races)
-                drop_worse(x, 0, surely);
         paths = x->paths;
-        RAN_TRY(try_others(x, add_affixes, of_affixes));
+        RAN_TRY(try_others(x, of_affixes));
         return x->races ? race_on(x, drop_worse(x, paths, 0), of_folds) : try_folds(x, of_folds);
 }
 
@@ -621,7 +594,6 @@ static void set_default(struct ran_svm *k, double *cost, int ratios)
 {
         *cost = *cost > 0 ? *cost : cost_of_few;
         k->ratios = ratios != RAN_RATIOS_NO;
-        k->dense = scales_of_dense[DENSE / 2];
         k->affixes = scales_of_affixes[0];
         k->ensemble = (struct ran_ensemble){0};
 }
@@ -634,16 +606,60 @@ static void set_best(struct validation *x, struct ran_svm *k, double *cost)
                 return;
         *cost = x->cost[best.cost];
         k->ratios = best.path->setting.ratios;
-        k->dense = best.path->setting.dense;
         k->affixes = best.path->setting.affixes;
         k->ensemble = mean_ensemble(x, &best);
 }
 
-int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
-                       const float *bias, int (*pass)(void *arg, size_t passes, double share),
-                       void *arg, struct ran_error *err)
+/* The best one once more, for what it says of the folds. */
+static int hold_out(struct validation *x, struct ran_held_out *h)
 {
-        const bool tries = *cost == 0 || ratios == RAN_RATIOS_AUTO || k->features->dense > 0;
+        const struct candidate best = find_best(x);
+        const size_t C = x->k->d->C, rows = x->begin[x->folds];
+        size_t numbers, fold;
+
+        if (best.path == NULL)
+                return RAN_OK;
+        if (__builtin_mul_overflow(rows, C, &numbers))
+                return RAN_ENOMEM;
+        h->row = ran_alloc(rows, sizeof *h->row, x->err);
+        x->logits = h->logits = ran_alloc_floats(numbers, x->err);
+        if (h->row == NULL || h->logits == NULL)
+                return RAN_ENOMEM;
+        for (fold = 0; fold < FOLDS; fold++)
+                if (x->used[fold])
+                        x->chain[x->chains++] = (struct chain){.x = x,
+                                                               .path = best.path,
+                                                               .fold = fold,
+                                                               .from = best.cost,
+                                                               .at = best.cost,
+                                                               .end = best.cost + 1};
+        RAN_TRY(run_heat(x, 0));
+        for (fold = 0; fold < x->folds; fold++) {
+                const size_t from = x->begin[fold], n = x->begin[fold + 1] - from;
+
+                if (!x->used[fold])
+                        continue;
+                memcpy(h->row + h->n, x->order + from, n * sizeof *h->row);
+                memmove(h->logits + h->n * C, h->logits + from * C, n * C * sizeof *h->logits);
+                h->n += n;
+                h->begin[++h->folds] = h->n;
+        }
+        return RAN_OK;
+}
+
+void ran_held_out_release(struct ran_held_out *h)
+{
+        free(h->row);
+        free(h->logits);
+        *h = (struct ran_held_out){0};
+}
+
+int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
+                       const float *bias, struct ran_held_out *held_out,
+                       int (*pass)(void *arg, size_t passes, double share), void *arg,
+                       struct ran_error *err)
+{
+        const bool tries = *cost == 0 || ratios == RAN_RATIOS_AUTO || held_out != NULL;
         struct validation x = {
                 .k = k, .weight = weight, .bias = bias, .pass = pass, .arg = arg, .err = err};
         int rc = RAN_OK;
@@ -653,6 +669,8 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
                 x.cost[i] = *cost > 0 ? *cost : costs[i];
         if (tries && k->n >= FOLDS)
                 rc = try_all(&x, ratios, err);
+        if (rc == RAN_OK && held_out != NULL)
+                rc = hold_out(&x, held_out);
         if (rc == RAN_OK) {
                 set_default(k, cost, ratios);
                 set_best(&x, k, cost);
@@ -677,13 +695,10 @@ static size_t count_paths(const struct ran_cross_validated *k, size_t n, size_t 
 {
         bool races;
         const size_t folds = folds_of(n, &races), ratios = k->ratios == RAN_RATIOS_AUTO ? 2 : 1;
-        const size_t first = ratios * (k->dense && !races ? DENSE : 1);
-        const size_t dense = k->dense && races ? DENSE - 1 : 0;
-        const size_t paths = first + dense + (k->affixes ? AFFIXES - 1 : 0);
+        const size_t paths = ratios + (k->affixes ? AFFIXES - 1 : 0);
         const size_t further = races ? paths * (folds > 1) : paths * (folds - 1);
 
-        *chains = first > dense ? first : dense;
-        *chains = *chains > further ? *chains : further;
+        *chains = ratios > further ? ratios : further;
         return paths;
 }
 

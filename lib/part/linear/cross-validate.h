@@ -8,14 +8,11 @@
  * fold. What counts is the loss, with the scale of the logits (and the offset of several labels)
  * that suits the fold: it sees every document, where accuracy sees those near the boundary.
  *
- * With the features of a frozen encoder it also chooses their scale beside the n-grams; 0 says that
- * they do not help.
- *
  * It is a race. All settings leave out the first fold. What is worse there than the best by a
  * standard error of the difference, document by document, is out, and a C beyond one that is worse
- * is not tried. Other scales of dense features and of affixes are tried for the best setting only,
- * at its C that are left. What is left leaves out the other folds, one after another, while what is
- * worse by two standard errors is out. A first fold of few documents takes nothing out.
+ * is not tried. Other scales of affixes are tried for the best setting only, at its C that are
+ * left. What is left leaves out the other folds, one after another, while what is worse by two
+ * standard errors is out. A first fold of few documents takes nothing out.
  *
  * A path is a setting with all C, a chain a path and a fold: a solver that goes from the smallest C
  * to the largest, each starting where the last ended. Chains go side by side, as many as there are
@@ -26,18 +23,29 @@
 
 #include "part/linear/svm.h"
 
-/* Sets *cost, if that is 0, k->dense, if there are such features, k->affixes, k->ratios, if
- * `ratios` is RAN_RATIOS_AUTO, for the rows of k, and k->ensemble. With neither cost nor ratios to
- * choose or too few documents nothing is tried. weight (c->linear.wide, C) and bias (C) are where
+/* What the best setting says of rows that it was not fitted to. Zero-initialise. */
+enum { RAN_FOLDS = 5 };
+struct ran_held_out {
+        size_t n, folds;
+        size_t begin[RAN_FOLDS + 1]; /* where each fold begins in row; behind the last, n */
+        size_t *row;                 /* (n) */
+        float *logits;               /* (n, C) */
+};
+void ran_held_out_release(struct ran_held_out *h);
+
+/* Sets *cost, if that is 0, k->affixes, k->ratios, if `ratios` is RAN_RATIOS_AUTO, for the rows of
+ * k, k->ensemble, and, unless it is NULL, *held_out (n = 0: too few documents). With neither cost
+ * nor ratios to choose nor held_out or too few documents nothing is tried. weight (c->linear.wide, C) and bias (C) are where
  * fits start, as for ran_svm_fit. pass is called with the number of rounds so far, by any thread of
  * k->pool, but by one at a time, and may end it as there: then *cost and k->ratios stay. */
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
-                       const float *bias, int (*pass)(void *arg, size_t passes, double share),
-                       void *arg, struct ran_error *err);
+                       const float *bias, struct ran_held_out *held_out,
+                       int (*pass)(void *arg, size_t passes, double share), void *arg,
+                       struct ran_error *err);
 /* The most bytes that this takes with so many threads, for n rows of so many columns. */
 struct ran_cross_validated {
         int ratios;
-        bool dense, affixes; /* whether there are such features */
+        bool affixes; /* whether there are such features */
 };
 double ran_cross_validate_bytes(const struct ran_cross_validated *k, const struct ran_dataset *d,
                                 size_t n, size_t columns, size_t threads);

@@ -36,14 +36,16 @@ int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble p
                             const struct ran_dataset *d, const float *encoder, const float *linear,
                             struct ran_error *err);
 
-/* The same for logits linear (n, C) of training documents that were held out: row i is
- * document[row[i]]. They count as much as in training; so does loss (n), of each. */
+/* The same for logits (n, C) of training documents that were held out: row i is document[row[i]].
+ * They count as much as in training; so does loss (n), of each. */
 struct ran_ensemble_rows {
         const struct ran_dataset *d;
         const size_t *document, *row;
         size_t n;
+        const float *encoder; /* logits (n, C) of vectors beside the linear model; NULL: none */
+        double least;         /* weight of the linear model */
 };
-int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss, struct ran_ensemble prior,
+int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
                           const struct ran_ensemble_rows *rows, const float *linear,
                           struct ran_error *err);
 

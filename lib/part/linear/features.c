@@ -139,32 +139,20 @@ struct maker {
         const size_t *document;
         const float *idf;
         const uint32_t *column_of; /* (c->linear.wide) */
-        const struct ran_dense *dense;
-        const struct ran_dense_frame *frame;
 };
-
-static void make_dense(const struct maker *k, size_t i)
-{
-        const size_t F = k->f->dense, at = k->f->first[i + 1] - F;
-        const float *v = F > 0 ? k->dense->v + k->document[i] * F : NULL;
-
-        for (size_t f = 0; f < F; f++)
-                k->f->x[at + f] = (float)(k->frame->factor[f] * ((double)v[f] - k->frame->mean[f]));
-}
 
 static void make_row(void *arg, size_t i)
 {
         const struct maker *k = arg;
         const size_t b = k->document[i];
         const struct ran_posting *list = k->l->posting + k->l->first[b];
-        uint32_t *column = ran_features_columns(k->f, i);
+        uint32_t *column = k->f->column + k->f->first[i];
 
         for (size_t g = 0; g < k->l->first[b + 1] - k->l->first[b]; g++)
                 if (k->idf[list[g].id] > 0)
                         *column++ = k->column_of[list[g].id];
         ran_linear_model_weigh(k->f->x + k->f->first[i], list, k->l->first[b + 1] - k->l->first[b],
                                k->idf, ran_linear_model_ngram_buckets(k->c));
-        make_dense(k, i);
 }
 
 /* Floats that are not negative are in the order of their bits. */
@@ -186,7 +174,7 @@ static int number_columns(struct ran_features *f, const struct ran_config *c, co
         for (size_t g = 0; g < c->linear.wide; g++)
                 n += idf[g] > 0;
         struct ran_posting *order = ran_alloc(2 * n, sizeof *order, err);
-        f->columns = n + f->dense;
+        f->columns = n;
         f->bucket = order != NULL ? ran_alloc(f->columns, sizeof *f->bucket, err) : NULL;
         if (f->bucket == NULL) {
                 free(order);
@@ -200,8 +188,6 @@ static int number_columns(struct ran_features *f, const struct ran_config *c, co
                 f->bucket[column] = sorted[column].at;
                 column_of[sorted[column].at] = (uint32_t)column;
         }
-        for (size_t i = 0; i < f->dense; i++)
-                f->bucket[n + i] = (uint32_t)(c->linear.wide + i);
         free(order);
         return RAN_OK;
 }
@@ -210,7 +196,7 @@ static void measure_row(void *arg, size_t i)
 {
         const struct maker *k = arg;
         const size_t b = k->document[i];
-        size_t count = k->f->dense;
+        size_t count = 0;
 
         for (size_t g = k->l->first[b]; g < k->l->first[b + 1]; g++)
                 count += k->idf[k->l->posting[g].id] > 0;
@@ -231,8 +217,7 @@ static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_pool 
         for (size_t i = 0; i < n; i++)
                 f->first[i + 1] += f->first[i];
         f->column_spool.keep = f->x_spool.keep = keep;
-        f->column = ran_spool_reserve(&f->column_spool, f->first[n] - n * f->dense,
-                                      sizeof *f->column, err);
+        f->column = ran_spool_reserve(&f->column_spool, f->first[n], sizeof *f->column, err);
         f->x = ran_spool_reserve(&f->x_spool, f->first[n], sizeof *f->x, err);
         return f->column != NULL && f->x != NULL ? RAN_OK : err->code;
 }
@@ -249,16 +234,13 @@ static int make_rows(struct maker *k, uint32_t *column_of, size_t n, size_t keep
 
 int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
                       const struct ran_config *c, const size_t *document, size_t n,
-                      const float *idf, const struct ran_dense *dense,
-                      const struct ran_dense_frame *frame, size_t keep, struct ran_pool *pool,
-                      struct ran_error *err)
+                      const float *idf, size_t keep, struct ran_pool *pool, struct ran_error *err)
 {
         uint32_t *column_of = ran_alloc(c->linear.wide, sizeof *column_of, err);
-        struct maker k = {f, l, c, document, idf, column_of, dense, frame};
+        struct maker k = {f, l, c, document, idf, column_of};
 
         if (column_of == NULL)
                 return RAN_ENOMEM;
-        f->dense = dense != NULL ? dense->F : 0;
         f->affixes = c->linear.affixes ? ran_linear_model_ngram_buckets(c) : SIZE_MAX;
         const int rc = make_rows(&k, column_of, n, keep, pool, err);
         free(column_of);

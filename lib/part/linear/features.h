@@ -9,15 +9,12 @@
  *   lists      document 0: (bucket, times) (bucket, times) ...   ascending by bucket
  *   matrix     row 0:      (column, x)     (column, x) ...       |row| = 1
  *   bucket     column -> bucket              the most frequent first
- *
- * The features of a frozen encoder (dense.h) have columns after these, the same in each row, and
- * rows of the table of weights after those of all buckets.
  */
 #ifndef RAN_TRAIN_FEATURES_H
 #define RAN_TRAIN_FEATURES_H
 
 #include "base/posting.h"
-#include "data/dense.h"
+#include "ran/train.h"
 
 /* Documents of a data set as lists. Zero-initialise. */
 struct ran_feature_lists {
@@ -38,26 +35,16 @@ void ran_feature_lists_idf(const struct ran_feature_lists *l, const struct ran_c
 /* Rows of a sparse matrix, one for each of n documents. Zero-initialise. */
 struct ran_features {
         size_t n, columns;
-        size_t dense;     /* the last so many columns; of the others a row has length 1 */
         size_t affixes;   /* the first bucket of affixes; SIZE_MAX: there are none */
         uint32_t *bucket; /* (columns) */
         size_t *first;    /* (n+1) */
-        uint32_t *column; /* (first[n] - n dense) of each but the dense ones, in the order of
-                           * buckets */
+        uint32_t *column; /* (first[n]), in the order of buckets */
         float *x;         /* (first[n]) */
         struct ran_spool column_spool, x_spool;
 };
-/* The columns of a row. */
-static inline uint32_t *ran_features_columns(const struct ran_features *f, size_t row)
-{
-        return f->column + (f->first[row] - row * f->dense);
-}
-/* dense and frame: of a frozen encoder; NULL: there is none. */
 int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
                       const struct ran_config *c, const size_t *document, size_t n,
-                      const float *idf, const struct ran_dense *dense,
-                      const struct ran_dense_frame *frame, size_t keep, struct ran_pool *pool,
-                      struct ran_error *err);
+                      const float *idf, size_t keep, struct ran_pool *pool, struct ran_error *err);
 void ran_features_release(struct ran_features *f);
 
 #endif

@@ -4,12 +4,14 @@
 #include "tensors/compact.h"
 #include "nn/encoder.h"
 #include "part/linear/crf-train.h"
+#include "part/linear/discriminant.h"
 #include "part/linear/linear-model.h"
 #include "part/vectors/document-vector.h"
 #include "part/vectors/vector-cache.h"
 #include "nn/task.h"
 #include "ran/train.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +21,10 @@ int ran_linear_init(struct ran_linear *l, const struct ran_config *c, size_t V, 
                     const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         const bool idf = ran_has_linear_model(c), crf = ran_has_linear_words(c) && c->tag.crf;
-        const size_t dense = ran_parts_features(c);
 
         l->rows = ran_parts_rows(c);
         l->token_weight = c->frozen ? ran_alloc_floats(V, err) : NULL;
-        l->weight = ran_alloc_floats((l->rows + dense) * C, err);
+        l->weight = ran_alloc_floats(l->rows * C, err);
         l->idf = idf ? ran_alloc_floats(l->rows, err) : NULL;
         l->crf = crf ? ran_alloc_floats(ran_crf_train_floats(C), err) : NULL;
         if (l->weight == NULL || (idf && l->idf == NULL) || (crf && l->crf == NULL) ||
@@ -137,26 +138,30 @@ struct fit {
         struct ran_features features;
         size_t *row;
         struct ran_svm svm;
+        struct ran_held_out held_out; /* with vectors */
 };
 
-static int fit_rows(struct fit *x, struct ran_error *err)
+static int fit_rows(struct fit *x, bool dense, struct ran_error *err)
 {
         const double of_validation = 0.75; /* its share of the time, about */
         float *weight = x->l->weight, *bias = ran_linear_of(x->k->p)->bias;
         double cost = x->chosen->cost;
 
+        if (dense) /* that of vectors goes into it, too */
+                memset(bias, 0, x->k->C * sizeof *bias);
         x->svm.ratios = x->chosen->ratios != 0;
         x->svm.affixes = x->chosen->affixes;
-        x->svm.dense = x->chosen->dense;
         x->at.from = x->vectors;
         x->at.to = x->vectors + (1 - x->vectors) * of_validation;
         if (!x->k->refit)
-                RAN_TRY(ran_cross_validate(&x->svm, &cost, x->k->ratios, weight, bias, on_pass,
-                                           &x->at, err));
+                RAN_TRY(ran_cross_validate(&x->svm, &cost, x->k->ratios, weight, bias,
+                                           dense ? &x->held_out : NULL, on_pass, &x->at, err));
         x->at.from = x->at.share > 0 ? x->at.to : 0;
         x->at.to = 1;
         RAN_TRY(ran_svm_fit(&x->svm, cost, weight, bias, on_pass, &x->at, err));
-        *x->chosen = (struct ran_linear_choice){cost, x->svm.ratios, x->svm.affixes, x->svm.dense};
+        x->chosen->cost = cost;
+        x->chosen->ratios = x->svm.ratios;
+        x->chosen->affixes = x->svm.affixes;
         return RAN_OK;
 }
 
@@ -187,25 +192,107 @@ static int read_vectors(struct fit *x, struct ran_error *err)
                                     ran_encoder_makes_components(&c), err);
 }
 
-/* fit_rows on documents with such vectors: weights of features, which are weights of vectors before
- * and after. */
-static int fit_dense(struct fit *x, struct ran_error *err)
+/* ---- vectors beside n-grams ------------------------------------------------------------------ */
+
+static struct ran_discriminant discriminant_of(const struct fit *x)
+{
+        return (struct ran_discriminant){.d = x->k->d,
+                                         .dense = &x->l->dense,
+                                         .frame = &x->frame,
+                                         .document = x->k->document,
+                                         .n = x->k->documents,
+                                         .class_weight = x->k->class_weight,
+                                         .pool = x->k->pool};
+}
+
+static double sum_of(const float *x, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += (double)x[i];
+        return sum;
+}
+
+/* Each alone, then both: logits (n, C) of the rows that were held out. What does not help them is
+ * left out. */
+static int weigh_both(struct fit *x, float *vectors, float *loss, struct ran_error *err)
+{
+        const struct ran_held_out *h = &x->held_out;
+        const size_t numbers = h->n * x->k->C;
+        struct ran_ensemble_rows rows = {
+                .d = x->k->d, .document = x->k->document, .row = h->row, .n = h->n};
+        struct ran_ensemble words, both, of_vectors;
+
+        RAN_TRY(ran_ensemble_fit_rows(&of_vectors, loss, &rows, vectors, err));
+        RAN_TRY(ran_ensemble_fit_rows(&words, loss, &rows, h->logits, err));
+        const double without = sum_of(loss, h->n);
+        ran_ensemble_scale(vectors, numbers, of_vectors.linear);
+        ran_ensemble_scale(h->logits, numbers, words.linear);
+        rows.encoder = vectors;
+        RAN_TRY(ran_ensemble_fit_rows(&both, loss, &rows, h->logits, err));
+        x->chosen->dense = 0;
+        if (!(sum_of(loss, h->n) < without) || !(both.encoder > 0))
+                return RAN_OK;
+        const double linear = both.linear * fmax(words.linear, 1e-3);
+        x->chosen->dense = both.encoder * of_vectors.linear / linear;
+        x->svm.ensemble = (struct ran_ensemble){.linear = linear, .offset = both.offset};
+        return RAN_OK;
+}
+
+/* λ, and the weight of vectors beside n-grams. */
+static int choose_vectors(struct fit *x, struct ran_error *err)
+{
+        const struct ran_held_out *h = &x->held_out;
+        const struct ran_discriminant k = discriminant_of(x);
+        float *vectors = ran_alloc_floats(h->n * x->k->C, err), *loss = NULL;
+        int rc = RAN_ENOMEM;
+
+        if (vectors != NULL && (loss = ran_alloc_floats(h->n, err)) != NULL)
+                rc = ran_discriminant_choose(&k, h, &x->chosen->shrinkage, vectors, err);
+        if (rc == RAN_OK)
+                rc = weigh_both(x, vectors, loss, err);
+        free(vectors);
+        free(loss);
+        return rc;
+}
+
+/* Where nothing can be held out: about what is chosen for a hundred documents. */
+static const double dense_of_few = 0.3;
+
+static int fit_vectors(struct fit *x, struct ran_error *err)
 {
         const size_t F = x->l->dense.F, C = x->k->C;
+        const struct ran_discriminant k = discriminant_of(x);
         struct ran_linear_params *own = ran_linear_of(x->k->p);
-        float *of_x = x->l->weight + x->k->c->linear.wide * C;
 
-        ran_dense_unfold(&x->frame, F, C, of_x, own->dense, own->bias);
-        int rc = fit_rows(x, err);
-        ran_dense_fold(&x->frame, F, C, of_x, own->dense, own->bias);
-        ran_compact_round(x->k->storage, own->dense, F, C);
+        if (!x->k->refit) {
+                x->chosen->shrinkage = ran_discriminant_shrinkage;
+                x->chosen->dense = dense_of_few;
+                if (x->held_out.n > 0)
+                        RAN_TRY(choose_vectors(x, err));
+        }
+        float *of_x = ran_alloc_floats(F * C, err), *bias = ran_alloc_floats(C, err);
+        int rc = of_x != NULL && bias != NULL ? RAN_OK : RAN_ENOMEM;
+        if (rc == RAN_OK && x->chosen->dense > 0)
+                rc = ran_discriminant_fit(&k, x->chosen->shrinkage, of_x, bias, err);
+        if (rc == RAN_OK) {
+                ran_ensemble_scale(of_x, F * C, x->chosen->dense);
+                for (size_t c = 0; c < C; c++)
+                        own->bias[c] += (float)(x->chosen->dense * (double)bias[c]);
+                ran_dense_fold(&x->frame, F, C, of_x, own->dense, own->bias);
+                ran_compact_round(x->k->storage, own->dense, F, C);
+        }
+        free(of_x);
+        free(bias);
         return rc;
 }
 
 static int fit_svm(struct fit *x, struct ran_error *err)
 {
         const struct ran_linear_fit *k = x->k;
-        const bool dense = ran_parts_features(k->c) > 0 && !k->without_vectors;
+        const bool dense = ran_parts_features(k->c) > 0 && !k->without_vectors &&
+                           !(k->refit && x->chosen->dense == 0);
 
         x->row = ran_alloc(k->documents, sizeof *x->row, err);
         if (x->row == NULL)
@@ -215,8 +302,7 @@ static int fit_svm(struct fit *x, struct ran_error *err)
         if (dense)
                 RAN_TRY(read_vectors(x, err));
         RAN_TRY(ran_features_make(&x->features, &x->l->lists, k->c, k->document, k->documents,
-                                  x->l->idf, dense ? &x->l->dense : NULL, &x->frame, k->d->keep,
-                                  k->pool, err));
+                                  x->l->idf, k->d->keep, k->pool, err));
         x->svm = (struct ran_svm){.d = k->d,
                                   .features = &x->features,
                                   .document = k->document,
@@ -225,7 +311,8 @@ static int fit_svm(struct fit *x, struct ran_error *err)
                                   .class_weight = k->class_weight,
                                   .seed = k->seed,
                                   .pool = k->pool};
-        return dense ? fit_dense(x, err) : fit_rows(x, err);
+        RAN_TRY(fit_rows(x, dense, err));
+        return dense ? fit_vectors(x, err) : RAN_OK;
 }
 
 static int fit_documents(struct ran_linear *l, const struct ran_linear_fit *k,
@@ -240,6 +327,7 @@ static int fit_documents(struct ran_linear *l, const struct ran_linear_fit *k,
         *ensemble = x.svm.ensemble;
         ran_features_release(&x.features);
         ran_dense_frame_release(&x.frame);
+        ran_held_out_release(&x.held_out);
         free(x.row);
         if (rc == RAN_OK && k->last)
                 release_features(l);

@@ -1,20 +1,22 @@
 /* fit.h - the linear model of a training: its memory, and its fit.
  *
- *      classifiers    an SVM for each label (svm.h), over n-grams and, with a frozen encoder,
- * vectors of documents; its cost C by cross-validation (cross-validate.h) taggers        a CRF over
- * features of words (crf-train.h)
+ *      classifiers    an SVM for each label over n-grams (svm.h), its cost C by cross-validation
+ *                     (cross-validate.h); with a frozen encoder, linear discriminants over vectors
+ *                     of documents beside it (discriminant.h), both times ensemble weights
+ *      taggers        a CRF over features of words (crf-train.h)
  *
  * A refit keeps what was chosen for the first fit.
  */
 #ifndef RAN_LINEAR_FIT_H
 #define RAN_LINEAR_FIT_H
 
+#include "data/dense.h"
 #include "part/linear/cross-validate.h"
 
 /* Zero-initialise. */
 struct ran_linear {
         size_t rows;         /* of the table; 0: there is no linear model */
-        float *weight;       /* (rows, C), and rows of the dense features behind */
+        float *weight;       /* (rows, C) */
         float *idf;          /* (rows); NULL for a tagger */
         float *crf;          /* of a tagger; NULL: none */
         float *token_weight; /* (V) in the vectors of a frozen encoder; NULL without */
@@ -47,17 +49,17 @@ struct ran_linear_fit {
         struct ran_vector_cache *vector_cache; /* of those, or NULL */
         struct ran_pool *pool;
         bool without_vectors; /* of a frozen encoder: n-grams alone */
-        bool refit;           /* cost, ratios and scale are those of the first fit */
+        bool refit;           /* what was chosen is that of the first fit */
         bool last;            /* no fit follows: the features are released */
         /* Called after each pass, with its number and the share of the work that is done; a value
          * other than 0 ends the fit with RAN_EINTR. */
         int (*pass)(void *arg, size_t passes, double share);
         void *arg;
 };
-/* What is chosen: the cost C, 0 before; 1: with ratios; r of affixes; the scale of dense features.
- */
+/* What is chosen: the cost C, 0 before; 1: with ratios; r of affixes; the weight of vectors beside
+ * that of n-grams, 0: they do not help; λ of their covariance. */
 struct ran_linear_choice {
-        double cost, ratios, affixes, dense;
+        double cost, ratios, affixes, dense, shrinkage;
 };
 /* Reads the features of all documents, unless that is done, and fills idf. */
 int ran_linear_read(struct ran_linear *l, const struct ran_linear_fit *k, struct ran_error *err);

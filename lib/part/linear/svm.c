@@ -3,9 +3,7 @@
  *
  * Each thread has a group of classes. The arrays of a group hold `width` numbers for each column of
  * the matrix, one a class, side by side: a feature of a row then reads one run of memory, however
- * many classes there are, and threads share no cache line. Those of dense features, of which a row
- * has all, are a run for each class: most rows move few classes.
- */
+ * many classes there are, and threads share no cache line. */
 #include "part/linear/svm.h"
 #include "math/elementary.h"
 #include "math/simd.h"
@@ -26,16 +24,15 @@ enum { SIDES = 2 }; /* a document can count for: the class, and the others */
 struct group {
         struct ran_svm_solver *s;
         size_t first, width;
-        float *weight, *bias; /* (sparse columns, width), (width) */
-        float *dense;         /* (width, dense columns) */
+        float *weight, *bias; /* (columns, width), (width) */
         size_t kinds;         /* of r: width with ratios, else 1: all classes have the same */
-        float *square;        /* (sparse columns, kinds) r²; NULL: all are 1 */
+        float *square;        /* (columns, kinds) r²; NULL: all are 1 */
         float *squares;       /* (n, kinds) squared length of a row for a class, 0: not known yet */
         float *alpha;         /* (n, width, sides) dual variables */
         float *score, *step;  /* (width) of the row at work, and what its dual variables move by */
         float *target;        /* (width) whether it is of the class */
         uint32_t *near;       /* (width) classes that are to be solved for the row */
-        float *scaled;        /* (longest row) its sparse features times r², if kinds is 1 */
+        float *scaled;        /* (longest row) its features times r², if kinds is 1 */
         unsigned char *busy;  /* (n) whether a row may still move */
         double worst;         /* largest violation of a pass */
 };
@@ -44,8 +41,6 @@ struct ran_svm_solver {
         struct ran_svm k;
         size_t C, width; /* width: C, or 1 where the second class mirrors the first */
         size_t sides;    /* 1 without soft targets */
-        size_t sparse;   /* columns: the first; the others are dense */
-        size_t dense;    /* so many; 0: their weights are 0, and stay there */
         struct group *group;
         size_t groups;
         size_t *active; /* (actives) numbers of rows, below n, that are not shrunk away */
@@ -74,7 +69,6 @@ static bool mirrors(const struct ran_svm *k, const float *weight, const float *b
 static void release_group(struct group *q)
 {
         free(q->weight);
-        free(q->dense);
         free(q->bias);
         free(q->square);
         free(q->squares);
@@ -104,7 +98,7 @@ static bool scales_affixes(const struct ran_svm *k)
         return k->features->affixes != SIZE_MAX && k->affixes != 1;
 }
 
-/* Whether sparse features differ in r. */
+/* Whether features differ in r. */
 static bool weighs(const struct ran_svm *k)
 {
         return k->ratios || scales_affixes(k);
@@ -117,18 +111,17 @@ static size_t longest_row(const struct ran_features *f)
         for (size_t i = 0; i < f->n; i++)
                 longest = f->first[i + 1] - f->first[i] > longest ? f->first[i + 1] - f->first[i]
                                                                   : longest;
-        return longest - (f->n > 0 ? f->dense : 0);
+        return longest;
 }
 
 static bool allocate_group(struct group *q, struct ran_error *err)
 {
         const struct ran_svm *k = &q->s->k;
-        const size_t columns = q->s->sparse, width = q->width, n = k->n;
+        const size_t columns = k->features->columns, width = q->width, n = k->n;
         const bool scales = weighs(k) && !k->ratios;
 
         q->kinds = k->ratios ? width : 1;
         q->weight = ran_alloc_floats(columns * width, err);
-        q->dense = ran_alloc_floats(k->features->dense * width, err);
         q->bias = ran_alloc_floats(width, err);
         q->square = weighs(k) ? ran_alloc_floats(columns * q->kinds, err) : NULL;
         q->squares = ran_alloc_floats(n * q->kinds, err);
@@ -139,7 +132,7 @@ static bool allocate_group(struct group *q, struct ran_error *err)
         q->near = ran_alloc(width, sizeof *q->near, err);
         q->scaled = scales ? ran_alloc_floats(longest_row(k->features), err) : NULL;
         q->busy = ran_alloc(n, 1, err);
-        return q->weight != NULL && q->dense != NULL && q->bias != NULL &&
+        return q->weight != NULL && q->bias != NULL &&
                (q->square != NULL || !weighs(k)) && q->squares != NULL && q->alpha != NULL &&
                q->score != NULL && q->step != NULL && q->target != NULL && q->near != NULL &&
                (q->scaled != NULL || !scales) && q->busy != NULL;
@@ -167,20 +160,11 @@ static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
         return true;
 }
 
-/* Where a group has the weight of a column for its class c. */
-static float *weight_at(const struct group *q, size_t column, size_t c)
-{
-        const size_t sparse = q->s->sparse, dense = q->s->k.features->dense;
-
-        return column < sparse ? q->weight + column * q->width + c
-                               : q->dense + c * dense + (column - sparse);
-}
-
 /* A row of the matrix. */
 struct row {
         const uint32_t *column; /* (n) */
-        const float *x;         /* (n), and the dense ones behind */
-        size_t n, dense;
+        const float *x;         /* (n) */
+        size_t n;
 };
 
 static struct row row_of(const struct ran_svm_solver *s, size_t row)
@@ -188,19 +172,7 @@ static struct row row_of(const struct ran_svm_solver *s, size_t row)
         const struct ran_features *f = s->k.features;
         const size_t at = f->first[row];
 
-        return (struct row){ran_features_columns(f, row), f->x + at,
-                            f->first[row + 1] - at - f->dense, s->dense};
-}
-
-/* Whether dense features have a weight, or may get one. */
-static bool uses_dense(const struct ran_svm_solver *s)
-{
-        bool any = s->k.dense > 0;
-
-        for (size_t i = 0; i < s->groups; i++)
-                for (size_t j = 0; j < s->group[i].width * s->k.features->dense && !any; j++)
-                        any = s->group[i].dense[j] != 0;
-        return any;
+        return (struct row){f->column + at, f->x + at, f->first[row + 1] - at};
 }
 
 /* x + 0: no -0 remains, so that all is the same whether 0 is added later or not. */
@@ -210,7 +182,8 @@ static void copy_start(struct group *q, const float *weight, const float *bias)
 
         for (size_t g = 0; weight != NULL && g < f->columns; g++)
                 for (size_t c = 0; c < q->width; c++)
-                        *weight_at(q, g, c) = weight[f->bucket[g] * q->s->C + q->first + c] + 0.0f;
+                        q->weight[g * q->width + c] =
+                                weight[f->bucket[g] * q->s->C + q->first + c] + 0.0f;
         for (size_t c = 0; bias != NULL && c < q->width; c++)
                 q->bias[c] = bias[q->first + c] + 0.0f;
 }
@@ -248,7 +221,7 @@ static void count(struct rating *k)
                 }
                 k->weight += weight;
         }
-        for (size_t g = 0; g < k->s->sparse; g++)
+        for (size_t g = 0; g < s->k.features->columns; g++)
                 k->log_all[g] = ran_log(smoothing + k->all[g]);
 }
 
@@ -276,7 +249,7 @@ static void count_classes(struct group *q)
  * are left out of a fold may be all of them: it then has no ratio. */
 static void rate_class(const struct rating *k, struct group *q, size_t c)
 {
-        const size_t columns = k->s->sparse;
+        const size_t columns = k->s->k.features->columns;
         double mine = 0, others = 0, sum = 0, scale;
 
         for (size_t g = 0; g < columns; g++) {
@@ -314,7 +287,7 @@ static void scale_affixes(const struct rating *k, struct group *q)
         const float of_ngrams = (float)(2 / (1 + affixes)),
                     of_affixes = (float)(2 * affixes / (1 + affixes));
 
-        for (size_t g = 0; g < k->s->sparse; g++) {
+        for (size_t g = 0; g < svm->features->columns; g++) {
                 const bool affix = svm->features->bucket[g] >= svm->features->affixes;
 
                 for (size_t c = 0; c < q->kinds; c++)
@@ -334,7 +307,7 @@ static void rate_group(void *arg, size_t i)
                 for (size_t c = 0; c < q->width; c++)
                         rate_class(k, q, c);
         } else {
-                for (size_t g = 0; g < k->s->sparse * q->kinds; g++)
+                for (size_t g = 0; g < svm->features->columns * q->kinds; g++)
                         q->square[g] = 1;
         }
         if (scales_affixes(svm))
@@ -343,7 +316,7 @@ static void rate_group(void *arg, size_t i)
 
 static int rate(struct ran_svm_solver *s, struct ran_error *err)
 {
-        const size_t columns = s->sparse;
+        const size_t columns = s->k.features->columns;
         struct rating k = {.s = s,
                            .all = ran_alloc(columns, sizeof *k.all, err),
                            .squares = ran_alloc(columns, sizeof *k.squares, err),
@@ -380,14 +353,12 @@ struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *
         s->C = C;
         s->width = mirrors(k, weight, bias) ? 1 : C;
         s->sides = k->d->soft_first != NULL ? SIDES : 1;
-        s->sparse = k->features->columns - k->features->dense;
         if (!allocate(s, err) || (weighs(k) && rate(s, err) != RAN_OK)) {
                 ran_svm_solver_free(s);
                 return NULL;
         }
         for (size_t i = 0; i < s->groups; i++)
                 copy_start(&s->group[i], weight, bias);
-        s->dense = uses_dense(s) ? k->features->dense : 0;
         return s;
 }
 
@@ -424,14 +395,6 @@ static void score_row(const struct group *q, float *score, const struct row r)
                 *score += score_one(q->weight, r);
         else
                 ran_simd->sparse_sum(score, r.x, r.column, r.n, q->weight, q->width, q->width);
-        for (size_t c = 0; c < q->width && r.dense > 0; c++)
-                score[c] += ran_simd->dot(r.x + r.n, q->dense + c * r.dense, r.dense);
-}
-
-/* r² of dense features. */
-static double dense_square(const struct group *q)
-{
-        return q->s->k.dense * q->s->k.dense;
 }
 
 /* The squared length of row i, one for the bias included, as class c of the group sees it. */
@@ -446,13 +409,11 @@ static double squared_length(struct group *q, size_t i, const struct row r, size
         for (size_t g = 0; g < r.n; g++)
                 sum += (double)r.x[g] * (double)r.x[g] *
                        (q->square != NULL ? (double)q->square[r.column[g] * q->kinds + kind] : 1);
-        for (size_t f = 0; f < r.dense; f++)
-                sum += dense_square(q) * (double)r.x[r.n + f] * (double)r.x[r.n + f];
         *known = (float)sum;
         return (double)*known;
 }
 
-/* The sparse features of a row times r², where all classes have the same. */
+/* The features of a row times r², where all classes have the same. */
 static const float *scale_row(const struct group *q, const struct row r)
 {
         if (q->scaled == NULL)
@@ -466,14 +427,9 @@ static const float *scale_row(const struct group *q, const struct row r)
 static void move(struct group *q, const struct row r)
 {
         const float *x = scale_row(q, r), *square = q->scaled == NULL ? q->square : NULL;
-        const double of_dense = r.dense > 0 ? dense_square(q) : 0;
 
-        for (size_t c = 0; c < q->width; c++) {
+        for (size_t c = 0; c < q->width; c++)
                 q->bias[c] += q->step[c];
-                if (q->step[c] != 0 && of_dense > 0)
-                        ran_simd->axpy(q->dense + c * r.dense,
-                                       (float)((double)q->step[c] * of_dense), r.x + r.n, r.dense);
-        }
         if (q->s->width > 1)
                 ran_simd->sparse_add(q->weight, square, q->width, x, r.column, r.n, q->step,
                                      q->width);
@@ -685,13 +641,9 @@ void ran_svm_solver_store(const struct ran_svm_solver *s, float *weight, float *
         for (size_t q = 0; q < s->groups; q++) {
                 const struct group *from = &s->group[q];
 
-                for (size_t g = 0; g < s->sparse; g++)
+                for (size_t g = 0; g < f->columns; g++)
                         memcpy(weight + f->bucket[g] * s->C + from->first,
                                from->weight + g * from->width, from->width * sizeof *weight);
-                for (size_t g = s->sparse; g < f->columns; g++)
-                        for (size_t c = 0; c < from->width; c++)
-                                weight[f->bucket[g] * s->C + from->first + c] =
-                                        *weight_at(from, g, c);
                 memcpy(bias + from->first, from->bias, from->width * sizeof *bias);
         }
         for (size_t g = 0; g < f->columns; g++)

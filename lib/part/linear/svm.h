@@ -34,7 +34,6 @@ struct ran_svm {
         const double *class_weight;   /* (C) of a document's only class; NULL: all 1 */
         bool ratios;                  /* r as above; else 1 */
         double affixes;               /* r of affixes, beside n-grams */
-        double dense;                 /* r of the features of a frozen encoder, all classes */
         struct ran_ensemble ensemble; /* without an encoder, by cross-validation; 0: unknown */
         uint64_t seed;                /* of the order of rows */
         struct ran_pool *pool;        /* shares out the classes; NULL: none */

@@ -1,0 +1,409 @@
+/* discriminant.c - see discriminant.h. In double; sums go in the order of rows, whatever the number
+ * of threads. */
+#include "part/linear/discriminant.h"
+#include "base/size.h"
+#include "data/loss.h"
+#include "math/elementary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From one for few documents to one for many; the loss has one valley. */
+static const double shrinkages[] = {0.95, 0.8, 0.6, 0.4, 0.2, 0.05};
+enum { SHRINKAGES = sizeof shrinkages / sizeof *shrinkages };
+const double ran_discriminant_shrinkage = 0.95;
+
+/* A label that no row has is rare, not impossible. */
+static const double unseen = 0.5;
+
+/* Sums over rows, each times what it counts. */
+struct sums {
+        double rows;    /* what all count */
+        double *of;     /* (C) those of a label */
+        double *x;      /* (C + 1, F) of x: of a label; of all */
+        double *square; /* (F, F) of x xᵀ, above the diagonal and on it */
+};
+
+struct work {
+        const struct ran_discriminant *k;
+        size_t F, C;
+        float *x;            /* (n, F) */
+        double *counts;      /* (n) what a row counts */
+        struct sums all;     /* of all rows, */
+        struct sums fold;    /* and of those that are held out */
+        double *covariance;  /* (F, F) S, */
+        double *factor;      /* (F, F) and L, lower, of S_λ = L Lᵀ */
+        double *mean;        /* (2, F) of a label, and of the others */
+        float *weight;       /* (F, C) */
+        float *bias;         /* (C) */
+};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool sums_init(struct sums *s, size_t F, size_t C, struct ran_error *err)
+{
+        size_t x, square;
+
+        if (__builtin_mul_overflow(C + 1, F, &x) || __builtin_mul_overflow(F, F, &square)) {
+                ran_fail(err, RAN_ENOMEM, "no memory for the means of %zu labels", C);
+                return false;
+        }
+        s->of = ran_alloc(C, sizeof *s->of, err);
+        s->x = ran_alloc(x, sizeof *s->x, err);
+        s->square = ran_alloc(square, sizeof *s->square, err);
+        return s->of != NULL && s->x != NULL && s->square != NULL;
+}
+
+static void sums_release(struct sums *s)
+{
+        free(s->of);
+        free(s->x);
+        free(s->square);
+}
+
+static void release(struct work *w)
+{
+        sums_release(&w->all);
+        sums_release(&w->fold);
+        free(w->x);
+        free(w->counts);
+        free(w->covariance);
+        free(w->factor);
+        free(w->mean);
+        free(w->weight);
+        free(w->bias);
+}
+
+/* What row i counts with label j of its target. */
+static double count_of(const struct work *w, size_t i, const struct ran_target *t, size_t j)
+{
+        const double *by = w->k->class_weight;
+
+        return (double)w->k->d->weight[w->k->document[i]] * (t->p != NULL ? (double)t->p[j] : 1) *
+               (by != NULL ? by[t->label[j]] : 1);
+}
+
+static void read_row(void *arg, size_t i)
+{
+        struct work *w = arg;
+        const struct ran_dense_frame *frame = w->k->frame;
+        const size_t b = w->k->document[i];
+        const float *v = w->k->dense->v + b * w->F;
+        const struct ran_target t = ran_loss_target(w->k->d, b);
+
+        for (size_t f = 0; f < w->F; f++)
+                w->x[i * w->F + f] = (float)(frame->factor[f] * ((double)v[f] - frame->mean[f]));
+        if (w->k->d->multilabel)
+                w->counts[i] = (double)w->k->d->weight[b];
+        for (size_t j = 0; j < t.n && !w->k->d->multilabel; j++)
+                w->counts[i] += count_of(w, i, &t, j);
+}
+
+static int init(struct work *w, const struct ran_discriminant *k, struct ran_error *err)
+{
+        const size_t F = k->dense->F, C = k->d->C;
+        size_t numbers;
+
+        *w = (struct work){.k = k, .F = F, .C = C};
+        if (__builtin_mul_overflow(k->n, F, &numbers))
+                return ran_fail(err, RAN_ENOMEM, "no memory for %zu vectors", k->n);
+        if (!sums_init(&w->all, F, C, err) || !sums_init(&w->fold, F, C, err))
+                return RAN_ENOMEM;
+        w->x = ran_alloc_floats(numbers, err);
+        w->counts = ran_alloc(k->n, sizeof *w->counts, err);
+        w->covariance = ran_alloc(F * F, sizeof *w->covariance, err);
+        w->factor = ran_alloc(F * F, sizeof *w->factor, err);
+        w->mean = ran_alloc(2 * F, sizeof *w->mean, err);
+        w->weight = ran_alloc_floats(F * C, err);
+        w->bias = ran_alloc_floats(C, err);
+        if (w->x == NULL || w->counts == NULL || w->covariance == NULL || w->factor == NULL ||
+            w->mean == NULL || w->weight == NULL || w->bias == NULL)
+                return RAN_ENOMEM;
+        ran_parallel(k->pool, k->n, read_row, w);
+        return RAN_OK;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* A thread adds to so many rows of x xᵀ. */
+enum { STRIP = 16 };
+
+struct squares {
+        const struct work *w;
+        double *square;
+        const size_t *row; /* (n), or NULL: all */
+        size_t n;
+};
+
+static void add_strip(void *arg, size_t strip)
+{
+        const struct squares *s = arg;
+        const size_t F = s->w->F, from = strip * STRIP, end = ran_least(F, from + STRIP);
+
+        for (size_t i = 0; i < s->n; i++) {
+                const size_t row = s->row != NULL ? s->row[i] : i;
+                const float *x = s->w->x + row * F;
+
+                for (size_t f = from; f < end; f++) {
+                        const double by = s->w->counts[row] * (double)x[f];
+                        double *to = s->square + f * F;
+
+                        for (size_t g = f; g < F; g++)
+                                to[g] += by * (double)x[g];
+                }
+        }
+}
+
+static void add_x(double *to, double by, const float *x, size_t F)
+{
+        for (size_t f = 0; f < F; f++)
+                to[f] += by * (double)x[f];
+}
+
+/* Of n rows; row NULL: of all. */
+static void sum_rows(const struct work *w, struct sums *s, const size_t *row, size_t n)
+{
+        const size_t F = w->F, C = w->C;
+        struct squares squares = {w, s->square, row, n};
+
+        s->rows = 0;
+        memset(s->of, 0, C * sizeof *s->of);
+        memset(s->x, 0, (C + 1) * F * sizeof *s->x);
+        memset(s->square, 0, F * F * sizeof *s->square);
+        ran_parallel(w->k->pool, (F + STRIP - 1) / STRIP, add_strip, &squares);
+        for (size_t i = 0; i < n; i++) {
+                const size_t at = row != NULL ? row[i] : i;
+                const float *x = w->x + at * F;
+                const struct ran_target t = ran_loss_target(w->k->d, w->k->document[at]);
+
+                s->rows += w->counts[at];
+                add_x(s->x + C * F, w->counts[at], x, F);
+                for (size_t j = 0; j < t.n; j++) {
+                        const double by = count_of(w, at, &t, j);
+
+                        s->of[t.label[j]] += by;
+                        add_x(s->x + t.label[j] * F, by, x, F);
+                }
+        }
+}
+
+/* What the sums of all rows have without those of the fold: in place of the fold's. */
+static void leave_out(struct work *w)
+{
+        struct sums *s = &w->fold;
+        const struct sums *all = &w->all;
+
+        s->rows = all->rows - s->rows;
+        for (size_t c = 0; c < w->C; c++)
+                s->of[c] = all->of[c] - s->of[c];
+        for (size_t i = 0; i < (w->C + 1) * w->F; i++)
+                s->x[i] = all->x[i] - s->x[i];
+        for (size_t i = 0; i < w->F * w->F; i++)
+                s->square[i] = all->square[i] - s->square[i];
+}
+
+/* ---- the solution ---------------------------------------------------------------------------- */
+
+/* S, lower half and diagonal; returns its trace. */
+static double find_covariance(struct work *w, const struct sums *s)
+{
+        const size_t F = w->F, C = w->C;
+        const bool several = w->k->d->multilabel;
+        double trace = 0;
+
+        for (size_t f = 0; f < F; f++)
+                for (size_t g = 0; g <= f; g++)
+                        w->covariance[f * F + g] = s->square[g * F + f];
+        for (size_t c = several ? C : 0; c < (several ? C + 1 : C); c++) {
+                const double n = c < C ? s->of[c] : s->rows, *x = s->x + c * F;
+
+                for (size_t f = 0; f < F && n > 0; f++)
+                        for (size_t g = 0; g <= f; g++)
+                                w->covariance[f * F + g] -= x[f] / n * x[g];
+        }
+        for (size_t f = 0; f < F; f++) {
+                for (size_t g = 0; g <= f; g++)
+                        w->covariance[f * F + g] /= s->rows > 0 ? s->rows : 1;
+                trace += w->covariance[f * F + f];
+        }
+        return trace;
+}
+
+/* L of S_λ (Cholesky). Where documents do not differ at all, S_λ is the unit matrix. */
+static void factorise(struct work *w, double trace, double shrinkage)
+{
+        const size_t F = w->F;
+        const double mean = trace / (double)F, floor = mean > 0 ? mean * 1e-9 : 1;
+        double *l = w->factor;
+
+        for (size_t f = 0; f < F; f++)
+                for (size_t g = 0; g <= f; g++) {
+                        double sum = (1 - shrinkage) * w->covariance[f * F + g];
+
+                        if (f == g)
+                                sum += shrinkage * mean;
+                        for (size_t k = 0; k < g; k++)
+                                sum -= l[f * F + k] * l[g * F + k];
+                        l[f * F + g] = f == g ? sqrt(fmax(sum, floor)) : sum / l[g * F + g];
+                }
+}
+
+/* x (F) becomes S_λ⁻¹ x. */
+static void solve(const struct work *w, double *x)
+{
+        const size_t F = w->F;
+        const double *l = w->factor;
+
+        for (size_t f = 0; f < F; f++) {
+                for (size_t g = 0; g < f; g++)
+                        x[f] -= l[f * F + g] * x[g];
+                x[f] /= l[f * F + f];
+        }
+        for (size_t f = F; f-- > 0;) {
+                x[f] /= l[f * F + f];
+                for (size_t g = 0; g < f; g++)
+                        x[g] -= l[f * F + g] * x[f];
+        }
+}
+
+/* w_c and b_c. */
+static void find_label(struct work *w, const struct sums *s, size_t c)
+{
+        const size_t F = w->F, C = w->C;
+        const bool several = w->k->d->multilabel;
+        const double mine = s->of[c], others = several ? fmax(0, s->rows - mine) : 0;
+        double *x = w->mean, *against = w->mean + F, bias = 0;
+
+        for (size_t f = 0; f < F; f++) {
+                const double my_x = s->x[c * F + f], all = s->x[C * F + f];
+
+                x[f] = mine > 0 ? my_x / mine : 0;
+                against[f] = others > 0 ? (all - my_x) / others : 0;
+                w->mean[f] = x[f] - against[f];
+        }
+        solve(w, x);
+        for (size_t f = 0; f < F; f++) {
+                const double mean = mine > 0 ? s->x[c * F + f] / mine : 0;
+
+                w->weight[f * C + c] = (float)x[f];
+                bias -= x[f] * (mean + against[f]) / 2;
+        }
+        w->bias[c] = (float)(bias + ran_log((mine + unseen) /
+                                            (several ? others + unseen
+                                                     : s->rows + unseen * (double)C)));
+}
+
+static void find_labels(struct work *w, const struct sums *s, double trace, double shrinkage)
+{
+        factorise(w, trace, shrinkage);
+        for (size_t c = 0; c < w->C; c++)
+                find_label(w, s, c);
+}
+
+int ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, float *weight,
+                         float *bias, struct ran_error *err)
+{
+        struct work w;
+        int rc = init(&w, k, err);
+
+        if (rc == RAN_OK) {
+                sum_rows(&w, &w.all, NULL, k->n);
+                find_labels(&w, &w.all, find_covariance(&w, &w.all), shrinkage);
+                memcpy(weight, w.weight, w.F * w.C * sizeof *weight);
+                memcpy(bias, w.bias, w.C * sizeof *bias);
+        }
+        release(&w);
+        return rc;
+}
+
+/* ---- λ --------------------------------------------------------------------------------------- */
+
+static void score(const struct work *w, size_t row, float *logits)
+{
+        const float *x = w->x + row * w->F;
+
+        for (size_t c = 0; c < w->C; c++) {
+                double sum = (double)w->bias[c];
+
+                for (size_t f = 0; f < w->F; f++)
+                        sum += (double)x[f] * (double)w->weight[f * w->C + c];
+                logits[c] = (float)sum;
+        }
+}
+
+/* to (SHRINKAGES; h->n, C): logits of the held-out rows with each λ. */
+static void score_folds(struct work *w, const struct ran_held_out *h, float *to)
+{
+        sum_rows(w, &w->all, NULL, w->k->n);
+        for (size_t fold = 0; fold < h->folds; fold++) {
+                const size_t from = h->begin[fold], end = h->begin[fold + 1];
+
+                sum_rows(w, &w->fold, h->row + from, end - from);
+                leave_out(w);
+                const double trace = find_covariance(w, &w->fold);
+                for (size_t s = 0; s < SHRINKAGES; s++) {
+                        find_labels(w, &w->fold, trace, shrinkages[s]);
+                        for (size_t i = from; i < end; i++)
+                                score(w, h->row[i], to + (s * h->n + i) * w->C);
+                }
+        }
+}
+
+static int find_best(const struct work *w, const struct ran_held_out *h, const float *logits,
+                     size_t *best, struct ran_error *err)
+{
+        const struct ran_ensemble_rows rows = {.d = w->k->d,
+                                               .document = w->k->document,
+                                               .row = h->row,
+                                               .n = h->n};
+        float *loss = ran_alloc_floats(h->n, err);
+        double least = INFINITY;
+
+        if (loss == NULL)
+                return RAN_ENOMEM;
+        for (size_t s = 0; s < SHRINKAGES; s++) {
+                struct ran_ensemble alone;
+                double sum = 0;
+                const int rc = ran_ensemble_fit_rows(&alone, loss, &rows,
+                                                     logits + s * h->n * w->C, err);
+
+                if (rc != RAN_OK) {
+                        free(loss);
+                        return rc;
+                }
+                for (size_t i = 0; i < h->n; i++)
+                        sum += (double)loss[i];
+                if (sum < least) {
+                        least = sum;
+                        *best = s;
+                }
+        }
+        free(loss);
+        return RAN_OK;
+}
+
+int ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_held_out *h,
+                            double *shrinkage, float *logits, struct ran_error *err)
+{
+        struct work w;
+        size_t numbers, room, best = 0;
+        float *all = NULL;
+        int rc = init(&w, k, err);
+
+        if (rc == RAN_OK && (__builtin_mul_overflow(h->n, k->d->C, &numbers) ||
+                             __builtin_mul_overflow(numbers, (size_t)SHRINKAGES, &room) ||
+                             (all = ran_alloc_floats(room, err)) == NULL))
+                rc = ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu documents", h->n);
+        if (rc == RAN_OK) {
+                score_folds(&w, h, all);
+                rc = find_best(&w, h, all, &best, err);
+        }
+        if (rc == RAN_OK) {
+                *shrinkage = shrinkages[best];
+                memcpy(logits, all + best * numbers, numbers * sizeof *logits);
+        }
+        free(all);
+        release(&w);
+        return rc;
+}
