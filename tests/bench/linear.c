@@ -266,7 +266,7 @@ static void make_rows(struct bench *b, struct ran_feature_lists *lists, struct r
         stop(took, HASHING, at);
         at = start();
         ran_feature_lists_idf(lists, &b->c, b->document, b->d.B, b->idf);
-        bench_check(ran_features_make(f, lists, &b->c, b->document, b->d.B, b->idf, NULL, NULL, 0,
+        bench_check(ran_features_make(f, lists, &b->c, b->document, b->d.B, b->idf, 0,
                                       pool, &err),
                     &err);
         stop(took, ROWS, at);
@@ -292,7 +292,7 @@ static void measure(struct bench *b, size_t threads, struct took *took)
         took->cost = 0;
         at = start();
         bench_check(ran_cross_validate(&svm, &took->cost, RAN_RATIOS_AUTO, NULL, NULL, NULL, NULL,
-                                       &err),
+                                       NULL, &err),
                     &err);
         stop(took, CHOOSING, at);
         took->ratios = svm.ratios;

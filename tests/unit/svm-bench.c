@@ -4,8 +4,6 @@
 #include "svm-bench.h"
 #include "test.h"
 
-enum { F = SVM_DENSE, C = CORPUS_C };
-
 void svm_bench_init(struct svm_bench *b, size_t documents, bool several)
 {
         struct ran_error err = {0};
@@ -47,7 +45,7 @@ void svm_bench_features(struct svm_bench *b)
                  err);
         ran_feature_lists_idf(&b->lists, &b->c, b->document, b->documents, b->idf);
         CHECK_OK(ran_features_make(&b->features, &b->lists, &b->c, b->document, b->documents,
-                                   b->idf, NULL, NULL, b->keep, b->k.pool, &err),
+                                   b->idf, b->keep, b->k.pool, &err),
                  err);
 }
 
@@ -86,29 +84,4 @@ int svm_bench_count(void *arg, size_t passes, double share)
         CHECK(share >= 0 && share <= 1);
         *(size_t *)arg = passes;
         return 0;
-}
-
-void svm_bench_dense(struct svm_bench *b, bool tell)
-{
-        struct ran_error err = {0};
-        struct dice dice = {.key = 14};
-        float *v = ran_alloc_floats(b->d.B * F, &err);
-        const struct ran_dense dense = {.B = b->d.B, .F = F, .v = v};
-        struct ran_dense_frame frame = {0};
-
-        REQUIRE(v != NULL);
-        for (size_t d = 0; d < b->d.B; d++) {
-                const uint32_t label = b->d.labels[b->d.label_first[d]];
-
-                for (size_t f = 0; f < F; f++)
-                        v[d * F + f] = tell ? label == f : (float)dice_size(&dice, 0, 99);
-        }
-        CHECK_OK(ran_dense_frame_init(&frame, &dense, b->document, b->documents, false, &err), err);
-        svm_bench_features(b);
-        ran_features_release(&b->features);
-        CHECK_OK(ran_features_make(&b->features, &b->lists, &b->c, b->document, b->documents,
-                                   b->idf, &dense, &frame, b->keep, b->k.pool, &err),
-                 err);
-        ran_dense_frame_release(&frame);
-        free(v);
 }

@@ -6,7 +6,7 @@
 #include "corpus.h"
 #include "part/linear/svm.h"
 
-enum { SVM_BUCKETS = 200, SVM_DENSE = 20 };
+enum { SVM_BUCKETS = 200 };
 
 struct svm_bench {
         struct ran_config c;
@@ -30,7 +30,5 @@ size_t svm_bench_solve(struct ran_svm_solver *s, double cost, double tolerance);
 double svm_bench_is_of(const struct svm_bench *b, size_t d, size_t c);
 int svm_bench_stop(void *arg, size_t passes, double share);
 int svm_bench_count(void *arg, size_t passes, double share);
-/* Dense features of each document: noise, or its label in the first C. */
-void svm_bench_dense(struct svm_bench *b, bool tell);
 
 #endif

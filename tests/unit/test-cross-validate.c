@@ -17,7 +17,8 @@ static double chosen(struct svm_bench *b, double cost, int ratios)
         struct ran_error err = {0};
 
         svm_bench_features(b);
-        CHECK_OK(ran_cross_validate(&b->k, &cost, ratios, b->weight, b->bias, NULL, NULL, &err),
+        CHECK_OK(ran_cross_validate(&b->k, &cost, ratios, b->weight, b->bias, NULL, NULL, NULL,
+                                    &err),
                  err);
         return cost;
 }
@@ -196,7 +197,7 @@ TEST(cross_validation_drops_what_is_surely_worse)
 
                 svm_bench_init(&b, i == 0 ? 1500 : 1200, false);
                 svm_bench_features(&b);
-                CHECK_OK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, NULL, NULL,
+                CHECK_OK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, NULL, NULL, NULL,
                                             svm_bench_count, &passes[i], &err),
                          err);
                 CHECK(cost > 0 && passes[i] > 0);
@@ -216,8 +217,8 @@ TEST(cross_validation_leaves_what_is_given)
         svm_bench_features(&b);
         for (int ratios = RAN_RATIOS_AUTO; ratios <= RAN_RATIOS_NO; ratios++) {
                 passes = 0;
-                CHECK_OK(ran_cross_validate(&b.k, &cost, ratios, b.weight, b.bias, svm_bench_count,
-                                            &passes, &err),
+                CHECK_OK(ran_cross_validate(&b.k, &cost, ratios, b.weight, b.bias, NULL,
+                                            svm_bench_count, &passes, &err),
                          err);
                 CHECK(cost == 3 && (passes > 0) == (ratios == RAN_RATIOS_AUTO));
                 CHECK(ratios == RAN_RATIOS_AUTO || b.k.ratios == (ratios == RAN_RATIOS_YES));
@@ -251,7 +252,7 @@ TEST(cross_validation_chooses_the_scale_of_affixes)
                         if (b.features.column[i] % 2 == 1)
                                 b.features.x[i] = (float)dice_size(&dice, 0, 9) / 10;
                 CHECK_OK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, NULL, NULL, NULL, NULL,
-                                            &err),
+                                            NULL, &err),
                          err);
                 CHECK_NEAR(b.k.affixes, noise ? 0.4 : 1, 0);
                 cost = 0;
@@ -259,31 +260,50 @@ TEST(cross_validation_chooses_the_scale_of_affixes)
         }
 }
 
-/* Those that tell nothing are left out, and those that tell all are not, by a race (1,500
- * documents) or without one. */
-TEST(cross_validation_chooses_the_scale_of_dense_features)
+/* Each row of the folds once, with the logits of a fit without its fold. */
+TEST(cross_validation_keeps_what_it_says_of_rows_held_out)
 {
         struct ran_error err = {0};
-        struct dice dice = {.key = 15};
+        const size_t documents = 300;
+        struct ran_held_out h = {0};
+        struct svm_bench b;
+        double cost = 0;
+        size_t *rest = ran_alloc(documents, sizeof *rest, &err);
+        float *logits = ran_alloc_floats(documents * C, &err);
+        bool seen[300] = {0};
 
-        for (size_t i = 0; i < 4; i++) {
-                const bool tell = i % 2 == 1;
-                double cost = 0;
-                struct svm_bench b;
-
-                svm_bench_init(&b, i < 2 ? 1500 : 300, false);
-                for (size_t d = 0; d < b.d.B; d++) /* tokens do not decide all */
-                        if (dice_size(&dice, 0, 9) < 3)
-                                b.d.labels[b.d.label_first[d]] =
-                                        (uint32_t)dice_size(&dice, 0, C - 1);
-                svm_bench_dense(&b, tell);
-                CHECK_OK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, NULL, NULL, NULL, NULL,
-                                            &err),
-                         err);
-                CHECK((b.k.dense > 0) == tell);
-                CHECK(b.k.dense <= 1);
-                svm_bench_release(&b);
+        REQUIRE(rest != NULL && logits != NULL);
+        svm_bench_init(&b, documents, false);
+        svm_bench_features(&b);
+        CHECK_OK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, NULL, NULL, &h, NULL, NULL, &err),
+                 err);
+        CHECK_SIZE(h.folds, RAN_FOLDS);
+        CHECK_SIZE(h.n, documents);
+        CHECK_SIZE(h.begin[h.folds], h.n);
+        for (size_t i = 0; i < h.n; i++) {
+                CHECK(!seen[h.row[i]]);
+                seen[h.row[i]] = true;
         }
+        for (size_t fold = 0; fold < h.folds; fold++) {
+                const size_t from = h.begin[fold], n = h.begin[fold + 1] - from;
+                struct ran_svm k = b.k;
+
+                memcpy(rest, h.row, from * sizeof *rest);
+                memcpy(rest + from, h.row + from + n, (h.n - from - n) * sizeof *rest);
+                k.row = rest;
+                k.n = h.n - n;
+                struct ran_svm_solver *s = ran_svm_solver_new(&k, NULL, NULL, &err);
+                REQUIRE(s != NULL);
+                svm_bench_solve(s, cost, 1e-5);
+                ran_svm_solver_score(s, h.row + from, n, logits);
+                ran_svm_solver_free(s);
+                for (size_t i = 0; i < n * C; i++)
+                        CHECK_NEAR((double)h.logits[from * C + i], (double)logits[i], 0.3);
+        }
+        ran_held_out_release(&h);
+        free(rest);
+        free(logits);
+        svm_bench_release(&b);
 }
 
 /* A handful of documents is not divided; and documents that are left out are neither predicted nor
@@ -311,18 +331,17 @@ static double solvers(const struct svm_bench *b, const struct ran_cross_validate
                            one;
 }
 
-/* By hand: paths with ratios and without; two more scales of dense features, and one of affixes.
- * Few documents: all settings, and then those of four folds at once. */
+/* By hand: paths with ratios and without, and one more scale of affixes. Few documents: all settings, and then those of four folds at once. */
 TEST(cross_validation_estimates_the_solvers_of_its_race)
 {
-        static const struct ran_cross_validated all = {RAN_RATIOS_AUTO, true, true},
-                                                plain = {RAN_RATIOS_NO, false, false};
+        static const struct ran_cross_validated all = {RAN_RATIOS_AUTO, true},
+                                                plain = {RAN_RATIOS_NO, false};
         struct svm_bench b;
 
         svm_bench_init(&b, 10, false);
         CHECK_NEAR(solvers(&b, &all, 10000), 2, 1e-9);
-        CHECK_NEAR(solvers(&b, &all, 2000), 5, 1e-9);
-        CHECK_NEAR(solvers(&b, &all, 1000), 28, 1e-9);
+        CHECK_NEAR(solvers(&b, &all, 2000), 3, 1e-9);
+        CHECK_NEAR(solvers(&b, &all, 1000), 12, 1e-9);
         CHECK_NEAR(solvers(&b, &plain, 10000), 1, 1e-9);
         CHECK_NEAR(solvers(&b, &plain, 1000), 4, 1e-9);
         svm_bench_release(&b);
@@ -337,8 +356,8 @@ TEST(cross_validation_can_be_stopped)
 
         svm_bench_init(&b, 60, false);
         svm_bench_features(&b);
-        CHECK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, b.weight, b.bias, svm_bench_stop,
-                                 &at, &err) == RAN_EINTR);
+        CHECK(ran_cross_validate(&b.k, &cost, RAN_RATIOS_AUTO, b.weight, b.bias, NULL,
+                                 svm_bench_stop, &at, &err) == RAN_EINTR);
         CHECK(cost == 0 && b.k.ratios);
         svm_bench_release(&b);
 }

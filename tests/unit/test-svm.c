@@ -557,61 +557,6 @@ TEST(svm_scales_affixes)
         svm_bench_release(&scaled);
 }
 
-/* The same matrix with dense features among the sparse ones. */
-static void make_sparse(struct ran_features *f)
-{
-        struct ran_error err = {0};
-        uint32_t *column = ran_alloc(f->first[f->n], sizeof *column, &err);
-
-        REQUIRE(column != NULL);
-        for (size_t d = 0; d < f->n; d++) {
-                const size_t end = f->first[d + 1], dense = end - f->dense;
-
-                for (size_t i = f->first[d]; i < end; i++)
-                        column[i] = i < dense ? ran_features_columns(f, d)[i - f->first[d]]
-                                              : (uint32_t)(f->columns - (end - i));
-        }
-        ran_spool_reserve(&f->column_spool, f->first[f->n], sizeof *column, &err);
-        f->column = f->column_spool.data;
-        memcpy(f->column, column, f->first[f->n] * sizeof *column);
-        f->dense = 0;
-        free(column);
-}
-
-/* Dense features are features: with r of 0.5 the optimum is that of a matrix where they are half as
- * large, and sparse. */
-TEST(svm_scales_dense_features)
-{
-        struct ran_error err = {0};
-        float logits[2][80 * C];
-        struct svm_bench b;
-
-        for (size_t ratios = 0; ratios < 2; ratios++) {
-                svm_bench_init(&b, 80, false);
-                svm_bench_dense(&b, false);
-                b.k.ratios = ratios == 1;
-                b.k.dense = 0.5;
-                for (size_t i = 0; i < 2; i++) {
-                        struct ran_svm_solver *s = ran_svm_solver_new(&b.k, NULL, NULL, &err);
-
-                        REQUIRE(s != NULL);
-                        svm_bench_solve(s, 1, 1e-5);
-                        ran_svm_solver_score(s, b.document, 80, logits[i]);
-                        ran_svm_solver_free(s);
-                        /* ratios would weigh them as sparse ones: then scaled in another way */
-                        for (size_t d = 0; d < 80; d++)
-                                for (size_t f = 1; f <= SVM_DENSE; f++)
-                                        b.features.x[b.features.first[d + 1] - f] *= 0.5f;
-                        if (ratios == 0 && i == 0)
-                                make_sparse(&b.features);
-                        b.k.dense = 1;
-                }
-                for (size_t i = 0; i < 80 * C; i++)
-                        CHECK_NEAR((double)logits[0][i], (double)logits[1][i], 1e-3);
-                svm_bench_release(&b);
-        }
-}
-
 /* ---- threads and the end --------------------------------------------------------------------- */
 
 TEST(svm_fit_is_the_same_for_any_threads)

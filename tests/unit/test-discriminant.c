@@ -1,0 +1,261 @@
+/* test-discriminant.c - linear discriminants (part/linear/discriminant.c) beside their definition. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "corpus.h"
+#include "part/linear/discriminant.h"
+#include "test.h"
+
+enum { F = 7, C = CORPUS_C, B = 60 };
+
+struct bench {
+        struct ran_dataset d;
+        struct ran_dense dense;
+        struct ran_dense_frame frame;
+        size_t document[B];
+        float v[B * F], weight[F * C], bias[C];
+        double class_weight[C];
+        struct ran_discriminant k;
+};
+
+/* Vectors of noise, and a little of their labels. */
+static void init(struct bench *b, bool several)
+{
+        struct ran_error err = {0};
+        struct dice dice = {.key = 21};
+
+        memset(b, 0, sizeof *b);
+        corpus_make(&b->d, B, 1, 9, several, 3);
+        for (size_t i = 0; i < B; i++) {
+                b->document[i] = i;
+                b->d.weight[i] = i % 3 == 0 ? 2 : 1;
+                for (size_t f = 0; f < F; f++)
+                        b->v[i * F + f] = (float)dice_size(&dice, 0, 99) / (float)(20 + 10 * f);
+                for (size_t j = b->d.label_first[i]; j < b->d.label_first[i + 1]; j++)
+                        b->v[i * F + b->d.labels[j] % F] += 1;
+        }
+        for (size_t c = 0; c < C; c++)
+                b->class_weight[c] = 1 + (double)c / 4;
+        b->dense = (struct ran_dense){.B = B, .F = F, .v = b->v};
+        CHECK_OK(ran_dense_frame_init(&b->frame, &b->dense, b->document, B, true, &err), err);
+        b->k = (struct ran_discriminant){.d = &b->d,
+                                         .dense = &b->dense,
+                                         .frame = &b->frame,
+                                         .document = b->document,
+                                         .n = B,
+                                         .class_weight = several ? NULL : b->class_weight};
+}
+
+static void release(struct bench *b)
+{
+        ran_dense_frame_release(&b->frame);
+        ran_dataset_release(&b->d);
+}
+
+static double x_of(const struct bench *b, size_t i, size_t f)
+{
+        return b->frame.factor[f] * ((double)b->v[i * F + f] - b->frame.mean[f]);
+}
+
+static bool has(const struct bench *b, size_t i, size_t c)
+{
+        for (size_t j = b->d.label_first[i]; j < b->d.label_first[i + 1]; j++)
+                if (b->d.labels[j] == c)
+                        return true;
+        return false;
+}
+
+/* What document i counts in the mean of those that have label c, or have it not. */
+static double count(const struct bench *b, size_t i, size_t c, bool with)
+{
+        const double by = b->k.class_weight != NULL ? b->k.class_weight[c] : 1;
+
+        return has(b, i, c) == with ? by * (double)b->d.weight[i] : 0;
+}
+
+static double mean_of(const struct bench *b, size_t c, bool with, double mean[F])
+{
+        double n = 0;
+
+        memset(mean, 0, F * sizeof *mean);
+        for (size_t i = 0; i < B; i++) {
+                n += count(b, i, c, with);
+                for (size_t f = 0; f < F; f++)
+                        mean[f] += count(b, i, c, with) * x_of(b, i, f);
+        }
+        for (size_t f = 0; f < F; f++)
+                mean[f] /= n > 0 ? n : 1;
+        return n;
+}
+
+/* S by its definition: deviations from the mean of one's label, or of all. */
+static void covariance(const struct bench *b, double s[F][F], double *trace)
+{
+        double all = 0, mean[F];
+
+        memset(s, 0, F * F * sizeof **s);
+        if (b->d.multilabel) {
+                double total = 0, of_all[F] = {0};
+
+                for (size_t i = 0; i < B; i++) {
+                        total += (double)b->d.weight[i];
+                        for (size_t f = 0; f < F; f++)
+                                of_all[f] += (double)b->d.weight[i] * x_of(b, i, f);
+                }
+                for (size_t i = 0; i < B; i++)
+                        for (size_t f = 0; f < F; f++)
+                                for (size_t g = 0; g < F; g++)
+                                        s[f][g] += (double)b->d.weight[i] / total *
+                                                   (x_of(b, i, f) - of_all[f] / total) *
+                                                   (x_of(b, i, g) - of_all[g] / total);
+                all = 1;
+        }
+        for (size_t c = 0; c < C && !b->d.multilabel; c++) {
+                all += mean_of(b, c, true, mean);
+                for (size_t i = 0; i < B; i++)
+                        for (size_t f = 0; f < F; f++)
+                                for (size_t g = 0; g < F; g++)
+                                        s[f][g] += count(b, i, c, true) *
+                                                   (x_of(b, i, f) - mean[f]) *
+                                                   (x_of(b, i, g) - mean[g]);
+        }
+        *trace = 0;
+        for (size_t f = 0; f < F; f++) {
+                for (size_t g = 0; g < F; g++)
+                        s[f][g] /= all;
+                *trace += s[f][f];
+        }
+}
+
+/* S_λ w_c is the difference of means, and b_c as defined. */
+static void check_solution(const struct bench *b, double shrinkage)
+{
+        double s[F][F], trace, total = 0;
+
+        covariance(b, s, &trace);
+        for (size_t c = 0; c < C; c++)
+                for (size_t i = 0; i < B; i++)
+                        total += count(b, i, c, true);
+        for (size_t c = 0; c < C; c++) {
+                double with[F], without[F] = {0}, bias;
+                const double n = mean_of(b, c, true, with);
+                const double others = b->d.multilabel ? mean_of(b, c, false, without) : 0;
+
+                bias = b->d.multilabel ? log((n + 0.5) / (others + 0.5))
+                                       : log((n + 0.5) / (total + 0.5 * C));
+                for (size_t f = 0; f < F; f++) {
+                        double sum = shrinkage * trace / F * (double)b->weight[f * C + c];
+
+                        for (size_t g = 0; g < F; g++)
+                                sum += (1 - shrinkage) * s[f][g] * (double)b->weight[g * C + c];
+                        CHECK_NEAR(sum, with[f] - without[f], 1e-5);
+                        bias -= (double)b->weight[f * C + c] * (with[f] + without[f]) / 2;
+                }
+                CHECK_NEAR((double)b->bias[c], bias, 1e-4);
+        }
+}
+
+TEST(discriminants_solve_their_equations)
+{
+        static const double shrinkages[] = {1, 0.6, 0.05};
+        struct ran_error err = {0};
+        struct bench b;
+
+        for (int several = 0; several < 2; several++)
+                for (size_t i = 0; i < sizeof shrinkages / sizeof *shrinkages; i++) {
+                        init(&b, several);
+                        CHECK_OK(ran_discriminant_fit(&b.k, shrinkages[i], b.weight, b.bias, &err),
+                                 err);
+                        check_solution(&b, shrinkages[i]);
+                        release(&b);
+                }
+}
+
+/* Folds of every third document. */
+static void make_folds(struct ran_held_out *h, size_t *row)
+{
+        *h = (struct ran_held_out){.n = B, .folds = 3, .row = row};
+        for (size_t fold = 0, at = 0; fold < 3; fold++) {
+                for (size_t i = fold; i < B; i += 3)
+                        row[at++] = i;
+                h->begin[fold + 1] = at;
+        }
+}
+
+TEST(discriminants_say_of_a_fold_what_the_other_documents_say)
+{
+        struct ran_error err = {0};
+        float logits[B * C];
+        size_t row[B], rest[B];
+        struct ran_held_out h;
+        double shrinkage = 0;
+        struct bench b;
+
+        for (int several = 0; several < 2; several++) {
+                init(&b, several);
+                make_folds(&h, row);
+                CHECK_OK(ran_discriminant_choose(&b.k, &h, &shrinkage, logits, &err), err);
+                CHECK(shrinkage > 0 && shrinkage < 1);
+                for (size_t fold = 0; fold < 3; fold++) {
+                        size_t n = 0;
+
+                        for (size_t i = 0; i < B; i++)
+                                if (i % 3 != fold)
+                                        rest[n++] = i;
+                        b.k.document = rest;
+                        b.k.n = n;
+                        CHECK_OK(ran_discriminant_fit(&b.k, shrinkage, b.weight, b.bias, &err),
+                                 err);
+                        for (size_t i = h.begin[fold]; i < h.begin[fold + 1]; i++)
+                                for (size_t c = 0; c < C; c++) {
+                                        double sum = (double)b.bias[c];
+
+                                        for (size_t f = 0; f < F; f++)
+                                                sum += x_of(&b, row[i], f) *
+                                                       (double)b.weight[f * C + c];
+                                        CHECK_NEAR((double)logits[i * C + c], sum,
+                                                   1e-3 * (1 + fabs(sum)));
+                                }
+                }
+                release(&b);
+        }
+}
+
+TEST(discriminants_are_the_same_for_any_threads)
+{
+        struct ran_error err = {0};
+        float one[F * C];
+        struct bench b;
+
+        for (size_t threads = 1; threads <= 7; threads += 3) {
+                init(&b, false);
+                b.k.pool = ran_pool_new(threads, &err);
+                CHECK_OK(ran_discriminant_fit(&b.k, 0.4, b.weight, b.bias, &err), err);
+                if (threads == 1)
+                        memcpy(one, b.weight, sizeof one);
+                CHECK(memcmp(one, b.weight, sizeof one) == 0);
+                ran_pool_free(b.k.pool);
+                release(&b);
+        }
+}
+
+/* All documents alike; a label that none has; fewer documents than numbers. */
+TEST(discriminants_of_next_to_nothing_are_finite)
+{
+        struct ran_error err = {0};
+        struct bench b;
+
+        for (size_t n = 0; n < 3; n++) {
+                init(&b, false);
+                b.k.n = n;
+                for (size_t i = 0; i < B * F && n == 2; i++)
+                        b.v[i] = 3;
+                CHECK_OK(ran_discriminant_fit(&b.k, 0.05, b.weight, b.bias, &err), err);
+                for (size_t i = 0; i < F * C; i++)
+                        CHECK(isfinite(b.weight[i]));
+                for (size_t c = 0; c < C; c++)
+                        CHECK(isfinite(b.bias[c]));
+                release(&b);
+        }
+}
