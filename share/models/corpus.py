@@ -536,7 +536,8 @@ def main():
                 out.close()
 
 
-try:
-    main()
-except (OSError, subprocess.CalledProcessError) as e:
-    sys.exit(f"corpus.py: {e}")
+if __name__ == "__main__":
+    try:
+        main()
+    except (OSError, subprocess.CalledProcessError) as e:
+        sys.exit(f"corpus.py: {e}")
