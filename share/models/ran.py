@@ -55,13 +55,14 @@ class Layer(nn.Module):
         k, v = self.review["k"](states), self.review["v"](states)
         return F.scaled_dot_product_attention(q[:, None], k[:, None], v[:, None], attn_mask=sees[:, None])[:, 0]
 
-    def forward(self, x, below, mask, starts, turn):
-        """x: batch, tokens, dim. below: the last cell of the layer below. mask: which tokens are some; None: all."""
+    def forward(self, x, below, mask, windows, turn):
+        """x: batch, tokens, dim. below: the last cell of the layer below. mask: which tokens are no padding; None: all.
+        windows: where they begin and end, and that of each token."""
         cell = self.gpc_norm(self.gpc(below)).float()
-        ends = starts[1:] + [x.shape[1]]
+        ends, window = windows
         projected = self.project(self.input_norm(x))
         outputs, states, alive = [], [], []
-        for start, end in zip(starts, ends):
+        for start, end in ends:
             part = None if mask is None else mask[:, start:end]
             out, new = self.window(projected[:, :, :, start:end], cell, part, turn)
             alive.append(None if mask is None else part.any(1))
@@ -69,8 +70,6 @@ class Layer(nn.Module):
             outputs.append(out)
             states.append(self.cell_norm(cell))
         y = x + self.attn["out"](torch.cat(outputs, 1)).float()
-        window = torch.repeat_interleave(torch.arange(len(starts), device=x.device),
-                                         torch.tensor([e - s for s, e in zip(starts, ends)], device=x.device))
         y = y + self.review["out"](self.look_back(y, torch.stack(states, 1), window,
                                                   None if mask is None else torch.stack(alive, 1))).float()
         f = self.ffn_norm(y)
@@ -99,17 +98,21 @@ class Ran(nn.Module):
         a, b = u[..., 0::2], u[..., 1::2]
         return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2)
 
-    def starts(self, n):
-        """Where windows start."""
+    def windows(self, n):
+        """Where they begin and end, and that of each token."""
         first = list(range(0, n, self.size))
-        return first[:-1] if len(first) > 1 and n - first[-1] < MIN_WINDOW else first
+        if len(first) > 1 and n - first[-1] < MIN_WINDOW:
+            first.pop()
+        window = (torch.arange(n, device=self.cos.device) // self.size).clamp_max(len(first) - 1)
+        return list(zip(first, first[1:] + [n])), window
 
     def encode(self, ids, mask=None):
         """ids: batch, tokens. mask: which of them are no padding. Returns the rows of the embedding and the outputs."""
         rows = self.embed(ids)
         x, cell = self.ran["embed_norm"](rows), rows.new_zeros(len(ids), rows.shape[-1])
+        windows = self.windows(ids.shape[1])
         for l in range(self.layers):
-            x, cell = self.ran[str(l)](x, cell, mask, self.starts(ids.shape[1]), self.turn)
+            x, cell = self.ran[str(l)](x, cell, mask, windows, self.turn)
         return rows, self.ran["norm"](x)
 
     def forward(self, ids, mask=None):
@@ -128,21 +131,24 @@ def mean(x, mask):
 
 # ---- files --------------------------------------------------------------------------------------
 
-TYPES = {"F32": torch.float32, "F16": torch.float16, "I8": torch.int8, "U8": torch.uint8}
+TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I8": torch.int8, "U8": torch.uint8,
+         "I64": torch.int64}
 
 
 def read(path):
-    """Metadata, and tensors by name: weights in F32, tokenizer.json as bytes."""
+    """Metadata, and tensors by name in F32, of a file in the safetensors format; tokenizer.json as bytes."""
     with open(path, "rb") as f:
         header = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
         data = bytearray(f.read())
-    metadata, stored = header.pop("__metadata__"), {}
+    metadata, stored = header.pop("__metadata__", {}), {}
     for name, t in header.items():
         begin, end = t["data_offsets"]
         stored[name] = torch.frombuffer(data[begin:end], dtype=TYPES[t["dtype"]]).reshape(t["shape"])
-    tensors = {"tokenizer.json": bytes(stored.pop("tokenizer.json").numpy())}
+    tensors = {}
     for name, t in stored.items():
-        if name + ".scale" in stored:
+        if name == "tokenizer.json":
+            tensors[name] = bytes(t.numpy())
+        elif name + ".scale" in stored:
             tensors[name] = t.float() * stored[name + ".scale"].float()[:, None]
         elif not name.endswith(".scale"):
             tensors[name] = t.float()

@@ -651,8 +651,8 @@ stub_peers() {
 }
 
 @test "few-labels: a method that needs a pretrained encoder says so [all]" {
-  run -2 few-labels --methods 'linear frozen' one
-  [[ $output == *'the method frozen needs a pretrained encoder: give --init FOLDER'* ]]
+  run -2 few-labels --methods 'linear setfit' one
+  [[ $output == *'the method setfit needs a pretrained encoder: give --init FOLDER'* ]]
 }
 
 @test "few-labels: mean of the draws, each text encoded once; once more, nothing is done anew [all]" {

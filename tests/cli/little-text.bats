@@ -191,6 +191,28 @@ extra() {
   [[ $output == *"cannot open missing: No such file or directory, and there is no model of that name in $RAN_MODELS"* ]]
 }
 
+@test "base: for a model that is gone the sentence names the one that took its place [all]" {
+  gone='cannot open english-vectors: No such file or directory, and there is no model of that name in '$RAN_MODELS*': english has taken its place'
+  run -3 ran-classify -m english-vectors --embed train.jsonl
+  [[ $output == *$gone* ]]
+  for option in --init --base; do
+    run -3 ran-train classify $option english-vectors -o a.ran train.jsonl
+    [[ $output == *$gone* ]]
+  done
+  RAN_BASE=english-vectors run -0 ran-train classify --dry-run train.jsonl
+  [[ $output == *'not initialised from the base model: '$gone* ]]
+  run -3 ran-classify -m missing --embed train.jsonl
+  [[ $output != *'its place'* ]]
+  # A model that was made from it needs it for --replay alone.
+  mv models/english.ran models/english-vectors.ran
+  ran-train classify -q --init english-vectors --encoder static -o a.ran train.jsonl
+  rm models/english-vectors.ran
+  ran-classify -m a.ran train.jsonl | jq -es 'length == 60'
+  ran-train classify -q --init a.ran -o b.ran train.jsonl
+  run -3 ran-train classify --replay a.ran --init english-vectors train.jsonl
+  [[ $output == *$gone*'--replay of a model that was initialised from it needs its file'* ]]
+}
+
 @test "base: options that ask for another vocabulary, encoder or training of it do without [all]" {
   begun --seed 3 --wide-cost 1 --no-affixes --no-refit
   for option in '--dim 16' '--encoder none' '--wide 0' '--vocab-size 100' '--epochs 2' '--no-frozen' '--pretrain train.jsonl' \

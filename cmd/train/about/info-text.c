@@ -307,6 +307,21 @@ static bool text_pretrained(const struct about *a, struct ran_buf *out)
         return true;
 }
 
+/* The encoder from which it was distilled. */
+static void text_teacher(const struct about *a, struct ran_buf *out)
+{
+        struct ran_record teacher, said;
+        struct ran_buf v = {0};
+
+        if (train_about_object(&a->training, "teacher", &teacher) &&
+            train_about_object(&teacher, "pretrained", &said)) {
+                train_pretrained_name(&said, &v);
+                row(out, "teacher", &v);
+                ran_record_release(&said);
+        }
+        ran_record_release(&teacher);
+}
+
 /* What a distillation lost; false: it was none. */
 static bool text_distilled(const struct about *a, struct ran_buf *out)
 {
@@ -315,6 +330,7 @@ static bool text_distilled(const struct about *a, struct ran_buf *out)
 
         if (!train_about_object(&a->training, "distilled", &said))
                 return false;
+        text_teacher(a, out);
         const bool ran = ran_record_find(&said, "cosine_static", NULL) != NULL;
 
         ran_buf_printf(&v,

@@ -61,6 +61,12 @@ static void add_prompt(const struct about *a, const struct ran_record *said, str
         }
 }
 
+void train_pretrained_name(const struct ran_record *said, struct ran_buf *out)
+{
+        add_string(out, said, "", "name");
+        add_string(out, said, ", licence ", "license");
+}
+
 void train_pretrained_say(const struct about *a, const struct ran_record *said, struct ran_buf *out)
 {
         const struct ran_config *c = ran_model_config(a->model);

@@ -6,6 +6,8 @@
 
 /* Its metadata `pretrained`; false if there are none. Release it. */
 bool train_pretrained_open(const struct about *a, struct ran_record *said);
+/* Appends its name and licence, as far as they are known. */
+void train_pretrained_name(const struct ran_record *said, struct ran_buf *out);
 /* Appends what the encoder is: name, type, layers, window, pooling, licence. */
 void train_pretrained_say(const struct about *a, const struct ran_record *said,
                           struct ran_buf *out);
