@@ -2,22 +2,28 @@
 #include "cmd/train/run/base.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/table.h"
 #include "cmd/options/was-set.h"
 #include "cmd/content/model.h"
 #include "cmd/train/run/resumed.h"
 #include "cmd/train/run/unjudged.h"
 
-/* Words of all documents: up to here a base model was measured to help, and only where each has one
- * label (share/models/README.md). */
-enum { FEW_WORDS = 500000, FEW_WORDS_OF_TAGGER = 100000 };
+/* Words of all documents: up to here a base model helps a tagger, and the vectors of a classifier's
+ * are worth their time (share/models/README.md). Folds leave vectors out that do not help. */
+enum { FEW_WORDS = 2000000, FEW_WORDS_OF_TAGGER = 100000 };
+/* Words a second and core, about, of a processor with AVX-512. */
+static const double words_a_second = 12000;
 /* The share of running words that are whole tokens of it: 0.91 to 0.95 of news, reviews and
- * questions, 0.86 of medicine, where it does not help, 0.45 of another language. */
-static const double enough_known = 0.88;
+ * questions, 0.86 of medicine, 0.45 of another language. Medicine gains from vectors, and taggers do
+ * not. */
+static const double enough_known = 0.75, enough_known_of_tagger = 0.88;
 
 static size_t few_words(const struct train_session *s)
 {
@@ -35,17 +41,27 @@ static const char *name_of(const struct train_session *s)
         return strcmp(name, "none") != 0 ? name : NULL;
 }
 
-/* Whether an option asks for what a base model would replace. */
-static bool is_asked_otherwise(const struct train_session *s)
+/* Whether an option asks for what a base model would replace. option: as the user may have missed
+ * it, or empty. */
+static bool is_asked_otherwise(const struct train_session *s, struct cmd_option_name *option)
 {
         const struct train_options *o = s->options;
+        const struct ran_field *setting = NULL;
+        bool is = train_encoder_setting(s, &setting);
 
-        if (o->file.vocab != NULL || train_asks_for_encoder(s))
-                return true;
-        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
-                if (cmd_was_asked(f->name))
-                        return true;
-        return false;
+        *option = (struct cmd_option_name){0};
+        if (o->run.tune > 0 && o->file.init.model == NULL)
+                snprintf(option->text, sizeof option->text, "tune");
+        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL && !is; f++)
+                if (cmd_was_asked(f->name)) {
+                        setting = f;
+                        is = true;
+                }
+        if (setting != NULL)
+                *option = cmd_option_name(setting);
+        else if (!is && o->file.vocab != NULL)
+                snprintf(option->text, sizeof option->text, "vocab");
+        return is || o->file.vocab != NULL;
 }
 
 /* Whether --base or RAN_BASE names it. */
@@ -78,12 +94,13 @@ static struct ran_model *load(const struct train_session *s, const char *name)
 void train_base_check(const struct train_session *s)
 {
         const char *name = s->options->file.base;
+        struct cmd_option_name option;
 
         if (!is_wanted(s))
                 return;
         if (s->task->label == NULL)
                 cmd_usage("--base is for ran-train classify and tag: give --init %s", name);
-        if (is_asked_otherwise(s))
+        if (is_asked_otherwise(s, &option))
                 cmd_usage("--base initialises from %s only without options for another vocabulary, "
                           "encoder or training of it: give --init %s",
                           name, name);
@@ -107,12 +124,22 @@ bool train_base_may_serve(const struct train_session *s)
 {
         const char *name = name_of(s);
         struct ran_buf path = {0};
+        struct cmd_option_name option;
 
-        if (name == NULL || s->task->label == NULL || is_asked_otherwise(s) || continues_without(s))
+        if (name == NULL || s->task->label == NULL || continues_without(s))
+                return false;
+        const bool otherwise = is_asked_otherwise(s, &option);
+        if (otherwise && option.text[0] == '\0')
                 return false;
         cmd_model_find(name, &path);
         bool found = access(path.data, F_OK) == 0;
         ran_buf_release(&path);
+        if (otherwise && found)
+                cmd_note("--%s: not initialised from the base model %s, as it might be without that "
+                         "option",
+                         option.text, name);
+        if (otherwise)
+                return false;
         if (!found && is_named(s))
                 ran_model_free(load(s, name)); /* says where it looked */
         return found;
@@ -124,6 +151,7 @@ static bool suits(const struct train_session *s, const struct ran_model *m, cons
 {
         const struct ran_tokenizer *t = ran_model_tokenizer(m);
         const double known = t != NULL ? ran_counter_share(words, t) : 0;
+        const double enough = s->task->of_documents ? enough_known : enough_known_of_tagger;
         const struct ran_config *c = ran_model_config(m);
         /* A tagger trains what computes; a classifier reads rows of tokens. */
         const bool encodes =
@@ -132,11 +160,11 @@ static bool suits(const struct train_session *s, const struct ran_model *m, cons
         if (is_wanted(s) && !encodes)
                 cmd_note("not initialised from %s: it has no encoder%s", name,
                          ran_config_has_encoder(c) ? " to train" : "");
-        else if (is_wanted(s) && known < enough_known)
+        else if (is_wanted(s) && known < enough)
                 cmd_note("not initialised from %s: it knows %.0f %% of the words, and %.0f %% are "
                          "needed",
-                         name, 100 * known, 100 * enough_known);
-        return encodes && known >= enough_known;
+                         name, 100 * known, 100 * enough);
+        return encodes && known >= enough;
 }
 
 const struct ran_tokenizer *train_base_take(void *arg, const struct train_counted *counted,
@@ -148,14 +176,14 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         struct ran_counter_report count;
 
         ran_counter_report(words, &count);
-        if (s->task->of_documents && (counted->several || s->config.classify.multilabel)) {
-                if (is_wanted(s))
-                        cmd_note("not initialised from %s: records have \"labels\", a list", name);
-                return NULL;
-        }
         const uint64_t own = count.words - counted->of_texts;
-        if (own > few_words(s)) {
-                if (is_wanted(s))
+        const double seconds = (double)own / words_a_second;
+        if (own > few_words(s) && !(s->task->of_documents && is_wanted(s))) {
+                if (s->task->of_documents)
+                        cmd_note("not initialised from the base model %s, which would take about "
+                                 "%.0f s of CPU time for %" PRIu64 " words; --base %s does so",
+                                 name, seconds, own, name);
+                else if (is_wanted(s))
                         cmd_note("not initialised from %s: there are more than %zu words", name,
                                  few_words(s));
                 return NULL;
@@ -171,12 +199,14 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         train_init_base(&s->init, &s->base, &s->config);
         *spelling = s->source.spelling = s->config.spelling;
         s->config.tag.join_sentences = s->source.join; /* sentences are joined already */
-        cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
-                 "--base none leaves it out",
-                 own, name, name,
-                 !s->task->of_documents                    ? ""
-                 : s->config.encoder == RAN_ENCODER_STATIC ? " --encoder static"
-                                                           : " --frozen");
+        if (s->config.frozen)
+                cmd_note("initialised from the base model %s (--init %s --frozen), which takes about "
+                         "%.0f s of CPU time for %" PRIu64 " words; --base none leaves it out",
+                         name, name, ceil(seconds), own);
+        else
+                cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
+                         "--base none leaves it out",
+                         own, name, name, s->task->of_documents ? " --encoder static" : "");
         if (s->task->of_documents)
                 train_init_extend(&s->init, &s->config, words);
         return train_init_vocabulary(&s->init);

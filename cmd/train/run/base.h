@@ -1,8 +1,8 @@
-/* base.h - a base model, where there is little text to learn from.
+/* base.h - a base model, unless there is much text to learn from.
  *
  * Unless --base none is set, or an option that asks for another vocabulary, encoder or way to train
- * it, a training on few words that a base model knows is initialised from that model, as by --init:
- * a classifier with --encoder static, a tagger with its whole encoder. */
+ * it, a training on words that a base model knows is initialised from that model, as by --init: a
+ * classifier with --frozen, a tagger with its whole encoder. */
 #ifndef CMD_TRAIN_RUN_BASE_H
 #define CMD_TRAIN_RUN_BASE_H
 
@@ -15,7 +15,7 @@ void train_base_check(const struct train_session *s);
 bool train_base_may_serve(const struct train_session *s);
 /* For struct train_source: when the words of the documents are known, opens the base model as
  * s->init and adapts the settings of the session (arg) and the spelling to it, if they are few and
- * of its language, and documents have one label each. Returns its vocabulary, or NULL. */
+ * of its language. Returns its vocabulary, or NULL. */
 const struct ran_tokenizer *train_base_take(void *arg, const struct train_counted *counted,
                                             size_t *spelling);
 

@@ -19,23 +19,35 @@ static bool is_of_any_classifier(const char *name)
         return false;
 }
 
-bool train_asks_for_encoder(const struct train_session *s)
+bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting)
 {
         const struct train_options *o = s->options;
         const bool documents = s->task->of_documents;
 
+        *setting = NULL;
         if (o->file.init.model != NULL || o->file.init.vectors != NULL || o->mode.replay != NULL ||
             o->mode.dump_gradients != NULL || o->run.tune > 0 || s->texts.wanted ||
             cmd_was_asked("frozen") || cmd_was_asked("pooling") ||
             !ran_config_has_predictor(&s->config))
                 return true;
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
-                if (cmd_was_asked(f->name) && !ran_config_is_of_task(f->name))
+                if (cmd_was_asked(f->name) && !ran_config_is_of_task(f->name)) {
+                        *setting = strcmp(f->name, "encoder") != 0 ? f : NULL;
                         return true;
+                }
         for (const struct ran_field *f = ran_train_fields; documents && f->name != NULL; f++)
-                if (cmd_was_asked(f->name) && !is_of_any_classifier(f->name))
+                if (cmd_was_asked(f->name) && !is_of_any_classifier(f->name)) {
+                        *setting = f;
                         return true;
+                }
         return false;
+}
+
+bool train_asks_for_encoder(const struct train_session *s)
+{
+        const struct ran_field *setting;
+
+        return train_encoder_setting(s, &setting);
 }
 
 /* Options that speak of validation documents, or need some. */
