@@ -18,14 +18,11 @@ report.txt: test.jsonl model.ran
 	cat $@
 
 # --resume continues an interrupted training.
-model.ran: train.jsonl vocab.json check.txt $(CONFIG)
-	ran-train classify --vocab vocab.json $(CONFIG:%=--config %) --resume -o $@ $<
+model.ran: train.jsonl check.txt $(CONFIG)
+	ran-train classify $(CONFIG:%=--config %) --resume -o $@ $<
 
-check.txt: train.jsonl vocab.json
-	ran-train classify --vocab vocab.json --check --check-format=text $< >$@
-
-vocab.json: train.jsonl
-	ran-tokenize learn --vocab-type wordpiece -o $@ $<
+check.txt: train.jsonl
+	ran-train classify --check --check-format=text $< >$@
 
 ifeq ($(strip $(SHARDS)),)
 %.labelled.jsonl: %.jsonl model.ran
@@ -47,4 +44,4 @@ endef
 $(foreach i,$(numbers),$(eval $(call part,$(i))))
 endif
 
-.PRECIOUS: model.ran vocab.json
+.PRECIOUS: model.ran

@@ -126,9 +126,9 @@ tiny_model() {
   [[ $output == *--eval* && $output != *ran-train* ]]
   touch train.jsonl
   run -0 mk -n
-  [[ $output == *'ran-tokenize learn'*'ran-train classify'*--check*'ran-train classify'*--eval* ]]
+  [[ $output == *'ran-train classify'*--check*'ran-train classify'*--eval* ]]
   # Unsound data end it before the training.
-  rm -f vocab.json model.ran
+  rm -f model.ran
   echo '{"text":"a","label":7.5}' >train.jsonl
   run mk
   [ "$status" -ne 0 ]

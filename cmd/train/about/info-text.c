@@ -130,7 +130,7 @@ static void text_parts(const struct about *a, struct ran_buf *out)
         if (!a->ensemble)
                 return;
         if (ran_config_has_features(c)) {
-                ran_buf_printf(&v, "scale %.3g, beside n-grams of scale 1", a->dense);
+                ran_buf_printf(&v, "weight %.3g, beside n-grams of weight 1", a->dense);
                 row(out, "document vectors", &v);
         }
         if (ran_config_trains_encoder(c) || !ran_config_has_features(c)) {
