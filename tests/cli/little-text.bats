@@ -53,12 +53,27 @@ tags() {
   [[ $output == *'static, width 8'* ]]
 }
 
-@test "base: a model that was initialised from it is replayed with --init" {
+@test "base: a replay wanted the file of an --init that nobody had given" {
   ran-train classify -q -o a.ran train.jsonl
-  run -2 ran-train classify --replay a.ran train.jsonl
-  [[ $output == *'was trained with --init: give that file again'* ]]
-  run -0 ran-train classify --replay a.ran --init english-vectors train.jsonl
+  tags 20 >tagged.jsonl
+  sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/towns.ran plain.jsonl
+  RAN_BASE=towns ran-train tag -q --epochs 1 -o t.ran tagged.jsonl
+  # Found by its digest, whatever its name is now and whichever base is the default.
+  mv models/english-vectors.ran models/other.ran
+  rm models/english.ran
+  run -0 ran-train classify --replay a.ran train.jsonl
   [[ $output == *'is reproduced, byte for byte'* ]]
+  run -0 ran-train classify --replay a.ran --base other train.jsonl
+  run -0 ran-train classify --replay a.ran --init other train.jsonl
+  run -0 ran-train tag --replay t.ran tagged.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  refused 4 'towns is not the model that a.ran was initialised from' ran-train classify --replay a.ran --base towns train.jsonl
+  mv models/other.ran moved.ran
+  digest=$(ran-train info --format json a.ran | jq -r .training.init.digest)
+  refused 2 "a.ran was trained with --init or from a base model, and no model in $RAN_MODELS" ran-train classify --replay a.ran train.jsonl
+  [[ $stderr == *" has its digest, $digest: give that file with --init"* ]]
+  RAN_BASE=moved.ran run -0 ran-train classify --replay a.ran train.jsonl
 }
 
 # extra MODEL: how many words extend the vocabulary of the base model in it, and the first of them.
