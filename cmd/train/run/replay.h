@@ -26,9 +26,9 @@ void train_replay_restore(const struct train_replay *r, const struct ran_field *
                           bool all);
 /* Whether a member is present. */
 bool train_replay_has(const struct train_replay *r, const char *member);
-/* The model that it was initialised from, where --init does not name it: that of `base` (or RAN_BASE),
- * or the one of its digest among those that have a name. NULL: none was. Exits with 2 if there is
- * none of them. */
+/* The model that it was initialised from, where --init does not name it: `base`, or the one of its
+ * digest among those that have a name, or the file RAN_BASE. NULL: it was from none. Exits with 2
+ * if none is found. */
 char *train_replay_find_init(struct train_replay *r, const char *base);
 /* Exits with 2 unless exactly the files of the training are given, with 4 if `init` is not its
  * initial model. */
