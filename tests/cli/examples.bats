@@ -482,6 +482,16 @@ END
   echo wet | live-pipe -t 3 w.ran | grep -Eqx '[0-9.]+ [0-9.]+'
 }
 
+@test "live-pipe: a line that is not UTF-8 was answered with other letters" {
+  weather >w.jsonl
+  ran-train classify -q --encoder none --min-count 1 -o w.ran w.jsonl
+  for bytes in 'w\374t' '\355\240\275 wet' '\377\376w\000e\000t\000'; do
+    run -1 --separate-stderr live-pipe w.ran < <(printf 'wet\n'"$bytes"'\ndry\t"day\r"\001\n')
+    [ "$output" = $'wet\n\ndry' ]
+    [[ $stderr == *'standard input:2: column '* ]]
+  done
+}
+
 @test "live-pipe: a model that cannot be opened, and a wrong command" {
   run ! live-pipe none.ran <<<x
   [[ $output == *'cannot open none.ran'* ]]
