@@ -35,7 +35,8 @@ static bool fits(const struct search *s, const char *path)
 {
         if (s->digest == NULL)
                 return access(path, R_OK) == 0;
-        struct ran_model *m = ran_model_open(path, false, NULL);
+        struct ran_error err;
+        struct ran_model *m = ran_model_open(path, false, &err);
         const char *digest = m != NULL ? ran_model_metadata(m, "digest") : NULL;
         const bool is = digest != NULL && strcmp(digest, s->digest) == 0;
 
