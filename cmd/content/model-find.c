@@ -1,6 +1,7 @@
 /* model-find.c - models by name: the folders where they may be. */
 #include "cmd/content/model.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static const char ending[] = ".ran";
 
 /* A search: where it looked, as a list for people, and what it found. */
 struct search {
-        const char *name;
+        const char *name, *digest; /* the one or the other */
         struct ran_buf looked, path;
         bool found;
         bool here, both; /* it is the file of that name; there are a file and a model */
@@ -29,19 +30,55 @@ static bool ends_with(const char *name, const char *end)
         return n > m && strcmp(name + n - m, end) == 0;
 }
 
+/* Whether the file has the name, or the digest, that is searched. */
+static bool fits(const struct search *s, const char *path)
+{
+        if (s->digest == NULL)
+                return access(path, R_OK) == 0;
+        struct ran_error err;
+        struct ran_model *m = ran_model_open(path, false, &err);
+        const char *digest = m != NULL ? ran_model_metadata(m, "digest") : NULL;
+        const bool is = digest != NULL && strcmp(digest, s->digest) == 0;
+
+        ran_model_free(m);
+        return is;
+}
+
+static void look_at(struct search *s, const char *folder, size_t n, const char *name)
+{
+        s->path.len = 0;
+        ran_buf_add(&s->path, folder, n);
+        ran_buf_char(&s->path, '/');
+        ran_buf_str(&s->path, name);
+        ran_buf_str(&s->path, ends_with(name, ending) ? "" : ending);
+        ran_buf_char(&s->path, '\0');
+        s->found = !s->path.failed && fits(s, s->path.data);
+}
+
+/* Each model of a folder. */
+static void look_at_all(struct search *s, const char *folder, size_t n)
+{
+        char *name = strndup(folder, n);
+        DIR *d = name != NULL ? opendir(name) : NULL;
+
+        for (struct dirent *e; d != NULL && !s->found && (e = readdir(d)) != NULL;)
+                if (ends_with(e->d_name, ending))
+                        look_at(s, folder, n, e->d_name);
+        if (d != NULL)
+                closedir(d);
+        free(name);
+}
+
 static void look_in(struct search *s, const char *folder, size_t n)
 {
         if (n == 0 || s->found)
                 return;
-        s->path.len = 0;
-        ran_buf_add(&s->path, folder, n);
-        ran_buf_char(&s->path, '/');
-        ran_buf_str(&s->path, s->name);
-        ran_buf_str(&s->path, ends_with(s->name, ending) ? "" : ending);
-        ran_buf_char(&s->path, '\0');
         ran_buf_str(&s->looked, s->looked.len > 0 ? ", " : "");
         ran_buf_add(&s->looked, folder, n);
-        s->found = !s->path.failed && access(s->path.data, R_OK) == 0;
+        if (s->digest != NULL)
+                look_at_all(s, folder, n);
+        else
+                look_at(s, folder, n, s->name);
 }
 
 /* The folders of a list with colons between. */
@@ -62,17 +99,22 @@ static bool is_another(const char *name, const char *found)
                (here.st_dev != there.st_dev || here.st_ino != there.st_ino);
 }
 
+static void look_everywhere(struct search *s)
+{
+        look_in_list(s, getenv("RAN_MODELS"));
+        char *beside = cmd_beside_program("models");
+        look_in(s, beside, beside != NULL ? strlen(beside) : 0);
+        free(beside);
+        ran_buf_char(&s->looked, '\0');
+}
+
 /* A bare name means a model that is installed, unless it ends like a file; ./NAME means a file. */
 static void search(struct search *s, const char *name)
 {
         *s = (struct search){.name = name};
         if (strchr(name, '/') != NULL)
                 return;
-        look_in_list(s, getenv("RAN_MODELS"));
-        char *beside = cmd_beside_program("models");
-        look_in(s, beside, beside != NULL ? strlen(beside) : 0);
-        free(beside);
-        ran_buf_char(&s->looked, '\0');
+        look_everywhere(s);
         s->both = s->found && is_another(name, s->path.data);
         s->here = access(name, F_OK) == 0 && (ends_with(name, ending) || !s->found);
         s->found &= !s->here;
@@ -120,6 +162,18 @@ static const char *instead_of(const char *name)
                        ? ": english has taken its place (--replay of a model that was initialised "
                          "from it needs its file)"
                        : "";
+}
+
+bool cmd_model_find_digest(const char *digest, struct ran_buf *path, struct ran_buf *looked)
+{
+        struct search s = {.digest = digest};
+
+        look_everywhere(&s);
+        if (s.path.failed || s.looked.failed)
+                cmd_die(CMD_FAILED, "out of memory");
+        *path = s.path;
+        *looked = s.looked;
+        return s.found;
 }
 
 struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error *err)

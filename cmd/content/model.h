@@ -11,6 +11,10 @@
  * returns whether it was found there. */
 bool cmd_model_find(const char *name, struct ran_buf *path);
 
+/* Finds the model with the digest among those that a name finds, RAN_MODELS first. Its path (with a
+ * NUL) and the folders, for a message, are the caller's to release. */
+bool cmd_model_find_digest(const char *digest, struct ran_buf *path, struct ran_buf *looked);
+
 /* ran_model_open of a file or a name; the error says where it looked. */
 struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error *err);
 

@@ -12,6 +12,7 @@
 #define NO_TEXT    "only text can be read"
 #define UNPACKED   "unpack it first"
 #define FROM_UTF16 "convert it: iconv -f UTF-16 -t UTF-8 FILE"
+#define FROM_UTF32 "convert it: iconv -f UTF-32 -t UTF-8 FILE"
 
 static const struct magic {
         size_t at;
@@ -52,7 +53,8 @@ static const struct magic {
                "ELF"),
          {"a program", NO_TEXT}},
         {0, BYTES("\x80\x04\x95"), {"a pickle of Python", AS_LINES}},
-        {0, BYTES("\xff\xfe\0\0"), {"text in UTF-32", "convert it: iconv -f UTF-32 -t UTF-8 FILE"}},
+        {0, BYTES("\xff\xfe\0\0"), {"text in UTF-32", FROM_UTF32}},
+        {0, BYTES("\0\0\xfe\xff"), {"text in UTF-32", FROM_UTF32}},
         {0, BYTES("\xff\xfe"), {"text in UTF-16", FROM_UTF16}},
         {0, BYTES("\xfe\xff"), {"text in UTF-16", FROM_UTF16}},
 };
@@ -60,6 +62,9 @@ static const struct magic {
 static const struct kind utf16 = {"text in UTF-16", "convert it: iconv -f UTF-16LE -t UTF-8 FILE"},
                          utf16_big = {"text in UTF-16",
                                       "convert it: iconv -f UTF-16BE -t UTF-8 FILE"},
+                         utf32 = {"text in UTF-32", "convert it: iconv -f UTF-32LE -t UTF-8 FILE"},
+                         utf32_big = {"text in UTF-32",
+                                      "convert it: iconv -f UTF-32BE -t UTF-8 FILE"},
                          model = {"a model",
                                   "give models to -m (or --init), and documents as files"},
                          onnx = {"a model in ONNX", NO_TEXT},
@@ -68,11 +73,11 @@ static const struct kind utf16 = {"text in UTF-16", "convert it: iconv -f UTF-16
                          lines = {"a file of JSON lines", ""}, object = {"a JSON file", ""},
                          text = {"a text file", ""};
 
-/* Every other byte of a few ASCII characters is a zero. */
-static bool is_wide(const char *s, size_t n, size_t zero)
+/* Of each character of so many bytes, a few in ASCII, all bytes but one are zeros. */
+static bool is_wide(const char *s, size_t n, size_t width, size_t at)
 {
-        for (size_t i = 0; i < 8; i++)
-                if (i >= n || (s[i] == '\0') != (i % 2 == zero))
+        for (size_t i = 0; i < 4 * width; i++)
+                if (i >= n || (s[i] != '\0') != (i % width == at))
                         return false;
         return true;
 }
@@ -116,10 +121,14 @@ const struct kind *kind_of(const char *s, size_t n)
                 if (n >= m->at + m->n && memcmp(s + m->at, m->bytes, m->n) == 0)
                         return &m->kind;
         }
-        if (is_wide(s, n, 1))
+        if (is_wide(s, n, 2, 0))
                 return &utf16;
-        if (is_wide(s, n, 0))
+        if (is_wide(s, n, 2, 1))
                 return &utf16_big;
+        if (is_wide(s, n, 4, 0))
+                return &utf32;
+        if (is_wide(s, n, 4, 3))
+                return &utf32_big;
         if (is_model(s, n))
                 return &model;
         if (is_onnx(s, n))

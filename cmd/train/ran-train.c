@@ -28,12 +28,14 @@
 /* Restores all settings that can change the result from the model, except files. */
 static void restore(struct train_options *o, struct train_session *s)
 {
-        const struct train_file_options *file = &o->file;
+        struct train_file_options *file = &o->file;
         struct train_replay *r = &s->replay;
 
         if (o->mode.replay == NULL)
                 return;
         train_replay_open(r, o->mode.replay, s->task->task);
+        if (file->init.model == NULL)
+                file->init.model = train_replay_find_init(r, file->base);
         train_replay_check_files(r, file->dev, file->init.model, file->init.vectors);
         train_replay_restore(r, train_file_fields, &o->file, false);
         train_replay_restore(r, ran_train_fields, &o->settings, true);

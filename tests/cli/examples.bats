@@ -27,13 +27,37 @@ weather() {
   printf 'a "b" \\ \\n /\t\001\037\177 \303\251 \360\237\230\200\r\n\nlast' >'odd "name".txt'
   text2jsonl 'odd "name".txt' >out.jsonl
   jq -j .text out.jsonl >back
-  printf 'a "b" \\ \\n /\t\001\037\177 \303\251 \360\237\230\200\r\n\nlast\n' | cmp - back
+  printf 'a "b" \\ \\n /\t\001\037\177 \303\251 \360\237\230\200\r\n\nlast' | cmp - back
   [ "$(jq -r .id out.jsonl)" = 'odd "name".txt' ]
 }
 
-@test "text2jsonl: bytes that are not UTF-8, and NUL, are left out" {
-  printf 'a\377b\000c\303\n' >bad.txt
-  [ "$(text2jsonl bad.txt | jq -c .)" = '{"id":"bad.txt","text":"abc\n"}' ]
+@test "text2jsonl: texts that are not UTF-8 lost their letters" {
+  printf 'Gr\303\274\303\237e \360\237\230\200, a line\n' >good.txt
+  for code in UTF-16 UTF-16LE UTF-16BE UTF-32 UTF-32LE UTF-32BE; do
+    iconv -f UTF-8 -t $code good.txt >$code.txt
+    printf 'plain text\nof ASCII\n' | iconv -f UTF-8 -t $code >plain.txt
+    run -1 --separate-stderr text2jsonl plain.txt
+    [[ -z $output && $stderr == *"plain.txt:1: the file is text in UTF-"*"iconv -f $code -t UTF-8 FILE"* ]]
+    run -1 --separate-stderr text2jsonl $code.txt good.txt
+    [ "$output" = "$(text2jsonl good.txt)" ]
+    [[ $stderr == *"$code.txt:1: the file is text in UTF-"* ]]
+  done
+  { printf '\000\000\376\377' && cat UTF-32BE.txt; } >mark.txt
+  run -1 --separate-stderr text2jsonl mark.txt
+  [[ -z $output && $stderr == *'mark.txt:1: the file is text in UTF-32'* ]]
+  printf 'one\na \355\240\275\355\270\200 b\n' >pair.txt # both halves in UTF-8
+  printf 'one\nx \355\240\275\n' >half.txt
+  printf 'one\nb\374cher\n' >latin.txt
+  printf 'one\ncut \303' >cut.txt
+  for file in pair half latin cut; do
+    run -1 --separate-stderr text2jsonl $file.txt
+    [[ -z $output && $stderr == *"$file.txt:2: column "*': this is not valid UTF-8'* ]]
+  done
+}
+
+@test "text2jsonl: a byte order mark is no text; NUL, CR and an end without a line feed are" {
+  printf '\357\273\277a\000b\rc\r\nd' >odd.txt
+  [ "$(text2jsonl odd.txt)" = '{"id":"odd.txt","text":"a\u0000b\rc\r\nd"}' ]
 }
 
 @test "text2jsonl: a folder is a label; names that look like something else are names" {
@@ -45,7 +69,7 @@ weather() {
   [ "$output" = '{"id":"top/two words/x=1.txt","label":"two words","text":"one\n"}' ]
   run -0 text2jsonl y=2 ./-
   [ "${lines[0]}" = '{"id":"y=2","text":"two\n"}' ]
-  [ "${lines[1]}" = '{"id":"-","text":"three\n"}' ]
+  [ "${lines[1]}" = '{"id":"./-","text":"three\n"}' ]
 }
 
 @test "text2jsonl: a label was '.' or nothing where the name does not say the folder" {
@@ -59,16 +83,17 @@ weather() {
   for name in 1 ./1 .//1 ../../x; do
     run -1 --separate-stderr text2jsonl -l "$name"
     [ -z "$output" ]
-    [[ $stderr == "text2jsonl: the name does not say which folder it is in: $name" ]]
+    [[ $stderr == *"$name:1: --folder-label: the path of the file has no folder"* ]]
     text2jsonl "$name"
   done
 }
 
 @test "text2jsonl: misuse and files that cannot be read" {
   run -2 text2jsonl
-  run -1 --separate-stderr text2jsonl nowhere.txt
+  run -2 text2jsonl -l
+  run -3 --separate-stderr text2jsonl nowhere.txt
   [ -z "$output" ]
-  [ "$stderr" = 'text2jsonl: cannot read: nowhere.txt' ]
+  [[ $stderr == *'cannot open nowhere.txt: No such file or directory' ]]
 }
 
 # ---- recipes and examples ------------------------------------------------------------------------
@@ -455,6 +480,16 @@ END
   exec {q}>&-
   wait $!
   echo wet | live-pipe -t 3 w.ran | grep -Eqx '[0-9.]+ [0-9.]+'
+}
+
+@test "live-pipe: a line that is not UTF-8 was answered with other letters" {
+  weather >w.jsonl
+  ran-train classify -q --encoder none --min-count 1 -o w.ran w.jsonl
+  for bytes in 'w\374t' '\355\240\275 wet' '\377\376w\000e\000t\000'; do
+    run -1 --separate-stderr live-pipe w.ran < <(printf 'wet\n'"$bytes"'\ndry\t"day\r"\001\n')
+    [ "$output" = $'wet\n\ndry' ]
+    [[ $stderr == *'standard input:2: column '* ]]
+  done
 }
 
 @test "live-pipe: a model that cannot be opened, and a wrong command" {

@@ -116,6 +116,21 @@ tiny='--epochs 1 --dim 8 --heads 1 --head-dim 8 -j 1'
   run -1 cmp -s one.jsonl other.jsonl
 }
 
+@test "hide, join-pairs: bytes that are not UTF-8 became other characters" {
+  printf '{"text":"one two","source":"a","target":"b"}\n' >good.jsonl
+  number=0
+  for bytes in 'b\374cher' 'a \355\240\275' '\355\240\275\355\270\200' 'cut \303'; do
+    { cat good.jsonl && printf "{\"text\":\"$bytes\",\"source\":\"$bytes\",\"target\":\"b\"}\n"; } >bad$((++number)).jsonl
+    run -3 --separate-stderr hide --lengths 9 --records 2 bad$number.jsonl
+    [[ -z $output && $stderr == "hide: bad$number.jsonl:2: this is not valid UTF-8" ]]
+    run -3 --separate-stderr join-pairs --join 2 bad$number.jsonl
+    [[ -z $output && $stderr == "join-pairs: bad$number.jsonl:2: this is not valid UTF-8" ]]
+  done
+  iconv -f UTF-8 -t UTF-16 good.jsonl >wide.jsonl
+  run -3 --separate-stderr hide --lengths 9 --records 2 wide.jsonl
+  [[ -z $output && $stderr == *'wide.jsonl:1: this is not valid UTF-8' ]]
+}
+
 @test "hide: misuse and files that cannot be used" {
   printf '{"text":"a"}\n{"text":"b\n' >bad.jsonl
   echo '{"text":" "}' >empty.jsonl

@@ -50,6 +50,38 @@ train() { ran-train classify --base none --encoder none --label-member topics "$
   [[ $output != *"look like lists"* ]]
 }
 
+# joint LABEL...: what --check says of records with these labels, and training, too.
+joint() {
+  printf '%s\n' "$@" | jq -R . | jq -sc '. as $l | range(60) | {topics: $l[. % ($l | length)], text: "word\(.)"}' >joint.jsonl
+  train --check --check-format text joint.jsonl >said || echo "no check"
+  train -o joint.ran joint.jsonl 2>trained || echo "no training"
+  [ "$(grep -c 'look like lists' said)" = "$(grep -c 'look like lists' trained)" ] || echo "not the same"
+  sed -n 's/.*for example \(.*\) makes several.*/\1/p' said
+}
+
+@test "two or three joint labels passed for labels" {
+  [ "$(joint 'red;blue' 'green;red')" = "\"green;red\": --label-separator ';'" ]
+  [ "$(joint 'red;blue' 'green;red' blue)" = "\"green;red\": --label-separator ';'" ]
+  [ "$(joint red blue green 'red|blue' 'blue|green')" = "\"blue|green\": --label-separator '|'" ]
+  [ "$(joint red blue green 'red, blue' 'green, red')" = '"green, red": --label-separator comma' ]
+  [ "$(joint red blue green red/blue green/red)" = '"green/red": --label-separator /' ]
+  [ "$(joint red blue green red+blue green+red)" = '"green+red": --label-separator +' ]
+  [ "$(joint 1 2 3 '1;2' '3;1')" = "\"1;2\": --label-separator ';'" ]
+  train --check --label-separator / <(jq -c '.topics |= sub("[+;]"; "/")' joint.jsonl) | jq -e '.labels | keys == ["1", "2", "3"]'
+}
+
+@test "names whose parts recur are no lists: departments, paths, people, pairs, numbers, grades" {
+  [ -z "$(joint 'R&D, sales' 'marketing, sales' sales)" ]
+  [ -z "$(joint 'R&D, sales' support legal)" ]
+  [ -z "$(joint comp.sys.mac/hardware comp.sys.ibm/hardware misc/forsale)" ]
+  [ -z "$(joint 'sci.space, general' 'sci.med, general' general)" ]
+  [ -z "$(joint science science/space science/physics sport/tennis sport)" ]
+  [ -z "$(joint 'Smith, John' 'Smith, Ann' 'Miller, Ann' 'Miller, John')" ]
+  [ -z "$(joint en/de de/en de/fr)" ]
+  [ -z "$(joint 1,5 2,5 5,1 2 1 5)" ]
+  [ -z "$(joint A A+ B B+ C++ C)" ]
+}
+
 @test "a table of several labels is trained on, evaluated, and written so that it can be read again" {
   lists ';' >lists.tsv
   train -q --label-separator ';' -o several.ran lists.tsv

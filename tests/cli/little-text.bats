@@ -57,19 +57,35 @@ tags() {
   ran-train distil -q --teacher "$BATS_TEST_DIRNAME/../encoders/sentence-mean" --dim 8 --encoder ran --layers 1 --heads 2 --window 16 \
     --ran-epochs 1 -o models/english.ran train.jsonl
   run -0 ran-train classify -o a.ran train.jsonl
-  [[ $output == *' words: initialised from the base model english (--init english --frozen); --base none leaves it out'* ]]
+  [[ $output == *'initialised from the base model english (--init english --frozen), which takes about '*'; --base none leaves it out'* ]]
   ran-train classify -q --init english --frozen -o b.ran train.jsonl
   cmp a.ran b.ran
   rm models/english.ran # a model needs its base no more
   ran-classify -m a.ran --only train.jsonl | jq -es 'length == 60 and all(.[]; .prediction.label)'
 }
 
-@test "base: a model that was initialised from it is replayed with --init" {
+@test "base: a replay wanted the file of an --init that nobody had given" {
   ran-train classify -q -o a.ran train.jsonl
-  run -2 ran-train classify --replay a.ran train.jsonl
-  [[ $output == *'was trained with --init: give that file again'* ]]
-  run -0 ran-train classify --replay a.ran --init english train.jsonl
+  tags 20 >tagged.jsonl
+  sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/towns.ran plain.jsonl
+  RAN_BASE=towns ran-train tag -q --epochs 1 -o t.ran tagged.jsonl
+  # Found by its digest, whatever its name is now and whichever base is the default.
+  mv models/english.ran models/other.ran
+  head -c 3000 models/other.ran >models/broken.ran
+  echo none >models/english.ran
+  run -0 ran-train classify --replay a.ran train.jsonl
   [[ $output == *'is reproduced, byte for byte'* ]]
+  run -0 ran-train classify --replay a.ran --base other train.jsonl
+  run -0 ran-train classify --replay a.ran --init other train.jsonl
+  run -0 ran-train tag --replay t.ran tagged.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  refused 4 'towns is not the model that a.ran was initialised from' ran-train classify --replay a.ran --base towns train.jsonl
+  mv models/other.ran moved.ran
+  digest=$(ran-train info --format json a.ran | jq -r .training.init.digest)
+  refused 2 "a.ran was trained with --init or from a base model, and no model in $RAN_MODELS" ran-train classify --replay a.ran train.jsonl
+  [[ $stderr == *" has its digest, $digest: give that file with --init"* ]]
+  RAN_BASE=moved.ran run -0 ran-train classify --replay a.ran train.jsonl
 }
 
 # extra MODEL: how many words extend the vocabulary of the base model in it, and the first of them.

@@ -71,6 +71,18 @@ say() {
   equal ran-train classify --replay n.ran several.jsonl
 }
 
+@test "replay: folds for --threshold-for had an encoder that the first run did not train" {
+  sed 's/"label": \("[a-z]*"\)/"labels": [\1, "all"]/' train.jsonl >several.jsonl
+  for data in train several; do
+    RAN_BASE=none ran-train classify -q --threshold-for wet=recall:0.9 -o t.ran $data.jsonl
+    equal ran-train classify --replay t.ran $data.jsonl
+    ran-train info --format json t.ran | jq -e '.training | has("threshold_encoder") | not'
+  done
+  ran-train classify $shape --threshold-for wet=recall:0.9 -o t.ran train.jsonl
+  equal ran-train classify --replay t.ran train.jsonl
+  ran-train info --format json t.ran | jq -e '.training.threshold_encoder'
+}
+
 @test "replay: ids, soft labels, and a contextualizer [all]" {
   ran-tokenize learn -q -o v.json train.jsonl
   ran-tokenize encode -q --vocab v.json train.jsonl | jq -c '{label: .label, ids: .encoding.ids}' >ids.jsonl

@@ -107,13 +107,14 @@ struct parts {
         struct part {
                 const char *s;
                 size_t n;
+                size_t at, of; /* which part of its label, and of how many */
         } * part;
         size_t n, cap;
         size_t joint; /* labels that have several parts */
         size_t first; /* one of these; C: none */
 };
 
-static void add_part(struct parts *p, const char *s, size_t n)
+static void add_part(struct parts *p, const char *s, size_t n, size_t at)
 {
         struct ran_error err = {0};
 
@@ -125,7 +126,7 @@ static void add_part(struct parts *p, const char *s, size_t n)
         if (grown == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         p->part = grown;
-        grown[p->n++] = (struct part){s, n};
+        grown[p->n++] = (struct part){s, n, at, at + 1};
 }
 
 static void split_labels(struct parts *p, const struct ran_dataset *set, char separator)
@@ -134,14 +135,15 @@ static void split_labels(struct parts *p, const struct ran_dataset *set, char se
         p->first = set->C;
         for (size_t c = 0; c < set->C; c++) {
                 const char *s = set->names[c], *end;
+                const size_t from = p->n;
 
-                if (strchr(s, separator) != NULL) {
-                        p->joint++;
-                        p->first = p->first < c ? p->first : c;
-                }
                 for (; (end = strchr(s, separator)) != NULL; s = end + 1)
-                        add_part(p, s, (size_t)(end - s));
-                add_part(p, s, strlen(s));
+                        add_part(p, s, (size_t)(end - s), p->n - from);
+                add_part(p, s, strlen(s), p->n - from);
+                for (size_t i = from; i < p->n; i++)
+                        p->part[i].of = p->n - from;
+                if (p->n - from > 1 && p->joint++ == 0)
+                        p->first = c;
         }
 }
 
@@ -153,26 +155,41 @@ static int by_bytes(const void *a, const void *b)
         return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Parts that occur more than once, of those of several labels: names that only contain the
- * character have parts of their own. */
-static bool are_lists(struct parts *p, size_t C)
+/* Labels "1,5" and "2,5" are numbers. */
+static bool may_be_decimal(const struct part *part)
 {
-        size_t alone = 0, different = 0;
+        return part->of <= 2 && strspn(part->s, "0123456789") >= part->n;
+}
+
+/* Of several labels most parts recur, and not always in the same place, as those of paths and of
+ * names of people do. singles: one part of so many may occur once only; 0: each is a label, too. */
+static bool are_lists(struct parts *p, size_t C, size_t singles)
+{
+        const size_t of_joint = p->n - (C - p->joint);
+        size_t single = 0, decimal = 0;
+        bool moves = false, each = true;
 
         if (p->joint < 2)
                 return false;
         qsort(p->part, p->n, sizeof *p->part, by_bytes);
         for (size_t i = 0, next; i < p->n; i = next) {
-                for (next = i + 1; next < p->n && by_bytes(&p->part[i], &p->part[next]) == 0;)
-                        next++;
-                different++;
+                bool alone = false, joint = false;
+
+                for (next = i; next < p->n && by_bytes(&p->part[i], &p->part[next]) == 0; next++) {
+                        const struct part *x = &p->part[next];
+
+                        alone |= x->of == 1;
+                        joint |= x->of > 1;
+                        moves |= x->at != p->part[i].at;
+                        decimal += may_be_decimal(x);
+                }
                 if (p->part[i].n == 0)
                         return false;
-                alone += next == i + 1;
+                single += joint && next == i + 1;
+                each &= alone || !joint;
         }
-        /* Labels without the character are parts that are alone, too, if no list has them. */
-        const size_t whole = C - p->joint;
-        return different < C && (alone <= whole || alone - whole <= (p->n - whole) / 5);
+        return moves && (singles > 0 ? single * singles <= of_joint : each) &&
+               (singles == 2 || decimal < p->n);
 }
 
 static bool find_joint(struct train_problems *w, const struct ran_dataset *set)
@@ -180,13 +197,18 @@ static bool find_joint(struct train_problems *w, const struct ran_dataset *set)
         static const struct {
                 char separator;
                 const char *option;
-        } tried[] = {{'|', "'|'"}, {';', "';'"}, {',', "comma"}};
+                size_t singles;
+        } tried[] = {{'|', "'|'", 2},
+                     {';', "';'", 2},
+                     {',', "comma", 3},
+                     {'/', "/", 0},
+                     {'+', "+", 0}};
         struct parts p = {0};
         bool found = false;
 
         for (size_t i = 0; i < sizeof tried / sizeof *tried && !found; i++) {
                 split_labels(&p, set, tried[i].separator);
-                found = are_lists(&p, set->C);
+                found = are_lists(&p, set->C, tried[i].singles);
                 if (!found)
                         continue;
                 train_add_problem(w,

@@ -96,7 +96,7 @@ void train_base_check(const struct train_session *s)
         const char *name = s->options->file.base;
         struct cmd_option_name option;
 
-        if (!is_wanted(s))
+        if (!is_wanted(s) || s->replay.model != NULL) /* a replay knows whether it served */
                 return;
         if (s->task->label == NULL)
                 cmd_usage("--base is for ran-train classify and tag: give --init %s", name);

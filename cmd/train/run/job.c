@@ -203,6 +203,8 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_str(training, training->len > 0 ? "," : "");
                 ran_buf_str(training, "\"threshold_for\":");
                 describe_list(&file->threshold_for, training);
+                if (train_thresholds_train_encoder(s))
+                        ran_buf_str(training, ",\"threshold_encoder\":true");
         }
         if (storage_of(s) != RAN_STORAGE_F32)
                 ran_buf_printf(training, "%s\"weights\":\"%s\"", training->len > 0 ? "," : "",

@@ -217,9 +217,8 @@ static const struct ran_field mode_fields[] = {
                  RAN_NEEDS_AS("dump_gradients", "is for --dump-gradients; the output is -o FILE"))},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
-                 "it differs; give --dev, --init, --vectors, --pretrain and --unlabelled again; "
-                 "writes nothing "
-                 "without -o",
+                 "it differs; give --dev, --vectors, --pretrain and --unlabelled again, and "
+                 "--init if no name finds that model; writes nothing without -o",
          RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group dev_alike "
                                 "soft_label soft_share threshold_for weight_member weights tune "
                                 "[Training] "

@@ -5,6 +5,7 @@
  */
 #include "cmd/train/run/replay.h"
 #include "cmd/options/message.h"
+#include "cmd/options/outputs.h"
 #include "cmd/options/was-set.h"
 #include "cmd/content/model.h"
 
@@ -181,6 +182,30 @@ static void check_named(const struct train_replay *r, const char *given, bool wa
                 cmd_usage("%s was trained with --%s: give that file again", r->path, option);
         if (!wanted && given != NULL)
                 cmd_usage("%s was trained without --%s: leave it out", r->path, option);
+}
+
+char *train_replay_find_init(struct train_replay *r, const char *base)
+{
+        const struct value wanted = bare(within(&r->said, "init", "\"digest\""));
+        struct ran_buf looked = {0};
+        char digest[81];
+
+        if (wanted.n == 0)
+                return NULL;
+        if (base != NULL && *base != '\0' && strcmp(base, "none") != 0)
+                return (char *)base;
+        snprintf(digest, sizeof digest, "%.*s", (int)wanted.n, wanted.text);
+        const bool found = cmd_model_find_digest(digest, &r->init, &looked);
+        char *other = getenv("RAN_BASE"); /* a file, where it is no name */
+        if (!found && other != NULL && access(other, R_OK) == 0)
+                return other;
+        if (!found)
+                cmd_usage("%s was trained with --init or from a base model, and no model in %s has "
+                          "its digest, %s: give that file with --init",
+                          r->path, looked.data, digest);
+        ran_buf_release(&looked);
+        cmd_check_read(r->init.data);
+        return r->init.data;
 }
 
 /* Checked here already, because the settings of another model could contradict the restored
@@ -385,6 +410,7 @@ void train_replay_release(struct train_replay *r)
         if (r->fd >= 0)
                 close(r->fd);
         ran_record_release(&r->said);
+        ran_buf_release(&r->init);
         ran_model_free(r->model);
         *r = (struct train_replay){0};
 }

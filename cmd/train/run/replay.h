@@ -14,6 +14,7 @@ struct train_replay {
         bool learned;    /* its vocabulary, from its training data */
         int fd;          /* the result in memory, without -o; -1: none */
         char output[32]; /* its name */
+        struct ran_buf init; /* the path of the model that it was initialised from, if found */
 };
 
 /* Opens the model, which must record its training, by this version and with kernels that run
@@ -25,6 +26,10 @@ void train_replay_restore(const struct train_replay *r, const struct ran_field *
                           bool all);
 /* Whether a member is present. */
 bool train_replay_has(const struct train_replay *r, const char *member);
+/* The model that it was initialised from, where --init does not name it: `base`, or the one of its
+ * digest among those that have a name, or the file RAN_BASE. NULL: it was from none. Exits with 2
+ * if none is found. */
+char *train_replay_find_init(struct train_replay *r, const char *base);
 /* Exits with 2 unless exactly the files of the training are given, with 4 if `init` is not its
  * initial model. */
 void train_replay_check_files(const struct train_replay *r, const char *dev, const char *init,

@@ -65,15 +65,20 @@ static int on_fold(void *arg, size_t fold)
         return train_run_stopped();
 }
 
-/* The models of the folds have no validation documents, and so no encoder that nobody asked for. */
+bool train_thresholds_train_encoder(const struct train_session *s)
+{
+        return ran_config_trains_encoder(&s->config) &&
+               (s->replay.model != NULL ? train_replay_has(&s->replay, "threshold_encoder")
+                                        : train_asks_for_encoder(s));
+}
+
 static int predict(const struct train_session *s, const struct ran_train_job *job, float *p,
                    struct ran_error *err)
 {
         struct ran_train_job folds = *job;
         struct ran_config config = *job->config;
 
-        if (ran_config_trains_encoder(&config) && !train_asks_for_encoder(s) &&
-            config.linear.wide > 0)
+        if (ran_config_trains_encoder(&config) && !train_thresholds_train_encoder(s))
                 ran_config_drop_encoder(&config);
         folds.config = &config;
         folds.report = on_report;
