@@ -125,28 +125,22 @@ static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_
 
 /* ---- the collection -------------------------------------------------------------------------- */
 
-static char **names_of(const struct ran_list *list, struct ran_error *err)
-{
-        char **names = ran_alloc(list->n + 1, sizeof *names, err);
-
-        for (size_t i = 0; names != NULL && i < list->n; i++)
-                names[i] = list->item[i];
-        return names;
-}
-
-/* Reads those that are arrays of vectors, and leaves the others in `files`. */
-static void read_arrays(struct reading *r, char **files)
+/* Reads those that are arrays of vectors; the others, NULL at the end. */
+static char **read_arrays(struct reading *r, const struct ran_list *list)
 {
         struct ran_error err;
-        size_t left = 0;
+        char **others = ran_alloc(list->n + 1, sizeof *others, &err);
+        size_t n = 0;
 
-        for (size_t i = 0; files[i] != NULL; i++) {
-                if (!array_is(files[i]))
-                        files[left++] = files[i];
-                else if (array_read(r->nearest, files[i], r->classifier->D, &err) != RAN_OK)
+        if (others == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t i = 0; i < list->n; i++) {
+                if (!array_is(list->item[i]))
+                        others[n++] = list->item[i];
+                else if (array_read(r->nearest, list->item[i], r->classifier->D, &err) != RAN_OK)
                         cmd_die(CMD_FAILED, "--among %s", err.text);
         }
-        files[left] = NULL;
+        return others;
 }
 
 static void *make_scratch(void *arg, struct ran_error *err)
@@ -154,7 +148,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
         return classify_scratch_new((void *)((struct reading *)arg)->classifier, err);
 }
 
-static void read_files(struct reading *r, char **files)
+static void read_files(struct reading *r)
 {
         const struct classify_options *o = r->classifier->options;
         const char *const reads[] = {"id", "ran_error",
@@ -172,12 +166,12 @@ static void read_files(struct reading *r, char **files)
                                       .release = release,
                                       .arg = r};
 
-        const char *first = files[0];
-        read_arrays(r, files);
+        char **files = read_arrays(r, &o->among);
         if (files[0] != NULL)
                 cmd_records(&loop, files, NULL);
+        free(files);
         if (classify_nearest_count(r->nearest) == 0)
-                cmd_die(CMD_FAILED, "--among %s: no document to compare with", first);
+                cmd_die(CMD_FAILED, "--among %s: no document to compare with", o->among.item[0]);
 }
 
 struct classify_nearest *classify_collection_read(const struct classifier *c)
@@ -185,12 +179,10 @@ struct classify_nearest *classify_collection_read(const struct classifier *c)
         const struct classify_options *o = c->options;
         struct ran_error err;
         struct reading r = {c, classify_nearest_new(c->D, o->nearest, o->least, &err)};
-        char **files = r.nearest != NULL ? names_of(&o->among, &err) : NULL;
 
-        if (files == NULL)
+        if (r.nearest == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        cmd_check_inputs("output", o->output.output, files);
-        read_files(&r, files);
-        free(files);
+        cmd_check_inputs("output", o->output.output, o->among.item);
+        read_files(&r);
         return r.nearest;
 }

@@ -168,12 +168,14 @@ static int run(struct duplicates *d, char **files)
         int status = CMD_OK;
 
         if (d->among.n > 0) {
+                const struct cmd_input beside = cmd_input_beside(&d->input);
                 struct cmd_loop others = loop;
 
+                others.input = &beside;
                 others.output = NULL;
                 others.settle = NULL;
                 others.take = learn;
-                status = cmd_records(&others, d->among.item, NULL);
+                status = cmd_records(&others, cmd_files_of(&d->among), NULL);
                 d->looking = true;
         }
         const int other = cmd_records(&loop, files, NULL);

@@ -5,19 +5,11 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
+#include "cmd/records/files.h"
 #include "cmd/train/check/problems.h"
 #include "cmd/train/run/session.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
-
-char **train_files_of(const struct ran_list *list)
-{
-        char **files = train_must_alloc(list->n + 1, sizeof *files);
-
-        for (size_t i = 0; i < list->n; i++)
-                files[i] = list->item[i];
-        return files;
-}
 
 static bool is_wanted(const struct train_session *s)
 {
@@ -59,7 +51,7 @@ void train_texts_open(struct train_session *s)
         const bool replays = o->mode.replay != NULL;
 
         t->wanted = o->mode.dump_gradients == NULL && is_wanted(s);
-        t->files = train_files_of(&o->file.pretrain);
+        t->files = cmd_files_of(&o->file.pretrain);
         if (!t->wanted && o->file.pretrain.n > 0 && replays)
                 cmd_usage("%s was trained without --pretrain: leave it out", o->mode.replay);
         if (t->wanted)
@@ -182,7 +174,6 @@ void train_texts_job(struct train_session *s, struct ran_train_job *job)
 
 void train_texts_release(struct train_texts *t)
 {
-        free(t->files);
         train_data_release(&t->train);
         ran_dataset_release(&t->own_dev);
         ran_dataset_release(&t->dev);

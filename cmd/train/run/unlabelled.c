@@ -8,6 +8,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
+#include "cmd/records/files.h"
 #include "cmd/train/check/problems.h"
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/session.h"
@@ -30,7 +31,7 @@ void train_unlabelled_open(struct train_session *s)
         struct train_unlabelled *u = &s->unlabelled;
 
         u->wanted = list->n > 0;
-        u->files = train_files_of(list);
+        u->files = cmd_files_of(list);
         if (s->replay.model != NULL && train_replay_has(&s->replay, "unlabelled") != u->wanted)
                 cmd_usage(u->wanted ? "%s was trained without --unlabelled: leave it out"
                                     : "%s was trained with --unlabelled: give that file again",
@@ -457,7 +458,6 @@ void train_unlabelled_release(struct train_unlabelled *u)
 {
         const struct train_task *task = u->task;
 
-        free(u->files);
         train_data_release(&u->data);
         ran_dataset_release(&u->texts);
         ran_self_training_release(&u->self);
