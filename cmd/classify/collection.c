@@ -154,7 +154,7 @@ static void read_files(struct reading *r)
         const char *const reads[] = {"id", "ran_error",
                                      o->output.into != NULL ? o->output.into : "prediction",
                                      CMD_DOCUMENT_MEMBERS, NULL};
-        const struct cmd_input input = cmd_input_beside(&o->input);
+        const struct cmd_input input = cmd_input_beside(&o->input, "among", o->among_format);
         const struct cmd_loop loop = {.input = &input,
                                       .reads = reads,
                                       .pool = r->classifier->pool,

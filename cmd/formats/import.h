@@ -39,6 +39,7 @@ struct import_columns {
 struct import {
         const struct import_format *format;
         bool guessed;                   /* by the first lines */
+        const char *option; /* "input", if --input-format sets the format; "among", ... */
         size_t word_column, tag_column; /* --word-column, --tag-column */
         bool folder_label;              /* --folder-label */
         const struct import_columns *columns;

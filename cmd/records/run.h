@@ -48,6 +48,7 @@ struct cmd_run {
         const struct cmd_loop *loop;
         const char *into;
         struct import import;   /* of this file */
+        struct import_columns columns; /* of this file beside the records */
         struct members members; /* of this file */
         struct ran_buf said;    /* about the members of the last file of which anything was said */
         struct named named;     /* of all files */

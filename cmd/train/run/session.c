@@ -326,6 +326,7 @@ static void learn_vocabulary(struct train_session *s, char **files)
                 s->source.given = train_base_take;
         s->tokenizer = train_data_learn(&s->train, &s->source, &s->vocabulary,
                                         differs ? &of_pairs : NULL, &paired,
+                                        s->texts.wanted ? &s->texts.input : &s->unlabelled.input,
                                         s->texts.wanted        ? s->texts.files
                                         : s->unlabelled.wanted ? s->unlabelled.files
                                                                : NULL,
@@ -370,9 +371,11 @@ static void read_train(struct train_session *s, char **files)
 static void read_dev(struct train_session *s)
 {
         char *files[] = {s->options->file.dev, NULL};
-        struct cmd_input input = cmd_input_beside(s->source.input);
+        struct cmd_input input =
+                cmd_input_beside(s->source.input, "dev", s->options->file.dev_format);
         struct train_source source = s->source;
 
+        input.side_alike = true;
         source.input = &input;
         source.judge = true;
         source.several = s->config.classify.multilabel;

@@ -52,6 +52,7 @@ void train_texts_open(struct train_session *s)
 
         t->wanted = o->mode.dump_gradients == NULL && is_wanted(s);
         t->files = cmd_files_of(&o->file.pretrain);
+        t->input = cmd_input_beside(&o->input, "pretrain", o->file.pretrain_format);
         if (!t->wanted && o->file.pretrain.n > 0 && replays)
                 cmd_usage("%s was trained without --pretrain: leave it out", o->mode.replay);
         if (t->wanted)
@@ -61,12 +62,12 @@ void train_texts_open(struct train_session *s)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Only what is read as a document counts, whatever else its record has. */
-static struct train_source source_of(const struct train_session *s, const struct cmd_input *input)
+static struct train_source source_of(const struct train_session *s)
 {
         const struct train_source *own = &s->source;
 
         return (struct train_source){.task = s->masked,
-                                     .input = input,
+                                     .input = &s->texts.input,
                                      .pool = own->pool,
                                      .tokenizer = own->tokenizer,
                                      .V = own->V,
@@ -76,7 +77,6 @@ static struct train_source source_of(const struct train_session *s, const struct
 void train_texts_read(struct train_session *s)
 {
         struct train_texts *t = &s->texts;
-        const struct cmd_input input = cmd_input_beside(s->source.input);
 
         if (!t->wanted)
                 return;
@@ -84,7 +84,7 @@ void train_texts_read(struct train_session *s)
                 cmd_die(CMD_FAILED, "the documents are ids without a vocabulary, and --pretrain "
                                     "masks words: give --vocab FILE");
         t->own = t->train.set.B;
-        const struct train_source source = source_of(s, &input);
+        const struct train_source source = source_of(s);
         if (t->files[0] != NULL)
                 train_data_read(&t->train, &source, t->files);
         else

@@ -13,6 +13,7 @@ struct train_session;
 struct train_texts {
         bool wanted;             /* there is a first phase */
         char **files;            /* of --pretrain, NULL at the end; not owned */
+        struct cmd_input input;  /* how they are read */
         struct train_data train; /* own texts first, then those of the files; counts are of these */
         struct ran_dataset own_dev; /* of --dev */
         size_t own;                 /* documents of `train` that are own texts */
