@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const char magic[] = "\x93NUMPY";
-enum { MAGIC = sizeof magic - 1, PREFIX = MAGIC + 4, HEADER_MOST = 65535, NAME = 16, TAIL = 128 + NAME };
+enum { MAGIC = sizeof magic - 1, PREFIX = MAGIC + 4, HEADER_MOST = 65535 };
+enum { NAME = 16, TAIL = 128 + NAME }; /* of the vectors; the array with it */
 
 bool array_is(const char *path)
 {

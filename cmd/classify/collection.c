@@ -23,8 +23,7 @@ static bool is_called(const struct ran_record *r, struct ran_span name, const ch
 {
         const size_t n = strlen(wanted);
 
-        return name.end - name.begin == n + 2 &&
-               memcmp(r->line + name.begin + 1, wanted, n) == 0;
+        return name.end - name.begin == n + 2 && memcmp(r->line + name.begin + 1, wanted, n) == 0;
 }
 
 /* The array "embedding" of the record's member "prediction", or that of --into; false: none. model:

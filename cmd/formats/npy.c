@@ -5,8 +5,8 @@
  *   floats with the lowest byte first.
  *
  * The header says how many rows there are, and is written again once that is known. Behind the rows
- * is a second array, as numpy.save appends one: a string with the name of the vectors, which says
- * what model made them. numpy.load reads the first; once more from the same open file, the other. */
+ * is a second array, as numpy.save appends one: a string, the name of the model that made the
+ * vectors. numpy.load reads the first; once more from the same open file, the other. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -285,8 +285,7 @@ int files_expand(struct files *f, char **operands, const struct cmd_input *input
         for (; *operands != NULL && rc == RAN_OK; operands++) {
                 const bool file = strcmp(*operands, "-") != 0;
                 struct stat status;
-                if (file && stat(*operands, &status) == 0 &&
-                    S_ISDIR(status.st_mode))
+                if (file && stat(*operands, &status) == 0 && S_ISDIR(status.st_mode))
                         rc = add_folder(f, *operands, input, err);
                 else
                         rc = add(f, *operands,

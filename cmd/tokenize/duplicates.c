@@ -169,7 +169,8 @@ static int run(struct duplicates *d, char **files)
         int status = CMD_OK;
 
         if (d->among.n > 0) {
-                const struct cmd_input beside = cmd_input_beside(&d->input, "among", d->among_format);
+                const struct cmd_input beside =
+                        cmd_input_beside(&d->input, "among", d->among_format);
                 struct cmd_loop others = loop;
 
                 others.input = &beside;

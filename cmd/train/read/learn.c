@@ -362,8 +362,7 @@ static uint64_t count_texts(const struct train_source *source, const struct cmd_
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,
                                        const struct ran_vocab_settings *of_pairs, bool *paired,
-                                       const struct cmd_input *of_texts, char **texts,
-                                       char **files)
+                                       const struct cmd_input *of_texts, char **texts, char **files)
 {
         struct train_source with = *source; /* ids without a vocabulary have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d},

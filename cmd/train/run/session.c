@@ -324,13 +324,13 @@ static void learn_vocabulary(struct train_session *s, char **files)
                 s->source.given = extend;
         else if (train_base_may_serve(s))
                 s->source.given = train_base_take;
-        s->tokenizer = train_data_learn(&s->train, &s->source, &s->vocabulary,
-                                        differs ? &of_pairs : NULL, &paired,
-                                        s->texts.wanted ? &s->texts.input : &s->unlabelled.input,
-                                        s->texts.wanted        ? s->texts.files
-                                        : s->unlabelled.wanted ? s->unlabelled.files
-                                                               : NULL,
-                                        files);
+        s->tokenizer =
+                train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
+                                 &paired, s->texts.wanted ? &s->texts.input : &s->unlabelled.input,
+                                 s->texts.wanted        ? s->texts.files
+                                 : s->unlabelled.wanted ? s->unlabelled.files
+                                                        : NULL,
+                                 files);
         if (s->init.model != NULL) {
                 take_given(s);
                 return;
