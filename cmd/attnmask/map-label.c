@@ -79,7 +79,8 @@ void map_label_select(struct attnmask_model *a)
         const struct ran_model *m = a->model;
 
         if (!map_has_labels(m))
-                cmd_usage("--map label: a language model has no labels; see --map tokens");
+                cmd_usage("--map label: the model has no labels%s",
+                          ran_config_has_layers(ran_model_config(m)) ? "; see --map tokens" : "");
         if (map_labels_words(m) && o->row == NULL)
                 cmd_usage("--map label: the model tags words: give --row I, a token of the word");
         if (!map_labels_words(m) && o->row != NULL)

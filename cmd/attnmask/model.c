@@ -130,6 +130,23 @@ static int paint_records(struct cmd_loop loop, struct attnmask_model *a,
 
 /* ---- the model ------------------------------------------------------------------------------ */
 
+/* Attention, and the influence of tokens on each other, are of layers: exits with 2 if there are
+ * none, and says what there is to show. */
+static void need_layers(const struct ran_model *m, const struct attnmask_options *o)
+{
+        const struct ran_config *c = ran_model_config(m);
+        const bool labels = map_has_labels(m);
+
+        if (o->map == ATTNMASK_MAP_LABEL || ran_config_has_layers(c))
+                return;
+        cmd_usage("%s has %s%s, and no layers: it has no attention, and no token influences "
+                  "another; %s",
+                  o->model, ran_config_has_encoder(c) ? "vectors of tokens" : "a linear model",
+                  labels && ran_config_has_encoder(c) ? " and a linear model" : "",
+                  labels ? "--map label shows what each token adds to the label"
+                         : "ran-classify --embed gives the vectors of documents");
+}
+
 static struct ran_model *open_model(struct attnmask_model *a,
                                     const struct cmd_document_options *document)
 {
@@ -139,8 +156,7 @@ static struct ran_model *open_model(struct attnmask_model *a,
 
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        if (o->map != ATTNMASK_MAP_LABEL)
-                cmd_model_need_encoder(m, o->model);
+        need_layers(m, o);
         if (cmd_reading_init(&a->how, m, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", o->model, err.text);
         const struct ran_config *c = ran_model_config(m);

@@ -9,9 +9,11 @@
 
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = sizeof magic - 1, PREFIX = MAGIC + 4, HEADER_MOST = 65535 };
+enum { NAME = 16, TAIL = 128 + NAME }; /* of the vectors; the array with it */
 
 bool array_is(const char *path)
 {
+        const size_t n = strlen(path);
         char begin[MAGIC];
         FILE *f = fopen(path, "rb");
         const bool is =
@@ -19,7 +21,7 @@ bool array_is(const char *path)
 
         if (f != NULL)
                 fclose(f);
-        return is;
+        return is || (n > 4 && strcmp(path + n - 4, ".npy") == 0);
 }
 
 /* Behind the name of a member in the header, with blanks as Python may write them; NULL: no such
@@ -57,14 +59,16 @@ static bool read_shape(const char *s, size_t *rows, size_t *cols)
         return s != NULL && *s == ')';
 }
 
-/* What the header says; the rows begin at *from. */
+/* What the header says; the rows begin at *from. *name: of the vectors, or NULL. */
 static int read_header(const struct ran_bytes *b, size_t D, size_t *rows, size_t *from,
-                       struct ran_error *err)
+                       const char **name, struct ran_error *err)
 {
         const unsigned char *p = b->data;
         char header[HEADER_MOST + 1];
         size_t length = 0, cols = 0, floats;
 
+        if (b->size < MAGIC || memcmp(p, magic, MAGIC) != 0)
+                return ran_fail(err, RAN_EFORMAT, "no array of numpy, as its name says");
         if (b->size >= PREFIX && p[MAGIC] == 1)
                 length = p[PREFIX - 2] + (size_t)p[PREFIX - 1] * 256;
         *from = PREFIX + length;
@@ -82,8 +86,11 @@ static int read_header(const struct ran_bytes *b, size_t D, size_t *rows, size_t
                 return ran_fail(err, RAN_EFORMAT,
                                 "its vectors have %zu numbers, and those of the model have %zu",
                                 cols, D);
-        if (__builtin_mul_overflow(*rows, cols, &floats) || floats > (b->size - *from) / 4 ||
-            floats * 4 != b->size - *from)
+        *name = NULL;
+        if (b->size - *from >= TAIL && memcmp(p + b->size - TAIL, magic, MAGIC) == 0)
+                *name = (const char *)p + b->size - NAME;
+        const size_t room = b->size - *from - (*name != NULL ? TAIL : 0);
+        if (__builtin_mul_overflow(*rows, cols, &floats) || floats > room / 4 || floats * 4 != room)
                 return ran_fail(err, RAN_EFORMAT,
                                 "its %zu rows are not all there, or there is more than them",
                                 *rows);
@@ -122,11 +129,14 @@ static int add_row(struct classify_nearest *to, const char *path, size_t row,
 }
 
 static int read_rows(struct classify_nearest *to, const char *path, const struct ran_bytes *b,
-                     size_t D, struct ran_error *err)
+                     size_t D, const char *vectors, struct ran_error *err)
 {
         size_t rows = 0, from = 0;
+        const char *name;
 
-        RAN_TRY(read_header(b, D, &rows, &from, err));
+        RAN_TRY(read_header(b, D, &rows, &from, &name, err));
+        if (name != NULL)
+                RAN_TRY(classify_nearest_same(name, NAME, vectors, err));
         float *v = ran_alloc_floats(D, err);
         int rc = v != NULL ? RAN_OK : RAN_ENOMEM;
         for (size_t i = 0; i < rows && rc == RAN_OK; i++)
@@ -135,13 +145,14 @@ static int read_rows(struct classify_nearest *to, const char *path, const struct
         return rc;
 }
 
-int array_read(struct classify_nearest *to, const char *path, size_t D, struct ran_error *err)
+int array_read(struct classify_nearest *to, const char *path, size_t D, const char *vectors,
+               struct ran_error *err)
 {
         struct ran_bytes b;
         struct ran_error why = {0};
 
         RAN_TRY(ran_bytes_open(&b, path, err));
-        int rc = read_rows(to, path, &b, D, &why);
+        int rc = read_rows(to, path, &b, D, vectors, &why);
         ran_bytes_release(&b);
         return rc == RAN_OK ? RAN_OK : ran_fail(err, rc, "%s: %s", path, why.text);
 }

@@ -13,27 +13,41 @@
 struct reading {
         const struct classifier *classifier;
         struct classify_nearest *nearest;
+        size_t given, computed; /* vectors of records */
 };
 
 /* ---- the vector of a record ------------------------------------------------------------------ */
 
-/* The array "embedding" of the record's member "prediction", or that of --into; false: none. */
-static bool find_embedding(const struct ran_record *r, const char *into, struct ran_span *array)
+/* Whether a name in JSON is this one, which has no character to escape. */
+static bool is_called(const struct ran_record *r, struct ran_span name, const char *wanted)
+{
+        const size_t n = strlen(wanted);
+
+        return name.end - name.begin == n + 2 && memcmp(r->line + name.begin + 1, wanted, n) == 0;
+}
+
+/* The array "embedding" of the record's member "prediction", or that of --into; false: none. model:
+ * the string "embedding_model" beside it, empty if there is none. */
+static bool find_embedding(const struct ran_record *r, const char *into, struct ran_span *array,
+                           struct ran_span *model)
 {
         const struct ran_member *m = ran_record_find(r, into != NULL ? into : "prediction", NULL);
         struct ran_span name, item;
-        static const char ours[] = "\"embedding\"";
+        bool found = false;
         size_t pos = 0;
         char type;
 
+        *model = (struct ran_span){0};
         while (m != NULL && m->type == 'o' &&
-               ran_json_next(r->line, m->value, &pos, &name, &item, &type))
-                if (type == 'a' && name.end - name.begin == sizeof ours - 1 &&
-                    memcmp(r->line + name.begin, ours, sizeof ours - 1) == 0) {
+               ran_json_next(r->line, m->value, &pos, &name, &item, &type)) {
+                if (type == 'a' && is_called(r, name, "embedding")) {
                         *array = item;
-                        return true;
+                        found = true;
+                } else if (type == 's' && is_called(r, name, "embedding_model")) {
+                        *model = (struct ran_span){item.begin + 1, item.end - 1};
                 }
-        return false;
+        }
+        return found;
 }
 
 static int read_embedding(const struct ran_record *r, struct ran_span array, size_t D, float *v,
@@ -65,6 +79,7 @@ static int read_embedding(const struct ran_record *r, struct ran_span array, siz
 /* A document of the collection. */
 struct found {
         float *v;          /* (D) */
+        bool computed;     /* from its text */
         struct ran_buf id; /* as JSON */
 };
 
@@ -97,14 +112,19 @@ static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
 {
         const struct classifier *c = ((struct reading *)arg)->classifier;
         struct found *f = result->found;
-        struct ran_span array;
+        const struct ran_record *r = &line->record;
+        struct ran_span array, model;
         const float *v;
 
         f->v = ran_alloc_floats(c->D, err);
         if (f->v == NULL)
                 return RAN_ENOMEM;
-        if (find_embedding(&line->record, c->options->output.into, &array)) {
-                RAN_TRY(read_embedding(&line->record, array, c->D, f->v, err));
+        f->computed = !find_embedding(r, c->options->output.into, &array, &model);
+        if (!f->computed) {
+                if (model.end > model.begin)
+                        RAN_TRY(classify_nearest_same(r->line + model.begin,
+                                                      model.end - model.begin, c->vectors, err));
+                RAN_TRY(read_embedding(r, array, c->D, f->v, err));
         } else {
                 RAN_TRY(classify_vector(c, scratch, line, &v, err));
                 memcpy(f->v, v, c->D * sizeof *v);
@@ -117,36 +137,33 @@ static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_
                        struct ran_error *err)
 {
         const struct found *f = result->found;
+        struct reading *r = arg;
 
         (void)line;
-        return classify_nearest_put(((struct reading *)arg)->nearest, f->v, f->id.data, f->id.len,
-                                    err);
+        r->computed += f->computed;
+        r->given += !f->computed;
+        return classify_nearest_put(r->nearest, f->v, f->id.data, f->id.len, err);
 }
 
 /* ---- the collection -------------------------------------------------------------------------- */
 
-static char **names_of(const struct ran_list *list, struct ran_error *err)
-{
-        char **names = ran_alloc(list->n + 1, sizeof *names, err);
-
-        for (size_t i = 0; names != NULL && i < list->n; i++)
-                names[i] = list->item[i];
-        return names;
-}
-
-/* Reads those that are arrays of vectors, and leaves the others in `files`. */
-static void read_arrays(struct reading *r, char **files)
+/* Reads those that are arrays of vectors; the others, NULL at the end. */
+static char **read_arrays(struct reading *r, const struct ran_list *list)
 {
         struct ran_error err;
-        size_t left = 0;
+        char **others = ran_alloc(list->n + 1, sizeof *others, &err);
+        size_t n = 0;
 
-        for (size_t i = 0; files[i] != NULL; i++) {
-                if (!array_is(files[i]))
-                        files[left++] = files[i];
-                else if (array_read(r->nearest, files[i], r->classifier->D, &err) != RAN_OK)
+        if (others == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        for (size_t i = 0; i < list->n; i++) {
+                if (!array_is(list->item[i]))
+                        others[n++] = list->item[i];
+                else if (array_read(r->nearest, list->item[i], r->classifier->D,
+                                    r->classifier->vectors, &err) != RAN_OK)
                         cmd_die(CMD_FAILED, "--among %s", err.text);
         }
-        files[left] = NULL;
+        return others;
 }
 
 static void *make_scratch(void *arg, struct ran_error *err)
@@ -154,13 +171,13 @@ static void *make_scratch(void *arg, struct ran_error *err)
         return classify_scratch_new((void *)((struct reading *)arg)->classifier, err);
 }
 
-static void read_files(struct reading *r, char **files)
+static void read_files(struct reading *r)
 {
         const struct classify_options *o = r->classifier->options;
         const char *const reads[] = {"id", "ran_error",
                                      o->output.into != NULL ? o->output.into : "prediction",
                                      CMD_DOCUMENT_MEMBERS, NULL};
-        const struct cmd_input input = cmd_input_beside(&o->input);
+        const struct cmd_input input = cmd_input_beside(&o->input, "among", o->among_format);
         const struct cmd_loop loop = {.input = &input,
                                       .reads = reads,
                                       .pool = r->classifier->pool,
@@ -172,25 +189,28 @@ static void read_files(struct reading *r, char **files)
                                       .release = release,
                                       .arg = r};
 
-        const char *first = files[0];
-        read_arrays(r, files);
+        char **files = read_arrays(r, &o->among);
         if (files[0] != NULL)
                 cmd_records(&loop, files, NULL);
+        free(files);
+        if (r->computed > 0)
+                cmd_note("--among: %zu records had a vector, and those of %zu were computed from "
+                         "their text",
+                         r->given, r->computed);
         if (classify_nearest_count(r->nearest) == 0)
-                cmd_die(CMD_FAILED, "--among %s: no document to compare with", first);
+                cmd_die(CMD_FAILED, "--among %s: no document to compare with", o->among.item[0]);
 }
 
 struct classify_nearest *classify_collection_read(const struct classifier *c)
 {
         const struct classify_options *o = c->options;
         struct ran_error err;
-        struct reading r = {c, classify_nearest_new(c->D, o->nearest, o->least, &err)};
-        char **files = r.nearest != NULL ? names_of(&o->among, &err) : NULL;
+        struct reading r = {.classifier = c,
+                            .nearest = classify_nearest_new(c->D, o->nearest, o->least, &err)};
 
-        if (files == NULL)
+        if (r.nearest == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        cmd_check_inputs("output", o->output.output, files);
-        read_files(&r, files);
-        free(files);
+        cmd_check_inputs("output", o->output.output, o->among.item);
+        read_files(&r);
         return r.nearest;
 }

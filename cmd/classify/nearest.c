@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/formats/json.h"
 
@@ -113,6 +114,16 @@ void classify_nearest_add(const struct classify_nearest *n, const struct classif
                 json_end(out, '}');
         }
         json_end(out, ']');
+}
+
+int classify_nearest_same(const char *name, size_t n, const char *vectors, struct ran_error *err)
+{
+        if (n == strlen(vectors) && memcmp(name, vectors, n) == 0)
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "its vectors are of the model %.*s, and this model is %s, whose vectors "
+                        "are others: write them with this model (--embed)",
+                        (int)(n < 64 ? n : 64), name, vectors);
 }
 
 void classify_neighbours_release(struct classify_neighbours *n)

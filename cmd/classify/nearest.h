@@ -31,4 +31,7 @@ void classify_nearest_add(const struct classify_nearest *n, const struct classif
                           size_t i, struct ran_buf *out);
 void classify_neighbours_release(struct classify_neighbours *n);
 
+/* RAN_EFORMAT unless vectors have this name, of n bytes: that of the ones of the model. */
+int classify_nearest_same(const char *name, size_t n, const char *vectors, struct ran_error *err);
+
 #endif

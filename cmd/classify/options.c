@@ -73,6 +73,7 @@ static const struct ran_field prediction_fields[] = {
          .help = "records to search, with the vectors of --embed or without, or an array of "
                  "--output-format npy; may be given again",
          RAN_RULES(RAN_NEEDS("nearest"))},
+        CMD_SIDE_FORMAT("among", OPTION(among_format)),
         {"least", 0, RAN_FIELD_REAL, OPTION(least), -1, 1, .value = "X", .initial = "-1",
          .help = "with --nearest: leave out documents with a cosine below X",
          RAN_RULES(RAN_NEEDS("nearest"))},

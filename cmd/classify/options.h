@@ -23,7 +23,7 @@ struct classify_options {
         bool abstain, probs, logits, embed, eval, verify;
         int eval_format;  /* CLASSIFY_EVAL_... */
         int join_windows; /* RAN_UPPER_..., or 0: as the model says */
-        int output_format;
+        int output_format, among_format;
         struct classify_evidence_options evidence;
         struct cmd_document_options document;
         struct cmd_input input;

@@ -490,8 +490,10 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
                 add_probs(out, c, s->p);
         if (o->logits)
                 add_floats(out, "logits", s->logits, c->C);
-        if (o->embed)
+        if (o->embed) {
                 add_floats(out, "embedding", s->embedding, c->D);
+                ran_buf_printf(out, ",\"embedding_model\":\"%s\"", c->vectors);
+        }
         if (c->nearest != NULL)
                 RAN_TRY(add_nearest(c, s, out, err));
         if (s->evidence != NULL && c->thresholds == NULL) {

@@ -11,6 +11,7 @@ struct classifier {
         const struct classify_options *options;
         const struct ran_model *model;
         const struct ran_embedder *embedder; /* NULL: the vector of --embed comes with the logits */
+        char vectors[17]; /* the name of the vectors of --embed and --nearest; "": not wanted */
         struct ran_pool *pool;
         size_t C, D;                            /* C 0: no classifier, which only embeds */
         const float *thresholds;                /* (C) or, with a single label, NULL */

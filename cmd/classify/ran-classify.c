@@ -1,5 +1,6 @@
 /* ran-classify.c - labels and their probabilities for documents of any length. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/classify/against.h"
 #include "cmd/classify/ahead.h"
@@ -324,6 +325,19 @@ static float cut_of(const struct ran_model *m, const struct classify_options *o)
         return cut;
 }
 
+/* 16 digits tell models apart. */
+static void name_vectors(struct classifier *c)
+{
+        char hex[65];
+        struct ran_error err;
+
+        if (!classify_options_embed(c->options))
+                return;
+        if (ran_embedding_digest(c->model, hex, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s: %s", c->options->model, err.text);
+        memcpy(c->vectors, hex, sizeof c->vectors - 1);
+}
+
 int main(int argc, char **argv)
 {
         struct classify_options *o = &classify_options;
@@ -346,7 +360,9 @@ int main(int argc, char **argv)
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
+        name_vectors(&c);
         o->output.width = c.D;
+        o->output.vectors = c.vectors;
         decision_open(&c.decision, model, &o->threshold_for, o->cost,
                       !o->abstain && !(o->threshold > 0));
         if (thresholds != NULL)

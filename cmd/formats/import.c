@@ -139,7 +139,7 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
         if (rc == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
                 return ran_fail(err, rc,
                                 "%s (the first lines of the file look like %s; set the format with "
-                                "--input-format)",
-                                why.text, i->format->looks_like);
+                                "--%s-format)",
+                                why.text, i->format->looks_like, i->option);
         return rc == RAN_OK ? RAN_OK : ran_fail(err, (enum ran_code)rc, "%s", why.text);
 }

@@ -38,7 +38,8 @@ struct import_columns {
 /* An input format: the parts of a file, and their conversion to records. */
 struct import {
         const struct import_format *format;
-        bool guessed;                   /* by the first lines */
+        bool guessed;       /* by the first lines */
+        const char *option; /* "input", if --input-format sets the format; "among", ... */
         size_t word_column, tag_column; /* --word-column, --tag-column */
         bool folder_label;              /* --folder-label */
         const struct import_columns *columns;

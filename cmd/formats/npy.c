@@ -4,15 +4,18 @@
  *   with blanks up to its end, so that the numbers begin at a multiple of 64 bytes; then the rows,
  *   floats with the lowest byte first.
  *
- * The header says how many rows there are, and is written again once that is known. */
+ * The header says how many rows there are, and is written again once that is known. Behind the rows
+ * is a second array, as numpy.save appends one: a string, the name of the model that made the
+ * vectors. numpy.load reads the first; once more from the same open file, the other. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/formats/output.h"
 
 enum { NPY_HEAD = 128, NPY_PREFIX = 10 };
 
-static void head(struct ran_buf *out, size_t rows, size_t width)
+static void begin(struct ran_buf *out, const char *type, const char *shape)
 {
         static const char magic[] = "\x93NUMPY\x01";
         const size_t from = out->len, header = NPY_HEAD - NPY_PREFIX;
@@ -20,11 +23,24 @@ static void head(struct ran_buf *out, size_t rows, size_t width)
         ran_buf_add(out, magic, sizeof magic); /* the version's second byte is 0 */
         ran_buf_char(out, (char)(header & 255));
         ran_buf_char(out, (char)(header >> 8));
-        ran_buf_printf(out, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu, %zu), }", rows,
-                       width);
+        ran_buf_printf(out, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
         while (!out->failed && out->len < from + NPY_HEAD - 1)
                 ran_buf_char(out, ' ');
         ran_buf_char(out, '\n');
+}
+
+static void head(struct ran_buf *out, size_t rows, size_t width)
+{
+        char shape[48];
+
+        snprintf(shape, sizeof shape, "(%zu, %zu)", rows, width);
+        begin(out, "<f4", shape);
+}
+
+static void tail(struct ran_buf *out, const char *vectors)
+{
+        begin(out, "|S16", "()");
+        ran_buf_str(out, vectors);
 }
 
 static void vector(struct ran_buf *out, const float *v, size_t width)
@@ -39,4 +55,5 @@ static void vector(struct ran_buf *out, const float *v, size_t width)
         }
 }
 
-const struct output_format output_npy = {.kind = OUTPUT_VECTORS, .head = head, .vector = vector};
+const struct output_format output_npy = {
+        .kind = OUTPUT_VECTORS, .head = head, .vector = vector, .tail = tail};

@@ -75,6 +75,7 @@ struct cmd_output {
         bool only;
         struct ran_list drop;
         size_t width;                       /* of vectors; set by the program */
+        const char *vectors;                /* their name, of 16 bytes; set by the program */
         const struct output_format *format; /* set by the program; NULL: output_jsonl */
 };
 
@@ -120,6 +121,8 @@ struct output_format {
          * of v (width), or v NULL: of a record that has none. */
         void (*head)(struct ran_buf *out, size_t rows, size_t width);
         void (*vector)(struct ran_buf *out, const float *v, size_t width);
+        /* Appends their name at the end of the file. */
+        void (*tail)(struct ran_buf *out, const char *vectors);
 };
 
 #define X(symbol, kind, name, help) extern const struct output_format output_##symbol;

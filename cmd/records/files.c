@@ -91,6 +91,13 @@ char **cmd_files(const struct cmd_input *input, char **operands)
         return all;
 }
 
+char **cmd_files_of(const struct ran_list *list)
+{
+        static char *none[] = {NULL};
+
+        return list->n > 0 ? list->item : none;
+}
+
 /* ---- folders -------------------------------------------------------------------------------- */
 
 /* Names in folders; messages and records use them until the program ends. */
@@ -221,11 +228,22 @@ static int add_found(struct files *f, char *path, bool document, struct ran_erro
         return add(f, name, document, true, err);
 }
 
+/* Whether a file is one document. by_itself: unless its name or an option says more. */
+static bool is_document(const char *name, const struct cmd_input *input, bool by_itself)
+{
+        const bool detects = input->side != NULL && input->side_format == 0;
+        const struct import_format *format =
+                import_choice(input->side_format > 0 ? input->side_format : input->input_format);
+        const bool whole = format == NULL || format->unit == LINES_FILE;
+
+        return whole && ((format != NULL && !detects) || (by_itself && !import_has_ending(name)));
+}
+
 /* If stat fails, as for a dangling link, the file is unreadable. */
 static int visit(struct files *f, struct walk *w, const struct waiting *at,
-                 const struct import_format *format, struct ran_error *err)
+                 const struct cmd_input *input, struct ran_error *err)
 {
-        bool document = format == NULL ? !import_has_ending(at->path) : format->unit == LINES_FILE;
+        bool document = is_document(at->path, input, true);
         struct stat status = {.st_mode = S_IFREG};
 
         stat(at->path, &status);
@@ -237,7 +255,7 @@ static int visit(struct files *f, struct walk *w, const struct waiting *at,
         return RAN_OK;
 }
 
-static int add_folder(struct files *f, const char *path, const struct import_format *format,
+static int add_folder(struct files *f, const char *path, const struct cmd_input *input,
                       struct ran_error *err)
 {
         size_t before = f->n;
@@ -246,22 +264,13 @@ static int add_folder(struct files *f, const char *path, const struct import_for
 
         while (rc == RAN_OK && w.n > 0) {
                 struct waiting at = w.stack[--w.n];
-                rc = visit(f, &w, &at, format, err);
+                rc = visit(f, &w, &at, input, err);
                 free(at.path);
         }
         walk_release(&w);
         if (rc == RAN_OK && f->n == before)
                 rc = ran_fail(err, RAN_EIO, "%s: no file in this folder", path);
         return rc;
-}
-
-/* Whether an operand, or a listed name, is one document. */
-static bool is_document(const char *name, const struct cmd_input *input)
-{
-        const struct import_format *format = import_choice(input->input_format);
-        bool by_itself = is_listed(name) || (input->folder_label && strcmp(name, "-") != 0);
-
-        return format == NULL ? by_itself && !import_has_ending(name) : format->unit == LINES_FILE;
 }
 
 int files_expand(struct files *f, char **operands, const struct cmd_input *input,
@@ -274,13 +283,15 @@ int files_expand(struct files *f, char **operands, const struct cmd_input *input
         if (operands[0] == NULL)
                 operands = standard_input;
         for (; *operands != NULL && rc == RAN_OK; operands++) {
+                const bool file = strcmp(*operands, "-") != 0;
                 struct stat status;
-                if (strcmp(*operands, "-") != 0 && stat(*operands, &status) == 0 &&
-                    S_ISDIR(status.st_mode))
-                        rc = add_folder(f, *operands, import_choice(input->input_format), err);
+                if (file && stat(*operands, &status) == 0 && S_ISDIR(status.st_mode))
+                        rc = add_folder(f, *operands, input, err);
                 else
-                        rc = add(f, *operands, is_document(*operands, input), is_listed(*operands),
-                                 err);
+                        rc = add(f, *operands,
+                                 is_document(*operands, input,
+                                             is_listed(*operands) || (input->folder_label && file)),
+                                 is_listed(*operands), err);
         }
         return rc;
 }

@@ -132,6 +132,8 @@ static const struct import_format *chosen_format(const struct cmd_input *input)
 {
         const struct import_columns *c = &input->columns;
 
+        if (input->side_format > 0)
+                return import_choice(input->side_format);
         if (input->input_format == 0 && (c->delimiter != NULL || c->names != NULL))
                 return &import_csv;
         if (input->input_format == 0 && (input->word_column > 0 || input->tag_column > 0))
@@ -158,16 +160,16 @@ static void take_as_text(struct cmd_run *run, struct lines *lines)
         if (standard_input || fstat(lines->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
                 run->import.format = &import_text;
                 if (!run->said_text)
-                        cmd_note("%s: each line is read as a text (--input-format file: the whole "
+                        cmd_note("%s: each line is read as a text (--%s-format file: the whole "
                                  "file is one)",
-                                 lines_name(lines));
+                                 lines_name(lines), run->import.option);
                 run->said_text = true;
                 return;
         }
         run->import.format = &import_file;
         if (!run->said_document)
-                cmd_note("%s is read as one document (--input-format text: each line is one)",
-                         lines_name(lines));
+                cmd_note("%s is read as one document (--%s-format text: each line is one)",
+                         lines_name(lines), run->import.option);
         run->said_document = true;
         run->alone = (char *)lines->file;
         lines_close(lines);
@@ -223,9 +225,10 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
                 return RAN_OK;
         return ran_fail(
                 err, RAN_EFORMAT,
-                "%s: the first line is no record, it looks like %s: give --input-format=%s, or "
-                "leave out --input-format",
-                lines_name(lines), like->looks_like, import_name(like));
+                "%s: the first line is no record, it looks like %s: give --%s-format=%s, or "
+                "leave out --%s-format",
+                lines_name(lines), like->looks_like, run->import.option, import_name(like),
+                run->import.option);
 }
 
 /* Says which format was guessed, once for files alike. */
@@ -236,8 +239,8 @@ static void say_format(struct cmd_run *run, const struct lines *lines, enum impo
         if (cmd_common.verbose)
                 cmd_note("%s is read as %s", lines_name(lines), import_name(format));
         else if (match == IMPORT_LIKE && run->said_format != format)
-                cmd_note("%s looks like %s (--input-format names another format)",
-                         lines_name(lines), format->looks_like);
+                cmd_note("%s looks like %s (--%s-format names another format)", lines_name(lines),
+                         format->looks_like, run->import.option);
         else
                 return;
         run->said_format = format;
@@ -257,6 +260,26 @@ static const struct import_format *guess(const struct cmd_run *run, const struct
             csv_is_asked(&run->loop->input->columns, first->s, first->n))
                 format = &import_csv;
         return format;
+}
+
+/* Whether the file has a format of its own, whatever that of the records is. */
+static bool is_detected(const struct cmd_input *input)
+{
+        return input->side != NULL && input->side_format == 0;
+}
+
+/* A file beside the records that is of no format, or could be prose while theirs cannot be
+ * guessed, is read as they are. */
+static void take_as_records(struct cmd_run *run, enum import_match *match)
+{
+        const struct import_format *given = chosen_format(run->loop->input);
+
+        if (given == NULL || given->unit == LINES_FILE || *match == IMPORT_CLEAR ||
+            (*match == IMPORT_LIKE && given->guess != NULL))
+                return;
+        run->import.format = given;
+        run->import.guessed = false;
+        *match = IMPORT_CLEAR;
 }
 
 /* Whether a sample is one line, and more may come. */
@@ -284,6 +307,8 @@ static int guess_format(struct cmd_run *run, struct lines *lines, struct text_li
                 RAN_TRY(lines_peek_on(lines, first, sample, err));
                 run->import.format = guess(run, lines, first, sample, &match);
         }
+        if (is_detected(run->loop->input))
+                take_as_records(run, &match);
         if (run->import.format == NULL)
                 take_unlike_any(run, lines, first);
         if (first->s != NULL)
@@ -314,7 +339,7 @@ static int unfold(struct cmd_run *run, struct lines *lines, const struct sample 
         return RAN_OK;
 }
 
-/* The format of the file: that of --input-format, or guessed. */
+/* The format of the file: that of an option, or guessed. */
 static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
         const struct cmd_input *input = run->loop->input;
@@ -322,7 +347,10 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         struct sample sample;
 
         run->import = (struct import){
-                .format = lines->unit == LINES_FILE ? &import_file : chosen_format(input),
+                .format = lines->unit == LINES_FILE ? &import_file
+                          : is_detected(input)      ? NULL
+                                                    : chosen_format(input),
+                .option = input->side != NULL ? input->side : "input",
                 .word_column = input->word_column,
                 .tag_column = input->tag_column,
                 .folder_label = input->folder_label,
@@ -397,6 +425,43 @@ static void note_named(struct cmd_run *run, const struct ran_record *first)
         named_note_first(d, first);
 }
 
+/* Whether a record has a member that an option names: one name, or several with commas. */
+static bool has_named(const struct ran_record *r, const char *names)
+{
+        bool has = names == NULL || ran_record_find(r, names, NULL) != NULL;
+
+        for (size_t i = 0; !has && i < r->count; i++) {
+                const struct ran_span name = r->members[i].name;
+                const size_t n = name.end - name.begin;
+
+                for (const char *at = names, *end; !has && at != NULL;
+                     at = *end != '\0' ? end + 1 : NULL) {
+                        end = at + strcspn(at, ",");
+                        has = (size_t)(end - at) == n && n > 0 &&
+                              memcmp(at, r->names.data + name.begin, n) == 0;
+                }
+        }
+        return has;
+}
+
+/* Options name members of the records; of a file beside them only if its first record has them. */
+static void keep_named(struct cmd_run *run, const struct ran_record *first)
+{
+        struct import_columns *c = &run->columns;
+        bool has = false;
+
+        *c = *run->import.columns;
+        for (size_t i = 0; i < c->text_member.n; i++)
+                has = has || has_named(first, c->text_member.item[i]);
+        if (!has)
+                c->text_member.n = 0;
+        if (!has_named(first, c->label_member))
+                c->label_member = NULL;
+        if (!has_named(first, c->id_member))
+                c->id_member = NULL;
+        run->import.columns = c;
+}
+
 /* By text i of the group, the first that can be read, if any has arrived. */
 static int choose_members(struct cmd_run *run, const struct lines *lines, size_t i,
                           struct ran_error *err)
@@ -412,6 +477,8 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
             c->text_member.n == 0 && c->label_member == NULL && c->id_member == NULL)
                 return RAN_OK;
         int rc = scan_first(run, i < lines->count ? &lines->line[i] : NULL, &json, &record, &why);
+        if (rc == RAN_OK && run->loop->input->side != NULL && !run->loop->input->side_alike)
+                keep_named(run, &record);
         if (rc == RAN_OK)
                 rc = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
                                     &run->said, &why);

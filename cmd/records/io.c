@@ -71,10 +71,12 @@ const struct ran_field cmd_input_fields[] = {
         {0},
 };
 
-struct cmd_input cmd_input_beside(const struct cmd_input *input)
+struct cmd_input cmd_input_beside(const struct cmd_input *input, const char *option, int format)
 {
         struct cmd_input beside = *input;
 
+        beside.side = option;
+        beside.side_format = format;
         beside.files_from = beside.rejects = beside.shard = NULL;
         return beside;
 }

@@ -10,6 +10,9 @@ enum { CMD_ON_ERROR_EMIT, CMD_ON_ERROR_SKIP, CMD_ON_ERROR_STOP };
 
 /* How records are read. */
 struct cmd_input {
+        const char *side; /* the option that names the files, as "among"; NULL: the input */
+        int side_format;  /* of --SIDE-format; 0: detected */
+        bool side_alike;  /* they have the members that options name, as the input has */
         int input_format, on_error;
         char *shard; /* "I/N"; NULL: all */
         char *files_from, *rejects;
@@ -18,8 +21,21 @@ struct cmd_input {
         struct import_columns columns;
 };
 extern const struct ran_field cmd_input_fields[];
-/* The same for further files beside the records, which alone have rejects and a shard. */
-struct cmd_input cmd_input_beside(const struct cmd_input *input);
+/* The same for the files of an option, beside the records, which alone have rejects and a shard.
+ * Such a file is read in its own format: that of --OPTION-format, or the detected one; where its
+ * first lines are of no format, or could be prose, in that of the records. Options that name
+ * members are for its records, too, if the first one has them. */
+struct cmd_input cmd_input_beside(const struct cmd_input *input, const char *option, int format);
+/* The field --OPTION-format of such an option, at an offset. Messages name it. */
+#define CMD_SIDE_FORMAT(option, at)                                                         \
+        {                                                                                   \
+                .name = option "_format", .type = RAN_FIELD_CHOICE, .offset = (at),         \
+                .choices = import_names, .value = "NAME", .initial = "auto", .local = true, \
+                .help = "format of the files of --" option                                  \
+                        "; auto: by their first lines, whatever "                           \
+                        "--input-format is",                                                \
+                RAN_RULES(RAN_NEEDS(option))                                                \
+        }
 /* Exits with 2 for settings that make no sense. */
 void cmd_input_check(const struct cmd_input *input);
 

@@ -84,23 +84,29 @@ static void add_header(struct cmd_run *run)
                 run_write(run);
 }
 
-/* The number of rows is in front of them: at the beginning 0, to see that it can be changed. */
+/* The number of rows is in front of them: at the beginning 0, to see that it can be changed. What
+ * ends a file is behind them. */
 static void write_head(struct cmd_run *run)
 {
         const struct cmd_output *output = run->loop->output;
-        struct ran_buf head = {0};
+        struct ran_buf head = {0}, tail = {0};
         struct ran_error err;
 
         if (run->loop->take != NULL || output_format_of(output)->head == NULL)
                 return;
         output_format_of(output)->head(&head, run->rows, output->width);
-        if (head.failed)
+        if (run->rows > 0)
+                output_format_of(output)->tail(&tail, output->vectors);
+        if (head.failed || tail.failed)
                 cmd_die(CMD_FAILED, "no memory for the output");
         if (run->rows == 0)
                 ran_writer_write(run->writer, head.data, head.len);
+        else
+                ran_writer_write(run->writer, tail.data, tail.len);
         if (ran_writer_rewrite(run->writer, head.data, head.len, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         ran_buf_release(&head);
+        ran_buf_release(&tail);
 }
 
 static void release(struct cmd_run *run)

@@ -15,9 +15,9 @@ static int refuse_record(const struct cmd_run *run, const struct slot *slot, con
 
         if (run->unlike_any && first != '{' && before->number == before->blank)
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s (use --input-format text if each line is a document, conll if "
+                                "%s (use --%s-format text if each line is a document, conll if "
                                 "each line is a word, file if the whole file is a document)",
-                                err->text);
+                                err->text, run->import.option);
         return RAN_EFORMAT;
 }
 

@@ -47,11 +47,12 @@ struct slot {
 struct cmd_run {
         const struct cmd_loop *loop;
         const char *into;
-        struct import import;   /* of this file */
-        struct members members; /* of this file */
-        struct ran_buf said;    /* about the members of the last file of which anything was said */
-        struct named named;     /* of all files */
-        bool unlike_any;        /* its first line matches no format; it is read as JSON lines */
+        struct import import;          /* of this file */
+        struct import_columns columns; /* of this file beside the records */
+        struct members members;        /* of this file */
+        struct ran_buf said; /* about the members of the last file of which anything was said */
+        struct named named;  /* of all files */
+        bool unlike_any;     /* its first line matches no format; it is read as JSON lines */
 
         char *alone; /* a file that is one document, though nothing said so before it was opened */
         const struct import_format *said_format; /* the last one that was said to be guessed */

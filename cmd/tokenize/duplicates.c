@@ -17,7 +17,7 @@ static const char *const keep_names[] = {"all", "unique", "duplicates", NULL};
 
 struct duplicates {
         double least;
-        int keep;
+        int keep, among_format;
         struct ran_list among;
         struct cmd_input input;
         struct cmd_output output;
@@ -49,6 +49,7 @@ static const struct ran_field duplicates_fields[] = {
          .help = "look for texts like those of FILE, not like earlier ones of the input; may be "
                  "given several times",
          .local = true},
+        CMD_SIDE_FORMAT("among", DUPLICATES(among_format)),
         {.name = "keep",
          .type = RAN_FIELD_CHOICE,
          .offset = DUPLICATES(keep),
@@ -168,12 +169,15 @@ static int run(struct duplicates *d, char **files)
         int status = CMD_OK;
 
         if (d->among.n > 0) {
+                const struct cmd_input beside =
+                        cmd_input_beside(&d->input, "among", d->among_format);
                 struct cmd_loop others = loop;
 
+                others.input = &beside;
                 others.output = NULL;
                 others.settle = NULL;
                 others.take = learn;
-                status = cmd_records(&others, d->among.item, NULL);
+                status = cmd_records(&others, cmd_files_of(&d->among), NULL);
                 d->looking = true;
         }
         const int other = cmd_records(&loop, files, NULL);

@@ -174,7 +174,7 @@ static int set_text(char **value, const char *text, struct ran_error *err)
 
 static int add_item(struct ran_list *list, const char *text, struct ran_error *err)
 {
-        char **item = ran_grow(list->item, &list->cap, list->n + 1, sizeof(*item), err);
+        char **item = ran_grow(list->item, &list->cap, list->n + 2, sizeof(*item), err);
 
         if (item == NULL)
                 return RAN_ENOMEM;
@@ -182,7 +182,7 @@ static int add_item(struct ran_list *list, const char *text, struct ran_error *e
         item[list->n] = copy_text(text, err);
         if (item[list->n] == NULL)
                 return RAN_ENOMEM;
-        list->n++;
+        item[++list->n] = NULL;
         return RAN_OK;
 }
 

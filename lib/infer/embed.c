@@ -16,6 +16,7 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/vectors/document-vector.h"
+#include "nn/digest.h"
 #include "nn/encoder.h"
 #include "infer/model-check.h"
 #include "file/model.h"
@@ -274,6 +275,40 @@ int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const stru
                 RAN_TRY(ran_score_vectors(s, d + i, k, v + i * width, err));
         }
         return ran_score_check_result(v, n * width, err);
+}
+
+/* Tensors between the encoder and the last linear layer. */
+static bool is_between(const char *name)
+{
+        return strncmp(name, "upper.", 6) == 0 ||
+               (strncmp(name, "classify.", 9) == 0 && strncmp(name + 9, "out", 3) != 0);
+}
+
+int ran_embedding_digest(const struct ran_model *m, char hex[65], struct ran_error *err)
+{
+        const struct ran_config *c = &m->config;
+        struct ran_layout layout;
+        struct ran_sha256 sha;
+
+        err = ran_error_or_spare(err);
+        RAN_TRY(ran_encoder_digest(hex, c, &m->params, m->V, err));
+        float *weight = ran_alloc_floats(m->V, err);
+        int rc = weight != NULL ? ran_layout_init(&layout, c, m->C, err) : RAN_ENOMEM;
+        if (rc == RAN_OK) {
+                ran_sha256_init(&sha);
+                ran_sha256_add(&sha, hex, 64);
+                ran_model_token_weights(m, weight);
+                ran_sha256_add(&sha, weight, m->V * sizeof *weight);
+                for (size_t i = 0; i < layout.n; i++)
+                        if (is_between(layout.spec[i].name))
+                                ran_sha256_add(&sha, m->params.block + layout.spec[i].offset,
+                                               (layout.spec[i].rows > 0 ? layout.spec[i].rows : 1) *
+                                                       layout.spec[i].cols * sizeof(float));
+                ran_sha256_hex(&sha, hex);
+                ran_layout_release(&layout);
+        }
+        free(weight);
+        return rc;
 }
 
 int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,

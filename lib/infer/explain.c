@@ -229,8 +229,8 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
         struct ran_workspace *w = &e->workspace;
         size_t rows = e->packed.L > 0 ? w->size.outputs : 0;
 
-        if (ran_task_is_tied(w->c))
-                return ran_fail(err, RAN_EINVAL, "a language model gives no labels to explain");
+        if (!ran_task_has_labels(w->c->task))
+                return ran_fail(err, RAN_EINVAL, "the model gives no labels to explain");
         if (row >= rows || c >= e->m->C)
                 return ran_fail(err, RAN_EINVAL,
                                 "no label %zu of output %zu: there are %zu and %zu", c, row,
@@ -274,9 +274,9 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
         struct ran_workspace *w = &e->workspace;
         size_t L = e->packed.L, D = w->D;
 
-        if (w->parts.encoder == NULL)
+        if (!ran_config_has_layers(w->c))
                 return ran_fail(err, RAN_EINVAL,
-                                "the model has no encoder, and so no outputs of tokens");
+                                "the model has no layers, in which tokens influence each other");
         if (!ran_config_has_token_outputs(w->c))
                 return ran_fail(err, RAN_EINVAL,
                                 "a Contextualizer outputs one vector for the document and none for "

@@ -269,7 +269,7 @@ struct ran_choices {
         unsigned char item[RAN_CHOICES_MAX]; /* indices into choices */
 };
 struct ran_list {
-        char **item;
+        char **item; /* (n + 1) NULL at the end, as in argv; NULL for an empty list */
         size_t n, cap;
 };
 

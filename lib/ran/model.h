@@ -440,6 +440,9 @@ int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const stru
  * direction, unless an encoder made it. */
 int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
               float *v, struct ran_error *err);
+/* A name for the vectors of documents that a model with an encoder makes: others have another one.
+ * It reads all weights of the encoder. */
+int ran_embedding_digest(const struct ran_model *m, char hex[65], struct ran_error *err);
 
 /* Vectors that a pretrained encoder has made, by document, so that none is computed twice: in a
  * file, or in memory alone with path NULL (part/vectors/vector-cache.c). The file need not exist;

@@ -12,9 +12,9 @@ setup() {
     d 'the quick brown fox jumps' >in.jsonl
 }
 
-# numbers FILE: the floats behind the header, a row a line.
+# numbers FILE: the floats between the header and the array with the name of the vectors, a row a line.
 numbers() {
-  tail -c +129 "$1" | od -An -v -t f4 -w128 | sed 's/^ *//; s/  */ /g'
+  tail -c +129 "$1" | head -c -144 | od -An -v -t f4 -w128 | sed 's/^ *//; s/  */ /g'
 }
 
 @test "arrays: version 1.0, the shape, and the numbers of jsonl; a bad record's are not numbers" {
@@ -23,7 +23,11 @@ numbers() {
   [ "$(head -c 10 v.npy | od -An -v -t x1 | tr -d ' ')" = 934e554d505901007600 ]
   head -c 128 v.npy | tail -c +11 >head
   [ "$(sed 's/ *$//' head)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 32), }" ]
-  [ "$(stat -c %s v.npy)" -eq $((128 + 4 * 32 * 4)) ]
+  [ "$(stat -c %s v.npy)" -eq $((128 + 4 * 32 * 4 + 144)) ]
+  [ "$(tail -c 144 v.npy | head -c 10 | od -An -v -t x1 | tr -d ' ')" = 934e554d505901007600 ]
+  tail -c 134 v.npy | grep -aq "^{'descr': '|S16', 'fortran_order': False, 'shape': (), } *$"
+  ran-classify -q --errors-ok --embed -m "$model" in.jsonl |
+    jq -e --arg name "$(tail -c 16 v.npy)" -s 'all(.[0, 2, 3]; .prediction.embedding_model == $name)'
   numbers v.npy >rows
   [ "$(wc -l <rows)" -eq 4 ]
   sed -n 2p rows | grep -Eqx '(-?nan ?){32}'
@@ -59,6 +63,35 @@ numbers() {
   sed -n 3p in.jsonl | ran-classify -q -m "$model" --nearest 9 --among v.npy --among in.jsonl --only \
     --on-error skip >both || [ $? -eq 1 ]
   jq -e '.prediction.nearest | length == 6' both
+}
+
+@test "arrays: vectors of another model are refused, and those without a name are not" {
+  sed 2d in.jsonl >good.jsonl
+  other=$BATS_TEST_DIRNAME/../encoders/distilbert
+  ran-classify -q --embed -m "$model" -o v.jsonl good.jsonl
+  ran-classify -q --embed -m "$model" --output-format npy -o v.npy good.jsonl
+  ran-classify -q --embed -m "$other" --output-format npy -o other.npy good.jsonl
+  local mine theirs
+  mine=$(tail -c 16 v.npy) theirs=$(tail -c 16 other.npy)
+  [ "$mine" != "$theirs" ]
+  for file in v.jsonl v.npy; do
+    run -3 --separate-stderr ran-classify -m "$other" --nearest 1 --among $file good.jsonl
+    [[ $stderr == *"$file"*": its vectors are of the model $mine, and this model is $theirs, "* ]]
+    ran-classify -m "$model" --nearest 1 --among $file good.jsonl | jq -e '.prediction.nearest[0].cosine > 0.9999'
+  done
+  # those of other tools, and of older versions
+  head -c -144 v.npy >unnamed.npy
+  jq -c 'del(.prediction.embedding_model)' v.jsonl >unnamed.jsonl
+  for file in unnamed.jsonl unnamed.npy; do
+    run -0 --separate-stderr ran-classify -m "$other" --nearest 1 --among $file good.jsonl
+    [ -z "$stderr" ]
+  done
+  # an array that lost its first bytes is no document, and texts are no vectors
+  tail -c +7 v.npy >cut.npy
+  run -3 --separate-stderr ran-classify -m "$model" --nearest 1 --among cut.npy good.jsonl
+  [[ $stderr == *'cut.npy: no array of numpy, as its name says'* ]]
+  run -0 --separate-stderr ran-classify -m "$model" --nearest 1 --among v.jsonl --among good.jsonl good.jsonl
+  [[ $stderr == *'--among: 3 records had a vector, and those of 3 were computed from their text'* ]]
 }
 
 @test "arrays: misuse, and files that are none" {

@@ -193,7 +193,7 @@ refused() {
 
 @test "attnmask map: what there is no map of" {
   document ran-lm >doc.jsonl
-  refused 2 "a language model has no labels" -m "$(model ran-lm)" --map label doc.jsonl
+  refused 2 "the model has no labels; see --map tokens" -m "$(model ran-lm)" --map label doc.jsonl
   refused 2 "this encoder has one output" -m "$(model contextualizer)" --map tokens
   refused 2 "no label 'fog'" -m topic.ran --map label --label fog
   refused 2 "of the whole document" -m topic.ran --map label --row 1

@@ -65,7 +65,7 @@ found() {
   [ "${lines[0]}" = '[1,"c",1000]' ]
   [ "${lines[1]}" = '[2,null,0]' ]
   [ "${lines[2]}" = '[3,null,0]' ]
-  run -0 found --among train.jsonl --among test.jsonl test.jsonl
+  MALLOC_PERTURB_=85 run -0 found --among train.jsonl --among test.jsonl test.jsonl # its names end where they end
   [ "${lines[2]}" = '[3,2,1000]' ]
 }
 

@@ -129,7 +129,7 @@ setup() {
 
 @test "embed: any model with an encoder has vectors; halves of a text are near each other" {
   ran-classify -m models/base.ran --embed --only test.jsonl >vectors.jsonl
-  jq -es 'length == 30 and all(.[]; (.prediction | keys == ["embedding"]) and (.prediction.embedding | length) == 8)' vectors.jsonl
+  jq -es 'length == 30 and all(.[]; (.prediction | keys == ["embedding", "embedding_model"]) and (.prediction.embedding | length) == 8)' vectors.jsonl
   # The order of words says nothing, their number little.
   printf '{"text":"rain word1 word2"}\n{"text":"word2 rain word1 rain word1 word2"}\n{"text":"snow word5 word6"}\n' |
     ran-classify -m models/base.ran --embed --only | jq -es '

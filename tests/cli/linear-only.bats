@@ -188,8 +188,11 @@ training() {
   refused 2 'none.ran has no encoder (--encoder none): train with --wide 0 to get one' ran-classify -m none.ran --embed test.jsonl
   refused 2 'dropped.ran has no encoder (training found no use for one): train with --wide 0 to get one' \
     ran-classify -m dropped.ran --embed test.jsonl
-  refused 2 'none.ran has no encoder' ran-attnmask -m none.ran test.jsonl
-  refused 2 'none.ran has no encoder' ran-attnmask -m none.ran --map tokens test.jsonl
+  for option in '--map tokens' '--format png' '--format html' '--format text' '--layer 0' ''; do
+    # shellcheck disable=SC2086 # of several words
+    refused 2 'none.ran has a linear model, and no layers: it has no attention, and no token influences another; --map label shows what' \
+      ran-attnmask -m none.ran $option test.jsonl
+  done
   refused 2 'none.ran has no encoder' ran-train classify --dump-gradients g -m none.ran train.jsonl
   refused 2 'none.ran has no encoder' ran-train classify --encoder ran --init none.ran -o m.ran train.jsonl
   refused 2 'dropped.ran has no encoder (training found no use for one)' ran-train lm --init dropped.ran -o m.ran train.jsonl

@@ -26,7 +26,7 @@ each_version() {
 
 # Results without the members that 0.1.0 did not have.
 before() {
-  sed -E 's/"baseline":\{[^}]*\},//; s/"unknown_share":[^,}]*,//g'
+  sed -E 's/"baseline":\{[^}]*\},//; s/"unknown_share":[^,}]*,//g; s/,"embedding_model":"[0-9a-f]*"//g'
 }
 
 # answers PREFIX...: the commands whose names begin so write what they wrote then.

@@ -563,6 +563,19 @@ TEST(explain_refuses_what_has_no_answer)
         toy_release(&t);
 
         c = toy_config();
+        c.encoder = RAN_ENCODER_STATIC;
+        c.task = RAN_TASK_EMBED;
+        toy_init(&t, &c, 25, 0.3);
+        m = model_of(&t);
+        e = ran_explainer_new(m, NULL, &err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 4, value, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 1, value, &err), RAN_EINVAL);
+        ran_explainer_free(e);
+        ran_model_free(m);
+        toy_release(&t);
+
+        c = toy_config();
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         toy_init(&t, &c, 25, 0.3);
         m = model_of(&t);

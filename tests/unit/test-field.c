@@ -159,6 +159,19 @@ static void refused(const char *name, const char *text, const char *sentence)
         ran_fields_release(fields, &s);
 }
 
+TEST(field_of_a_list_ends_with_null_as_an_argument_vector_does)
+{
+        struct settings s = {0};
+        struct ran_error err;
+
+        for (size_t n = 1; n < 20; n++) {
+                CHECK_OK(ran_field_set(named("drop"), &s, "x", &err), err);
+                CHECK_SIZE(s.drop.n, n);
+                CHECK(s.drop.cap > n && s.drop.item[n] == NULL);
+        }
+        ran_fields_release(fields, &s);
+}
+
 TEST(field_set_says_what_would_be_right)
 {
         refused("rotary", "yes", "--rotary must be true or false, not 'yes'");

@@ -51,17 +51,6 @@ static int take_ids(void *arg, const struct cmd_line *line, const struct cmd_res
                                   result->out.len / sizeof(uint32_t), err);
 }
 
-static char **names_of(const struct ran_list *list)
-{
-        struct ran_error err;
-        char **names = ran_alloc(list->n + 1, sizeof *names, &err);
-
-        if (names == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        memcpy(names, list->item, list->n * sizeof *names);
-        return names;
-}
-
 static int read_texts(const struct train_top_options *o, struct reading *r)
 {
         static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, NULL};
@@ -76,10 +65,8 @@ static int read_texts(const struct train_top_options *o, struct reading *r)
                 .accepted = true,
                 .arg = r,
         };
-        char **names = names_of(&o->texts), **files = cmd_files(&o->input, names);
-        const int status = cmd_records(&loop, files, NULL);
+        const int status = cmd_records(&loop, cmd_files(&o->input, cmd_files_of(&o->texts)), NULL);
 
-        free(names);
         ran_pool_free(loop.pool);
         return status;
 }

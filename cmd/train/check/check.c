@@ -122,7 +122,7 @@ static void summarise(struct train_summary *s, const struct train_data *data, si
         s->data = data;
         s->label_count = train_must_alloc(set->C, sizeof *s->label_count);
         for (size_t i = 0; i < set->label_first[set->B]; i++)
-                if (set->labels[i] != RAN_LABEL_UNKNOWN)
+                if (set->labels[i] < set->C) /* not masked tokens, which have no class */
                         s->label_count[set->labels[i]]++;
         summarise_lengths(s, window);
 }

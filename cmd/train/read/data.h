@@ -113,10 +113,11 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
  * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
  * vocabulary is a bad line. If the source has a vocabulary, `given` extends it. of_pairs: other
  * settings if the documents have a source and a target, or NULL. texts: files whose words it has,
- * too, or NULL. The caller frees the tokeniser. */
+ * too, read as of_texts says, or NULL. The caller frees the tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,
                                        const struct ran_vocab_settings *of_pairs, bool *paired,
-                                       char **texts, char **files);
+                                       const struct cmd_input *of_texts, char **texts,
+                                       char **files);
 
 #endif

@@ -349,12 +349,12 @@ static void finish(void *arg, struct cmd_run *run)
         encode_waiting(l, run);
 }
 
-static uint64_t count_texts(const struct train_source *source, char **texts,
-                            struct ran_counter *counter)
+static uint64_t count_texts(const struct train_source *source, const struct cmd_input *input,
+                            char **texts, struct ran_counter *counter)
 {
         struct ran_counter_report report;
 
-        train_text_set_count(source, texts, counter);
+        train_text_set_count(input, source->pool, texts, counter);
         ran_counter_report(counter, &report);
         return report.words;
 }
@@ -362,7 +362,7 @@ static uint64_t count_texts(const struct train_source *source, char **texts,
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,
                                        const struct ran_vocab_settings *of_pairs, bool *paired,
-                                       char **texts, char **files)
+                                       const struct cmd_input *of_texts, char **texts, char **files)
 {
         struct train_source with = *source; /* ids without a vocabulary have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d},
@@ -381,7 +381,7 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         if (l.counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (texts != NULL)
-                l.of_texts = count_texts(source, texts, l.counter);
+                l.of_texts = count_texts(source, of_texts, texts, l.counter);
         loop.work = count;
         loop.take = take_counted;
         loop.finish = finish;

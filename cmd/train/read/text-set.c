@@ -74,13 +74,13 @@ static void refuse_pipes(char **files)
                                   strcmp(*files, "-") == 0 ? "stdin" : *files);
 }
 
-void train_text_set_count(const struct train_source *own, char **files, struct ran_counter *counter)
+void train_text_set_count(const struct cmd_input *input, struct ran_pool *pool, char **files,
+                          struct ran_counter *counter)
 {
         static const char *const members[] = {CMD_VOCAB_WORDS_MEMBERS, NULL};
-        struct cmd_input input = cmd_input_beside(own->input);
-        const struct cmd_loop loop = {.input = &input,
+        const struct cmd_loop loop = {.input = input,
                                       .reads = members,
-                                      .pool = own->pool,
+                                      .pool = pool,
                                       .make_scratch = cmd_vocab_words_make,
                                       .free_scratch = cmd_vocab_words_free,
                                       .work = collect,

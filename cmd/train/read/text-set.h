@@ -14,9 +14,9 @@ void train_text_set_begin(struct ran_dataset *texts, size_t keep);
 int train_text_set_add(struct ran_dataset *texts, const struct train_reader *r,
                        const struct train_document *d, struct ran_error *err);
 void train_text_set_end(struct ran_dataset *texts);
-/* Counts the words of the files for a vocabulary. They are read again after it is known, so they
- * cannot be pipes: exits with 2. */
-void train_text_set_count(const struct train_source *own, char **files,
+/* Counts the words of the files, read as `input` says, for a vocabulary. They are read again after
+ * it is known, so they cannot be pipes: exits with 2. */
+void train_text_set_count(const struct cmd_input *input, struct ran_pool *pool, char **files,
                           struct ran_counter *counter);
 
 #endif

@@ -53,6 +53,7 @@ const struct ran_field train_file_fields[] = {
          RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
                                 "is for ran-train classify and tag: a language "
                                 "model learns from texts as they are"))},
+        CMD_SIDE_FORMAT("pretrain", FILE_AT(pretrain_format)),
         {"unlabelled", 0, RAN_FIELD_LIST, FILE_AT(unlabelled), .value = "FILE", .local = true,
          .help = "learn from the texts of FILE as well, from in-domain word vectors and from the "
                  "probabilities that a model of the documents gives them (self-training), if folds "
@@ -71,10 +72,12 @@ const struct ran_field train_file_fields[] = {
                               "their end"),
                  RAN_EXCLUDES("find_wrong_labels dry_run dump_gradients",
                               "--unlabelled is of a training that writes a model"))},
+        CMD_SIDE_FORMAT("unlabelled", FILE_AT(unlabelled_format)),
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "validation documents: training ends when it no longer improves on them, and "
                  "keeps the best epoch",
          .first = true},
+        CMD_SIDE_FORMAT("dev", FILE_AT(dev_format)),
         {"dev_share", 0, RAN_FIELD_REAL, FILE_AT(dev_share), 0, 0.9, .value = "X", .initial = "0.1",
          .help = "without --dev: share of the training documents to hold out for validation; 0 "
                  "where a "

@@ -13,6 +13,7 @@ struct train_file_options {
         char *output, *vocab, *dev, *dev_group, *label_names, *soft_label;
         char *weight_member;                  /* NULL: weight; "none": there is none */
         struct ran_list pretrain, unlabelled; /* files */
+        int dev_format, pretrain_format, unlabelled_format;
         struct ran_list threshold_for;
         struct train_init_options init;
         char *vector_cache;

@@ -326,12 +326,13 @@ static void learn_vocabulary(struct train_session *s, char **files)
                 s->source.given = extend;
         else if (train_base_may_serve(s))
                 s->source.given = train_base_take;
-        s->tokenizer = train_data_learn(&s->train, &s->source, &s->vocabulary,
-                                        differs ? &of_pairs : NULL, &paired,
-                                        s->texts.wanted        ? s->texts.files
-                                        : s->unlabelled.wanted ? s->unlabelled.files
-                                                               : NULL,
-                                        files);
+        s->tokenizer =
+                train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
+                                 &paired, s->texts.wanted ? &s->texts.input : &s->unlabelled.input,
+                                 s->texts.wanted        ? s->texts.files
+                                 : s->unlabelled.wanted ? s->unlabelled.files
+                                                        : NULL,
+                                 files);
         if (s->init.model != NULL) {
                 take_given(s);
                 return;
@@ -372,9 +373,11 @@ static void read_train(struct train_session *s, char **files)
 static void read_dev(struct train_session *s)
 {
         char *files[] = {s->options->file.dev, NULL};
-        struct cmd_input input = cmd_input_beside(s->source.input);
+        struct cmd_input input =
+                cmd_input_beside(s->source.input, "dev", s->options->file.dev_format);
         struct train_source source = s->source;
 
+        input.side_alike = true;
         source.input = &input;
         source.judge = true;
         source.several = s->config.classify.multilabel;

@@ -5,19 +5,11 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
+#include "cmd/records/files.h"
 #include "cmd/train/check/problems.h"
 #include "cmd/train/run/session.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
-
-char **train_files_of(const struct ran_list *list)
-{
-        char **files = train_must_alloc(list->n + 1, sizeof *files);
-
-        for (size_t i = 0; i < list->n; i++)
-                files[i] = list->item[i];
-        return files;
-}
 
 static bool is_wanted(const struct train_session *s)
 {
@@ -59,7 +51,8 @@ void train_texts_open(struct train_session *s)
         const bool replays = o->mode.replay != NULL;
 
         t->wanted = o->mode.dump_gradients == NULL && is_wanted(s);
-        t->files = train_files_of(&o->file.pretrain);
+        t->files = cmd_files_of(&o->file.pretrain);
+        t->input = cmd_input_beside(&o->input, "pretrain", o->file.pretrain_format);
         if (!t->wanted && o->file.pretrain.n > 0 && replays)
                 cmd_usage("%s was trained without --pretrain: leave it out", o->mode.replay);
         if (t->wanted)
@@ -69,12 +62,12 @@ void train_texts_open(struct train_session *s)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Only what is read as a document counts, whatever else its record has. */
-static struct train_source source_of(const struct train_session *s, const struct cmd_input *input)
+static struct train_source source_of(const struct train_session *s)
 {
         const struct train_source *own = &s->source;
 
         return (struct train_source){.task = s->masked,
-                                     .input = input,
+                                     .input = &s->texts.input,
                                      .pool = own->pool,
                                      .tokenizer = own->tokenizer,
                                      .V = own->V,
@@ -84,7 +77,6 @@ static struct train_source source_of(const struct train_session *s, const struct
 void train_texts_read(struct train_session *s)
 {
         struct train_texts *t = &s->texts;
-        const struct cmd_input input = cmd_input_beside(s->source.input);
 
         if (!t->wanted)
                 return;
@@ -92,7 +84,7 @@ void train_texts_read(struct train_session *s)
                 cmd_die(CMD_FAILED, "the documents are ids without a vocabulary, and --pretrain "
                                     "masks words: give --vocab FILE");
         t->own = t->train.set.B;
-        const struct train_source source = source_of(s, &input);
+        const struct train_source source = source_of(s);
         if (t->files[0] != NULL)
                 train_data_read(&t->train, &source, t->files);
         else
@@ -182,7 +174,6 @@ void train_texts_job(struct train_session *s, struct ran_train_job *job)
 
 void train_texts_release(struct train_texts *t)
 {
-        free(t->files);
         train_data_release(&t->train);
         ran_dataset_release(&t->own_dev);
         ran_dataset_release(&t->dev);

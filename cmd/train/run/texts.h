@@ -12,7 +12,8 @@ struct train_session;
 /* Zero-initialise. */
 struct train_texts {
         bool wanted;             /* there is a first phase */
-        char **files;            /* of --pretrain, NULL at the end; not owned strings */
+        char **files;            /* of --pretrain, NULL at the end; not owned */
+        struct cmd_input input;  /* how they are read */
         struct train_data train; /* own texts first, then those of the files; counts are of these */
         struct ran_dataset own_dev; /* of --dev */
         size_t own;                 /* documents of `train` that are own texts */
@@ -21,9 +22,6 @@ struct train_texts {
         bool *held_out;
         struct ran_train_texts job;
 };
-
-/* The files of an option, NULL at the end; exits without memory. */
-char **train_files_of(const struct ran_list *list);
 
 /* After the options and the models are known: whether there is a first phase. Exits with 2 if it
  * is impossible. */

@@ -8,6 +8,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
+#include "cmd/records/files.h"
 #include "cmd/train/check/problems.h"
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/session.h"
@@ -30,7 +31,8 @@ void train_unlabelled_open(struct train_session *s)
         struct train_unlabelled *u = &s->unlabelled;
 
         u->wanted = list->n > 0;
-        u->files = train_files_of(list);
+        u->files = cmd_files_of(list);
+        u->input = cmd_input_beside(&o->input, "unlabelled", o->file.unlabelled_format);
         if (s->replay.model != NULL && train_replay_has(&s->replay, "unlabelled") != u->wanted)
                 cmd_usage(u->wanted ? "%s was trained without --unlabelled: leave it out"
                                     : "%s was trained with --unlabelled: give that file again",
@@ -59,13 +61,12 @@ void train_unlabelled_adapt(struct train_session *s)
 void train_unlabelled_read(struct train_session *s)
 {
         struct train_unlabelled *u = &s->unlabelled;
-        struct cmd_input input = cmd_input_beside(s->source.input);
         struct train_source source = s->source;
 
         if (!u->wanted || s->train.set.C == 0)
                 return;
         source.task = u->task;
-        source.input = &input;
+        source.input = &u->input;
         source.group = source.weight = NULL;
         source.keep_lines = false;
         train_data_set_classes(&u->data, s->train.set.names, s->train.set.C);
@@ -457,7 +458,6 @@ void train_unlabelled_release(struct train_unlabelled *u)
 {
         const struct train_task *task = u->task;
 
-        free(u->files);
         train_data_release(&u->data);
         ran_dataset_release(&u->texts);
         ran_self_training_release(&u->self);

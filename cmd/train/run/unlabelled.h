@@ -13,7 +13,8 @@ struct train_session;
 struct train_unlabelled {
         const struct train_task *task; /* how the texts are read */
         bool wanted;
-        char **files;             /* NULL at the end; not owned strings */
+        char **files;             /* NULL at the end; not owned */
+        struct cmd_input input;   /* how they are read */
         struct train_data data;   /* its set becomes `texts` once problems are looked for */
         size_t read;              /* texts */
         char digest[65];          /* of them */
