@@ -199,7 +199,7 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         train_init_base(&s->init, &s->base, &s->config);
         *spelling = s->source.spelling = s->config.spelling;
         s->config.tag.join_sentences = s->source.join; /* sentences are joined already */
-        if (s->config.frozen)
+        if (ran_config_has_vector(&s->config))
                 cmd_note("initialised from the base model %s (--init %s --frozen), which takes about "
                          "%.0f s of CPU time for %" PRIu64 " words; --base none leaves it out",
                          name, name, ceil(seconds), own);

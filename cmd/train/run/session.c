@@ -359,8 +359,11 @@ static void read_train(struct train_session *s, char **files)
         if (extends(s) ||
             (s->source.tokenizer == NULL && s->model == NULL && s->init.model == NULL))
                 learn_vocabulary(s, files);
-        else
+        else {
+                if (s->options->file.vocab != NULL)
+                        train_base_may_serve(s); /* says why not */
                 train_data_read(&s->train, &s->source, files);
+        }
         if (s->task->adapt != NULL)
                 s->task->adapt(s);
         if (s->train.set.multilabel && s->model != NULL && !s->config.classify.multilabel)
