@@ -30,6 +30,10 @@ nearest() {
 @test "side files: a leak is seen between files of different formats" {
   ran-tokenize duplicates -q --input-format text --among docs.jsonl --only lines.txt >found
   jq -e -s 'length == 30 and all(.duplicate.similarity == 1)' found
+  # nor is a shard of the input one of the other file
+  tac docs.jsonl >other.jsonl
+  ran-tokenize duplicates -q --shard 2/2 --among other.jsonl --only docs.jsonl >found
+  jq -e -s 'length > 9 and all(.duplicate.similarity == 1)' found
   # and records that cannot be read in the other one's format are not lost
   ran-tokenize duplicates -q --delimiter ';' --among docs.jsonl --only table.csv >found
   jq -e -s 'length == 30 and all(.duplicate.similarity == 1)' found
