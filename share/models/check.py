@@ -47,4 +47,7 @@ def main():
     sys.exit(worst > MOST)
 
 
-main()
+try:
+    main()
+except (OSError, subprocess.CalledProcessError) as e:
+    sys.exit(f"check.py: {e}")
