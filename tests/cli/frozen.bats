@@ -32,7 +32,7 @@ setup() {
   header frozen.ran | jq -e '.__metadata__.training | fromjson | .paths.dense > 0 and .paths.deep == 0 and .init.digest != null'
   ran-classify -m frozen.ran --eval test.jsonl | jq -e '.accuracy > 0.9'
   run -0 ran-train info frozen.ran
-  [[ $output == *'document vectors of a frozen'*'document vectors  scale '*', beside n-grams of scale 1'* ]]
+  [[ $output == *'document vectors of a frozen'*'document vectors  weight '*', beside n-grams of weight 1'* ]]
 }
 
 @test "frozen: any number of threads gives the same bytes, and so does --replay" {

@@ -48,7 +48,7 @@ shape='--layers 1 --heads 1 --head-dim 2 --window 8 --min-window 2 --wide 0 --ep
   run -0 ran-tokenize encode -m m.ran --only <<<'{"id":"a","text":"Sun, word3 fog"}'
   [ "$(jq -c .encoding.ids <<<"$output")" = '[2,0,7,0]' ]
   [ "$(ran-train info --format json m.ran | jq -r '.training.vectors.digest')" = "$(sha256sum <static/model.safetensors | cut -d ' ' -f 1)" ]
-  run -0 ran-train classify --replay m.ran --vectors static train.jsonl
+  run -0 ran-train classify --replay m.ran --vectors static four.jsonl
 }
 
 @test "vector-folder: another vocabulary is refused, and a width that is not its own" {
@@ -129,7 +129,8 @@ weather() {
 }
 
 @test "vector-folder: unknown words do not count, as in Model2Vec" {
-  run -0 ran-train classify -q --encoder none --no-dev --vectors static -o m.ran train.jsonl
+  head -n 4 train.jsonl >four.jsonl # too few to find that vectors do not help
+  run -0 ran-train classify -q --encoder none --no-dev --vectors static -o m.ran four.jsonl
   for text in 'rain word1' 'rain zzz word1' 'qqq rain zzz word1 vvv'; do
     printf '{"id":1,"text":"%s"}\n' "$text"
   done >some.jsonl
