@@ -48,7 +48,7 @@ shape='--layers 1 --heads 1 --head-dim 2 --window 8 --min-window 2 --wide 0 --ep
   run -0 ran-tokenize encode -m m.ran --only <<<'{"id":"a","text":"Sun, word3 fog"}'
   [ "$(jq -c .encoding.ids <<<"$output")" = '[2,0,7,0]' ]
   [ "$(ran-train info --format json m.ran | jq -r '.training.vectors.digest')" = "$(sha256sum <static/model.safetensors | cut -d ' ' -f 1)" ]
-  run -0 ran-train classify --replay m.ran --vectors static four.jsonl
+  run -0 ran-train classify --replay m.ran --vectors static train.jsonl
 }
 
 @test "vector-folder: another vocabulary is refused, and a width that is not its own" {
@@ -138,5 +138,5 @@ weather() {
   [ "$(ran-classify -m m.ran --embed some.jsonl | jq -c .prediction.embedding | sort -u | wc -l)" = 1 ]
   [ "$(ran-classify -m m.ran --embed <<<'{"text":"zzz qqq"}' | jq -c .prediction.embedding)" = '[0,0]' ]
   [ "$(ran-classify -m m.ran --embed <<<'{"text":"rain"}' | jq -c .prediction.embedding)" != '[0,0]' ]
-  run -0 ran-train classify --replay m.ran --vectors static train.jsonl
+  run -0 ran-train classify --replay m.ran --vectors static four.jsonl
 }
