@@ -315,6 +315,10 @@ struct ran_train_job {
          * from, in place of those of train, and as many; or NULL. */
         const float *refit_soft;
         bool without_vectors; /* the linear model is of n-grams alone, beside a frozen encoder */
+        /* Vectors (C, F) of descriptions of the labels, by the frozen encoder: evidence that fades
+         * with the number of documents (part/linear/discriminant.h); NULL: there are none. */
+        const float *label_vectors;
+        bool label_names; /* they are the labels' names, used if held-out documents show a gain */
         const struct ran_tokenizer *tokenizer; /* goes into the model; NULL: bare ids below V */
         size_t V;
         /* Initial weights; NULL: random. init: tensors of the same name and shape, the head's

@@ -284,6 +284,8 @@ struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
                                        .vector_cache = t->job->vector_cache,
                                        .pool = t->job->pool,
                                        .without_vectors = t->job->without_vectors,
+                                       .label_vectors = t->job->label_vectors,
+                                       .label_names = t->job->label_names,
                                        .refit = t->at.epochs.refit != 0,
                                        .last = t->at.epochs.refit != 0 || !ran_train_refits(t->job),
                                        .pass = ran_trainer_on_pass,

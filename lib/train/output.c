@@ -305,6 +305,8 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                         ran_buf_double(&more, t->at.linear.dense);
                         ran_buf_str(&more, ",\"shrinkage\":");
                         ran_buf_double(&more, t->at.linear.shrinkage);
+                        if (t->at.linear.described != 0)
+                                ran_buf_str(&more, ",\"label_texts\":true");
                 }
                 if (ran_has_linear_model(t->c))
                         ran_buf_printf(&more, ",\"ratios\":%s",

@@ -18,7 +18,7 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
         const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
         struct ran_linear_choice chosen = {t->at.linear.cost, t->at.linear.ratios,
                                            t->at.linear.affixes, t->at.linear.dense,
-                                           t->at.linear.shrinkage};
+                                           t->at.linear.shrinkage, t->at.linear.described};
         struct ran_ensemble ensemble;
 
         t->time.share = 0;
@@ -32,6 +32,7 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
         t->at.linear.affixes = chosen.affixes;
         t->at.linear.dense = chosen.dense;
         t->at.linear.shrinkage = chosen.shrinkage;
+        t->at.linear.described = chosen.described;
         if (ensemble.linear > 0 && !ran_config_trains_encoder(t->c) && !ran_train_has_dev(t->job))
                 ran_trainer_set_ensemble(t, &ensemble);
         return RAN_OK;

@@ -20,7 +20,8 @@
         X(ratios, FLAG)  /* as chosen */            \
         X(affixes, SIZE) /* r of affixes, svm.h */  \
         X(dense, SIZE)   /* weight of the vectors of a frozen encoder */ \
-        X(shrinkage, SIZE) /* λ of their covariance, discriminant.h */
+        X(shrinkage, SIZE) /* λ of their covariance, discriminant.h */ \
+        X(described, FLAG) /* descriptions of labels are evidence */
 
 /* pretrained: the first phase (stages.h), once it is over. */
 #define RAN_STATE_PRETRAINED(X)                                                           \

@@ -142,8 +142,8 @@ static void check_solution(const struct bench *b, double shrinkage)
                 const double n = mean_of(b, c, true, with);
                 const double others = b->d.multilabel ? mean_of(b, c, false, without) : 0;
 
-                bias = b->d.multilabel ? log((n + 0.5) / (others + 0.5))
-                                       : log((n + 0.5) / (total + 0.5 * C));
+                bias = b->d.multilabel ? log((n + 1) / (others + 1))
+                                       : log((n + 1) / (total + C));
                 for (size_t f = 0; f < F; f++) {
                         double sum = shrinkage * trace / F * (double)b->weight[f * C + c];
 
@@ -189,13 +189,14 @@ TEST(discriminants_say_of_a_fold_what_the_other_documents_say)
         float logits[B * C];
         size_t row[B], rest[B];
         struct ran_held_out h;
-        double shrinkage = 0;
+        double shrinkage = 0, loss = 0;
         struct bench b;
 
         for (int several = 0; several < 2; several++) {
                 init(&b, several);
                 make_folds(&h, row);
-                CHECK_OK(ran_discriminant_choose(&b.k, &h, &shrinkage, logits, &err), err);
+                CHECK_OK(ran_discriminant_choose(&b.k, &h, &shrinkage, logits, &loss, &err), err);
+                CHECK(loss > 0);
                 CHECK(shrinkage > 0 && shrinkage < 1);
                 for (size_t fold = 0; fold < 3; fold++) {
                         size_t n = 0;

@@ -14,8 +14,12 @@ static const double shrinkages[] = {0.95, 0.8, 0.6, 0.4, 0.2, 0.05};
 enum { SHRINKAGES = sizeof shrinkages / sizeof *shrinkages };
 const double ran_discriminant_shrinkage = 0.95;
 
-/* A label that no row has is rare, not impossible. */
-static const double unseen = 0.5;
+/* Added to the count of each label: one that no row has is rare, not impossible. */
+static const double unseen = 1;
+/* Documents that a description counts for: at least, at most, and where nothing tells. */
+static const double k_least = 2, k_most = 32, k_unknown = 8;
+/* With descriptions, fewer documents a label say nothing about λ. */
+enum { ENOUGH_OF_LABEL = 16 };
 
 /* Sums over rows, each times what it counts. */
 struct sums {
@@ -34,6 +38,8 @@ struct work {
         struct sums fold;    /* and of those that are held out */
         double *covariance;  /* (F, F) S, */
         double *factor;      /* (F, F) and L, lower, of S_λ = L Lᵀ */
+        double *described;   /* (C, F) t; NULL: there are no descriptions */
+        double *mu;          /* (C, F) means of labels */
         double *mean;        /* (2, F) of a label, and of the others */
         float *weight;       /* (F, C) */
         float *bias;         /* (C) */
@@ -70,6 +76,8 @@ static void release(struct work *w)
         free(w->counts);
         free(w->covariance);
         free(w->factor);
+        free(w->described);
+        free(w->mu);
         free(w->mean);
         free(w->weight);
         free(w->bias);
@@ -100,6 +108,30 @@ static void read_row(void *arg, size_t i)
                 w->counts[i] += count_of(w, i, &t, j);
 }
 
+/* t as x has it. */
+static int describe(struct work *w, struct ran_error *err)
+{
+        const struct ran_dense_frame *frame = w->k->frame;
+        const size_t F = w->F, C = w->C;
+        const float *e = w->k->label_vectors;
+
+        if (e == NULL)
+                return RAN_OK;
+        w->described = ran_alloc(C * F, sizeof *w->described, err);
+        if (w->described == NULL)
+                return RAN_ENOMEM;
+        for (size_t f = 0; f < F; f++) {
+                double mean = 0;
+
+                for (size_t c = 0; c < C; c++)
+                        mean += (double)e[c * F + f] / (double)C;
+                for (size_t c = 0; c < C; c++)
+                        w->described[c * F + f] =
+                                frame->factor[f] * ((double)e[c * F + f] - mean);
+        }
+        return RAN_OK;
+}
+
 static int init(struct work *w, const struct ran_discriminant *k, struct ran_error *err)
 {
         const size_t F = k->dense->F, C = k->d->C;
@@ -114,12 +146,14 @@ static int init(struct work *w, const struct ran_discriminant *k, struct ran_err
         w->counts = ran_alloc(k->n, sizeof *w->counts, err);
         w->covariance = ran_alloc(F * F, sizeof *w->covariance, err);
         w->factor = ran_alloc(F * F, sizeof *w->factor, err);
+        w->mu = ran_alloc(C * F, sizeof *w->mu, err);
         w->mean = ran_alloc(2 * F, sizeof *w->mean, err);
         w->weight = ran_alloc_floats(F * C, err);
         w->bias = ran_alloc_floats(C, err);
         if (w->x == NULL || w->counts == NULL || w->covariance == NULL || w->factor == NULL ||
-            w->mean == NULL || w->weight == NULL || w->bias == NULL)
+            w->mu == NULL || w->mean == NULL || w->weight == NULL || w->bias == NULL)
                 return RAN_ENOMEM;
+        RAN_TRY(describe(w, err));
         ran_parallel(k->pool, k->n, read_row, w);
         return RAN_OK;
 }
@@ -205,26 +239,98 @@ static void leave_out(struct work *w)
 
 /* ---- the solution ---------------------------------------------------------------------------- */
 
-/* S, lower half and diagonal; returns its trace. */
+static double product(const double *a, const double *b, size_t n)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+                sum += a[i] * b[i];
+        return sum;
+}
+
+/* s: the regression of documents on their descriptions. */
+static double find_slope(const struct work *w, const struct sums *s)
+{
+        double along = 0, squares = 0;
+
+        for (size_t c = 0; c < w->C; c++) {
+                const double *t = w->described + c * w->F;
+
+                along += product(s->x + c * w->F, t, w->F);
+                squares += s->of[c] * product(t, t, w->F);
+        }
+        return squares > 0 ? fmax(0, along / squares) : 0;
+}
+
+/* k, given t̂ in w->mu. */
+static double find_k(const struct work *w, const struct sums *s)
+{
+        const size_t F = w->F;
+        double labels = 0, n = 0, within = 0, around = 0;
+
+        for (size_t f = 0; f < F; f++)
+                within += s->square[f * F + f];
+        for (size_t c = 0; c < w->C; c++) {
+                const double *x = s->x + c * F, *t = w->mu + c * F;
+
+                if (s->of[c] <= 0)
+                        continue;
+                labels++;
+                n += s->of[c];
+                within -= product(x, x, F) / s->of[c];
+                around += product(x, x, F) / s->of[c] - 2 * product(x, t, F) +
+                          s->of[c] * product(t, t, F);
+        }
+        if (n <= labels || within <= 0)
+                return k_unknown;
+        within /= n - labels;
+        around = (around - (labels - 1) * within) / n;
+        return fmin(k_most, fmax(k_least, within / fmax(around, 1e-9)));
+}
+
+/* μ. */
+static void find_means(struct work *w, const struct sums *s)
+{
+        const size_t F = w->F;
+        double k = 0, slope = 0;
+
+        memset(w->mu, 0, w->C * F * sizeof *w->mu);
+        if (w->described != NULL) {
+                slope = find_slope(w, s);
+                for (size_t i = 0; i < w->C * F; i++)
+                        w->mu[i] = slope * w->described[i];
+                k = find_k(w, s);
+        }
+        for (size_t c = 0; c < w->C; c++)
+                for (size_t f = 0; f < F && s->of[c] + k > 0; f++)
+                        w->mu[c * F + f] = (s->x[c * F + f] + k * w->mu[c * F + f]) /
+                                           (s->of[c] + k);
+}
+
+/* S around the means, lower half and diagonal; returns its trace. */
 static double find_covariance(struct work *w, const struct sums *s)
 {
         const size_t F = w->F, C = w->C;
-        const bool several = w->k->d->multilabel;
+        const double all = s->rows > 0 ? s->rows : 1;
         double trace = 0;
 
         for (size_t f = 0; f < F; f++)
                 for (size_t g = 0; g <= f; g++)
                         w->covariance[f * F + g] = s->square[g * F + f];
-        for (size_t c = several ? C : 0; c < (several ? C + 1 : C); c++) {
-                const double n = c < C ? s->of[c] : s->rows, *x = s->x + c * F;
+        for (size_t c = 0; c < C && !w->k->d->multilabel; c++) {
+                const double n = s->of[c], *x = s->x + c * F, *mu = w->mu + c * F;
 
                 for (size_t f = 0; f < F && n > 0; f++)
                         for (size_t g = 0; g <= f; g++)
-                                w->covariance[f * F + g] -= x[f] / n * x[g];
+                                w->covariance[f * F + g] -=
+                                        x[f] * mu[g] + mu[f] * x[g] - n * mu[f] * mu[g];
         }
+        for (size_t f = 0; f < F && w->k->d->multilabel; f++)
+                for (size_t g = 0; g <= f; g++)
+                        w->covariance[f * F + g] -= s->x[C * F + f] / all * s->x[C * F + g];
         for (size_t f = 0; f < F; f++) {
                 for (size_t g = 0; g <= f; g++)
-                        w->covariance[f * F + g] /= s->rows > 0 ? s->rows : 1;
+                        w->covariance[f * F + g] /= all;
                 trace += w->covariance[f * F + f];
         }
         return trace;
@@ -273,25 +379,27 @@ static void find_label(struct work *w, const struct sums *s, size_t c)
         const size_t F = w->F, C = w->C;
         const bool several = w->k->d->multilabel;
         const double mine = s->of[c], others = several ? fmax(0, s->rows - mine) : 0;
+        const double *mu = w->mu + c * F;
         double *x = w->mean, *against = w->mean + F, bias = 0;
 
         for (size_t f = 0; f < F; f++) {
-                const double my_x = s->x[c * F + f], all = s->x[C * F + f];
-
-                x[f] = mine > 0 ? my_x / mine : 0;
-                against[f] = others > 0 ? (all - my_x) / others : 0;
-                w->mean[f] = x[f] - against[f];
+                against[f] = others > 0 ? (s->x[C * F + f] - s->x[c * F + f]) / others : 0;
+                x[f] = mu[f] - against[f];
         }
         solve(w, x);
         for (size_t f = 0; f < F; f++) {
-                const double mean = mine > 0 ? s->x[c * F + f] / mine : 0;
-
                 w->weight[f * C + c] = (float)x[f];
-                bias -= x[f] * (mean + against[f]) / 2;
+                bias -= x[f] * (mu[f] + against[f]) / 2;
         }
         w->bias[c] = (float)(bias + ran_log((mine + unseen) /
                                             (several ? others + unseen
                                                      : s->rows + unseen * (double)C)));
+}
+
+static double measure(struct work *w, const struct sums *s)
+{
+        find_means(w, s);
+        return find_covariance(w, s);
 }
 
 static void find_labels(struct work *w, const struct sums *s, double trace, double shrinkage)
@@ -309,7 +417,7 @@ int ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, flo
 
         if (rc == RAN_OK) {
                 sum_rows(&w, &w.all, NULL, k->n);
-                find_labels(&w, &w.all, find_covariance(&w, &w.all), shrinkage);
+                find_labels(&w, &w.all, measure(&w, &w.all), shrinkage);
                 memcpy(weight, w.weight, w.F * w.C * sizeof *weight);
                 memcpy(bias, w.bias, w.C * sizeof *bias);
         }
@@ -332,8 +440,8 @@ static void score(const struct work *w, size_t row, float *logits)
         }
 }
 
-/* to (SHRINKAGES; h->n, C): logits of the held-out rows with each λ. */
-static void score_folds(struct work *w, const struct ran_held_out *h, float *to)
+/* to (n; h->n, C): logits of the held-out rows with each of the first n λ. */
+static void score_folds(struct work *w, const struct ran_held_out *h, size_t n, float *to)
 {
         sum_rows(w, &w->all, NULL, w->k->n);
         for (size_t fold = 0; fold < h->folds; fold++) {
@@ -341,8 +449,8 @@ static void score_folds(struct work *w, const struct ran_held_out *h, float *to)
 
                 sum_rows(w, &w->fold, h->row + from, end - from);
                 leave_out(w);
-                const double trace = find_covariance(w, &w->fold);
-                for (size_t s = 0; s < SHRINKAGES; s++) {
+                const double trace = measure(w, &w->fold);
+                for (size_t s = 0; s < n; s++) {
                         find_labels(w, &w->fold, trace, shrinkages[s]);
                         for (size_t i = from; i < end; i++)
                                 score(w, h->row[i], to + (s * h->n + i) * w->C);
@@ -350,19 +458,19 @@ static void score_folds(struct work *w, const struct ran_held_out *h, float *to)
         }
 }
 
-static int find_best(const struct work *w, const struct ran_held_out *h, const float *logits,
-                     size_t *best, struct ran_error *err)
+static int find_best(const struct work *w, const struct ran_held_out *h, size_t n,
+                     const float *logits, size_t *best, double *least, struct ran_error *err)
 {
         const struct ran_ensemble_rows rows = {.d = w->k->d,
                                                .document = w->k->document,
                                                .row = h->row,
                                                .n = h->n};
         float *loss = ran_alloc_floats(h->n, err);
-        double least = INFINITY;
 
+        *least = INFINITY;
         if (loss == NULL)
                 return RAN_ENOMEM;
-        for (size_t s = 0; s < SHRINKAGES; s++) {
+        for (size_t s = 0; s < n; s++) {
                 struct ran_ensemble alone;
                 double sum = 0;
                 const int rc = ran_ensemble_fit_rows(&alone, loss, &rows,
@@ -374,8 +482,8 @@ static int find_best(const struct work *w, const struct ran_held_out *h, const f
                 }
                 for (size_t i = 0; i < h->n; i++)
                         sum += (double)loss[i];
-                if (sum < least) {
-                        least = sum;
+                if (sum < *least) {
+                        *least = sum;
                         *best = s;
                 }
         }
@@ -384,20 +492,22 @@ static int find_best(const struct work *w, const struct ran_held_out *h, const f
 }
 
 int ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_held_out *h,
-                            double *shrinkage, float *logits, struct ran_error *err)
+                            double *shrinkage, float *logits, double *loss, struct ran_error *err)
 {
+        const bool few = k->label_vectors != NULL && k->n / ENOUGH_OF_LABEL < k->d->C;
+        const size_t n = few ? 1 : SHRINKAGES;
         struct work w;
         size_t numbers, room, best = 0;
         float *all = NULL;
         int rc = init(&w, k, err);
 
         if (rc == RAN_OK && (__builtin_mul_overflow(h->n, k->d->C, &numbers) ||
-                             __builtin_mul_overflow(numbers, (size_t)SHRINKAGES, &room) ||
+                             __builtin_mul_overflow(numbers, n, &room) ||
                              (all = ran_alloc_floats(room, err)) == NULL))
                 rc = ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu documents", h->n);
         if (rc == RAN_OK) {
-                score_folds(&w, h, all);
-                rc = find_best(&w, h, all, &best, err);
+                score_folds(&w, h, n, all);
+                rc = find_best(&w, h, n, all, &best, loss, err);
         }
         if (rc == RAN_OK) {
                 *shrinkage = shrinkages[best];

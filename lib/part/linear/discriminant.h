@@ -12,6 +12,15 @@
  * λ = 1 is the nearest mean, which is best with few documents; the more there are, the smaller λ.
  * It is chosen by the loss of documents that are held out. Unlike an SVM over the same vectors it
  * has a closed form, and needs no more than means and one covariance.
+ *
+ * Descriptions of labels, or their names, are evidence that fades. With e_c the vector of a label's
+ * description, t_c = e_c - mean of e, n_c documents of the label with mean x̄_c, and t̂_c = s t_c,
+ * where s is the regression of documents on descriptions (0, if they say nothing):
+ *
+ *   μ_c = (n_c x̄_c + k t̂_c) / (n_c + k)    k = (variance within labels) / (that of x̄_c around t̂_c)
+ *
+ * which is the mean's posterior with a normal prior at t̂_c, k estimated as in empirical Bayes.
+ * Covariances are then around these μ_c. A label without documents is its description.
  */
 #ifndef RAN_LINEAR_DISCRIMINANT_H
 #define RAN_LINEAR_DISCRIMINANT_H
@@ -27,15 +36,17 @@ struct ran_discriminant {
         const size_t *document; /* (n) */
         size_t n;
         const double *class_weight; /* (C), or NULL */
+        const float *label_vectors; /* (C, F) of descriptions; NULL: there are none */
         struct ran_pool *pool;
 };
 /* λ for where nothing can be held out. */
 extern const double ran_discriminant_shrinkage;
 
-/* *shrinkage, and logits (h->n, C) of the rows that were held out, each by the rows of the other
- * folds. */
+/* *shrinkage, logits (h->n, C) of the rows that were held out, each by the rows of the other folds,
+ * and the sum of their losses, each at its best scale. With descriptions and few documents λ stays
+ * that of few. */
 int ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_held_out *h,
-                            double *shrinkage, float *logits, struct ran_error *err);
+                            double *shrinkage, float *logits, double *loss, struct ran_error *err);
 /* weight (F, C) of x and bias (C), of all rows. */
 int ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, float *weight,
                          float *bias, struct ran_error *err);

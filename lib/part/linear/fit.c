@@ -202,6 +202,9 @@ static struct ran_discriminant discriminant_of(const struct fit *x)
                                          .document = x->k->document,
                                          .n = x->k->documents,
                                          .class_weight = x->k->class_weight,
+                                         .label_vectors = x->chosen->described != 0
+                                                                  ? x->k->label_vectors
+                                                                  : NULL,
                                          .pool = x->k->pool};
 }
 
@@ -234,22 +237,49 @@ static int weigh_both(struct fit *x, float *vectors, float *loss, struct ran_err
         x->chosen->dense = 0;
         if (!(sum_of(loss, h->n) < without) || !(both.encoder > 0))
                 return RAN_OK;
-        const double linear = both.linear * fmax(words.linear, 1e-3);
+        const double labels = (double)(4 * x->k->C), damped = x->chosen->described == 0 ? 1
+                                   : fmin(1, (double)x->k->documents / labels);
+        const double linear = both.linear * damped * fmax(words.linear, 1e-3);
         x->chosen->dense = both.encoder * of_vectors.linear / linear;
         x->svm.ensemble = (struct ran_ensemble){.linear = linear, .offset = both.offset};
         return RAN_OK;
 }
 
-/* λ, and the weight of vectors beside n-grams. */
+/* λ and logits; whether names of labels are evidence. */
+static int choose_discriminants(struct fit *x, float *vectors, struct ran_error *err)
+{
+        const struct ran_held_out *h = &x->held_out;
+        struct ran_discriminant k = discriminant_of(x);
+        struct ran_linear_choice *chosen = x->chosen;
+        double loss, without, shrinkage;
+        int rc;
+
+        RAN_TRY(ran_discriminant_choose(&k, h, &chosen->shrinkage, vectors, &loss, err));
+        if (k.label_vectors == NULL || !x->k->label_names)
+                return RAN_OK;
+        float *plain = ran_alloc_floats(h->n * x->k->C, err);
+        if (plain == NULL)
+                return RAN_ENOMEM;
+        k.label_vectors = NULL;
+        rc = ran_discriminant_choose(&k, h, &shrinkage, plain, &without, err);
+        if (rc == RAN_OK && !(loss < without)) {
+                chosen->described = 0;
+                chosen->shrinkage = shrinkage;
+                memcpy(vectors, plain, h->n * x->k->C * sizeof *vectors);
+        }
+        free(plain);
+        return rc;
+}
+
+/* Those, and the weight of vectors beside n-grams. */
 static int choose_vectors(struct fit *x, struct ran_error *err)
 {
         const struct ran_held_out *h = &x->held_out;
-        const struct ran_discriminant k = discriminant_of(x);
         float *vectors = ran_alloc_floats(h->n * x->k->C, err), *loss = NULL;
         int rc = RAN_ENOMEM;
 
         if (vectors != NULL && (loss = ran_alloc_floats(h->n, err)) != NULL)
-                rc = ran_discriminant_choose(&k, h, &x->chosen->shrinkage, vectors, err);
+                rc = choose_discriminants(x, vectors, err);
         if (rc == RAN_OK)
                 rc = weigh_both(x, vectors, loss, err);
         free(vectors);
@@ -263,10 +293,11 @@ static const double dense_of_few = 0.3;
 static int fit_vectors(struct fit *x, struct ran_error *err)
 {
         const size_t F = x->l->dense.F, C = x->k->C;
-        const struct ran_discriminant k = discriminant_of(x);
         struct ran_linear_params *own = ran_linear_of(x->k->p);
 
         if (!x->k->refit) {
+                x->chosen->described = x->k->label_vectors != NULL &&
+                                       (x->held_out.n > 0 || !x->k->label_names);
                 x->chosen->shrinkage = ran_discriminant_shrinkage;
                 x->chosen->dense = dense_of_few;
                 if (x->held_out.n > 0)
@@ -274,6 +305,7 @@ static int fit_vectors(struct fit *x, struct ran_error *err)
         }
         float *of_x = ran_alloc_floats(F * C, err), *bias = ran_alloc_floats(C, err);
         int rc = of_x != NULL && bias != NULL ? RAN_OK : RAN_ENOMEM;
+        const struct ran_discriminant k = discriminant_of(x);
         if (rc == RAN_OK && x->chosen->dense > 0)
                 rc = ran_discriminant_fit(&k, x->chosen->shrinkage, of_x, bias, err);
         if (rc == RAN_OK) {

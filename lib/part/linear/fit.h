@@ -49,6 +49,8 @@ struct ran_linear_fit {
         struct ran_vector_cache *vector_cache; /* of those, or NULL */
         struct ran_pool *pool;
         bool without_vectors; /* of a frozen encoder: n-grams alone */
+        const float *label_vectors; /* (C, F) of descriptions of the labels; NULL: there are none */
+        bool label_names;           /* they are the labels' names, which held-out rows judge */
         bool refit;           /* what was chosen is that of the first fit */
         bool last;            /* no fit follows: the features are released */
         /* Called after each pass, with its number and the share of the work that is done; a value
@@ -57,9 +59,9 @@ struct ran_linear_fit {
         void *arg;
 };
 /* What is chosen: the cost C, 0 before; 1: with ratios; r of affixes; the weight of vectors beside
- * that of n-grams, 0: they do not help; λ of their covariance. */
+ * that of n-grams, 0: they do not help; λ of their covariance; 1: with descriptions of labels. */
 struct ran_linear_choice {
-        double cost, ratios, affixes, dense, shrinkage;
+        double cost, ratios, affixes, dense, shrinkage, described;
 };
 /* Reads the features of all documents, unless that is done, and fills idf. */
 int ran_linear_read(struct ran_linear *l, const struct ran_linear_fit *k, struct ran_error *err);
