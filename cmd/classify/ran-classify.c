@@ -4,6 +4,7 @@
 #include "cmd/classify/against.h"
 #include "cmd/classify/ahead.h"
 #include "cmd/classify/collection.h"
+#include "cmd/classify/described.h"
 #include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
 #include "cmd/classify/page.h"
@@ -219,7 +220,8 @@ static int run(struct classifier *c, char **files)
 
 static struct ran_model *open_model(const struct classify_options *o)
 {
-        struct ran_model *m = classify_options_embed(o)
+        struct ran_model *m = o->labels != NULL || o->label_texts != NULL ? described_open(o)
+                              : classify_options_embed(o)
                                       ? cmd_model_open_any(o->model, o->verify)
                                       : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
 
