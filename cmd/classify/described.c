@@ -4,6 +4,11 @@
 #include "cmd/content/model.h"
 #include "cmd/options/message.h"
 
+bool described(const struct classify_options *o)
+{
+        return o->labels != NULL || o->label_texts != NULL;
+}
+
 static const char *option(const struct classify_options *o)
 {
         return o->labels != NULL ? "--labels" : "--label-texts";
@@ -26,10 +31,9 @@ static struct ran_label_texts *read_texts(const struct classify_options *o)
 static void check(const struct classify_options *o, const struct ran_model *m)
 {
         if (ran_model_config(m)->task == RAN_TASK_CLASSIFY)
-                cmd_usage("%s: %s is a classifier and has its labels (%s, %s%s): give a model "
-                          "that makes vectors, such as english",
-                          option(o), o->model, ran_model_label(m, 0), ran_model_label(m, 1),
-                          ran_model_classes(m) > 2 ? ", ..." : "");
+                cmd_usage("%s: %s is a classifier and has its labels (%s, ...): give a model that "
+                          "makes vectors, such as english",
+                          option(o), o->model, ran_model_label(m, 0));
         if (!ran_config_has_encoder(ran_model_config(m)))
                 cmd_usage("%s: %s has no encoder, and makes no vectors of documents: give a model "
                           "that does, such as english",
@@ -57,6 +61,8 @@ struct ran_model *described_open(const struct classify_options *o)
 
         check(o, m);
         struct ran_model *classifier = ran_label_model(m, t, &words, &err);
+        if (classifier == NULL && o->labels != NULL && err.code == RAN_EFORMAT)
+                cmd_refuse(NULL, &err);
         if (classifier == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         say_words(o, &words);

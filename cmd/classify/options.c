@@ -34,7 +34,7 @@ static const struct ran_field model_fields[] = {
         {"labels", 0, RAN_FIELD_TEXT, OPTION(labels), .value = "NAME,NAME,...", .first = true,
          .help = "classify without training: give each document the label whose name is nearest to "
                  "it, by vectors of --model english or another that makes them",
-         RAN_RULES(RAN_EXCLUDES("label_texts", "FILE names the labels"))},
+         RAN_RULES(RAN_EXCLUDES("label_texts", "--labels and --label-texts both name the labels"))},
         {"label_texts", 0, RAN_FIELD_TEXT, OPTION(label_texts), .value = "FILE", .local = true,
          .first = true,
          .help = "the same by descriptions: lines of label, tab, description, or JSON lines with "

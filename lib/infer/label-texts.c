@@ -32,7 +32,7 @@ struct text {
 };
 
 struct ran_label_texts {
-        char *where; /* the file, for messages */
+        char *where;                   /* the file, for messages */
         struct ran_string_table names; /* of labels, by number */
         char **label;                  /* (C) */
         size_t *line;                  /* (C) where each is first named */
@@ -42,9 +42,8 @@ struct ran_label_texts {
 };
 
 /* line 0: there are no lines. */
-__attribute__((format(printf, 4, 5))) static int refuse(const struct ran_label_texts *t,
-                                                        size_t line, struct ran_error *err,
-                                                        const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int
+refuse(const struct ran_label_texts *t, size_t line, struct ran_error *err, const char *format, ...)
 {
         char why[256];
         va_list args;
@@ -183,8 +182,7 @@ static int add_string(struct ran_label_texts *t, size_t label, const char *line,
         struct ran_buf text = {0};
 
         if (type != 's')
-                return refuse(t, number, err,
-                              "\"text\" must be a string or an array of strings");
+                return refuse(t, number, err, "\"text\" must be a string or an array of strings");
         int rc = ran_json_decode(line, value, &text, err);
         if (rc != RAN_OK)
                 rc = refuse(t, number, err, "%s", err->text);
@@ -209,9 +207,9 @@ static int read_name(struct ran_label_texts *t, const struct ran_record *r, size
                 ran_buf_add(&name, r->line + m->value.begin, m->value.end - m->value.begin);
         else if (ran_json_decode(r->line, m->value, &name, err) != RAN_OK)
                 return refuse(t, number, err, "%s", err->text);
-        int rc = name.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the names of labels")
-                             : find_label(t, (struct part){name.data, name.len}, number, label,
-                                          err);
+        int rc = name.failed
+                         ? ran_fail(err, RAN_ENOMEM, "no memory for the names of labels")
+                         : find_label(t, (struct part){name.data, name.len}, number, label, err);
         ran_buf_release(&name);
         return rc;
 }

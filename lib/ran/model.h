@@ -452,7 +452,7 @@ struct ran_label_texts *ran_label_texts_open(const char *path, struct ran_error 
 struct ran_label_texts *ran_label_texts_of(const char *names, const char *where,
                                            struct ran_error *err);
 void ran_label_texts_free(struct ran_label_texts *t);
-size_t ran_label_texts_count(const struct ran_label_texts *t);               /* C, at least 2 */
+size_t ran_label_texts_count(const struct ran_label_texts *t);                /* C, at least 2 */
 const char *ran_label_texts_label(const struct ran_label_texts *t, size_t c); /* as first named */
 /* The tokens of the descriptions, and how many of them are unknown or continue a word: more than a
  * fifth, and the descriptions are hardly in a language of the model. */
