@@ -31,6 +31,14 @@ static const char *const join_names[] = {"model", "mean", "max", "certain", NULL
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
          .help = "the model, written by ran-train", .local = true, .first = true},
+        {"labels", 0, RAN_FIELD_TEXT, OPTION(labels), .value = "NAME,NAME,...", .first = true,
+         .help = "classify without training: give each document the label whose name is nearest to "
+                 "it, by vectors of --model english or another that makes them",
+         RAN_RULES(RAN_EXCLUDES("label_texts", "--labels and --label-texts both name the labels"))},
+        {"label_texts", 0, RAN_FIELD_TEXT, OPTION(label_texts), .value = "FILE", .local = true,
+         .first = true,
+         .help = "the same by descriptions: lines of label, tab, description, or JSON lines with "
+                 "\"label\" and \"text\"; several for a label count as their mean"},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {0},

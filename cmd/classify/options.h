@@ -16,7 +16,7 @@ enum {
 };
 
 struct classify_options {
-        char *model, *label_names, *cost, *against, *vector_cache;
+        char *model, *labels, *label_texts, *label_names, *cost, *against, *vector_cache;
         struct ran_list threshold_for, among;
         size_t top, nearest, select;
         double threshold, coverage, least;

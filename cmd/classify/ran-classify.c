@@ -5,6 +5,7 @@
 #include "cmd/classify/against.h"
 #include "cmd/classify/ahead.h"
 #include "cmd/classify/collection.h"
+#include "cmd/classify/described.h"
 #include "cmd/classify/eval-page.h"
 #include "cmd/classify/eval.h"
 #include "cmd/classify/page.h"
@@ -25,6 +26,7 @@ struct evaluation {
         struct cmd_known known;
         struct classify_eval_page page;  /* with --eval-format html */
         struct classify_against against; /* with --against */
+        bool told;                       /* that a label has no description */
 };
 
 /* Each thread has one. */
@@ -91,6 +93,19 @@ static void *make_scratch(void *arg, struct ran_error *err)
         return s;
 }
 
+/* Whoever describes labels may have forgotten one, or have called it something else. */
+static void tell_undescribed(struct evaluation *e, const struct cmd_line *line)
+{
+        const struct classify_options *o = e->classifier.options;
+
+        if (e->told || e->eval.n_unknown == 0 || !described(o))
+                return;
+        e->told = true;
+        cmd_caution("%s:%zu: the label \"%.*s\" is not in %s, and is never found", line->file,
+                    line->number, (int)e->eval.unknown_label[0].n, e->eval.unknown_label[0].text,
+                    o->labels != NULL ? "--labels" : o->label_texts);
+}
+
 static int compare_labels(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                           struct ran_error *err)
 {
@@ -99,6 +114,8 @@ static int compare_labels(void *arg, const struct cmd_line *line, const struct c
         const size_t skipped = e->eval.skipped;
 
         RAN_TRY(classify_eval_add(&e->eval, &line->record, a->p, err));
+        if (e->eval.skipped == skipped)
+                tell_undescribed(e, line);
         if (compares(e))
                 return classify_against_add(&e->against, &e->eval, &line->record, a->p, a->other,
                                             err);
@@ -220,7 +237,8 @@ static int run(struct classifier *c, char **files)
 
 static struct ran_model *open_model(const struct classify_options *o)
 {
-        struct ran_model *m = classify_options_embed(o)
+        struct ran_model *m = described(o) ? described_open(o)
+                              : classify_options_embed(o)
                                       ? cmd_model_open_any(o->model, o->verify)
                                       : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
 

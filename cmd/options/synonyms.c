@@ -21,6 +21,7 @@ static const struct {
         {"test", "eval"},
         {"score", "eval"},
         {"do-eval", "eval"},
+        {"candidate-labels", "labels"},
         {"model-file", "model"},
         {"model-path", "model"},
         {"model-name-or-path", "model"},

@@ -12,7 +12,9 @@
  * trained to make vectors of documents runs, and its vectors are taken as they are. So are means of
  * the rows that a distillation made for it (task embed), all a_t = 1.
  */
+#include "infer/embed.h"
 #include "base/error.h"
+#include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/vectors/document-vector.h"
@@ -229,6 +231,35 @@ static void whiten(const struct ran_embedder *e, float *v)
                         x -= e->whiten[i * D + k] * (double)v[k];
                 v[i] = (float)(x / e->whiten[i * D + i]);
         }
+}
+
+const float *ran_embedder_weights(const struct ran_embedder *e)
+{
+        return e->weight;
+}
+
+/* Whitening's transpose, by back substitution. */
+static void fold_whitening(const struct ran_embedder *e, float *w)
+{
+        const size_t D = e->m->config.dim;
+
+        for (size_t i = D; i-- > 0;) {
+                double x = (double)w[i];
+
+                for (size_t k = i + 1; k < D; k++)
+                        x -= e->whiten[k * D + i] * (double)w[k];
+                w[i] = (float)(x / e->whiten[i * D + i]);
+        }
+}
+
+void ran_embedder_fold(const struct ran_embedder *e, float *w, double *bias)
+{
+        *bias = 0;
+        if (encodes(e))
+                return;
+        if (e->whiten != NULL)
+                fold_whitening(e, w);
+        *bias = -ran_dot(w, e->mean, e->m->config.dim);
 }
 
 /* The vector of one document, from the rows of its tokens. */

@@ -444,6 +444,40 @@ int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ra
  * It reads all weights of the encoder. */
 int ran_embedding_digest(const struct ran_model *m, char hex[65], struct ran_error *err);
 
+/* Labels by their descriptions (infer/label-texts.c): a classifier without training. A file has
+ * lines "label<TAB>description", with further descriptions behind further tabs or in further lines,
+ * or JSON objects {"label": ..., "text": a description or an array of them}. A label alone in its
+ * line is described by its name, with spaces for underscores and hyphens. RAN_EFORMAT: the sentence
+ * names file and line. */
+struct ran_label_texts;
+struct ran_label_texts *ran_label_texts_open(const char *path, struct ran_error *err);
+/* The same of names with commas between; `where` is what sentences call it. */
+struct ran_label_texts *ran_label_texts_of(const char *names, const char *where,
+                                           struct ran_error *err);
+/* The same of C names, all different. */
+struct ran_label_texts *ran_label_texts_of_names(char *const *names, size_t C, const char *where,
+                                                 struct ran_error *err);
+void ran_label_texts_free(struct ran_label_texts *t);
+size_t ran_label_texts_count(const struct ran_label_texts *t);                /* C, at least 2 */
+const char *ran_label_texts_label(const struct ran_label_texts *t, size_t c); /* as first named */
+/* The tokens of the descriptions, and how many of them are unknown or continue a word: more than a
+ * fifth, and the descriptions are hardly in a language of the model. */
+struct ran_label_words {
+        size_t tokens, broken;
+};
+/* v (C, ran_embedder_width(e)) of length 1: the mean of the vectors, of length 1, of a label's
+ * descriptions; e is of model m. *length: the mean length of vectors before. RAN_EFORMAT for a
+ * description without a known token, and for two that the model reads alike. */
+int ran_label_texts_vectors(const struct ran_label_texts *t, const struct ran_model *m,
+                            const struct ran_embedder *e, float *v, double *length,
+                            struct ran_label_words *words, struct ran_error *err);
+/* A classifier made of m, which has an encoder and is no classifier, and remains the caller's: the
+ * logit of a label is 14 times the cosine of the vectors of document and label, as far as vectors
+ * have one length; else 14 times their product over the length of descriptions. It is a frozen
+ * encoder with a linear model, and ran_model_convert writes it. */
+struct ran_model *ran_label_model(const struct ran_model *m, const struct ran_label_texts *t,
+                                  struct ran_label_words *words, struct ran_error *err);
+
 /* Vectors that a pretrained encoder has made, by document, so that none is computed twice: in a
  * file, or in memory alone with path NULL (part/vectors/vector-cache.c). The file need not exist;
  * RAN_EFORMAT if it is damaged, or something else. It serves one encoder and is written when it is

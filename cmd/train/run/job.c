@@ -9,6 +9,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/was-set.h"
 #include "cmd/train/run/job.h"
+#include "cmd/train/run/label-texts.h"
 #include "cmd/train/run/dry-run.h"
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/tune.h"
@@ -307,6 +308,7 @@ int train_job_run(struct train_session *s)
         train_texts_job(s, &job);
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
+        train_label_texts_job(s, &job);
         job.below = s->below;
         int status = train_thresholds_find(s, &job, &about);
         describe_split(s, &about);

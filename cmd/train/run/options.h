@@ -10,7 +10,7 @@
 #include "cmd/train/read/task.h"
 
 struct train_file_options {
-        char *output, *vocab, *dev, *dev_group, *label_names, *soft_label;
+        char *output, *vocab, *dev, *dev_group, *label_names, *label_texts, *soft_label;
         char *weight_member;                  /* NULL: weight; "none": there is none */
         struct ran_list pretrain, unlabelled; /* files */
         int dev_format, pretrain_format, unlabelled_format;

@@ -11,6 +11,7 @@
 #include "cmd/content/model.h"
 #include "cmd/content/sequence.h"
 #include "cmd/content/vocab.h"
+#include "cmd/train/run/label-texts.h"
 #include "cmd/train/run/pairs.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -249,6 +250,7 @@ void train_session_open(struct train_session *s, char **files)
         open_vocabulary(s);
         check_vocabulary(s);
         cmd_names_open(&s->names, o->file.label_names, of_words(s->task));
+        train_label_texts_open(s);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -443,6 +445,7 @@ void train_session_release(struct train_session *s)
         train_texts_release(&s->texts);
         train_unlabelled_release(&s->unlabelled);
         cmd_names_release(&s->names);
+        train_label_texts_release(s);
         free(s->held_out);
         train_init_release(&s->init);
         close_vectors(s);

@@ -35,6 +35,8 @@ struct train_session {
         double dev_share; /* of the documents to hold out: unjudged.h */
         bool *held_out;   /* (B of train) documents copied to dev; NULL: dev has other documents */
         bool has_dev;
+        struct ran_label_texts *label_texts; /* of --label-texts, or NULL */
+        float *label_vectors;                /* (C, width) of descriptions, or NULL */
 };
 /* Opens the files of the options, and checks that the output can be written, before any data are
  * read. files: the training data. */

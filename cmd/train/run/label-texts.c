@@ -1,0 +1,120 @@
+/* label-texts.c - see label-texts.h. */
+#include "cmd/train/run/label-texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options/message.h"
+
+/* Tokens that are unknown or parts of words: with more, names are codes. */
+static const double most_broken = 0.2;
+
+static bool is_file(const struct train_session *s)
+{
+        const char *name = s->options->file.label_texts;
+
+        return name != NULL && strcmp(name, "none") != 0;
+}
+
+void train_label_texts_open(struct train_session *s)
+{
+        struct ran_label_texts *t;
+        struct ran_error err;
+
+        if (!is_file(s))
+                return;
+        t = s->label_texts = ran_label_texts_open(s->options->file.label_texts, &err);
+        if (t == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        const size_t C = ran_label_texts_count(t);
+        for (size_t c = 0; c < C; c++) {
+                char *name = (char *)ran_label_texts_label(t, c);
+
+                train_data_set_classes(&s->train, &name, 1);
+        }
+}
+
+/* That of a label of the data among the descriptions. */
+static size_t find(const struct ran_label_texts *t, const char *name)
+{
+        size_t c = 0;
+
+        while (strcmp(ran_label_texts_label(t, c), name) != 0)
+                c++;
+        return c;
+}
+
+/* v (C, width) in the order of the data's labels. */
+static void take(struct train_session *s, const struct ran_label_texts *t, const float *v,
+                 size_t width)
+{
+        const size_t C = s->train.set.C;
+
+        s->label_vectors = ran_alloc_floats(C * width, NULL);
+        if (s->label_vectors == NULL)
+                cmd_die(CMD_FAILED, "no memory for the vectors of %zu labels", C);
+        for (size_t c = 0; c < C; c++)
+                memcpy(s->label_vectors + c * width, v + find(t, s->train.set.names[c]) * width,
+                       width * sizeof *v);
+}
+
+/* Names that say nothing are no mistake. */
+static void read_vectors(struct train_session *s, const struct ran_label_texts *t)
+{
+        const struct ran_model *m = s->init.model;
+        struct ran_label_words words = {0};
+        struct ran_error err = {0};
+        double length;
+        struct ran_embedder *e = ran_embedder_new(m, &err);
+        const size_t width = e != NULL ? ran_embedder_width(e) : 0;
+        float *v = ran_alloc_floats(ran_label_texts_count(t) * width, &err);
+
+        const bool read = e != NULL && v != NULL &&
+                          ran_label_texts_vectors(t, m, e, v, &length, &words, &err) == RAN_OK;
+        if (!read && is_file(s))
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        const bool broken = (double)words.broken > most_broken * (double)words.tokens;
+        if (broken && is_file(s))
+                cmd_warn("%s: %zu of %zu tokens of the descriptions are unknown to the base model "
+                         "or parts of words: write them in its language, and in common words",
+                         s->options->file.label_texts, words.broken, words.tokens);
+        if (read && (is_file(s) || !broken))
+                take(s, t, v, width);
+        free(v);
+        ran_embedder_free(e);
+}
+
+/* Whether documents have vectors that a model has learned to make. */
+static bool has_vectors(const struct train_session *s)
+{
+        return s->init.model != NULL && s->config.frozen && ran_config_has_vector(&s->config) &&
+               ran_model_tokenizer(s->init.model) != NULL;
+}
+
+void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
+{
+        const char *name = s->options->file.label_texts;
+        const bool none = name != NULL && !is_file(s);
+        struct ran_label_texts *names = NULL;
+
+        if (!has_vectors(s) && is_file(s))
+                cmd_die(CMD_USAGE,
+                        "--label-texts %s: this training has no vectors of documents that it could "
+                        "compare with descriptions: give --init english --frozen",
+                        name);
+        if (s->task->task != RAN_TASK_CLASSIFY || none || !has_vectors(s) || s->train.set.C < 2)
+                return;
+        if (s->label_texts == NULL)
+                names = ran_label_texts_of_names(s->train.set.names, s->train.set.C, "labels", NULL);
+        if (s->label_texts != NULL || names != NULL)
+                read_vectors(s, s->label_texts != NULL ? s->label_texts : names);
+        ran_label_texts_free(names);
+        job->label_vectors = s->label_vectors;
+        job->label_names = !is_file(s);
+}
+
+void train_label_texts_release(struct train_session *s)
+{
+        ran_label_texts_free(s->label_texts);
+        free(s->label_vectors);
+}

@@ -1,0 +1,673 @@
+/* label-texts.c - labels by their descriptions: their file, and the classifier that they make.
+ *
+ *   logit_c = 14 cos(v, w_c),   w_c the mean of the unit vectors of the label's descriptions
+ *
+ * is a linear model over the vector v of a document, so all that works with classifiers works with
+ * this one. Means of a collection are not subtracted, as the result of a document depends on it
+ * alone; that of the labels' vectors would change no order. The scale 14 has the least loss over
+ * eight collections (of 2 to 150 labels; the best one for each lies between 8 and 19).
+ */
+#include "base/error.h"
+#include "base/string-table.h"
+#include "file/model.h"
+#include "infer/embed.h"
+#include "part/linear/linear-rows.h"
+#include "part/vectors/document-vector.h"
+#include "math/elementary.h"
+#include "ran/model.h"
+#include "ran/record.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_BYTES = 1 << 26 }; /* far more than any has */
+static const double scale = 14;
+
+struct text {
+        size_t label, line;
+        char *s;
+        size_t n;
+};
+
+struct ran_label_texts {
+        char *where;                   /* the file, for messages */
+        struct ran_string_table names; /* of labels, by number */
+        char **label;                  /* (C) */
+        size_t *line;                  /* (C) where each is first named */
+        size_t C, label_cap, line_cap;
+        struct text *text; /* (n) */
+        size_t n, text_cap;
+};
+
+/* line 0: there are no lines. */
+__attribute__((format(printf, 4, 5))) static int
+refuse(const struct ran_label_texts *t, size_t line, struct ran_error *err, const char *format, ...)
+{
+        char why[256];
+        va_list args;
+
+        va_start(args, format);
+        vsnprintf(why, sizeof why, format, args);
+        va_end(args);
+        return line > 0 ? ran_fail(err, RAN_EFORMAT, "%s:%zu: %s", t->where, line, why)
+                        : ran_fail(err, RAN_EFORMAT, "%s: %s", t->where, why);
+}
+
+void ran_label_texts_free(struct ran_label_texts *t)
+{
+        if (t == NULL)
+                return;
+        for (size_t c = 0; c < t->C; c++)
+                free(t->label[c]);
+        for (size_t i = 0; i < t->n; i++)
+                free(t->text[i].s);
+        ran_string_table_release(&t->names);
+        free(t->label);
+        free(t->line);
+        free(t->text);
+        free(t->where);
+        free(t);
+}
+
+size_t ran_label_texts_count(const struct ran_label_texts *t)
+{
+        return t->C;
+}
+
+const char *ran_label_texts_label(const struct ran_label_texts *t, size_t c)
+{
+        return t->label[c];
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* A part of a line. */
+struct part {
+        const char *s;
+        size_t n;
+};
+
+static struct part trim(struct part p)
+{
+        while (p.n > 0 && (p.s[0] == ' ' || p.s[0] == '\t'))
+                p.s++, p.n--;
+        while (p.n > 0 && (p.s[p.n - 1] == ' ' || p.s[p.n - 1] == '\t'))
+                p.n--;
+        return p;
+}
+
+static char *copy(struct part p, struct ran_error *err)
+{
+        char *s = ran_alloc(p.n + 1, 1, err);
+
+        return s != NULL ? memcpy(s, p.s, p.n) : NULL;
+}
+
+static int new_label(struct ran_label_texts *t, struct part name, size_t line,
+                     struct ran_error *err)
+{
+        char **label = ran_grow(t->label, &t->label_cap, t->C + 1, sizeof *label, err);
+
+        if (label == NULL)
+                return RAN_ENOMEM;
+        t->label = label;
+        size_t *lines = ran_grow(t->line, &t->line_cap, t->C + 1, sizeof *lines, err);
+        if (lines == NULL)
+                return RAN_ENOMEM;
+        t->line = lines;
+        label[t->C] = copy(name, err);
+        if (label[t->C] == NULL)
+                return RAN_ENOMEM;
+        lines[t->C++] = line;
+        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, name.s, name.n);
+        return ran_string_table_add(&t->names, hash, name.s, name.n, err) != RAN_STRING_TABLE_NONE
+                       ? RAN_OK
+                       : RAN_ENOMEM;
+}
+
+/* The label of that name, which may be a new one. */
+static int find_label(struct ran_label_texts *t, struct part name, size_t line, size_t *label,
+                      struct ran_error *err)
+{
+        name = trim(name);
+        if (name.n == 0 || memchr(name.s, '\0', name.n) != NULL)
+                return refuse(t, line, err, "no label: a line is label, tab, description");
+        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, name.s, name.n);
+        const uint32_t found = ran_string_table_find(&t->names, hash, "", 0, name.s, name.n);
+
+        *label = found != RAN_STRING_TABLE_NONE ? found : t->C;
+        return found != RAN_STRING_TABLE_NONE ? RAN_OK : new_label(t, name, line, err);
+}
+
+static int add_text(struct ran_label_texts *t, size_t label, struct part of, size_t line,
+                    struct ran_error *err)
+{
+        of = trim(of);
+        if (of.n == 0)
+                return refuse(t, line, err, "the description of \"%s\" is empty", t->label[label]);
+        struct text *text = ran_grow(t->text, &t->text_cap, t->n + 1, sizeof *text, err);
+        if (text == NULL)
+                return RAN_ENOMEM;
+        t->text = text;
+        char *s = copy(of, err);
+        if (s == NULL)
+                return RAN_ENOMEM;
+        text[t->n++] = (struct text){label, line, s, of.n};
+        return RAN_OK;
+}
+
+static int read_tabs(struct ran_label_texts *t, struct part line, size_t number,
+                     struct ran_error *err)
+{
+        const char *end = line.s + line.n, *tab = memchr(line.s, '\t', line.n);
+        size_t label;
+
+        RAN_TRY(find_label(t, (struct part){line.s, (size_t)((tab ? tab : end) - line.s)}, number,
+                           &label, err));
+        while (tab != NULL) {
+                const char *from = tab + 1;
+
+                tab = memchr(from, '\t', (size_t)(end - from));
+                const struct part text = {from, (size_t)((tab != NULL ? tab : end) - from)};
+                RAN_TRY(add_text(t, label, text, number, err));
+        }
+        return RAN_OK;
+}
+
+static int add_string(struct ran_label_texts *t, size_t label, const char *line,
+                      struct ran_span value, char type, size_t number, struct ran_error *err)
+{
+        struct ran_buf text = {0};
+
+        if (type != 's')
+                return refuse(t, number, err, "\"text\" must be a string or an array of strings");
+        int rc = ran_json_decode(line, value, &text, err);
+        if (rc != RAN_OK)
+                rc = refuse(t, number, err, "%s", err->text);
+        else if (text.failed)
+                rc = ran_fail(err, RAN_ENOMEM, "no memory for the descriptions of labels");
+        else
+                rc = add_text(t, label, (struct part){text.data, text.len}, number, err);
+        ran_buf_release(&text);
+        return rc;
+}
+
+/* A name is a string, or a number as it is written. */
+static int read_name(struct ran_label_texts *t, const struct ran_record *r, size_t number,
+                     size_t *label, struct ran_error *err)
+{
+        const struct ran_member *m = ran_record_find(r, "label", NULL);
+        struct ran_buf name = {0};
+
+        if (m == NULL || (m->type != 's' && m->type != 'n'))
+                return refuse(t, number, err, "no \"label\": a string or a number");
+        if (m->type == 'n')
+                ran_buf_add(&name, r->line + m->value.begin, m->value.end - m->value.begin);
+        else if (ran_json_decode(r->line, m->value, &name, err) != RAN_OK)
+                return refuse(t, number, err, "%s", err->text);
+        int rc = name.failed
+                         ? ran_fail(err, RAN_ENOMEM, "no memory for the names of labels")
+                         : find_label(t, (struct part){name.data, name.len}, number, label, err);
+        ran_buf_release(&name);
+        return rc;
+}
+
+static int read_members(struct ran_label_texts *t, const struct ran_record *r, size_t number,
+                        struct ran_error *err)
+{
+        const struct ran_member *m = ran_record_find(r, "text", NULL);
+        const size_t before = t->n;
+        struct ran_span item;
+        size_t label, pos = 0;
+        char type;
+
+        RAN_TRY(read_name(t, r, number, &label, err));
+        if (m != NULL && m->type != 'a' && m->type != '0')
+                return add_string(t, label, r->line, m->value, m->type, number, err);
+        while (m != NULL && m->type == 'a' &&
+               ran_json_next(r->line, m->value, &pos, NULL, &item, &type))
+                RAN_TRY(add_string(t, label, r->line, item, type, number, err));
+        return t->n > before ? RAN_OK
+                             : refuse(t, number, err, "no \"text\" that describes \"%s\"",
+                                      t->label[label]);
+}
+
+static int read_json(struct ran_label_texts *t, struct part line, size_t number,
+                     struct ran_error *err)
+{
+        struct ran_record r = {0};
+        int rc = ran_record_scan(&r, line.s, line.n, err);
+
+        rc = rc == RAN_EFORMAT ? refuse(t, number, err, "%s", err->text)
+             : rc == RAN_OK    ? read_members(t, &r, number, err)
+                               : rc;
+        ran_record_release(&r);
+        return rc;
+}
+
+static int read_lines(struct ran_label_texts *t, struct part file, struct ran_error *err)
+{
+        const char *s = file.s, *end = file.s + file.n;
+
+        for (size_t number = 1; s < end; number++) {
+                const char *feed = memchr(s, '\n', (size_t)(end - s));
+                struct part line = {s, (size_t)((feed != NULL ? feed : end) - s)};
+
+                s += line.n + (feed != NULL);
+                line.n -= line.n > 0 && line.s[line.n - 1] == '\r';
+                if (ran_utf8_valid(line.s, line.n) < line.n)
+                        return refuse(t, number, err, "not text in UTF-8");
+                if (trim(line).n > 0)
+                        RAN_TRY((trim(line).s[0] == '{' ? read_json : read_tabs)(t, line, number,
+                                                                                 err));
+        }
+        return RAN_OK;
+}
+
+/* ---- all descriptions ------------------------------------------------------------------------ */
+
+/* Labels without a description are described by their names. */
+static int add_names(struct ran_label_texts *t, struct ran_error *err)
+{
+        bool *has = ran_alloc(t->C, sizeof *has, err);
+        int rc = has != NULL ? RAN_OK : RAN_ENOMEM;
+
+        for (size_t i = 0; rc == RAN_OK && i < t->n; i++)
+                has[t->text[i].label] = true;
+        for (size_t c = 0; rc == RAN_OK && c < t->C; c++) {
+                if (has[c])
+                        continue;
+                rc = add_text(t, c, (struct part){t->label[c], strlen(t->label[c])}, t->line[c],
+                              err);
+                for (char *s = rc == RAN_OK ? t->text[t->n - 1].s : NULL; s != NULL && *s; s++)
+                        *s = strchr("_-./", *s) != NULL ? ' ' : *s;
+        }
+        free(has);
+        return rc;
+}
+
+static int finish(struct ran_label_texts *t, struct ran_error *err)
+{
+        if (t->C == 0)
+                return refuse(t, 0, err, "no label");
+        if (t->C == 1)
+                return refuse(t, t->line[0], err, "\"%s\" is the only label: two are needed",
+                              t->label[0]);
+        return add_names(t, err);
+}
+
+static struct ran_label_texts *begin(const char *where, struct ran_error *err)
+{
+        struct ran_label_texts *t = ran_alloc(1, sizeof *t, err);
+
+        if (t == NULL)
+                return NULL;
+        t->where = copy((struct part){where, strlen(where)}, err);
+        if (t->where != NULL)
+                return t;
+        free(t);
+        return NULL;
+}
+
+static struct ran_label_texts *finished(struct ran_label_texts *t, int rc, struct ran_error *err)
+{
+        if (rc == RAN_OK && finish(t, err) == RAN_OK)
+                return t;
+        ran_label_texts_free(t);
+        return NULL;
+}
+
+struct ran_label_texts *ran_label_texts_open(const char *path, struct ran_error *err)
+{
+        struct ran_label_texts *t;
+        struct ran_bytes file;
+
+        err = ran_error_or_spare(err);
+        if (ran_bytes_open_within(&file, path, FILE_BYTES, err) != RAN_OK)
+                return NULL;
+        t = begin(path, err);
+        if (t != NULL) {
+                const char *s = (const char *)file.data;
+                const size_t mark = ran_utf8_mark(s, file.size);
+
+                t = finished(t, read_lines(t, (struct part){s + mark, file.size - mark}, err), err);
+        }
+        ran_bytes_release(&file);
+        return t;
+}
+
+static int read_names(struct ran_label_texts *t, const char *names, struct ran_error *err)
+{
+        for (bool more = true; more;) {
+                const size_t n = strcspn(names, ","), before = t->C;
+                const struct part name = trim((struct part){names, n});
+                size_t label;
+
+                if (name.n == 0)
+                        return refuse(t, 0, err, "a name is empty: give names with commas between");
+                RAN_TRY(find_label(t, name, 0, &label, err));
+                if (t->C == before)
+                        return refuse(t, 0, err, "\"%s\" is there twice", t->label[label]);
+                more = names[n] == ',';
+                names += n + more;
+        }
+        return RAN_OK;
+}
+
+struct ran_label_texts *ran_label_texts_of(const char *names, const char *where,
+                                           struct ran_error *err)
+{
+        struct ran_label_texts *t;
+
+        err = ran_error_or_spare(err);
+        t = begin(where, err);
+        return t == NULL ? NULL : finished(t, read_names(t, names, err), err);
+}
+
+struct ran_label_texts *ran_label_texts_of_names(char *const *names, size_t C, const char *where,
+                                                 struct ran_error *err)
+{
+        struct ran_label_texts *t;
+        int rc = RAN_OK;
+
+        err = ran_error_or_spare(err);
+        t = begin(where, err);
+        for (size_t c = 0; t != NULL && c < C && rc == RAN_OK; c++)
+                rc = new_label(t, (struct part){names[c], strlen(names[c])}, 0, err);
+        return t == NULL ? NULL : finished(t, rc, err);
+}
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+/* What reading the descriptions needs. */
+struct reader {
+        const struct ran_label_texts *t;
+        const struct ran_model *m;
+        const struct ran_embedder *e;
+        struct ran_state *state;
+        struct ran_encoding encoding;
+        struct ran_string_table ids; /* of descriptions that were read */
+        float *v;                    /* (width) of one */
+        double length;               /* the sum of their lengths */
+};
+
+static void count_words(const struct reader *r, struct ran_label_words *words)
+{
+        const struct ran_tokenizer *tokenizer = r->m->tokenizer;
+        const uint32_t unknown = ran_tokenizer_unknown(tokenizer);
+
+        for (size_t i = 0; i < r->encoding.n; i++) {
+                size_t n;
+                const char *token = ran_tokenizer_token(tokenizer, r->encoding.ids[i], &n);
+
+                words->broken += r->encoding.ids[i] == unknown ||
+                                 (token != NULL && n > 2 && memcmp(token, "##", 2) == 0);
+        }
+        words->tokens += r->encoding.n;
+}
+
+/* Two labels with one description could not be told apart. */
+static int check_new(struct reader *r, const struct text *text, struct ran_error *err)
+{
+        const char *ids = (const char *)r->encoding.ids;
+        const size_t n = r->encoding.n * sizeof *r->encoding.ids;
+        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, ids, n);
+        const uint32_t same = ran_string_table_find(&r->ids, hash, "", 0, ids, n);
+
+        if (same == RAN_STRING_TABLE_NONE)
+                return ran_string_table_add(&r->ids, hash, ids, n, err) != RAN_STRING_TABLE_NONE
+                               ? RAN_OK
+                               : RAN_ENOMEM;
+        const struct text *first = &r->t->text[same];
+        return refuse(r->t, text->line, err,
+                      first->line > 0 ? "\"%s\" and \"%s\" have the same description, \"%.60s\" "
+                                        "(line %zu)"
+                                      : "\"%s\" and \"%s\" have the same description, \"%.60s\"",
+                      r->t->label[first->label], r->t->label[text->label], text->s, first->line);
+}
+
+/* Adds the unit vector of a description to that of its label. */
+static int read_text(struct reader *r, const struct text *text, float *label,
+                     struct ran_label_words *words, struct ran_error *err)
+{
+        const size_t width = ran_embedder_width(r->e), spelling = r->m->config.spelling;
+        struct ran_encoding *e = &r->encoding;
+        double squares = 0;
+
+        RAN_TRY(ran_tokenizer_encode(r->m->tokenizer, text->s, text->n, e, err));
+        if (spelling > 0)
+                RAN_TRY(ran_encoding_spell(e, 0, text->s, text->n, spelling, err));
+        count_words(r, words);
+        const struct ran_document d = {.ids = e->ids, .L = e->n, .spelling = e->spelling};
+        if (e->n > 0) {
+                RAN_TRY(check_new(r, text, err));
+                RAN_TRY(ran_embed(r->e, r->state, &d, r->v, err));
+        }
+        for (size_t i = 0; i < width && e->n > 0; i++)
+                squares += (double)r->v[i] * (double)r->v[i];
+        if (!(squares > 0))
+                return refuse(r->t, text->line, err,
+                              "the model knows no word of \"%.60s\", which describes \"%s\"",
+                              text->s, r->t->label[text->label]);
+        for (size_t i = 0; i < width; i++)
+                label[i] += (float)((double)r->v[i] / sqrt(squares));
+        r->length += sqrt(squares);
+        return RAN_OK;
+}
+
+static int set_length(const struct ran_label_texts *t, size_t c, float *v, size_t width,
+                      struct ran_error *err)
+{
+        const double squares = ran_dot(v, v, width);
+
+        if (!(squares > 0))
+                return refuse(t, t->line[c], err, "the descriptions of \"%s\" cancel out",
+                              t->label[c]);
+        for (size_t i = 0; i < width; i++)
+                v[i] = (float)((double)v[i] / sqrt(squares));
+        return RAN_OK;
+}
+
+static int read_all(struct reader *r, float *v, struct ran_label_words *words,
+                    struct ran_error *err)
+{
+        const struct ran_label_texts *t = r->t;
+        const size_t width = ran_embedder_width(r->e);
+
+        r->state = ran_state_new(r->m, NULL, err);
+        r->v = ran_alloc_floats(width, err);
+        if (r->state == NULL || r->v == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < t->n; i++)
+                RAN_TRY(read_text(r, &t->text[i], v + t->text[i].label * width, words, err));
+        for (size_t c = 0; c < t->C; c++)
+                RAN_TRY(set_length(t, c, v + c * width, width, err));
+        return RAN_OK;
+}
+
+int ran_label_texts_vectors(const struct ran_label_texts *t, const struct ran_model *m,
+                            const struct ran_embedder *e, float *v, double *length,
+                            struct ran_label_words *words, struct ran_error *err)
+{
+        struct reader r = {.t = t, .m = m, .e = e};
+
+        err = ran_error_or_spare(err);
+        *words = (struct ran_label_words){0};
+        if (m->tokenizer == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "the model has no vocabulary to read the descriptions with");
+        memset(v, 0, t->C * ran_embedder_width(e) * sizeof *v);
+        int rc = read_all(&r, v, words, err);
+        *length = r.length / (double)t->n;
+        ran_state_free(r.state);
+        ran_encoding_release(&r.encoding);
+        ran_string_table_release(&r.ids);
+        free(r.v);
+        return rc;
+}
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+/* Means of rows are what static vectors are. */
+static int config_of(struct ran_config *c, const struct ran_model *m, struct ran_error *err)
+{
+        *c = m->config; /* texts in it stay the model's */
+        if (!ran_config_has_vector(c)) {
+                ran_config_take_static(c, c->dim);
+                c->spelling = 0;
+                c->mask = RAN_MASK_NONE;
+                c->ran.review_source = false;
+        }
+        c->task = RAN_TASK_CLASSIFY;
+        c->frozen = true;
+        c->upper.kind = RAN_UPPER_POOLING;
+        c->linear = (struct ran_config_linear){.wide = 1, .ngrams = 1};
+        c->classify.multilabel = false;
+        c->tag = (struct ran_config_tag){0};
+        c->lm.shortlist = 0;
+        return ran_config_check(c, err);
+}
+
+/* The weights of the encoder, by their names; those of the linear model are zero so far. */
+static int copy_weights(struct ran_params *p, const struct ran_layout *layout,
+                        const struct ran_model *m, struct ran_error *err)
+{
+        for (size_t i = 0; i < layout->n; i++) {
+                const struct ran_tensor_spec *spec = &layout->spec[i];
+                const struct ran_tensor *t = ran_tensors_find(&m->tensors, spec->name);
+                const size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+
+                if (t != NULL && t->elements == n)
+                        RAN_TRY(ran_tensor_floats(&m->tensors, t, p->block + spec->offset, err));
+        }
+        p->embed = m->params.embed;
+        p->spelling = m->params.spelling;
+        return RAN_OK;
+}
+
+static int set_labels(struct ran_params *p, const struct ran_model *m, const struct ran_embedder *e,
+                      const struct ran_label_texts *t, float *v, struct ran_label_words *words,
+                      struct ran_error *err)
+{
+        const size_t F = ran_embedder_width(e), C = t->C;
+        struct ran_linear_params *linear = ran_linear_of(p);
+        double length, bias;
+
+        RAN_TRY(ran_label_texts_vectors(t, m, e, v, &length, words, err));
+        for (size_t c = 0; c < C; c++) {
+                ran_embedder_fold(e, v + c * F, &bias);
+                for (size_t f = 0; f < F; f++)
+                        linear->dense[f * C + c] = (float)(scale / length * (double)v[c * F + f]);
+                linear->bias[c] = (float)(scale / length * bias);
+        }
+        return RAN_OK;
+}
+
+static void describe(struct ran_buf *out, const struct ran_model *m,
+                     const struct ran_label_texts *t)
+{
+        const char *digest = ran_model_metadata(m, "digest");
+
+        ran_buf_printf(out, "{\"init\":{\"digest\":\"%s\"},\"label_texts\":[",
+                       digest != NULL ? digest : "");
+        for (size_t i = 0; i < t->n; i++) {
+                const char *label = t->label[t->text[i].label];
+
+                ran_buf_str(out, i > 0 ? ",{\"label\":" : "{\"label\":");
+                ran_buf_json(out, label, strlen(label));
+                ran_buf_str(out, ",\"text\":");
+                ran_buf_json(out, t->text[i].s, t->text[i].n);
+                ran_buf_char(out, '}');
+        }
+        ran_buf_add(out, "]}", 3); /* with the NUL that ends it */
+}
+
+/* What is made, until it is written. */
+struct making {
+        struct ran_config config;
+        struct ran_layout layout;
+        struct ran_params params;
+        float *v, *zero; /* (C, F), and the linear model's table of one row */
+        struct ran_buf training;
+};
+
+static int make(struct ran_bytes *to, struct making *k, const struct ran_model *m,
+                const struct ran_embedder *e, const struct ran_label_texts *t,
+                struct ran_label_words *words, struct ran_error *err)
+{
+        const struct ran_extra known = ran_model_known(m);
+        size_t all;
+
+        if (__builtin_mul_overflow(t->C, ran_embedder_width(e), &all))
+                return ran_fail(err, RAN_ENOMEM, "no memory for the vectors of %zu labels", t->C);
+        RAN_TRY(config_of(&k->config, m, err));
+        RAN_TRY(ran_layout_init(&k->layout, &k->config, t->C, err));
+        RAN_TRY(ran_params_init(&k->params, &k->config, t->C, err));
+        RAN_TRY(copy_weights(&k->params, &k->layout, m, err));
+        k->v = ran_alloc_floats(all, err);
+        k->zero = ran_alloc_floats(t->C, err);
+        if (k->v == NULL || k->zero == NULL)
+                return RAN_ENOMEM;
+        struct ran_linear_params *linear = ran_linear_of(&k->params);
+        linear->wide = linear->idf = k->zero;
+        ran_document_vector_of(&k->params)->token_weight = ran_embedder_weights(e);
+        RAN_TRY(set_labels(&k->params, m, e, t, k->v, words, err));
+        describe(&k->training, m, t);
+        if (k->training.failed)
+                return ran_fail(err, RAN_ENOMEM, "no memory for the descriptions of labels");
+        const struct ran_parts parts = {.config = &k->config,
+                                        .layout = &k->layout,
+                                        .params = &k->params,
+                                        .V = m->V,
+                                        .C = t->C,
+                                        .labels = t->label,
+                                        .tokenizer = m->tokenizer,
+                                        .training = k->training.data,
+                                        .pretrained = ran_model_metadata(m, "pretrained"),
+                                        .prompts = ran_model_metadata(m, "prompts"),
+                                        .extra = &known,
+                                        .extras = known.n > 0};
+        return ran_model_write_bytes(to, &parts, err);
+}
+
+static int make_bytes(struct ran_bytes *to, const struct ran_model *m,
+                      const struct ran_label_texts *t, struct ran_label_words *words,
+                      struct ran_error *err)
+{
+        struct ran_embedder *e = ran_embedder_new(m, err);
+        struct making k = {0};
+
+        if (e == NULL)
+                return (int)err->code;
+        int rc = make(to, &k, m, e, t, words, err);
+        ran_params_release(&k.params);
+        ran_layout_release(&k.layout);
+        free(k.v);
+        free(k.zero);
+        ran_buf_release(&k.training);
+        ran_embedder_free(e);
+        return rc;
+}
+
+struct ran_model *ran_label_model(const struct ran_model *m, const struct ran_label_texts *t,
+                                  struct ran_label_words *words, struct ran_error *err)
+{
+        struct ran_model *to;
+
+        err = ran_error_or_spare(err);
+        if (m->config.task == RAN_TASK_CLASSIFY) {
+                ran_fail(err, RAN_EINVAL, "the model is a classifier, and has labels already");
+                return NULL;
+        }
+        to = ran_alloc(1, sizeof *to, err);
+        if (to == NULL)
+                return NULL;
+        to->in_memory = true;
+        if (make_bytes(&to->file, m, t, words, err) == RAN_OK &&
+            ran_model_read(to, false, err) == RAN_OK)
+                return to;
+        ran_model_free(to);
+        return NULL;
+}

@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# --labels and --label-texts: classifiers that descriptions of labels make of a model with vectors.
+
+bats_require_minimum_version 1.5.0
+load train.bash
+
+setup_file() {
+  export PATH=$RAN_BIN:$PATH
+  unset RAN_MODELS
+  cd "$BATS_FILE_TMPDIR"
+  documents 60 30 >train.jsonl
+  documents 12 20 >test.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --cell prenorm --epochs 1 -o base.ran train.jsonl
+  ran-train classify -q --encoder none -o linear.ran train.jsonl
+  printf 'pos\ta positive review of a great film\nneg\ta negative review of a terrible film\n' >film.tsv
+  cat >reviews.jsonl <<'END'
+{"id": 1, "text": "A wonderful film, moving and beautifully played. I loved every minute.", "label": "pos"}
+{"id": 2, "text": "Boring, badly acted, a waste of two hours. I hated it.", "label": "neg"}
+{"id": 3, "text": "An excellent story with great characters, the best of the year.", "label": "pos"}
+{"id": 4, "text": "The plot makes no sense and the jokes are awful.", "label": "neg"}
+END
+}
+
+setup() {
+  cd "$BATS_FILE_TMPDIR"
+  set -o pipefail
+}
+
+# fails STATUS SENTENCE ARGUMENT...: one line, or a usage error's two.
+fails() {
+  local status_wanted=$1 sentence=$2
+  shift 2
+  run -"$status_wanted" ran-classify "$@" <<<'{"text":"rain"}'
+  [ "${lines[0]}" = "ran-classify: $sentence" ] || { echo "said: ${lines[0]}"; false; }
+}
+
+@test "label-texts: the nearest description is the label, by the cosines of --embed" {
+  ran-classify -m english --label-texts film.tsv --logits --probs reviews.jsonl >out.jsonl
+  jq -es 'all(.[]; .prediction.label == .label)' out.jsonl
+  # The logits are 14 times the cosines, the probabilities their softmax.
+  cut -f 2 film.tsv | jq -R '{text: .}' | cat reviews.jsonl - | jq -c . | ran-classify -m english --embed |
+    jq -s 'map(.prediction.embedding) | [.[:4][] as $v | [.[4:][] as $w | 14 * ([$v, $w] | transpose | map(.[0] * .[1]) | add)]]' >want.json
+  jq -es --slurpfile want want.json '[map(.prediction.logits), $want[0]] | transpose | all(.[]; transpose | all(.[]; .[0] - .[1] | fabs < 1e-4))' out.jsonl
+  jq -es 'all(.[]; (.prediction.probs.pos + .prediction.probs.neg - 1 | fabs < 1e-6) and
+    ((.prediction.logits[0] - .prediction.logits[1] | 1 / (1 + (-. | exp))) - .prediction.probs.pos | fabs < 1e-5))' out.jsonl
+}
+
+@test "label-texts: what works with classifiers works with these" {
+  ran-classify -m english --label-texts film.tsv --eval reviews.jsonl | jq -e '.accuracy == 1'
+  ran-classify -m english --label-texts film.tsv --evidence 1 reviews.jsonl |
+    jq -es 'all(.[]; .prediction.evidence[0].gain > 0)'
+  ran-classify -m english --label-texts film.tsv --threshold 0.999 reviews.jsonl | jq -es 'all(.[]; .prediction.label == null)'
+  ran-classify -m english --label-texts film.tsv --output-format csv reviews.jsonl | grep '^1,pos,'
+  [ "$(ran-classify -m english --label-texts film.tsv --output-format fasttext reviews.jsonl | cut -d ' ' -f 1 | tr '\n' ' ')" = \
+    '__label__pos __label__neg __label__pos __label__neg ' ]
+  [ "$(ran-classify -m english --label-texts film.tsv --select 2 reviews.jsonl | wc -l)" -eq 2 ]
+  ran-classify -m english --label-texts film.tsv --eval --eval-format html reviews.jsonl | grep '</html>' >/dev/null
+  ran-classify -m english --label-texts film.tsv --logits -j 1 reviews.jsonl >one.jsonl
+  ran-classify -m english --label-texts film.tsv --logits -j 3 reviews.jsonl | cmp - one.jsonl
+  tail -n 1 reviews.jsonl | ran-classify -m english --label-texts film.tsv --logits | cmp - <(tail -n 1 one.jsonl)
+}
+
+@test "label-texts: further descriptions stand behind tabs, in lines and in JSON; names are descriptions" {
+  ran-classify -m english --labels good_film,bad-film --logits reviews.jsonl >want.jsonl
+  printf 'good_film\nbad-film\n' >names.tsv
+  printf '\357\273\277{"label": "good_film", "text": "good film"}\r\n\r\n{"text": ["bad film"], "label": "bad-film"}\r\n' >names.jsonl
+  for file in names.tsv names.jsonl; do
+    ran-classify -m english --label-texts $file --logits reviews.jsonl | cmp - want.jsonl
+  done
+  printf '1\tgreat\tlovely\n2\tawful\n1\tmoving\n' >tabs.tsv
+  printf '{"label": 1, "text": ["great", "lovely", "moving"]}\n2\tawful\n' >mixed
+  ran-classify -m english --label-texts tabs.tsv --logits reviews.jsonl >want.jsonl
+  ran-classify -m english --label-texts mixed --logits reviews.jsonl | cmp - want.jsonl
+  jq -es 'all(.[]; (.prediction.label == "1") == (.label == "pos"))' want.jsonl
+}
+
+@test "label-texts: whitened means of rows serve, too: the order is that of their products" {
+  ran-classify -m base.ran --labels rain,sun,snow --logits test.jsonl >out.jsonl
+  printf '{"text":"%s"}\n' rain sun snow | cat test.jsonl - | ran-classify -m base.ran --embed |
+    jq -s 'map(.prediction.embedding | . as $v | ($v | map(. * .) | add | sqrt) as $n | {v: $v, n: $n}) |
+      (map(.n)[12:] | add / 3) as $length |
+      [.[:12][] as $d | [.[12:][] as $w | 14 / $length / $w.n * ([$d.v, $w.v] | transpose | map(.[0] * .[1]) | add)]]' >want.json
+  jq -es --slurpfile want want.json '[map(.prediction.logits), $want[0]] | transpose |
+    all(.[]; transpose | all(.[]; (.[0] - .[1] | fabs) < 0.001 * (1 + (.[1] | fabs)))) and ($want[0] | length == 12)' \
+    <(jq -c . out.jsonl)
+}
+
+@test "label-texts: a model that has labels, or no vectors, is refused, and english is named" {
+  fails 2 '--labels: linear.ran is a classifier and has its labels (warm, ...): give a model that makes vectors, such as english' \
+    -m linear.ran --labels rain,sun
+  ran-train tag -q --encoder none -o tagger.ran <<<'{"tokens": ["Ann", "sat"], "tags": ["B-PER", "O"]}'
+  fails 2 '--label-texts: tagger.ran has no encoder, and makes no vectors of documents: give a model that does, such as english' \
+    -m tagger.ran --label-texts film.tsv
+  fails 2 'english: the model has no calibration, which --coverage needs: train it again with validation documents, --dev or --dev-share, whose labels are known' \
+    -m english --labels rain,sun --coverage 0.9
+}
+
+@test "label-texts: what is wrong with descriptions is said with file and line" {
+  refuses() {
+    printf "$1" >bad
+    fails 3 "$2" -m english --label-texts bad
+  }
+  refuses '{"label": "a", "text": "one"}\n{"label": "b"}\n' 'bad:2: no "text" that describes "b"'
+  refuses '{"label": "a", "text": []}\n' 'bad:1: no "text" that describes "a"'
+  refuses '{"label": "a", "text": [1]}\n' 'bad:1: "text" must be a string or an array of strings'
+  refuses '{"text": "one"}\n' 'bad:1: no "label": a string or a number'
+  refuses '{"label": "a"' "bad:1: column 14: expected ',' or '}', but the line ends here"
+  refuses 'a\tone\nb\t \n' 'bad:2: the description of "b" is empty'
+  refuses 'a\tone\n\tb\n' 'bad:2: no label: a line is label, tab, description'
+  refuses 'a\tone\nb\tOne\n' 'bad:2: "a" and "b" have the same description, "One" (line 1)'
+  refuses '\na\tone\n' 'bad:2: "a" is the only label: two are needed'
+  refuses '\n' 'bad: no label'
+  refuses 'a\t\377\n' 'bad:1: not text in UTF-8'
+  fails 3 'cannot open none: No such file or directory' -m english --label-texts none
+  fails 2 '--labels: "a" is the only label: two are needed' -m english --labels a
+  fails 2 '--labels: "a" is there twice' -m english --labels a,b,a
+  fails 2 '--labels: a name is empty: give names with commas between' -m english --labels a,,b
+  fails 2 '--labels: "a b" and "a-b" have the same description, "a b"' -m english --labels 'a b,a-b'
+  fails 2 '--labels and --label-texts both name the labels: leave out --label-texts' -m english --labels a,b --label-texts film.tsv
+}
+
+@test "label-texts: descriptions in another language, and labels that none describes, are warned of" {
+  warning() {
+    local text=$1
+    shift
+    run --separate-stderr ran-classify -m english "$@" reviews.jsonl
+    [ "$status" -eq 0 ] && [[ $stderr == *"$text"* ]]
+  }
+  for labels in 'положительный отзыв,отрицательный отзыв' '正面评价,负面评价' 'eine schlechte Besprechung,eine hervorragende Besprechung'; do
+    warning ' tokens of the descriptions are unknown to english or parts of words' --labels "$labels"
+  done
+  run -0 --separate-stderr ran-classify -m english --label-texts film.tsv reviews.jsonl
+  [ "$stderr" = '' ]
+  warning 'reviews.jsonl:2: the label "neg" is not in --labels, and is never found' --labels pos,bad --eval
+}
+
+@test "label-texts: a description longer than any window is read whole" {
+  { printf 'neg\tawful\npos\t'; seq -f 'a great and wonderful film that we loved number %g' -s ' ' 400; } >long.tsv
+  ran-classify -m english --label-texts long.tsv reviews.jsonl | jq -es 'all(.[]; .prediction.label == .label)'
+}
