@@ -75,6 +75,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .stale = (size_t)t->at.best.stale,
                 .linear_only = ran_trainer_drops_encoder(t),
                 .encoder_only = ran_trainer_drops_linear(t),
+                .described = t->at.linear.described != 0 && !ran_trainer_drops_encoder(t),
                 .no_encoder = !ran_config_trains_encoder(t->c),
                 .first_encoder = t->judge.first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),

@@ -260,3 +260,96 @@ TEST(discriminants_of_next_to_nothing_are_finite)
                 release(&b);
         }
 }
+
+/* ---- descriptions ---------------------------------------------------------------------------- */
+
+static double dot(const double *a, const double *b)
+{
+        double sum = 0;
+
+        for (size_t f = 0; f < F; f++)
+                sum += a[f] * b[f];
+        return sum;
+}
+
+/* μ by its definition, of all documents, which weigh alike. */
+static void posterior(const struct bench *b, const float *e, double mu[C][F], double *slope)
+{
+        double t[C][F], x[C][F], n[C], along = 0, squares = 0, within = 0, around = 0, all = 0,
+                                       seen = 0;
+
+        for (size_t c = 0; c < C; c++) {
+                n[c] = mean_of(b, c, true, x[c]);
+                for (size_t f = 0; f < F; f++) {
+                        double mean = 0;
+
+                        for (size_t other = 0; other < C; other++)
+                                mean += (double)e[other * F + f] / C;
+                        t[c][f] = b->frame.factor[f] * ((double)e[c * F + f] - mean);
+                }
+                along += n[c] * dot(x[c], t[c]);
+                squares += n[c] * dot(t[c], t[c]);
+        }
+        *slope = fmax(0, along / squares);
+        for (size_t c = 0; c < C; c++) {
+                for (size_t i = 0; i < B; i++)
+                        for (size_t f = 0; f < F && has(b, i, c); f++)
+                                within += pow(x_of(b, i, f) - x[c][f], 2);
+                for (size_t f = 0; f < F && n[c] > 0; f++)
+                        around += n[c] * pow(x[c][f] - *slope * t[c][f], 2);
+                all += n[c];
+                seen += n[c] > 0;
+        }
+        within /= all - seen;
+        around = (around - (seen - 1) * within) / all;
+        const double k = fmin(32, fmax(2, within / fmax(around, 1e-9)));
+        for (size_t c = 0; c < C; c++)
+                for (size_t f = 0; f < F; f++)
+                        mu[c][f] = (n[c] * x[c][f] + k * *slope * t[c][f]) / (n[c] + k);
+}
+
+/* With λ of 1 the weights are the means over the mean variance, so they show the means. */
+static void check_described(const struct bench *b, const float *e, bool useless)
+{
+        double mu[C][F], slope, norm = 0, product = 0;
+
+        posterior(b, e, mu, &slope);
+        CHECK(!useless || slope == 0);
+        CHECK(useless || slope > 0.1);
+        for (size_t c = 0; c < C; c++)
+                for (size_t f = 0; f < F; f++) {
+                        norm += mu[c][f] * mu[c][f];
+                        product += mu[c][f] * (double)b->weight[f * C + c];
+                }
+        for (size_t c = 0; c < C; c++)
+                for (size_t f = 0; f < F; f++)
+                        CHECK_NEAR((double)b->weight[f * C + c], mu[c][f] * product / norm,
+                                   1e-4 * product / norm);
+}
+
+/* Descriptions that are near their documents, or on the other side. */
+TEST(discriminants_move_means_towards_descriptions_that_say_something)
+{
+        struct ran_error err = {0};
+        float e[C * F];
+        struct bench b;
+
+        for (int useless = 0; useless < 2; useless++) {
+                init(&b, false);
+                b.k.class_weight = NULL;
+                for (size_t i = 0; i < B; i++)
+                        b.d.weight[i] = 1;
+                for (size_t c = 0; c < C; c++)
+                        for (size_t f = 0; f < F; f++)
+                                e[c * F + f] = f == c % F ? (useless ? -1 : 1) : 0;
+                b.k.label_vectors = e;
+                CHECK_OK(ran_discriminant_fit(&b.k, 1, b.weight, b.bias, &err), err);
+                check_described(&b, e, useless);
+                /* a label without documents is its description */
+                b.k.n = 1;
+                CHECK_OK(ran_discriminant_fit(&b.k, 1, b.weight, b.bias, &err), err);
+                for (size_t i = 0; i < F * C; i++)
+                        CHECK(isfinite(b.weight[i]));
+                release(&b);
+        }
+}

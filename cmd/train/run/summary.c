@@ -40,9 +40,13 @@ static void tell_baseline(const struct train_progress *p)
                  of_words ? "tag" : "label", 100 * last->baseline);
 }
 
-static void tell_linear(const struct train_progress *p)
+static void tell_linear(const struct train_progress *p, bool names)
 {
         const struct ran_train_report *last = &p->last;
+
+        if (last->described && names)
+                cmd_note("the names of the labels are evidence, too, as documents that were held "
+                         "out gain by it; --label-texts none leaves them out");
 
         if (last->no_encoder && last->linear_only)
                 cmd_note("n-grams only: document vectors did not improve the linear model in "
@@ -136,7 +140,7 @@ void train_summarise(const struct ran_train_job *job, const struct train_progres
         const struct ran_train_report *last = &p->last;
 
         if (last->no_encoder || last->linear_only)
-                tell_linear(p);
+                tell_linear(p, job->label_names);
         else if (last->best_epoch > 0)
                 tell_best(p);
         else

@@ -217,6 +217,17 @@ static double sum_of(const float *x, size_t n)
         return sum;
 }
 
+/* Beside descriptions, n-grams of labels that few documents have say little. */
+static double share_of_words(const struct fit *x)
+{
+        const double enough = 4 * (double)x->k->C;
+
+        return x->chosen->described != 0 ? fmin(1, (double)x->k->documents / enough) : 1;
+}
+
+/* Fewer held-out rows a label do not show that vectors do not help. */
+enum { ENOUGH_OF_LABEL = 16 };
+
 /* Each alone, then both: logits (n, C) of the rows that were held out. What does not help them is
  * left out. */
 static int weigh_both(struct fit *x, float *vectors, float *loss, struct ran_error *err)
@@ -235,11 +246,10 @@ static int weigh_both(struct fit *x, float *vectors, float *loss, struct ran_err
         rows.encoder = vectors;
         RAN_TRY(ran_ensemble_fit_rows(&both, loss, &rows, h->logits, err));
         x->chosen->dense = 0;
-        if (!(sum_of(loss, h->n) < without) || !(both.encoder > 0))
+        if (h->n / ENOUGH_OF_LABEL >= x->k->C && !(sum_of(loss, h->n) < without))
                 return RAN_OK;
-        const double labels = (double)(4 * x->k->C), damped = x->chosen->described == 0 ? 1
-                                   : fmin(1, (double)x->k->documents / labels);
-        const double linear = both.linear * damped * fmax(words.linear, 1e-3);
+        const double linear =
+                both.linear * share_of_words(x) * fmax(words.linear, 1e-3);
         x->chosen->dense = both.encoder * of_vectors.linear / linear;
         x->svm.ensemble = (struct ran_ensemble){.linear = linear, .offset = both.offset};
         return RAN_OK;
