@@ -140,3 +140,85 @@ fails() {
   { printf 'neg\tawful\npos\t'; seq -f 'a great and wonderful film that we loved number %g' -s ' ' 400; } >long.tsv
   ran-classify -m english --label-texts long.tsv reviews.jsonl | jq -es 'all(.[]; .prediction.label == .label)'
 }
+
+# ---- in training ---------------------------------------------------------------------------------
+
+# topics LABEL...: three short texts of each of these labels.
+topics() {
+  local label text
+  while IFS='|' read -r label text; do
+    [[ " $* " != *" $label "* ]] || jq -cn --arg l "$label" --arg t "$text" '{text: $t, label: $l}'
+  done <<'TEXTS'
+football|The striker scored twice before half time.
+football|Their goalkeeper saved a penalty in extra time.
+football|The club has bought a new defender.
+cooking|Fry the onions in butter until they are golden.
+cooking|Add a pinch of salt and let the soup simmer.
+cooking|Knead the dough and leave it to rise.
+astronomy|The telescope found a planet around a distant star.
+astronomy|A comet will be visible near the moon tonight.
+astronomy|The galaxy is two million light years away.
+TEXTS
+}
+
+@test "label-texts: a label that no document has is found by its description, and as one of those that documents have" {
+  topics football cooking >two.jsonl
+  topics astronomy football cooking >all.jsonl
+  printf 'football\ncooking\nastronomy\tplanets, stars and galaxies\n' >topics.tsv
+  run -0 ran-train classify --label-texts topics.tsv --no-dev -o topics.ran two.jsonl
+  ran-classify -m topics.ran --eval all.jsonl | jq -e '.accuracy == 1'
+  ran-train info --format json topics.ran | jq -e '.labels == ["astronomy", "cooking", "football"] and .training.paths.label_texts == true'
+  run -0 ran-train classify --replay topics.ran --label-texts topics.tsv two.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  for j in 1 3; do
+    ran-train classify -q -j $j --label-texts topics.tsv --no-dev -o again.ran two.jsonl
+    cmp topics.ran again.ran
+  done
+}
+
+@test "label-texts: names of labels are evidence where documents show it, unless nobody wants them" {
+  while IFS='|' read -r label text; do
+    jq -cn --arg l "$label" --arg t "$text" '{text: $t, label: $l}'
+  done >three.jsonl <<'TEXTS'
+football|We lost again.
+football|The match was boring.
+football|She plays in the first league.
+cooking|It needs more salt.
+cooking|Serve it warm.
+cooking|We had a great dinner.
+astronomy|It is very far away.
+astronomy|The night was clear.
+astronomy|They saw it rise in the east.
+TEXTS
+  run -0 ran-train classify --no-dev -o names.ran three.jsonl
+  [[ $output == *'the names of the labels are evidence, too'*'--label-texts none leaves them out'* ]]
+  run -0 ran-train classify --replay names.ran three.jsonl
+  run -0 ran-train classify --no-dev --label-texts none -o none.ran three.jsonl
+  [[ $output != *'names of the labels'* ]]
+  run ! cmp -s names.ran none.ran
+  # Numbers and codes say nothing, nor do names of which none is known.
+  for names in '{football: "0", cooking: "1", astronomy: "2"}' '{football: "B-12", cooking: "B-13", astronomy: "C-1"}' '{football: "B-12x", cooking: "Qz-7", astronomy: "Xq-9"}'; do
+    jq -c ".label = $names[.label]" three.jsonl >codes.jsonl
+    run -0 ran-train classify --no-dev -o codes.ran codes.jsonl
+    [[ $output != *'names of the labels'* ]]
+    ran-train classify -q --no-dev --label-texts none -o none.ran codes.jsonl
+    cmp codes.ran none.ran
+  done
+}
+
+@test "label-texts: what a training cannot use is said" {
+  topics football cooking >two.jsonl
+  printf 'football\nastronomy\n' >other.tsv
+  run -3 ran-train classify --label-texts other.tsv -o no.ran two.jsonl
+  [[ $output == *'two.jsonl:4: other.tsv has no label "cooking"'* ]]
+  printf 'football\ncooking\n' >topics.tsv
+  run -2 ran-train classify --encoder none --label-texts topics.tsv -o no.ran two.jsonl
+  [[ $output == *'--label-texts topics.tsv: this training has no vectors of documents'* ]]
+  run -2 ran-train tag --label-texts topics.tsv -o no.ran two.jsonl
+  [[ $output == *'is for ran-train classify'* ]]
+  printf 'football\ta game\ncooking\ta game\n' >same.tsv
+  run -3 ran-train classify --label-texts same.tsv -o no.ran two.jsonl
+  [[ $output == *'same.tsv:2: "football" and "cooking" have the same description'* ]]
+  run -3 ran-train classify --label-texts nowhere.tsv -o no.ran two.jsonl
+  [ ! -e no.ran ]
+}

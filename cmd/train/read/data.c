@@ -110,6 +110,10 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line,
                 }
                 size_t length = d->end[i] - begin;
                 RAN_TRY(ran_dataset_label(&r->data->set, names + begin, length, &labels[i], err));
+                if (labels[i] == RAN_LABEL_UNKNOWN && r->source->label_texts != NULL &&
+                    !r->source->judge)
+                        return ran_fail(err, RAN_EFORMAT, "%s has no label \"%.*s\"",
+                                        r->source->label_texts, (int)length, names + begin);
                 if (labels[i] == RAN_LABEL_UNKNOWN)
                         note_unknown(r, line, names + begin, length);
         }

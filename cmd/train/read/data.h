@@ -89,6 +89,7 @@ struct train_source {
         const char *soft_label;
         double soft_share;
         bool several, judge;
+        const char *label_texts; /* the file that names all labels, or NULL */
         const char *weight; /* member with the weight of a document; NULL: none */
         const char *group;  /* member whose equal values keep documents together in a split; or
                              * NULL */

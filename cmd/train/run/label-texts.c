@@ -1,6 +1,7 @@
 /* label-texts.c - see label-texts.h. */
 #include "cmd/train/run/label-texts.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,12 @@ static bool is_file(const struct train_session *s)
         return name != NULL && strcmp(name, "none") != 0;
 }
 
+/* Labels are in the order of their bytes. */
+static int compare(const void *a, const void *b)
+{
+        return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 void train_label_texts_open(struct train_session *s)
 {
         struct ran_label_texts *t;
@@ -27,11 +34,15 @@ void train_label_texts_open(struct train_session *s)
         if (t == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         const size_t C = ran_label_texts_count(t);
-        for (size_t c = 0; c < C; c++) {
-                char *name = (char *)ran_label_texts_label(t, c);
-
-                train_data_set_classes(&s->train, &name, 1);
-        }
+        char **names = ran_alloc(C, sizeof *names, NULL);
+        if (names == NULL)
+                cmd_die(CMD_FAILED, "no memory for the names of %zu labels", C);
+        for (size_t c = 0; c < C; c++)
+                names[c] = (char *)ran_label_texts_label(t, c);
+        qsort(names, C, sizeof *names, compare);
+        train_data_set_classes(&s->train, names, C);
+        free(names);
+        s->source.label_texts = s->options->file.label_texts;
 }
 
 /* That of a label of the data among the descriptions. */
@@ -56,6 +67,27 @@ static void take(struct train_session *s, const struct ran_label_texts *t, const
         for (size_t c = 0; c < C; c++)
                 memcpy(s->label_vectors + c * width, v + find(t, s->train.set.names[c]) * width,
                        width * sizeof *v);
+}
+
+/* Whether a name has a word, of three letters at least: numbers and codes say nothing. */
+static bool has_word(const char *name)
+{
+        size_t letters = 0;
+
+        for (; *name != '\0' && letters < 3; name++)
+                letters = isalpha((unsigned char)*name) || (unsigned char)*name >= 0x80
+                                  ? letters + 1
+                                  : 0;
+        return letters == 3;
+}
+
+static bool have_words(const struct ran_label_texts *t)
+{
+        size_t c = 0;
+
+        while (c < ran_label_texts_count(t) && has_word(ran_label_texts_label(t, c)))
+                c++;
+        return c == ran_label_texts_count(t);
 }
 
 /* Names that say nothing are no mistake. */
@@ -106,7 +138,7 @@ void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
                 return;
         if (s->label_texts == NULL)
                 names = ran_label_texts_of_names(s->train.set.names, s->train.set.C, "labels", NULL);
-        if (s->label_texts != NULL || names != NULL)
+        if (s->label_texts != NULL || (names != NULL && have_words(names)))
                 read_vectors(s, s->label_texts != NULL ? s->label_texts : names);
         ran_label_texts_free(names);
         job->label_vectors = s->label_vectors;
