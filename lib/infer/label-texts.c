@@ -203,13 +203,15 @@ static int read_name(struct ran_label_texts *t, const struct ran_record *r, size
 
         if (m == NULL || (m->type != 's' && m->type != 'n'))
                 return refuse(t, number, err, "no \"label\": a string or a number");
+        int rc = RAN_OK;
         if (m->type == 'n')
                 ran_buf_add(&name, r->line + m->value.begin, m->value.end - m->value.begin);
         else if (ran_json_decode(r->line, m->value, &name, err) != RAN_OK)
-                return refuse(t, number, err, "%s", err->text);
-        int rc = name.failed
-                         ? ran_fail(err, RAN_ENOMEM, "no memory for the names of labels")
-                         : find_label(t, (struct part){name.data, name.len}, number, label, err);
+                rc = refuse(t, number, err, "%s", err->text);
+        if (rc == RAN_OK && name.failed)
+                rc = ran_fail(err, RAN_ENOMEM, "no memory for the names of labels");
+        if (rc == RAN_OK)
+                rc = find_label(t, (struct part){name.data, name.len}, number, label, err);
         ran_buf_release(&name);
         return rc;
 }

@@ -80,6 +80,10 @@ TEST(label_texts_say_what_is_wrong)
                   "labels:1: \"text\" must be a string or an array of strings");
         CHECK_STR(read_text("{\"label\": [], \"text\": \"x\"}\n"),
                   "labels:1: no \"label\": a string or a number");
+        CHECK(strncmp(read_text("{\"label\": \"a\\ud800\", \"text\": \"x\"}\n"),
+                      "labels:1: ", 10) == 0);
+        CHECK(strncmp(read_text("{\"label\": \"a\", \"text\": \"\\ud800\"}\n"), "labels:1: ", 10) ==
+              0);
         CHECK_STR(read_text("{\"label\": \"a\\u0000\", \"text\": \"x\"}\n"),
                   "labels:1: no label: a line is label, tab, description");
 }
