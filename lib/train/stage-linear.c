@@ -16,8 +16,8 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
 {
         const double began = ran_clock();
         const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
-        struct ran_linear_choice chosen = {t->at.linear.cost, t->at.linear.ratios,
-                                           t->at.linear.affixes, t->at.linear.dense,
+        struct ran_linear_choice chosen = {t->at.linear.cost,      t->at.linear.ratios,
+                                           t->at.linear.affixes,   t->at.linear.dense,
                                            t->at.linear.shrinkage, t->at.linear.described};
         struct ran_ensemble ensemble;
 

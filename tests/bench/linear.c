@@ -266,8 +266,7 @@ static void make_rows(struct bench *b, struct ran_feature_lists *lists, struct r
         stop(took, HASHING, at);
         at = start();
         ran_feature_lists_idf(lists, &b->c, b->document, b->d.B, b->idf);
-        bench_check(ran_features_make(f, lists, &b->c, b->document, b->d.B, b->idf, 0,
-                                      pool, &err),
+        bench_check(ran_features_make(f, lists, &b->c, b->document, b->d.B, b->idf, 0, pool, &err),
                     &err);
         stop(took, ROWS, at);
 }

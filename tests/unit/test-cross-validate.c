@@ -331,7 +331,8 @@ static double solvers(const struct svm_bench *b, const struct ran_cross_validate
                            one;
 }
 
-/* By hand: paths with ratios and without, and one more scale of affixes. Few documents: all settings, and then those of four folds at once. */
+/* By hand: paths with ratios and without, and one more scale of affixes. Few documents: all
+ * settings, and then those of four folds at once. */
 TEST(cross_validation_estimates_the_solvers_of_its_race)
 {
         static const struct ran_cross_validated all = {RAN_RATIOS_AUTO, true},

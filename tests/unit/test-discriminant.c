@@ -1,4 +1,5 @@
-/* test-discriminant.c - linear discriminants (part/linear/discriminant.c) beside their definition. */
+/* test-discriminant.c - linear discriminants (part/linear/discriminant.c) beside their definition.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,8 +143,7 @@ static void check_solution(const struct bench *b, double shrinkage)
                 const double n = mean_of(b, c, true, with);
                 const double others = b->d.multilabel ? mean_of(b, c, false, without) : 0;
 
-                bias = b->d.multilabel ? log((n + 1) / (others + 1))
-                                       : log((n + 1) / (total + C));
+                bias = b->d.multilabel ? log((n + 1) / (others + 1)) : log((n + 1) / (total + C));
                 for (size_t f = 0; f < F; f++) {
                         double sum = shrinkage * trace / F * (double)b->weight[f * C + c];
 

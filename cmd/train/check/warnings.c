@@ -198,11 +198,8 @@ static bool find_joint(struct train_problems *w, const struct ran_dataset *set)
                 char separator;
                 const char *option;
                 size_t singles;
-        } tried[] = {{'|', "'|'", 2},
-                     {';', "';'", 2},
-                     {',', "comma", 3},
-                     {'/', "/", 0},
-                     {'+', "+", 0}};
+        } tried[] = {
+                {'|', "'|'", 2}, {';', "';'", 2}, {',', "comma", 3}, {'/', "/", 0}, {'+', "+", 0}};
         struct parts p = {0};
         bool found = false;
 

@@ -21,8 +21,8 @@ enum { FEW_WORDS = 2000000, FEW_WORDS_OF_TAGGER = 100000 };
 /* Words a second and core, about, of a processor with AVX-512. */
 static const double words_a_second = 12000;
 /* The share of running words that are whole tokens of it: 0.91 to 0.95 of news, reviews and
- * questions, 0.86 of medicine, 0.45 of another language. Medicine gains from vectors, and taggers do
- * not. */
+ * questions, 0.86 of medicine, 0.45 of another language. Medicine gains from vectors, and taggers
+ * do not. */
 static const double enough_known = 0.75, enough_known_of_tagger = 0.88;
 
 static size_t few_words(const struct train_session *s)
@@ -135,9 +135,10 @@ bool train_base_may_serve(const struct train_session *s)
         bool found = access(path.data, F_OK) == 0;
         ran_buf_release(&path);
         if (otherwise && found)
-                cmd_note("--%s: not initialised from the base model %s, as it might be without that "
-                         "option",
-                         option.text, name);
+                cmd_note(
+                        "--%s: not initialised from the base model %s, as it might be without that "
+                        "option",
+                        option.text, name);
         if (otherwise)
                 return false;
         if (!found && is_named(s))
@@ -200,11 +201,13 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         *spelling = s->source.spelling = s->config.spelling;
         s->config.tag.join_sentences = s->source.join; /* sentences are joined already */
         if (ran_config_has_vector(&s->config))
-                cmd_note("initialised from the base model %s (--init %s --frozen), which takes about "
+                cmd_note("initialised from the base model %s (--init %s --frozen), which takes "
+                         "about "
                          "%.0f s of CPU time for %" PRIu64 " words; --base none leaves it out",
                          name, name, ceil(seconds), own);
         else
-                cmd_note("only %" PRIu64 " words: initialised from the base model %s (--init %s%s); "
+                cmd_note("only %" PRIu64
+                         " words: initialised from the base model %s (--init %s%s); "
                          "--base none leaves it out",
                          own, name, name, s->task->of_documents ? " --encoder static" : "");
         if (s->task->of_documents)

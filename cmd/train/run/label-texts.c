@@ -137,7 +137,8 @@ void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
         if (s->task->task != RAN_TASK_CLASSIFY || none || !has_vectors(s) || s->train.set.C < 2)
                 return;
         if (s->label_texts == NULL)
-                names = ran_label_texts_of_names(s->train.set.names, s->train.set.C, "labels", NULL);
+                names = ran_label_texts_of_names(s->train.set.names, s->train.set.C, "labels",
+                                                 NULL);
         if (s->label_texts != NULL || (names != NULL && have_words(names)))
                 read_vectors(s, s->label_texts != NULL ? s->label_texts : names);
         ran_label_texts_free(names);

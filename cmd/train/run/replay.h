@@ -10,10 +10,10 @@ struct train_replay {
         struct ran_model *model; /* NULL: nothing is to be replayed */
         struct ran_record said;  /* its record: the metadata `training` */
         struct ran_config
-                config;  /* as it was trained: with an encoder that was tried and dropped */
-        bool learned;    /* its vocabulary, from its training data */
-        int fd;          /* the result in memory, without -o; -1: none */
-        char output[32]; /* its name */
+                config;      /* as it was trained: with an encoder that was tried and dropped */
+        bool learned;        /* its vocabulary, from its training data */
+        int fd;              /* the result in memory, without -o; -1: none */
+        char output[32];     /* its name */
         struct ran_buf init; /* the path of the model that it was initialised from, if found */
 };
 

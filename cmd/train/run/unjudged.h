@@ -9,8 +9,8 @@
 /* Validation documents: fewer stop a pretrained encoder too early, or leave it out, by chance.
  * Measured, see share/experiments. */
 enum { TRAIN_FEW = 50 };
-/* Whether an option asks for an encoder, or says how to train it. *setting: the first that describes
- * one to be trained from the start, NULL: there is none. */
+/* Whether an option asks for an encoder, or says how to train it. *setting: the first that
+ * describes one to be trained from the start, NULL: there is none. */
 bool train_asks_for_encoder(const struct train_session *s);
 bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting);
 /* When the training data are read: s->dev_share, that of --dev-share, or 0. */

@@ -35,9 +35,10 @@ void ran_held_out_release(struct ran_held_out *h);
 
 /* Sets *cost, if that is 0, k->affixes, k->ratios, if `ratios` is RAN_RATIOS_AUTO, for the rows of
  * k, k->ensemble, and, unless it is NULL, *held_out (n = 0: too few documents). With neither cost
- * nor ratios to choose nor held_out or too few documents nothing is tried. weight (c->linear.wide, C) and bias (C) are where
- * fits start, as for ran_svm_fit. pass is called with the number of rounds so far, by any thread of
- * k->pool, but by one at a time, and may end it as there: then *cost and k->ratios stay. */
+ * nor ratios to choose nor held_out or too few documents nothing is tried. weight (c->linear.wide,
+ * C) and bias (C) are where fits start, as for ran_svm_fit. pass is called with the number of
+ * rounds so far, by any thread of k->pool, but by one at a time, and may end it as there: then
+ * *cost and k->ratios stay. */
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, struct ran_held_out *held_out,
                        int (*pass)(void *arg, size_t passes, double share), void *arg,

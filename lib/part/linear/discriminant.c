@@ -32,17 +32,17 @@ struct sums {
 struct work {
         const struct ran_discriminant *k;
         size_t F, C;
-        float *x;            /* (n, F) */
-        double *counts;      /* (n) what a row counts */
-        struct sums all;     /* of all rows, */
-        struct sums fold;    /* and of those that are held out */
-        double *covariance;  /* (F, F) S, */
-        double *factor;      /* (F, F) and L, lower, of S_λ = L Lᵀ */
-        double *described;   /* (C, F) t; NULL: there are no descriptions */
-        double *mu;          /* (C, F) means of labels */
-        double *mean;        /* (2, F) of a label, and of the others */
-        float *weight;       /* (F, C) */
-        float *bias;         /* (C) */
+        float *x;           /* (n, F) */
+        double *counts;     /* (n) what a row counts */
+        struct sums all;    /* of all rows, */
+        struct sums fold;   /* and of those that are held out */
+        double *covariance; /* (F, F) S, */
+        double *factor;     /* (F, F) and L, lower, of S_λ = L Lᵀ */
+        double *described;  /* (C, F) t; NULL: there are no descriptions */
+        double *mu;         /* (C, F) means of labels */
+        double *mean;       /* (2, F) of a label, and of the others */
+        float *weight;      /* (F, C) */
+        float *bias;        /* (C) */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -126,8 +126,7 @@ static int describe(struct work *w, struct ran_error *err)
                 for (size_t c = 0; c < C; c++)
                         mean += (double)e[c * F + f] / (double)C;
                 for (size_t c = 0; c < C; c++)
-                        w->described[c * F + f] =
-                                frame->factor[f] * ((double)e[c * F + f] - mean);
+                        w->described[c * F + f] = frame->factor[f] * ((double)e[c * F + f] - mean);
         }
         return RAN_OK;
 }
@@ -303,8 +302,8 @@ static void find_means(struct work *w, const struct sums *s)
         }
         for (size_t c = 0; c < w->C; c++)
                 for (size_t f = 0; f < F && s->of[c] + k > 0; f++)
-                        w->mu[c * F + f] = (s->x[c * F + f] + k * w->mu[c * F + f]) /
-                                           (s->of[c] + k);
+                        w->mu[c * F + f] =
+                                (s->x[c * F + f] + k * w->mu[c * F + f]) / (s->of[c] + k);
 }
 
 /* S around the means, lower half and diagonal; returns its trace. */
@@ -391,9 +390,9 @@ static void find_label(struct work *w, const struct sums *s, size_t c)
                 w->weight[f * C + c] = (float)x[f];
                 bias -= x[f] * (mu[f] + against[f]) / 2;
         }
-        w->bias[c] = (float)(bias + ran_log((mine + unseen) /
-                                            (several ? others + unseen
-                                                     : s->rows + unseen * (double)C)));
+        w->bias[c] =
+                (float)(bias + ran_log((mine + unseen) /
+                                       (several ? others + unseen : s->rows + unseen * (double)C)));
 }
 
 static double measure(struct work *w, const struct sums *s)
@@ -461,10 +460,8 @@ static void score_folds(struct work *w, const struct ran_held_out *h, size_t n, 
 static int find_best(const struct work *w, const struct ran_held_out *h, size_t n,
                      const float *logits, size_t *best, double *least, struct ran_error *err)
 {
-        const struct ran_ensemble_rows rows = {.d = w->k->d,
-                                               .document = w->k->document,
-                                               .row = h->row,
-                                               .n = h->n};
+        const struct ran_ensemble_rows rows = {
+                .d = w->k->d, .document = w->k->document, .row = h->row, .n = h->n};
         float *loss = ran_alloc_floats(h->n, err);
 
         *least = INFINITY;
@@ -473,8 +470,8 @@ static int find_best(const struct work *w, const struct ran_held_out *h, size_t 
         for (size_t s = 0; s < n; s++) {
                 struct ran_ensemble alone;
                 double sum = 0;
-                const int rc = ran_ensemble_fit_rows(&alone, loss, &rows,
-                                                     logits + s * h->n * w->C, err);
+                const int rc =
+                        ran_ensemble_fit_rows(&alone, loss, &rows, logits + s * h->n * w->C, err);
 
                 if (rc != RAN_OK) {
                         free(loss);

@@ -196,16 +196,15 @@ static int read_vectors(struct fit *x, struct ran_error *err)
 
 static struct ran_discriminant discriminant_of(const struct fit *x)
 {
-        return (struct ran_discriminant){.d = x->k->d,
-                                         .dense = &x->l->dense,
-                                         .frame = &x->frame,
-                                         .document = x->k->document,
-                                         .n = x->k->documents,
-                                         .class_weight = x->k->class_weight,
-                                         .label_vectors = x->chosen->described != 0
-                                                                  ? x->k->label_vectors
-                                                                  : NULL,
-                                         .pool = x->k->pool};
+        return (struct ran_discriminant){
+                .d = x->k->d,
+                .dense = &x->l->dense,
+                .frame = &x->frame,
+                .document = x->k->document,
+                .n = x->k->documents,
+                .class_weight = x->k->class_weight,
+                .label_vectors = x->chosen->described != 0 ? x->k->label_vectors : NULL,
+                .pool = x->k->pool};
 }
 
 static double sum_of(const float *x, size_t n)
@@ -248,8 +247,7 @@ static int weigh_both(struct fit *x, float *vectors, float *loss, struct ran_err
         x->chosen->dense = 0;
         if (h->n / ENOUGH_OF_LABEL >= x->k->C && !(sum_of(loss, h->n) < without))
                 return RAN_OK;
-        const double linear =
-                both.linear * share_of_words(x) * fmax(words.linear, 1e-3);
+        const double linear = both.linear * share_of_words(x) * fmax(words.linear, 1e-3);
         x->chosen->dense = both.encoder * of_vectors.linear / linear;
         x->svm.ensemble = (struct ran_ensemble){.linear = linear, .offset = both.offset};
         return RAN_OK;
@@ -306,8 +304,8 @@ static int fit_vectors(struct fit *x, struct ran_error *err)
         struct ran_linear_params *own = ran_linear_of(x->k->p);
 
         if (!x->k->refit) {
-                x->chosen->described = x->k->label_vectors != NULL &&
-                                       (x->held_out.n > 0 || !x->k->label_names);
+                x->chosen->described =
+                        x->k->label_vectors != NULL && (x->held_out.n > 0 || !x->k->label_names);
                 x->chosen->shrinkage = ran_discriminant_shrinkage;
                 x->chosen->dense = dense_of_few;
                 if (x->held_out.n > 0)

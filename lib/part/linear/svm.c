@@ -132,10 +132,10 @@ static bool allocate_group(struct group *q, struct ran_error *err)
         q->near = ran_alloc(width, sizeof *q->near, err);
         q->scaled = scales ? ran_alloc_floats(longest_row(k->features), err) : NULL;
         q->busy = ran_alloc(n, 1, err);
-        return q->weight != NULL && q->bias != NULL &&
-               (q->square != NULL || !weighs(k)) && q->squares != NULL && q->alpha != NULL &&
-               q->score != NULL && q->step != NULL && q->target != NULL && q->near != NULL &&
-               (q->scaled != NULL || !scales) && q->busy != NULL;
+        return q->weight != NULL && q->bias != NULL && (q->square != NULL || !weighs(k)) &&
+               q->squares != NULL && q->alpha != NULL && q->score != NULL && q->step != NULL &&
+               q->target != NULL && q->near != NULL && (q->scaled != NULL || !scales) &&
+               q->busy != NULL;
 }
 
 static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
