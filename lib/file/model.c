@@ -356,7 +356,8 @@ int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extr
 {
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, extra->name);
 
-        if (t == NULL || t->dtype != extra->dtype || t->elements != extra->n)
+        if (t == NULL || t->dtype != extra->dtype || t->elements > extra->n ||
+            t->elements < (extra->least > 0 ? extra->least : extra->n))
                 return ran_fail(err, RAN_EFORMAT, "the checkpoint has no tensor %s of %zu numbers",
                                 extra->name, extra->n);
         memcpy(extra->data, m->tensors.data + t->begin, t->end - t->begin);

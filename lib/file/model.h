@@ -40,6 +40,7 @@ struct ran_extra {
         enum ran_dtype dtype; /* F32 or F64; U32 of fingerprints */
         void *data;           /* (n) */
         size_t n;
+        size_t least; /* an older file may have so many; the others stay. 0: n */
 };
 
 /* Reads m->file; the sentence does not name it. verify: see ran_model_open. */

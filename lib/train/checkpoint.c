@@ -27,7 +27,7 @@ static void add_named(struct named *e, const char *prefix, const char *name, int
                       size_t n)
 {
         snprintf(e->name[e->n], sizeof e->name[e->n], "%s%s", prefix, name);
-        e->x[e->n] = (struct ran_extra){e->name[e->n], dtype, data, n};
+        e->x[e->n] = (struct ran_extra){e->name[e->n], dtype, data, n, 0};
         e->n++;
 }
 
@@ -78,7 +78,7 @@ static float *recurrent_extra(const struct ran_trainer *t, struct ran_extra *x,
         size_t n = ran_plan_floats(&t->loop.plan);
         float *data = ran_alloc_floats(n, err);
 
-        *x = (struct ran_extra){"train.carry", RAN_DTYPE_F32, data, n};
+        *x = (struct ran_extra){"train.carry", RAN_DTYPE_F32, data, n, 0};
         return data;
 }
 
