@@ -304,6 +304,24 @@ extra() {
   cmp a.ran b.ran
 }
 
+# epochs EPOCHS OPTION...: a tagger has so many.
+epochs() {
+  run -0 ran-train tag --dry-run "${@:2}" tagged.jsonl
+  [[ $output == *" for $1 epochs"* ]]
+}
+
+@test "base: a tagger whose encoder was trained before has fewer epochs [all]" {
+  tags 40 >tagged.jsonl
+  sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
+  ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --epochs 1 -o models/english-tags.ran plain.jsonl
+  ran-train classify -q --init english --encoder static -o models/vectors.ran train.jsonl
+  epochs 20 --base none
+  epochs 8
+  epochs 8 --init english-tags
+  epochs 20 --epochs 20
+  epochs 20 --init vectors --encoder ran
+}
+
 @test "base: what --base names is used, or a sentence says why not [all]" {
   refused 2 '--base is for ran-train classify and tag' ran-train lm --base english -o a.ran train.jsonl
   for option in '--dim 16' '--epochs 2' '--vocab-size 100' '--pretrain train.jsonl'; do

@@ -349,6 +349,16 @@ static void learn_vocabulary(struct train_session *s, char **files)
                 drop_spelling(s);
 }
 
+/* A tagger's encoder that was trained before learns its tags in a few epochs. Of 20 it would see
+ * but the first, at high learning rates, and the last are the best (share/models/README.md). */
+static void shorten(struct train_session *s)
+{
+        if (of_words(s->task) && s->init.model != NULL && !cmd_was_set("epochs") &&
+            ran_config_has_layers(ran_model_config(s->init.model)) &&
+            !train_init_is_pretrained(&s->init, &s->config))
+                s->settings.epochs = 8;
+}
+
 static void read_train(struct train_session *s, char **files)
 {
         init_source(s);
@@ -366,6 +376,7 @@ static void read_train(struct train_session *s, char **files)
                         train_base_may_serve(s); /* says why not */
                 train_data_read(&s->train, &s->source, files);
         }
+        shorten(s);
         if (s->task->adapt != NULL)
                 s->task->adapt(s);
         if (s->train.set.multilabel && s->model != NULL && !s->config.classify.multilabel)
