@@ -98,7 +98,7 @@ static int explain(const struct attnmask_model *a, struct attnmask_scratch *s, s
         *answer = (struct answer){0};
         RAN_TRY((map_labels_words(a->model) ? ask_tagger : ask_classifier)(a, s, token, answer,
                                                                            err));
-        return ran_explain_label(s->explainer, answer->row, answer->class, RAN_EXPLAIN_STEPS,
+        return ran_explain_label(s->explainer, answer->row, answer->class, RAN_EXPLAIN_BEST,
                                  s->value, err);
 }
 

@@ -158,7 +158,7 @@ static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
 
         ROOM(value, L + 1);
         ROOM(taken, d->words + 1);
-        RAN_TRY(ran_explain_label(e->explainer, 0, c, RAN_EXPLAIN_STEPS, e->value, err));
+        RAN_TRY(ran_explain_label(e->explainer, 0, c, RAN_EXPLAIN_BEST, e->value, err));
         for (size_t t = 0; t <= L; t++) {
                 double value = t < L ? e->value[t] : 0;
 

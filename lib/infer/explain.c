@@ -3,13 +3,15 @@
  *
  * A row of the Jacobian takes one pass, the whole Jacobian one for each output. Here few passes are
  * enough: the gradient of one number, or sums of rows with random signs, whose squares are
- * unbiased.
+ * unbiased. Where all that a linear model reads of the encoder is a sum over tokens, as of a frozen
+ * one, a token's part in the logits needs no gradient, and no more memory than scoring.
  */
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
 #include "infer/model-check.h"
+#include "part/linear/linear-model.h"
 #include "ran/model.h"
 #include "ran/math.h"
 
@@ -24,6 +26,7 @@ struct ran_explainer {
         struct ran_params none; /* no gradient of a weight is wanted */
         bool moved;    /* the workspace holds another point of the path, not the document */
         float *logits; /* (C) of the output in question */
+        float *weight; /* (2, C) */
         /* For predictors of words: the current document. */
         struct ran_document words;
         uint32_t *positions;
@@ -40,8 +43,11 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 return NULL;
         e->m = m;
         e->logits = ran_alloc_floats(m->C, err);
-        if (e->logits == NULL || ran_params_none(&e->none, &m->config, err) != RAN_OK ||
-            ran_workspace_init(&e->workspace, &m->config, true, pool, err) != RAN_OK) {
+        e->weight = ran_alloc_floats(2 * m->C, err);
+        if (e->logits == NULL || e->weight == NULL ||
+            ran_params_none(&e->none, &m->config, err) != RAN_OK ||
+            ran_workspace_init(&e->workspace, &m->config, !ran_parts_add_up(&m->config), pool,
+                               err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;
         }
@@ -57,6 +63,7 @@ void ran_explainer_free(struct ran_explainer *e)
         ran_packed_release(&e->packed);
         ran_params_release(&e->none);
         free(e->logits);
+        free(e->weight);
         free(e->positions);
         free(e->begins);
         free(e);
@@ -195,11 +202,11 @@ static void move_to(struct ran_explainer *e, double u)
 
 /* The logits of predictors grow evenly along the path, so their adjoints weight each token's
  * contribution. */
-static void add_predictors(const struct ran_explainer *e, size_t row, double share, double *value)
+static void add_predictors(const struct ran_explainer *e, size_t row, const float *weight,
+                           double share, double *value)
 {
         const struct ran_part_list *parts = &e->workspace.parts;
         const struct ran_workspace *w = &e->workspace;
-        const float *weight = w->head.dlogits + row * e->m->C;
 
         for (size_t i = 0; i < parts->n; i++)
                 if (parts->part[i]->explain != NULL)
@@ -220,8 +227,61 @@ static void add_point(struct ran_explainer *e, size_t row, double u, double part
                 ran_parts_path(w->c, x, w->D, u, &scale, &speed);
                 value[t] += part * speed * ran_dot(w->dx + t * w->D, x, w->D);
         }
-        add_predictors(e, row, part, value);
+        add_predictors(e, row, w->head.dlogits + row * e->m->C, part, value);
 }
+
+/* In e->weight: the mean gradient of the log odds on the straight way from the biases to the
+ * document's logits. With these weights, what the logits gain adds up to what the log odds gain. */
+static void average_odds(struct ran_explainer *e, size_t c)
+{
+        enum { PARTS = 256 };
+        const float *bias = ran_linear_of(&e->m->params)->bias, *end = e->workspace.head.logits;
+        const size_t C = e->m->C;
+        float *here = e->weight + C;
+
+        memset(e->weight, 0, 2 * C * sizeof *e->weight);
+        for (size_t i = 0; i < PARTS; i++) {
+                const float u = ((float)i + 0.5f) / PARTS;
+
+                for (size_t k = 0; k < C; k++)
+                        e->logits[k] = bias[k] + u * (end[k] - bias[k]);
+                odds_bwd(&e->m->config, here, e->logits, C, c);
+                ran_simd->axpy(e->weight, 1.0f / PARTS, here, C);
+        }
+}
+
+/* The tokens' parts in the logits, which are sums over tokens. */
+static void add_up(struct ran_explainer *e, size_t c, double *value)
+{
+        const struct ran_part_list *parts = &e->workspace.parts;
+
+        restore_document(e);
+        average_odds(e, c);
+        add_predictors(e, 0, e->weight, 1, value);
+        for (size_t i = 0; i < parts->n; i++)
+                if (parts->part[i]->explain_features != NULL)
+                        parts->part[i]->explain_features(&e->workspace, &e->m->params, e->m->C,
+                                                         e->weight, value);
+        e->moved = true; /* its outputs are gone */
+}
+
+/* Makes room for backward passes. */
+static int differentiable(struct ran_explainer *e, struct ran_error *err)
+{
+        struct ran_workspace *w = &e->workspace;
+        struct ran_pool *pool = w->pool;
+
+        if (w->training)
+                return RAN_OK;
+        ran_workspace_release(w);
+        RAN_TRY(ran_workspace_init(w, &e->m->config, true, pool, err));
+        w->scoring_keys = true;
+        e->moved = true;
+        return ran_workspace_fit(w, &e->packed, e->m->C, err);
+}
+
+/* Points of the path: enough for the order of the values. */
+enum { STEPS = 4 };
 
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
                       struct ran_error *err)
@@ -236,12 +296,18 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                                 "no label %zu of output %zu: there are %zu and %zu", c, row,
                                 e->m->C, rows);
         memset(value, 0, e->packed.L * sizeof *value);
+        if (steps == RAN_EXPLAIN_BEST && ran_parts_add_up(w->c)) {
+                add_up(e, c, value);
+                return RAN_OK;
+        }
+        steps = steps == RAN_EXPLAIN_BEST ? STEPS : steps;
+        RAN_TRY(differentiable(e, err));
         if (steps == 0) {
                 restore_document(e);
                 differentiate(e, row, c);
                 for (size_t t = 0; t < e->packed.L; t++)
                         value[t] = ran_dot(w->dx + t * w->D, w->x[0] + t * w->D, w->D);
-                add_predictors(e, row, 1, value);
+                add_predictors(e, row, w->head.dlogits + row * e->m->C, 1, value);
         }
         for (size_t i = 0; i < steps; i++) {
                 double u = ((double)i + 0.5) / (double)steps;
@@ -285,6 +351,7 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
                 return ran_fail(err, RAN_EINVAL,
                                 "rows %zu to %zu by %zu samples: of %zu tokens there are none",
                                 from, to, samples, L);
+        RAN_TRY(differentiable(e, err));
         restore_document(e);
         memset(value, 0, L * sizeof *value);
         for (size_t i = 0; i < samples; i++) {

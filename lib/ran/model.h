@@ -613,9 +613,15 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
  * steps k: the same at k points of a path, on which all tokens grow from a row of zeros to their
  * own row, evenly as their layer norm shows them (integrated gradients; Sundararajan, Taly and Yan
  * 2017). The values add up to the log odds less those of as many empty tokens, the more exactly the
- * more steps; RAN_EXPLAIN_STEPS are enough for their order. One forward and one backward pass a
- * step. */
-enum { RAN_EXPLAIN_STEPS = 4 };
+ * more steps. One forward and one backward pass a step.
+ *
+ * RAN_EXPLAIN_BEST: the values add up to the log odds less those of the biases alone, exactly,
+ * where the logits are sums over tokens: those of a linear model that reads n-grams and vectors of
+ * documents made by a frozen encoder (its pooled pretrained windows and `published` cells
+ * excepted). A token's value is its output's and row's part in the vector, and its share of its
+ * n-grams; what its output takes from its neighbours counts as its own. One forward pass, memory as
+ * in scoring. Of other models, 4 steps: enough for the order of the values. */
+#define RAN_EXPLAIN_BEST SIZE_MAX
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
                       struct ran_error *err);
 

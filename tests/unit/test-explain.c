@@ -8,6 +8,7 @@
 #include "file/model.h"
 #include "part/linear/linear-words.h"
 #include "part/linear/linear-model.h"
+#include "part/vectors/document-vector.h"
 #include "test.h"
 #include "toy.h"
 
@@ -45,6 +46,15 @@ static struct ran_document document(void)
         return (struct ran_document){.ids = ids, .L = L};
 }
 
+static double odds_of(const struct ran_config *c, const float *logits, size_t class)
+{
+        double others = 0;
+
+        for (size_t i = 0; i < TOY_C; i++)
+                others += i != class ? exp((double)logits[i]) : 0;
+        return (double)logits[class] - (c->classify.multilabel ? 0 : log(others));
+}
+
 /* Log odds of c, in output `row`, once the rows of the ids in [from, to) have been scaled. */
 static double odds(struct toy *t, const struct ran_document *d, size_t row, size_t c, size_t from,
                    size_t to, double scale)
@@ -72,10 +82,7 @@ static double odds(struct toy *t, const struct ran_document *d, size_t row, size
         ran_state_free(s);
         ran_model_free(m);
         free(was);
-        double others = 0;
-        for (size_t i = 0; i < TOY_C; i++)
-                others += i != c ? exp((double)logits[row * TOY_C + i]) : 0;
-        return (double)logits[row * TOY_C + c] - (t->c.classify.multilabel ? 0 : log(others));
+        return odds_of(&t->c, logits + row * TOY_C, c);
 }
 
 static double sum(const double *x, size_t n)
@@ -156,6 +163,98 @@ static void check_path(const struct ran_config *c)
         whole -= odds(&t, &d, 0, 1, 0, L, 0);
         CHECK(fabs(whole) > 0.05);
         CHECK_NEAR(sum(value, L), whole, 0.01 * fmax(1, fabs(whole)));
+        ran_explainer_free(e);
+        ran_model_free(m);
+        toy_release(&t);
+}
+
+/* What tokens add is all that the log odds have over those of the biases. A gradient that is asked
+ * for later, which needs more memory, is what it is alone. */
+static void check_parts(const struct ran_config *c)
+{
+        struct ran_document d = document();
+        struct ran_error err = {0};
+        double value[L], late[L], alone[L];
+        float logits[TOY_C];
+        struct toy t;
+
+        toy_init(&t, c, 24, 0.3);
+        struct ran_model *m = model_of(&t);
+        struct ran_state *s = ran_state_new(m, NULL, &err);
+        CHECK_OK(ran_classify(m, s, &d, logits, NULL, &err), err);
+        for (size_t class = 0; class < TOY_C; class++) {
+                struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+                double whole = odds_of(c, logits, class) -
+                               odds_of(c, ran_linear_of(&t.p)->bias, class);
+
+                CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+                for (size_t again = 0; again < 2; again++) {
+                        CHECK_OK(ran_explain_label(e, 0, class, RAN_EXPLAIN_BEST, value, &err),
+                                 err);
+                        CHECK(fabs(whole) > 0.01);
+                        CHECK_NEAR(sum(value, L), whole, 1e-4 * fmax(1, fabs(whole)));
+                }
+                CHECK_OK(ran_explain_label(e, 0, class, 0, late, &err), err);
+                ran_explainer_free(e);
+                e = ran_explainer_new(m, NULL, &err);
+                CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+                CHECK_OK(ran_explain_label(e, 0, class, 0, alone, &err), err);
+                CHECK(memcmp(late, alone, sizeof alone) == 0);
+                ran_explainer_free(e);
+        }
+        ran_state_free(s);
+        ran_model_free(m);
+        toy_release(&t);
+}
+
+TEST(explain_parts_of_a_frozen_encoder_add_up_to_the_odds)
+{
+        struct ran_config c = toy_config();
+
+        c.frozen = true;
+        c.linear.wide = 40;
+        c.ran.cell = RAN_CELL_PRENORM;
+        check_parts(&c);
+        c.ran.vector = true;
+        check_parts(&c);
+        c.classify.multilabel = true;
+        check_parts(&c);
+        c.ran.vector = false;
+        c.encoder = RAN_ENCODER_TRANSFORMER;
+        check_parts(&c);
+        c.encoder = RAN_ENCODER_STATIC;
+        check_parts(&c);
+}
+
+/* Rows that nothing joins: each token's part is its own row's. */
+TEST(explain_the_part_of_a_token_is_what_its_row_adds)
+{
+        struct ran_config c = toy_config();
+        struct ran_document d = document();
+        struct ran_error err = {0};
+        double value[L], weights = 0;
+        struct toy t;
+
+        c.frozen = c.classify.multilabel = true;
+        c.linear.wide = 40;
+        c.encoder = RAN_ENCODER_STATIC;
+        toy_init(&t, &c, 25, 0.3);
+        clear_linear(&t);
+        struct ran_model *m = model_of(&t);
+        struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+        CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+        CHECK_OK(ran_explain_label(e, 0, 1, RAN_EXPLAIN_BEST, value, &err), err);
+        for (size_t i = 0; i < L; i++)
+                weights += (double)ran_document_vector_weight(&t.p, i);
+        for (size_t i = 0; i < L; i++) {
+                double own = 0;
+
+                for (size_t f = 0; f < c.dim; f++)
+                        own += (double)t.embed[i * c.dim + f] *
+                               (double)ran_linear_of(&t.p)->dense[f * t.C + 1];
+                CHECK_NEAR(value[i],
+                           own * (double)ran_document_vector_weight(&t.p, i) / weights, 1e-5);
+        }
         ran_explainer_free(e);
         ran_model_free(m);
         toy_release(&t);

@@ -260,7 +260,10 @@ void ran_layer_memory_lay_out(struct ran_workspace *w, struct ran_arena *k)
                      review = ran_review_scratch(w);
 
         for (size_t l = 0; l < w->c->layers; l++) {
-                lay_out_cells(w, k, &own->cells[l]);
+                if (l == 0 || w->training)
+                        lay_out_cells(w, k, &own->cells[l]);
+                else
+                        own->cells[l] = own->cells[0]; /* the last cells below are read first */
                 if (w->training) {
                         own->y[l] = ran_arena_take(k, floats);
                         w->x[l + 1] = ran_arena_take(k, floats);

@@ -360,6 +360,9 @@ void ran_vectors_take_rows_bwd(struct ran_workspace *w);
 void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dv);
+/* See vector_parts in nn/part.h. */
+void ran_vectors_parts(struct ran_workspace *w, const struct ran_params *p, const float *g,
+                       double *value);
 
 /* The inner width F of the feed-forward part of a prenorm cell. */
 static inline size_t ran_prenorm_feed(const struct ran_config *c)

@@ -8,6 +8,7 @@
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
+#include "nn/encoder.h"
 #include "nn/task.h"
 #include "part/ran/layer.h"
 #include "ran/model.h"
@@ -82,6 +83,24 @@ void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_
         memcpy(u, own->rows + b * D, D * sizeof *u);
         ran_gemm(u, D, y, D, 1, q->vector_w, 1, D, 1, D, D, true);
         ran_unit(v, u, D, 1);
+}
+
+void ran_vectors_parts(struct ran_workspace *w, const struct ran_params *p, const float *g,
+                       double *value)
+{
+        const struct ran_join_params *q = p->once;
+        const struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        const size_t D = w->D, L = w->packed->L;
+        const double length = sqrt(ran_dot(own->sum, own->sum, D)),
+                     share = length > 0 ? 1 / ((double)L * length) : 0;
+        float *of_outputs = own->outputs; /* W^T g */
+
+        ran_gemm(of_outputs, D, g, D, 1, q->vector_w, D, 1, 1, D, D, false);
+        for (size_t t = 0; t < L; t++)
+                value[t] += share * ran_dot(of_outputs, w->x[w->c->layers] + t * D, D);
+        ran_encode_embed(w, p); /* scoring has the outputs in their place */
+        for (size_t t = 0; t < L; t++)
+                value[t] += share * ran_dot(g, w->x[0] + t * D, D);
 }
 
 void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,

@@ -2,6 +2,7 @@
 #include "part/vectors/document-vector.h"
 #include "math/elementary.h"
 #include "math/simd.h"
+#include "nn/encoder.h"
 #include "nn/lm-groups.h"
 #include "nn/part.h"
 
@@ -155,6 +156,31 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
         memset(w->dlast, 0, w->packed->B * w->D * sizeof *w->dlast);
         if (ran_config_has_layers(w->c))
                 add_mean_bwd(w, p, dv + w->D);
+}
+
+bool ran_document_vector_adds_up(const struct ran_config *c)
+{
+        return c->linear.layer == 0 && ran_config_has_token_outputs(c) &&
+               (!ran_config_has_vector(c) || (ran_encoder_of(c)->vector_adds_up != NULL &&
+                                              ran_encoder_of(c)->vector_adds_up(c)));
+}
+
+void ran_document_vector_parts(struct ran_workspace *w, const struct ran_params *p, const float *g,
+                               double *value)
+{
+        const size_t D = w->D, L = w->packed->L;
+
+        if (ran_config_has_vector(w->c)) {
+                w->parts.encoder->vector_parts(w, p, g, value);
+                return;
+        }
+        const double share = (double)share_of(w, p, 0);
+        for (size_t t = 0; t < L && ran_document_vector_width(w->c) > D; t++)
+                value[t] += share * (double)weight_of(w, p, t) *
+                            ran_dot(g + D, w->x[w->c->layers] + t * D, D);
+        ran_encode_embed(w, p); /* scoring has the outputs in their place */
+        for (size_t t = 0; t < L; t++)
+                value[t] += share * (double)weight_of(w, p, t) * ran_dot(g, w->x[0] + t * D, D);
 }
 
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
