@@ -230,12 +230,13 @@ static void add_point(struct ran_explainer *e, size_t row, double u, double part
         add_predictors(e, row, w->head.dlogits + row * e->m->C, part, value);
 }
 
-/* In e->weight: the mean gradient of the log odds on the straight way from the biases to the
- * document's logits. With these weights, what the logits gain adds up to what the log odds gain. */
+/* In e->weight: the mean gradient of the log odds on the straight way from 0 to the document's
+ * logits. With these weights, the logits add up to what the log odds have more than without them.
+ */
 static void average_odds(struct ran_explainer *e, size_t c)
 {
         enum { PARTS = 256 };
-        const float *bias = ran_linear_of(&e->m->params)->bias, *end = e->workspace.head.logits;
+        const float *end = e->workspace.head.logits;
         const size_t C = e->m->C;
         float *here = e->weight + C;
 
@@ -244,13 +245,15 @@ static void average_odds(struct ran_explainer *e, size_t c)
                 const float u = ((float)i + 0.5f) / PARTS;
 
                 for (size_t k = 0; k < C; k++)
-                        e->logits[k] = bias[k] + u * (end[k] - bias[k]);
+                        e->logits[k] = u * end[k];
                 odds_bwd(&e->m->config, here, e->logits, C, c);
                 ran_simd->axpy(e->weight, 1.0f / PARTS, here, C);
         }
 }
 
-/* The tokens' parts in the logits, which are sums over tokens. */
+/* The tokens' parts in the logits, which are sums over tokens. A vector counts by how it differs
+ * from the mean of the training documents, and the biases have what the mean comes to
+ * (data/dense.h): so each token has its share of them. */
 static void add_up(struct ran_explainer *e, size_t c, double *value)
 {
         const struct ran_part_list *parts = &e->workspace.parts;
@@ -262,6 +265,9 @@ static void add_up(struct ran_explainer *e, size_t c, double *value)
                 if (parts->part[i]->explain_features != NULL)
                         parts->part[i]->explain_features(&e->workspace, &e->m->params, e->m->C,
                                                          e->weight, value);
+        const double bias = ran_dot(e->weight, ran_linear_of(&e->m->params)->bias, e->m->C);
+        for (size_t t = 0; t < e->packed.L; t++)
+                value[t] += bias / (double)e->packed.L;
         e->moved = true; /* its outputs are gone */
 }
 

@@ -615,12 +615,13 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
  * 2017). The values add up to the log odds less those of as many empty tokens, the more exactly the
  * more steps. One forward and one backward pass a step.
  *
- * RAN_EXPLAIN_BEST: the values add up to the log odds less those of the biases alone, exactly,
- * where the logits are sums over tokens: those of a linear model that reads n-grams and vectors of
- * documents made by a frozen encoder (its pooled pretrained windows and `published` cells
- * excepted). A token's value is its output's and row's part in the vector, and its share of its
- * n-grams; what its output takes from its neighbours counts as its own. One forward pass, memory as
- * in scoring. Of other models, 4 steps: enough for the order of the values. */
+ * RAN_EXPLAIN_BEST: the values add up to the log odds less those of logits of 0, exactly, where the
+ * logits are sums over tokens: those of a linear model that reads n-grams and vectors of documents
+ * made by a frozen encoder (its pooled pretrained windows and `published` cells excepted). A
+ * token's value is its output's and row's part in the vector, its share of its n-grams, and an
+ * equal share of the biases; what its output takes from its neighbours counts as its own. One
+ * forward pass, memory as in scoring. Of other models, 4 steps: enough for the order of the values.
+ */
 #define RAN_EXPLAIN_BEST SIZE_MAX
 int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t steps, double *value,
                       struct ran_error *err);

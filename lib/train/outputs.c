@@ -39,6 +39,14 @@ static int ask(struct ran_trainer *t, bool alone, struct ran_task_judged *k, str
                                     t->job->ranks, k->logits, k->linear, err);
 }
 
+/* Where folds have weighed n-grams and vectors, what they found is the prior. */
+static struct ran_ensemble prior_of(const struct ran_trainer *t)
+{
+        if (ran_config_trains_encoder(t->c) || !(t->at.linear.weight > 0))
+                return t->judge.prior;
+        return (struct ran_ensemble){0, t->at.linear.weight, t->at.linear.offset};
+}
+
 int ran_trainer_ask(struct ran_trainer *t, bool alone,
                     int (*work)(struct ran_trainer *t, struct ran_task_judged *k, void *arg,
                                 struct ran_error *err),
@@ -50,7 +58,7 @@ int ran_trainer_ask(struct ran_trainer *t, bool alone,
                                     .C = t->C,
                                     .linear_crf = ran_crf_train_view(t->linear.crf, t->C),
                                     .alone = alone,
-                                    .prior = t->judge.prior,
+                                    .prior = prior_of(t),
                                     .ensemble = t->judge.ensemble,
                                     .losses = t->judge.losses};
         int rc = ask(t, alone, &k, err);

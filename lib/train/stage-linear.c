@@ -35,6 +35,10 @@ static int fit_linear(struct ran_trainer *t, struct ran_error *err)
         t->at.linear.described = chosen.described;
         if (ensemble.linear > 0 && !ran_config_trains_encoder(t->c) && !ran_train_has_dev(t->job))
                 ran_trainer_set_ensemble(t, &ensemble);
+        if (chosen.dense > 0 && t->at.epochs.refit == 0) {
+                t->at.linear.weight = ensemble.linear;
+                t->at.linear.offset = ensemble.offset;
+        }
         return RAN_OK;
 }
 

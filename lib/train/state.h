@@ -14,14 +14,16 @@
  * finite; ANY no NaN; WEIGHT a factor of logits.
  *
  * linear: the fit of the linear model. */
-#define RAN_STATE_LINEAR(X)                                                \
-        X(fitted, FLAG)                                                    \
-        X(cost, WEIGHT)    /* C; 0: not chosen yet */                      \
-        X(ratios, FLAG)    /* as chosen */                                 \
-        X(affixes, SIZE)   /* r of affixes, svm.h */                       \
-        X(dense, SIZE)     /* weight of the vectors of a frozen encoder */ \
-        X(shrinkage, SIZE) /* λ of their covariance, discriminant.h */    \
-        X(described, FLAG) /* descriptions of labels are evidence */
+#define RAN_STATE_LINEAR(X)                                                         \
+        X(fitted, FLAG)                                                             \
+        X(cost, WEIGHT)    /* C; 0: not chosen yet */                               \
+        X(ratios, FLAG)    /* as chosen */                                          \
+        X(affixes, SIZE)   /* r of affixes, svm.h */                                \
+        X(dense, SIZE)     /* weight of the vectors of a frozen encoder */          \
+        X(shrinkage, SIZE) /* λ of their covariance, discriminant.h */             \
+        X(described, FLAG) /* descriptions of labels are evidence */                \
+        X(weight, SIZE)    /* of the ensemble with vectors, by folds; 0: unknown */ \
+        X(offset, NUMBER)
 
 /* pretrained: the first phase (stages.h), once it is over. */
 #define RAN_STATE_PRETRAINED(X)                                                           \

@@ -168,7 +168,7 @@ static void check_path(const struct ran_config *c)
         toy_release(&t);
 }
 
-/* What tokens add is all that the log odds have over those of the biases. A gradient that is asked
+/* What tokens add is all that the log odds have over those of no document. A gradient that is asked
  * for later, which needs more memory, is what it is alone. */
 static void check_parts(const struct ran_config *c)
 {
@@ -182,10 +182,10 @@ static void check_parts(const struct ran_config *c)
         struct ran_model *m = model_of(&t);
         struct ran_state *s = ran_state_new(m, NULL, &err);
         CHECK_OK(ran_classify(m, s, &d, logits, NULL, &err), err);
-        for (size_t class = 0; class < TOY_C; class++) {
+        for (size_t class = 0; class < TOY_C; class ++) {
                 struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
-                double whole = odds_of(c, logits, class) -
-                               odds_of(c, ran_linear_of(&t.p)->bias, class);
+                const float none[TOY_C] = {0};
+                double whole = odds_of(c, logits, class) - odds_of(c, none, class);
 
                 CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
                 for (size_t again = 0; again < 2; again++) {
@@ -226,7 +226,7 @@ TEST(explain_parts_of_a_frozen_encoder_add_up_to_the_odds)
         check_parts(&c);
 }
 
-/* Rows that nothing joins: each token's part is its own row's. */
+/* Rows that nothing joins: each token's part is its own row's, and a share of the bias. */
 TEST(explain_the_part_of_a_token_is_what_its_row_adds)
 {
         struct ran_config c = toy_config();
@@ -247,13 +247,15 @@ TEST(explain_the_part_of_a_token_is_what_its_row_adds)
         for (size_t i = 0; i < L; i++)
                 weights += (double)ran_document_vector_weight(&t.p, i);
         for (size_t i = 0; i < L; i++) {
+                const double bias = (double)ran_linear_of(&t.p)->bias[1] / L;
                 double own = 0;
 
                 for (size_t f = 0; f < c.dim; f++)
                         own += (double)t.embed[i * c.dim + f] *
                                (double)ran_linear_of(&t.p)->dense[f * t.C + 1];
                 CHECK_NEAR(value[i],
-                           own * (double)ran_document_vector_weight(&t.p, i) / weights, 1e-5);
+                           own * (double)ran_document_vector_weight(&t.p, i) / weights + bias,
+                           1e-5);
         }
         ran_explainer_free(e);
         ran_model_free(m);
