@@ -182,10 +182,10 @@ static void check_parts(const struct ran_config *c)
         struct ran_model *m = model_of(&t);
         struct ran_state *s = ran_state_new(m, NULL, &err);
         CHECK_OK(ran_classify(m, s, &d, logits, NULL, &err), err);
-        for (size_t class = 0; class < TOY_C; class++) {
+        for (size_t class = 0; class < TOY_C; class ++) {
                 struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
-                double whole = odds_of(c, logits, class) -
-                               odds_of(c, ran_linear_of(&t.p)->bias, class);
+                double whole =
+                        odds_of(c, logits, class) - odds_of(c, ran_linear_of(&t.p)->bias, class);
 
                 CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
                 for (size_t again = 0; again < 2; again++) {
@@ -252,8 +252,8 @@ TEST(explain_the_part_of_a_token_is_what_its_row_adds)
                 for (size_t f = 0; f < c.dim; f++)
                         own += (double)t.embed[i * c.dim + f] *
                                (double)ran_linear_of(&t.p)->dense[f * t.C + 1];
-                CHECK_NEAR(value[i],
-                           own * (double)ran_document_vector_weight(&t.p, i) / weights, 1e-5);
+                CHECK_NEAR(value[i], own * (double)ran_document_vector_weight(&t.p, i) / weights,
+                           1e-5);
         }
         ran_explainer_free(e);
         ran_model_free(m);
