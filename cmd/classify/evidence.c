@@ -1,4 +1,4 @@
-/* evidence.c - the passages that decided the label of a document: the gradient proposes them, and
+/* evidence.c - the passages that decided the label of a document: gains of tokens propose them, and
  * classifying the document without each of them confirms it (ablation). */
 #include "cmd/classify/evidence.h"
 
@@ -8,7 +8,7 @@
 
 #include "cmd/content/spans.h"
 
-/* Candidate passages for each requested one: the gradient is only a local estimate. */
+/* Candidate passages for each requested one: gains do not say what is left without them. */
 enum { TRIALS = 2 };
 
 #define OPTION(member) offsetof(struct classify_evidence_options, member)
@@ -149,7 +149,7 @@ static int by_position(const void *a, const void *b)
         return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The passages with the largest gains by the gradient, in the order of the document. */
+/* The passages with the largest gains, in the order of the document. */
 static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
 {
         const struct cmd_document *d = e->document;

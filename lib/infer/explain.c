@@ -12,6 +12,7 @@
 #include "nn/head.h"
 #include "infer/model-check.h"
 #include "part/linear/linear-model.h"
+#include "part/vectors/document-vector.h"
 #include "ran/model.h"
 #include "ran/math.h"
 
@@ -26,7 +27,7 @@ struct ran_explainer {
         struct ran_params none; /* no gradient of a weight is wanted */
         bool moved;    /* the workspace holds another point of the path, not the document */
         float *logits; /* (C) of the output in question */
-        float *weight; /* (2, C) */
+        float *weight; /* (2, C), and (F) of features */
         /* For predictors of words: the current document. */
         struct ran_document words;
         uint32_t *positions;
@@ -43,11 +44,11 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
                 return NULL;
         e->m = m;
         e->logits = ran_alloc_floats(m->C, err);
-        e->weight = ran_alloc_floats(2 * m->C, err);
+        e->weight = ran_alloc_floats(2 * m->C + ran_parts_features(&m->config), err);
         if (e->logits == NULL || e->weight == NULL ||
             ran_params_none(&e->none, &m->config, err) != RAN_OK ||
-            ran_workspace_init(&e->workspace, &m->config, !ran_parts_add_up(&m->config), pool,
-                               err) != RAN_OK) {
+            ran_workspace_init(&e->workspace, &m->config, !ran_document_vector_adds_up(&m->config),
+                               pool, err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;
         }
@@ -256,16 +257,16 @@ static void average_odds(struct ran_explainer *e, size_t c)
  * (data/dense.h): so each token has its share of them. */
 static void add_up(struct ran_explainer *e, size_t c, double *value)
 {
-        const struct ran_part_list *parts = &e->workspace.parts;
+        const size_t C = e->m->C;
+        float *g = e->weight + 2 * C;
 
         restore_document(e);
         average_odds(e, c);
         add_predictors(e, 0, e->weight, 1, value);
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->explain_features != NULL)
-                        parts->part[i]->explain_features(&e->workspace, &e->m->params, e->m->C,
-                                                         e->weight, value);
-        const double bias = ran_dot(e->weight, ran_linear_of(&e->m->params)->bias, e->m->C);
+        for (size_t f = 0; f < e->workspace.parts.features; f++)
+                g[f] = (float)ran_dot(e->weight, ran_linear_of(&e->m->params)->dense + f * C, C);
+        ran_document_vector_parts(&e->workspace, &e->m->params, g, value);
+        const double bias = ran_dot(e->weight, ran_linear_of(&e->m->params)->bias, C);
         for (size_t t = 0; t < e->packed.L; t++)
                 value[t] += bias / (double)e->packed.L;
         e->moved = true; /* its outputs are gone */
@@ -281,9 +282,11 @@ static int differentiable(struct ran_explainer *e, struct ran_error *err)
                 return RAN_OK;
         ran_workspace_release(w);
         RAN_TRY(ran_workspace_init(w, &e->m->config, true, pool, err));
-        w->scoring_keys = true;
-        e->moved = true;
-        return ran_workspace_fit(w, &e->packed, e->m->C, err);
+        w->scoring_keys = e->moved = true;
+        if (ran_workspace_fit(w, &e->packed, e->m->C, err) == RAN_OK)
+                return RAN_OK;
+        ran_packed_clear(&e->packed);
+        return RAN_ENOMEM;
 }
 
 /* Points of the path: enough for the order of the values. */
@@ -302,7 +305,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
                                 "no label %zu of output %zu: there are %zu and %zu", c, row,
                                 e->m->C, rows);
         memset(value, 0, e->packed.L * sizeof *value);
-        if (steps == RAN_EXPLAIN_BEST && ran_parts_add_up(w->c)) {
+        if (steps == RAN_EXPLAIN_BEST && ran_document_vector_adds_up(w->c)) {
                 add_up(e, c, value);
                 return RAN_OK;
         }

@@ -198,10 +198,6 @@ struct ran_part {
                             struct ran_params *dp, float *dv);
         void (*feature_rows_bwd)(struct ran_workspace *w, const struct ran_params *p,
                                  const float *dv);
-        /* Whether the features are sums over tokens; then as vector_parts. */
-        bool (*features_add_up)(const struct ran_config *c);
-        void (*feature_parts)(struct ran_workspace *w, const struct ran_params *p, const float *g,
-                              double *value);
 
         bool predicts;
         /* Rows of its table, one for each bucket of features. */
@@ -226,10 +222,6 @@ struct ran_part {
         void (*explain)(const struct ran_workspace *w, const struct ran_params *p,
                         const struct ran_document *d, size_t C, size_t output, const float *weight,
                         double scale, double *value);
-        /* The same of features that other parts make, where they add up; `explain` leaves them out.
-         */
-        void (*explain_features)(struct ran_workspace *w, const struct ran_params *p, size_t C,
-                                 const float *weight, double *value);
 };
 
 /* ran_part_NAME, for each line of RAN_PARTS. */
@@ -257,8 +249,6 @@ const struct ran_part *ran_parts_abreast(const struct ran_config *c);
 bool ran_parts_stream(const struct ran_config *c);
 /* The features of documents that parts make for predictors; 0: none do. */
 size_t ran_parts_features(const struct ran_config *c);
-/* Whether those are sums over tokens. */
-bool ran_parts_add_up(const struct ran_config *c);
 /* The rows of the tables of predictors; 0: there is none. */
 size_t ran_parts_rows(const struct ran_config *c);
 /* Floats of the panels that scoring keeps of weights; 0 with kernels that need none. */

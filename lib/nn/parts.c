@@ -205,14 +205,6 @@ bool ran_parts_stream(const struct ran_config *c)
                ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
 }
 
-bool ran_parts_add_up(const struct ran_config *c)
-{
-        for (int i = 0; i < RAN_PARTS_MOST; i++)
-                if (ran_part_table[i]->features != NULL && ran_part_table[i]->is_in(c))
-                        return ran_part_table[i]->features_add_up(c);
-        return false;
-}
-
 size_t ran_parts_features(const struct ran_config *c)
 {
         size_t n = 0;

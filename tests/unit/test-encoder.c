@@ -616,3 +616,23 @@ TEST(encoder_memory_grows_with_the_length_and_no_faster)
         }
         toy_release(&t);
 }
+
+/* Only rows and last cells go from layer to layer. */
+TEST(encoder_layers_share_their_memory_when_scoring)
+{
+        struct ran_config c = toy_config();
+        double bytes[2];
+
+        for (int cell = RAN_CELL_GATED; cell <= RAN_CELL_PUBLISHED; cell++) {
+                for (size_t i = 0; i < 2; i++) {
+                        struct toy t;
+
+                        c.ran.cell = cell;
+                        c.layers = 1 + 4 * i;
+                        toy_init(&t, &c, 9, 0.3);
+                        bytes[i] = bytes_for(&t, 10000, false);
+                        toy_release(&t);
+                }
+                CHECK_NEAR(bytes[0], bytes[1], 0);
+        }
+}

@@ -601,7 +601,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 
         out->linear = ran_arena_take(k, B * C);
         out->dense = ran_arena_take(k, dense);
-        out->ddense = ran_arena_take(k, dense);
+        out->ddense = ran_arena_take(k, w->training ? dense : 0);
         out->grams = (size_t *)ran_arena_take(k, FLOATS_OF(size_t) * B);
         out->gram_row = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
         out->gram_times = (uint32_t *)ran_arena_take(k, FLOATS_OF(uint32_t) * runs);
@@ -651,27 +651,19 @@ static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_
         }
 }
 
-/* The adjoint of the features, from that of the logits. */
-static float *dense_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dlogits,
-                        size_t C)
-{
-        const float *weight = ran_linear_of(p)->dense;
-        float *d = memory_of(w)->ddense;
-
-        for (size_t f = 0; f < w->parts.features; f++)
-                d[f] = (float)ran_dot(dlogits, weight + f * C, C);
-        return d;
-}
-
 static void add_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                     size_t C)
 {
         const struct ran_part_list *parts = &w->parts;
-        float *d = dense_bwd(w, p, w->head.dlogits, C);
+        struct memory *h = memory_of(w);
+        const float *weight = ran_linear_of(p)->dense;
+        const size_t F = w->parts.features;
 
+        for (size_t f = 0; f < F; f++)
+                h->ddense[f] = (float)ran_dot(w->head.dlogits, weight + f * C, C);
         for (size_t i = 0; i < parts->n; i++)
                 if (parts->part[i]->feature_bwd != NULL)
-                        parts->part[i]->feature_bwd(w, p, dp, d);
+                        parts->part[i]->feature_bwd(w, p, dp, h->ddense);
 }
 
 static void add_rows_bwd(struct ran_workspace *w, const struct ran_params *p)
@@ -775,17 +767,6 @@ static void explain(const struct ran_workspace *w, const struct ran_params *p,
         }
 }
 
-static void explain_features(struct ran_workspace *w, const struct ran_params *p, size_t C,
-                             const float *weight, double *value)
-{
-        const struct ran_part_list *parts = &w->parts;
-        const float *g = dense_bwd(w, p, weight, C);
-
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->feature_parts != NULL)
-                        parts->part[i]->feature_parts(w, p, g, value);
-}
-
 const struct ran_part ran_part_linear = {
         .is_in = is_in,
         .check = check,
@@ -803,5 +784,4 @@ const struct ran_part ran_part_linear = {
         .add_bwd = add_bwd,
         .add_rows_bwd = add_rows_bwd,
         .explain = explain,
-        .explain_features = explain_features,
 };

@@ -193,7 +193,7 @@ struct ran_join_params {
         X(fresh_in, fresh *(D > E ? D : E)) /* see ran_window_linear */                      \
         X(fresh_out, fresh *(projected > D ? projected : D))
 
-/* X(field, floats): the cells of a layer. */
+/* X(field, floats): the cells of a layer; when scoring, all layers have the same memory in turn. */
 #define RAN_CELLS(X)                                                                               \
         X(G, states *D)    /* all states */                                                        \
         X(below, B *D)     /* last cells of the layer below: equation (1) */                       \

@@ -160,7 +160,7 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 
 bool ran_document_vector_adds_up(const struct ran_config *c)
 {
-        return c->linear.layer == 0 && ran_config_has_token_outputs(c) &&
+        return c->frozen && c->linear.layer == 0 && ran_config_has_token_outputs(c) &&
                (!ran_config_has_vector(c) || (ran_encoder_of(c)->vector_adds_up != NULL &&
                                               ran_encoder_of(c)->vector_adds_up(c)));
 }

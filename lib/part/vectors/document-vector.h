@@ -38,8 +38,8 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
                              struct ran_params *dp, float *dv);
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,
                                   const float *dv);
-/* Whether v is a sum over tokens; adds to value (L) the part of each in g · v, of the one document
- * at hand after ran_encode (see vector_parts in nn/part.h). */
+/* Whether a frozen encoder's v is a sum over tokens; then adds to value (L) the part of each in
+ * g · v, of the one document at hand after ran_encode (see vector_parts in nn/part.h). */
 bool ran_document_vector_adds_up(const struct ran_config *c);
 void ran_document_vector_parts(struct ran_workspace *w, const struct ran_params *p, const float *g,
                                double *value);

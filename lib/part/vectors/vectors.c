@@ -72,6 +72,4 @@ const struct ran_part ran_part_vectors = {
         .feature = ran_document_vector,
         .feature_bwd = ran_document_vector_bwd,
         .feature_rows_bwd = ran_document_vector_rows_bwd,
-        .features_add_up = ran_document_vector_adds_up,
-        .feature_parts = ran_document_vector_parts,
 };
