@@ -66,7 +66,8 @@ cmd_library := $(BUILD)/libcmd.a
 
 # The kernels are compiled once for each instruction set; a table picks one when a program starts.
 # The plain ones, without fused multiplications, are for RAN_ISA=portable.
-ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+machine := $(shell $(CC) -dumpmachine 2>/dev/null)
+ifneq ($(filter x86_64-%,$(machine)),)
 simd := base plain8 plain16 avx2 avx512
 DEFINES := -DRAN_HAVE_X86
 branches := -fcf-protection
@@ -74,6 +75,8 @@ else
 simd := base
 branches := -mbranch-protection=standard
 endif
+# The old unit computes everything in long double, and some vectors not at all.
+DEFINES += $(if $(filter i386-% i486-% i586-% i686-%,$(machine)),-msse2 -mfpmath=sse)
 simd_flags_base    := -DRAN_LANES=4
 simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
 simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2
