@@ -139,14 +139,15 @@ static size_t string_end(const struct text_line *text, size_t at)
         return at < text->n ? at : text->n;
 }
 
-static const char source_begin[] = "{\"source\":\"", target_begin[] = "\",\"target\":\"";
+/* Bytes before the source, and between it and the target. */
+enum { SOURCE_BEGIN = sizeof "{\"source\":\"" - 1, TARGET_BEGIN = sizeof "\",\"target\":\"" - 1 };
 
 /* Where the string with the byte `at` begins: that of the target, or of the source. */
 static size_t string_of(const struct text_line *text, size_t at)
 {
-        const size_t begin = sizeof source_begin - 1, end = string_end(text, begin);
+        const size_t begin = SOURCE_BEGIN, end = string_end(text, begin);
 
-        return at < end ? begin : end + sizeof target_begin - 1;
+        return at < end ? begin : end + TARGET_BEGIN;
 }
 
 /* Bytes of the line of the file. */
@@ -180,8 +181,7 @@ static const char *blames(const struct text_line *text)
 {
         const size_t valid = ran_utf8_valid(text->s, text->n);
 
-        return valid < text->n && string_of(text, valid) > sizeof source_begin - 1 ? target_name
-                                                                                   : source_name;
+        return valid < text->n && string_of(text, valid) > SOURCE_BEGIN ? target_name : source_name;
 }
 
 static const struct import_format format = {

@@ -26,8 +26,7 @@ static struct option_name option_name(const struct ran_field *field)
 static int number_refused(const struct ran_field *field, const char *text, struct ran_error *err)
 {
         bool whole = field->type == RAN_FIELD_SIZE;
-        double high = whole && field->high > (double)RAN_FIELD_LARGEST ? (double)RAN_FIELD_LARGEST
-                                                                       : field->high;
+        double high = whole ? fmin(field->high, (double)RAN_FIELD_LARGEST) : field->high;
         struct ran_buf range = {0};
 
         if (isfinite(field->low)) {
@@ -63,7 +62,7 @@ static int set_size(const struct ran_field *field, size_t *value, const char *te
         size_t n;
 
         if (!ran_parse_size(text, strlen(text), &n) || (double)n < field->low ||
-            (double)n > field->high || n > RAN_FIELD_LARGEST)
+            (double)n > fmin(field->high, (double)RAN_FIELD_LARGEST))
                 return number_refused(field, text, err);
         *value = n;
         return RAN_OK;

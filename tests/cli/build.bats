@@ -54,13 +54,22 @@ commands() {
 }
 
 @test "build: the C library checks sizes where it can, and where nobody else does [all]" {
-  commands | grep -q -e '-D_FORTIFY_SOURCE=[23] '
+  commands CFLAGS=-O2 | grep -q -e '-D_FORTIFY_SOURCE=[23] '
   for cflags in -g -O0 '-O2 -O0' '-O1 -fsanitize=address' '-O2 -D_FORTIFY_SOURCE=1'; do
     commands CFLAGS="$cflags" >seen
     run ! grep -e '-D_FORTIFY_SOURCE=[23]' seen
   done
   commands CPPFLAGS=-D_FORTIFY_SOURCE=1 >seen
   run ! grep -e '-D_FORTIFY_SOURCE=[23]' seen
+}
+
+@test "build: a warning ends the build of a developer, not of whoever installs the programs" {
+  unset WARNINGS
+  commands >seen
+  grep -q -e '-Wall -Wextra' seen
+  run ! grep -e -Werror seen
+  WARNINGS='-Wall -Werror' commands >seen
+  grep -q -e '-Wall -Werror.*error[.]c$' seen
 }
 
 @test "build: what the user says comes last" {

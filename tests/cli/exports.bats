@@ -68,6 +68,7 @@ same() {
 }
 
 @test "exports: an array of one line takes no more memory than its records [all]" {
+  ! grep -q -e -fsanitize "$RAN_BIN/flags" || skip "a sanitizer takes terabytes of address space"
   jq -cn '[range(300000) | {text: "a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c a b c"}]' | tr -d '\n' >big.json
   run -0 bash -c 'ulimit -v 400000 && ran-tokenize encode -j 1 --vocab vocab.json --only big.json | wc -l'
   [ "$output" -eq 300000 ]

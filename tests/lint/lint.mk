@@ -60,9 +60,9 @@ states := -Xclang -analyzer-config -Xclang max-nodes=40000
 $(BUILD)/lint/%.analysed: %.c .clang-tidy tests/lint/lint.mk $(BUILD)/flags $(BUILD)/packages
 	@mkdir -p $(@D)
 	@echo '  LINT  $<'
-	$(Q)gcc $(ALL_CFLAGS) -O1 $(kernel) -fanalyzer $($<-except) -MMD -MP -MF $(@:.analysed=.d) -MT $@ \
+	$(Q)gcc $(ALL_CFLAGS) -Werror -O1 $(kernel) -fanalyzer $($<-except) -MMD -MP -MF $(@:.analysed=.d) -MT $@ \
 	  -c -o $@.o $<
-	$(Q)clang-tidy --quiet --checks="$(unless)" $< -- $(ALL_CFLAGS) $(kernel) $(states) 2>$@.log || { cat $@.log; exit 1; }
+	$(Q)clang-tidy --quiet --checks="$(unless)" $< -- $(ALL_CFLAGS) -Werror $(kernel) $(states) 2>$@.log || { cat $@.log; exit 1; }
 	@rm -f $@.o
 	@touch $@
 -include $(analysed:.analysed=.d)
