@@ -270,6 +270,13 @@ extra() {
   run -0 ran-train classify --dry-run many.jsonl
   [[ $output == *'not initialised from the base model english, which would take about 167 s of CPU time for 2000040 words; --base english does so'* ]]
   begun --base english many.jsonl
+  # with several labels: 199,920 and 200,025 words
+  sed 's/"label": *\("[^"]*"\)/"labels":[\1]/' many.jsonl | head -n 1905 >several.jsonl
+  head -n 1904 several.jsonl >most.jsonl
+  run -0 ran-train classify --dry-run most.jsonl
+  [[ $output == *'only 199920 words'* ]]
+  run -0 ran-train classify --dry-run several.jsonl
+  [[ $output == *'not initialised from the base model english, which would take'* ]]
   # for tag: 99,960 and 100,065 words
   head -n 953 many.jsonl | jq -c '{tokens: (.text | split(" ")[:105]), tags: (["B-X"] + [range(104) | "O"])}' >tagged.jsonl
   head -n 952 tagged.jsonl >most.jsonl

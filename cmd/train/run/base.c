@@ -17,7 +17,7 @@
 
 /* Words of all documents: up to here a base model helps a tagger, and the vectors of a classifier's
  * are worth their time (share/models/README.md). Folds leave vectors out that do not help. */
-enum { FEW_WORDS = 2000000, FEW_WORDS_OF_TAGGER = 100000 };
+enum { FEW_WORDS = 2000000, FEW_WORDS_OF_SEVERAL = 200000, FEW_WORDS_OF_TAGGER = 100000 };
 /* Words a second and core, about, of a processor with AVX-512. */
 static const double words_a_second = 12000;
 /* The share of running words that are whole tokens of it: 0.91 to 0.95 of news, reviews and
@@ -25,9 +25,12 @@ static const double words_a_second = 12000;
  * do not. */
 static const double enough_known = 0.75, enough_known_of_tagger = 0.88;
 
-static size_t few_words(const struct train_session *s)
+/* With several labels a document, n-grams alone are as good from there on. */
+static size_t few_words(const struct train_session *s, bool several)
 {
-        return s->task->of_documents ? FEW_WORDS : FEW_WORDS_OF_TAGGER;
+        return !s->task->of_documents ? FEW_WORDS_OF_TAGGER
+               : several              ? FEW_WORDS_OF_SEVERAL
+                                      : FEW_WORDS;
 }
 
 /* NULL: none. A tagger trains a whole encoder: best one that predicted masked tokens. */
@@ -179,14 +182,15 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         ran_counter_report(words, &count);
         const uint64_t own = count.words - counted->of_texts;
         const double seconds = (double)own / words_a_second;
-        if (own > few_words(s) && !(s->task->of_documents && is_wanted(s))) {
+        const bool several = counted->several || s->config.classify.multilabel;
+        if (own > few_words(s, several) && !(s->task->of_documents && is_wanted(s))) {
                 if (s->task->of_documents)
                         cmd_note("not initialised from the base model %s, which would take about "
                                  "%.0f s of CPU time for %" PRIu64 " words; --base %s does so",
                                  name, seconds, own, name);
                 else if (is_wanted(s))
                         cmd_note("not initialised from %s: there are more than %zu words", name,
-                                 few_words(s));
+                                 few_words(s, several));
                 return NULL;
         }
         struct ran_model *m = load(s, name);
