@@ -77,6 +77,8 @@ branches := -mbranch-protection=standard
 endif
 # The old unit computes everything in long double, and some vectors not at all.
 DEFINES += $(if $(filter i386-% i486-% i586-% i686-%,$(machine)),-msse2 -mfpmath=sse)
+# Where a pointer has 32 bits, files may be longer than one can address.
+DEFINES += $(if $(filter 4,$(shell echo __SIZEOF_POINTER__ | $(CC) -E -P - 2>/dev/null)),-D_FILE_OFFSET_BITS=64)
 simd_flags_base    := -DRAN_LANES=4
 simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
 simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2

@@ -5,8 +5,8 @@
 #include "ran/base.h"
 
 /* Whole numbers up to here survive JSON, where a number may become a double: no other one becomes
- * the same double. */
-#define RAN_FIELD_LARGEST ((UINT64_C(1) << 53) - 1)
+ * the same double. A size_t of 32 bits ends before. */
+#define RAN_FIELD_LARGEST (SIZE_MAX >> (sizeof(size_t) > 4 ? 11 : 0))
 
 /* The value of a field in a struct that its table describes. */
 static inline void *ran_field_at(const struct ran_field *field, void *base)

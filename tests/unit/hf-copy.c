@@ -77,7 +77,8 @@ void hf_drop(const char *folder, const char *name)
 void hf_add_tensor(const char *folder, const char *name, size_t rows, size_t cols, float value,
                    const char *of)
 {
-        size_t n, header_n = 0, begin = 0;
+        size_t n, begin = 0;
+        uint64_t header_n = 0;
         char *bytes = hf_read(folder, "model.safetensors", &n);
         struct ran_buf header = {0};
 

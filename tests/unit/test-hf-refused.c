@@ -235,7 +235,7 @@ TEST(numbers_that_are_not_finite_are_refused)
                 char *bytes = hf_read(folder, "model.safetensors", &n);
 
                 /* The first tensor of all is a norm of the embedding. */
-                size_t header_n;
+                uint64_t header_n;
                 memcpy(&header_n, bytes, 8);
                 memcpy(bytes + 8 + header_n, &bad[i], sizeof *bad);
                 hf_write(folder, "model.safetensors", bytes, n);

@@ -10,8 +10,8 @@
 #include "ran/train.h"
 
 /* The most that is kept, in bytes: `keep` of them in memory, the rest in a file, as ran_spool does
- * it. */
-#define RAN_BELOW_MOST ((size_t)4 << 30)
+ * it; less where that cannot be addressed. */
+#define RAN_BELOW_MOST ((size_t)1 << (sizeof(size_t) > 4 ? 32 : 30))
 
 /* layers: of the encoder, the lowest, that stay; D: the width of a row; keep 0: RAN_SPOOL_KEEP.
  * NULL: memory ran out. */
