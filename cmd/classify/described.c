@@ -43,9 +43,7 @@ static void check(const struct classify_options *o, const struct ran_model *m)
 /* An encoder reads letters of any language, and makes something of them. */
 static void say_words(const struct classify_options *o, const struct ran_label_words *words)
 {
-        const double most = 0.2;
-
-        if ((double)words->broken > most * (double)words->tokens)
+        if (ran_label_words_are_foreign(words))
                 cmd_caution("%s: %zu of %zu tokens of the descriptions are unknown to %s or parts "
                             "of words: write them in the language that the model has learned, and "
                             "in common words",

@@ -395,6 +395,11 @@ struct reader {
         double length;               /* the sum of their lengths */
 };
 
+bool ran_label_words_are_foreign(const struct ran_label_words *words)
+{
+        return words->broken > 3 && 5 * words->broken > words->tokens;
+}
+
 static void count_words(const struct reader *r, struct ran_label_words *words)
 {
         const struct ran_tokenizer *tokenizer = r->m->tokenizer;

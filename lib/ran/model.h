@@ -460,11 +460,13 @@ struct ran_label_texts *ran_label_texts_of_names(char *const *names, size_t C, c
 void ran_label_texts_free(struct ran_label_texts *t);
 size_t ran_label_texts_count(const struct ran_label_texts *t);                /* C, at least 2 */
 const char *ran_label_texts_label(const struct ran_label_texts *t, size_t c); /* as first named */
-/* The tokens of the descriptions, and how many of them are unknown or continue a word: more than a
- * fifth, and the descriptions are hardly in a language of the model. */
+/* The tokens of the descriptions, and how many of them are unknown or continue a word. */
 struct ran_label_words {
         size_t tokens, broken;
 };
+/* Whether these are so many, a fifth and more than three, that the descriptions are hardly in a
+ * language of the model. */
+bool ran_label_words_are_foreign(const struct ran_label_words *words);
 /* v (C, ran_embedder_width(e)) of length 1: the mean of the vectors, of length 1, of a label's
  * descriptions; e is of model m. *length: the mean length of vectors before. RAN_EFORMAT for a
  * description without a known token, and for two that the model reads alike. */

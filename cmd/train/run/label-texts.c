@@ -7,9 +7,6 @@
 
 #include "cmd/options/message.h"
 
-/* Tokens that are unknown or parts of words: with more, names are codes. */
-static const double most_broken = 0.2;
-
 static bool is_file(const struct train_session *s)
 {
         const char *name = s->options->file.label_texts;
@@ -105,7 +102,7 @@ static void read_vectors(struct train_session *s, const struct ran_label_texts *
                           ran_label_texts_vectors(t, m, e, v, &length, &words, &err) == RAN_OK;
         if (!read && is_file(s))
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        const bool broken = (double)words.broken > most_broken * (double)words.tokens;
+        const bool broken = ran_label_words_are_foreign(&words);
         if (broken && is_file(s))
                 cmd_warn("%s: %zu of %zu tokens of the descriptions are unknown to the base model "
                          "or parts of words: write them in its language, and in common words",
