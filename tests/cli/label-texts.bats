@@ -88,7 +88,7 @@ fails() {
 @test "label-texts: a model that has labels, or no vectors, is refused, and english is named" {
   fails 2 '--labels: linear.ran is a classifier and has its labels (warm, ...): give a model that makes vectors, such as english' \
     -m linear.ran --labels rain,sun
-  for i in 1 2 3 4; do
+  for _ in 1 2 3 4; do
     echo '{"tokens": ["Ann", "sat"], "tags": ["B-PER", "O"]}'
   done | ran-train tag -q --encoder none -o tagger.ran
   fails 2 '--label-texts: tagger.ran has no encoder, and makes no vectors of documents: give a model that does, such as english' \
