@@ -308,7 +308,8 @@ asan-sample: ## of make asan the main tests: all unit tests, and SAMPLE files of
 .PHONY: tsan
 tsan: ## unit tests and tests of the programs that use several threads, under the thread sanitizer
 	@share/setup build test
-	@$(tsan) unit cli cli_tests=tests/cli/threads.bats unit_tests='$(call tsan_tests,$(threaded))'
+	@$(tsan) unit unit_tests='$(call tsan_tests,$(threaded))'
+	@$(tsan) cli TESTS=all cli_tests=tests/cli/threads.bats
 	@$(tsan) unit unit_named=thread unit_tests='$(call tsan_tests,$(filter-out $(threaded),$(threads_named)))'
 threaded := pool batch score evaluate text-fast svm resume
 threads_named = $(patsubst tests/unit/test-%.c,%,$(shell grep -l '^TEST.*thread' tests/unit/test-*.c))

@@ -198,7 +198,7 @@ TEXTS
   run ! cmp -s names.ran none.ran
   # Numbers and codes say nothing, nor do names of which none is known.
   for names in '{football: "0", cooking: "1", astronomy: "2"}' '{football: "B-12", cooking: "B-13", astronomy: "C-1"}' '{football: "B-12x", cooking: "Qz-7", astronomy: "Xq-9"}'; do
-    jq -c ".label = $names[.label]" three.jsonl >codes.jsonl
+    jq -c ".label = ${names}[.label]" three.jsonl >codes.jsonl
     run -0 ran-train classify --no-dev -o codes.ran codes.jsonl
     [[ $output != *'names of the labels'* ]]
     ran-train classify -q --no-dev --label-texts none -o none.ran codes.jsonl

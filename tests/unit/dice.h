@@ -18,7 +18,7 @@ static inline double dice_real(struct dice *d, double low, double high)
 /* From low to high, both included. */
 static inline size_t dice_size(struct dice *d, size_t low, size_t high)
 {
-        return low + (size_t)ran_random_draw(d->key, d->at++) % (high - low + 1);
+        return low + (size_t)(ran_random_draw(d->key, d->at++) % ((uint64_t)high - low + 1));
 }
 
 static inline bool dice_coin(struct dice *d)

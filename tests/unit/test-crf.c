@@ -430,5 +430,5 @@ TEST(crf_scratch_is_counted_without_overflow)
                 CHECK_SIZE(ran_crf_scratch(chained, SIZE_MAX / 4, 9), SIZE_MAX);
                 CHECK_SIZE(ran_crf_scratch(chained, 1, SIZE_MAX / 2), SIZE_MAX);
         }
-        CHECK_SIZE(ran_crf_scratch(true, 1, (size_t)1 << 32), SIZE_MAX);
+        CHECK_SIZE(ran_crf_scratch(true, 1, (size_t)1 << 4 * sizeof(size_t)), SIZE_MAX);
 }

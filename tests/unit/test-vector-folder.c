@@ -282,7 +282,7 @@ TEST(files_without_an_end_are_refused)
         put(folder, "tokenizer.json", TOKENIZER, strlen(TOKENIZER));
         put_tensors(folder, "{" ROWS("F32", "4", "32") "}", rows, sizeof rows);
         put(folder, "config.json", "{}", 2);
-        REQUIRE(truncate(path, (off_t)1 << 33) == 0); /* without blocks */
+        REQUIRE(truncate(path, INT64_C(1) << 33) == 0); /* without blocks */
         CHECK_STR(read_folder(folder), "error: FOLDER/config.json has more than 1048576 bytes, too "
                                        "many for such a file");
         remove_folder(folder);
