@@ -44,10 +44,11 @@ static int admit(struct train_reader *r, const struct cmd_line *line,
         (void)line;
         (void)wanted;
         if (r->data->set.B > 0 && none != (*without > 0))
-                return ran_fail(err, RAN_EFORMAT,
-                                "the document has %s label, and those before it have %s: give texts "
-                                "without labels in a file of their own, with --unlabelled",
-                                none ? "no" : "a", none ? "one" : "none");
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the document has %s label, and those before it have %s: give texts "
+                        "without labels in a file of their own, with --unlabelled",
+                        none ? "no" : "a", none ? "one" : "none");
         *without += none;
         return RAN_OK;
 }

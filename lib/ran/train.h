@@ -254,7 +254,7 @@ struct ran_train_report {
         bool improved;
         bool first_encoder; /* with REPORT_END: the refit made it worse, so the first encoder is
                                kept */
-        bool described; /* descriptions or names of the labels are evidence */
+        bool described;     /* descriptions or names of the labels are evidence */
         bool linear_only;   /* with REPORT_KEPT and later: the encoder did not help, only the linear
                                model is used */
         bool encoder_only;  /* likewise: the linear model did not help */

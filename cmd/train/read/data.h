@@ -91,9 +91,9 @@ struct train_source {
         double soft_share;
         bool several, judge;
         const char *label_texts; /* the file that names all labels, or NULL */
-        const char *weight; /* member with the weight of a document; NULL: none */
-        const char *group;  /* member whose equal values keep documents together in a split; or
-                             * NULL */
+        const char *weight;      /* member with the weight of a document; NULL: none */
+        const char *group;       /* member whose equal values keep documents together in a split; or
+                                  * NULL */
         /* Word vectors whose words a learned vocabulary includes, too; NULL: none. */
         struct ran_vectors *vectors;
         size_t vector_words;

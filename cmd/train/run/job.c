@@ -177,8 +177,7 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_double(training, s->dev_share);
         }
         if (s->train.without_label > 0)
-                ran_buf_printf(training, "%s\"labels_guessed\":true",
-                               training->len > 0 ? "," : "");
+                ran_buf_printf(training, "%s\"labels_guessed\":true", training->len > 0 ? "," : "");
         if (file->dev_group != NULL) {
                 ran_buf_str(training, ",\"dev_group\":");
                 ran_buf_json(training, file->dev_group, strlen(file->dev_group));

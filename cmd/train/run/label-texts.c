@@ -138,7 +138,8 @@ void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
         if (s->task->task != RAN_TASK_CLASSIFY || none || !has_vectors(s) || s->train.set.C < 2)
                 return;
         if (s->label_texts == NULL)
-                names = ran_label_texts_of_names(s->train.set.names, s->train.set.C, "labels", NULL);
+                names = ran_label_texts_of_names(s->train.set.names, s->train.set.C, "labels",
+                                                 NULL);
         if (s->label_texts != NULL || (names != NULL && have_words(names)))
                 read_vectors(s, s->label_texts != NULL ? s->label_texts : names);
         ran_label_texts_free(names);
@@ -152,8 +153,7 @@ void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
 
 /* ---- documents without labels ---------------------------------------------------------------- */
 
-void train_label_texts_find_problems(struct train_problems *problems,
-                                     const struct train_session *s)
+void train_label_texts_find_problems(struct train_problems *problems, const struct train_session *s)
 {
         const struct train_options *o = s->options;
         const size_t n = s->train.without_label, C = s->train.set.C;
@@ -198,8 +198,9 @@ void train_label_texts_tell(const struct train_session *s)
         ran_buf_char(&line, '\0');
         if (!line.failed)
                 cmd_note("no document has a label: by the descriptions they are %s%s", line.data,
-                         s->has_dev ? "" : "; nothing shows how often that is right (--dev FILE, "
-                                           "with labels)");
+                         s->has_dev ? ""
+                                    : "; nothing shows how often that is right (--dev FILE, "
+                                      "with labels)");
         ran_buf_release(&line);
 }
 

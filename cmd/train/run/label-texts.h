@@ -8,8 +8,8 @@
 
 /* Before the data are read: opens the file of --label-texts, whose labels are those of the data. */
 void train_label_texts_open(struct train_session *s);
-/* The vectors of the descriptions, for the job. Exits if --label-texts names a file and the training
- * has no vectors of documents. */
+/* The vectors of the descriptions, for the job. Exits if --label-texts names a file and the
+ * training has no vectors of documents. */
 void train_label_texts_job(struct train_session *s, struct ran_train_job *job);
 /* Documents without labels: what cannot be done with them; how many each label got. */
 void train_label_texts_find_problems(struct train_problems *problems,

@@ -36,17 +36,17 @@ struct sums {
 struct work {
         const struct ran_discriminant *k;
         size_t F, C;
-        float *x;            /* (n, F) */
-        double *counts;      /* (n) what a row counts */
-        struct sums all;     /* of all rows, */
-        struct sums fold;    /* and of those that are held out */
-        double *covariance;  /* (F, F) S, */
-        double *factor;      /* (F, F) and L, lower, of S_λ = L Lᵀ */
-        double *described;   /* (C, F) t; NULL: there are no descriptions */
-        double *mu;          /* (C, F) means of labels */
-        double *mean;        /* (2, F) of a label, and of the others */
-        float *weight;       /* (F, C) */
-        float *bias;         /* (C) */
+        float *x;           /* (n, F) */
+        double *counts;     /* (n) what a row counts */
+        struct sums all;    /* of all rows, */
+        struct sums fold;   /* and of those that are held out */
+        double *covariance; /* (F, F) S, */
+        double *factor;     /* (F, F) and L, lower, of S_λ = L Lᵀ */
+        double *described;  /* (C, F) t; NULL: there are no descriptions */
+        double *mu;         /* (C, F) means of labels */
+        double *mean;       /* (2, F) of a label, and of the others */
+        float *weight;      /* (F, C) */
+        float *bias;        /* (C) */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -130,8 +130,7 @@ static int describe(struct work *w, struct ran_error *err)
                 for (size_t c = 0; c < C; c++)
                         mean += (double)e[c * F + f] / (double)C;
                 for (size_t c = 0; c < C; c++)
-                        w->described[c * F + f] =
-                                frame->factor[f] * ((double)e[c * F + f] - mean);
+                        w->described[c * F + f] = frame->factor[f] * ((double)e[c * F + f] - mean);
         }
         return RAN_OK;
 }
@@ -307,8 +306,8 @@ static void find_means(struct work *w, const struct sums *s)
         }
         for (size_t c = 0; c < w->C; c++)
                 for (size_t f = 0; f < F && s->of[c] + k > 0; f++)
-                        w->mu[c * F + f] = (s->x[c * F + f] + k * w->mu[c * F + f]) /
-                                           (s->of[c] + k);
+                        w->mu[c * F + f] =
+                                (s->x[c * F + f] + k * w->mu[c * F + f]) / (s->of[c] + k);
 }
 
 /* S around the means, lower half and diagonal; returns its trace. */
@@ -395,9 +394,9 @@ static void find_label(struct work *w, const struct sums *s, size_t c)
                 w->weight[f * C + c] = (float)x[f];
                 bias -= x[f] * (mu[f] + against[f]) / 2;
         }
-        w->bias[c] = (float)(bias + ran_log((mine + unseen) /
-                                            (several ? others + unseen
-                                                     : s->rows + unseen * (double)C)));
+        w->bias[c] =
+                (float)(bias + ran_log((mine + unseen) /
+                                       (several ? others + unseen : s->rows + unseen * (double)C)));
 }
 
 static double measure(struct work *w, const struct sums *s)
@@ -465,10 +464,8 @@ static void score_folds(struct work *w, const struct ran_held_out *h, size_t n, 
 static int find_best(const struct work *w, const struct ran_held_out *h, size_t n,
                      const float *logits, size_t *best, double *least, struct ran_error *err)
 {
-        const struct ran_ensemble_rows rows = {.d = w->k->d,
-                                               .document = w->k->document,
-                                               .row = h->row,
-                                               .n = h->n};
+        const struct ran_ensemble_rows rows = {
+                .d = w->k->d, .document = w->k->document, .row = h->row, .n = h->n};
         float *loss = ran_alloc_floats(h->n, err);
 
         *least = INFINITY;
@@ -477,8 +474,8 @@ static int find_best(const struct work *w, const struct ran_held_out *h, size_t 
         for (size_t s = 0; s < n; s++) {
                 struct ran_ensemble alone;
                 double sum = 0;
-                const int rc = ran_ensemble_fit_rows(&alone, loss, &rows,
-                                                     logits + s * h->n * w->C, err);
+                const int rc =
+                        ran_ensemble_fit_rows(&alone, loss, &rows, logits + s * h->n * w->C, err);
 
                 if (rc != RAN_OK) {
                         free(loss);
@@ -495,11 +492,15 @@ static int find_best(const struct work *w, const struct ran_held_out *h, size_t 
         return RAN_OK;
 }
 
+static bool are_few(const struct ran_discriminant *k)
+{
+        return k->n / ENOUGH_OF_LABEL < k->d->C;
+}
+
 int ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_held_out *h,
                             double *shrinkage, float *logits, double *loss, struct ran_error *err)
 {
-        const bool few = k->label_vectors != NULL && k->n / ENOUGH_OF_LABEL < k->d->C;
-        const size_t n = few ? 1 : SHRINKAGES;
+        const size_t n = k->label_vectors != NULL && are_few(k) ? 1 : SHRINKAGES;
         struct work w;
         size_t numbers, room, best = 0;
         float *all = NULL;
@@ -623,13 +624,13 @@ double ran_discriminant_spread(const float *logits, size_t n, size_t C)
 }
 
 int ran_discriminant_guess(const struct ran_discriminant *k, uint32_t *label, float *weight,
-                           float *bias, double *shrinkage, double *spread,
-                           struct ran_error *err)
+                           float *bias, double *shrinkage, double *spread, struct ran_error *err)
 {
         struct guesses g = {.first = true};
         struct work *w = &g.w;
         int rc = init_guesses(&g, k, err);
 
+        *shrinkage = are_few(k) ? ran_discriminant_shrinkage : shrinkage_of_guesses;
         if (rc == RAN_OK) {
                 weigh_descriptions(w);
                 ran_parallel(k->pool, k->n, guess, &g);
@@ -637,13 +638,12 @@ int ran_discriminant_guess(const struct ran_discriminant *k, uint32_t *label, fl
         }
         for (size_t round = 0; round < ROUNDS && rc == RAN_OK; round++) {
                 sum_rows(w, &w->all, NULL, k->n);
-                find_labels(w, &w->all, measure(w, &w->all), shrinkage_of_guesses);
+                find_labels(w, &w->all, measure(w, &w->all), *shrinkage);
                 ran_parallel(k->pool, k->n, guess, &g);
         }
         if (rc == RAN_OK) {
                 for (size_t i = 0; i < k->n; i++)
                         label[k->document[i]] = (uint32_t)largest(g.logits + i * w->C, w->C);
-                *shrinkage = shrinkage_of_guesses;
                 *spread = ran_discriminant_spread(g.logits, k->n, w->C);
                 memcpy(weight, w->weight, w->F * w->C * sizeof *weight);
                 memcpy(bias, w->bias, w->C * sizeof *bias);

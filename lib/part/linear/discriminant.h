@@ -24,7 +24,8 @@
  *
  * Where no document has a label, the descriptions give them: each document begins with the label
  * whose t_c has the largest cosine with x, and three times μ, S and the logits w_c·x + b_c are
- * computed, with the probabilities that softmax makes of the last logits for counts (EM). λ is 0.5.
+ * computed, with the probabilities that softmax makes of the last logits for counts (EM). λ is 0.5,
+ * 0.95 of few.
  */
 #ifndef RAN_LINEAR_DISCRIMINANT_H
 #define RAN_LINEAR_DISCRIMINANT_H
@@ -57,8 +58,7 @@ int ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, flo
 /* The labels (d->B) of documents that have none, as the descriptions say, in place of those of d;
  * the weights that say so, as above, their λ, and the spread of their logits. */
 int ran_discriminant_guess(const struct ran_discriminant *k, uint32_t *label, float *weight,
-                           float *bias, double *shrinkage, double *spread,
-                           struct ran_error *err);
+                           float *bias, double *shrinkage, double *spread, struct ran_error *err);
 /* The standard deviation of logits (n, C), each less the mean of its row. */
 double ran_discriminant_spread(const float *logits, size_t n, size_t C);
 

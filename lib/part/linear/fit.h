@@ -48,13 +48,13 @@ struct ran_linear_fit {
         ran_dense_reader *read;                /* reads the vectors of a frozen encoder */
         struct ran_vector_cache *vector_cache; /* of those, or NULL */
         struct ran_pool *pool;
-        bool without_vectors; /* of a frozen encoder: n-grams alone */
+        bool without_vectors;       /* of a frozen encoder: n-grams alone */
         const float *label_vectors; /* (C, F) of descriptions of the labels; NULL: there are none */
         bool label_names;           /* they are the labels' names, which held-out rows judge */
         uint32_t *guessed_labels;   /* d->labels, (d->B): no document has a label, and descriptions
                                      * give them in place of these; NULL: they have */
-        bool refit;           /* what was chosen is that of the first fit */
-        bool last;            /* no fit follows: the features are released */
+        bool refit;                 /* what was chosen is that of the first fit */
+        bool last;                  /* no fit follows: the features are released */
         /* Called after each pass, with its number and the share of the work that is done; a value
          * other than 0 ends the fit with RAN_EINTR. */
         int (*pass)(void *arg, size_t passes, double share);
