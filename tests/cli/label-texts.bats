@@ -222,6 +222,13 @@ TEXTS
     ran-train classify -q -j $j --label-texts topics.tsv -o again.ran pool.jsonl
     cmp pool.ran again.ran
   done
+  # A table and plain text need no label, either.
+  { echo text; jq -r '[.text] | @csv' all.jsonl; } >pool.csv
+  jq -r .text all.jsonl >pool.txt
+  run -0 ran-train classify --label-texts topics.tsv -o table.ran pool.csv
+  [[ $output == *'they are astronomy 3, cooking 3, football 3'* ]]
+  run -0 ran-train classify --label-texts topics.tsv --input-format text -o text.ran pool.txt
+  [[ $output == *'they are astronomy 3, cooking 3, football 3'* ]]
   # Documents with labels judge it, and change no label.
   run -0 ran-train classify --label-texts topics.tsv --dev all.jsonl -o judged.ran pool.jsonl
   [[ $output == *'validation accuracy 100.00 (9 of 9'*'astronomy 3, cooking 3, football 3'* && $output != *'nothing shows'* ]]
@@ -267,6 +274,8 @@ TEXTS
   refuses 3 'no document has a label: leave out --threshold-for' --threshold-for football=recall:0.9 pool.jsonl
   refuses 3 'no document has a label: leave out --multilabel' --multilabel pool.jsonl
   refuses 2 'this training has no vectors of documents' --encoder none pool.jsonl
+  printf 'text\nfootball\n' >texts.csv
+  refuses 3 'which column is the label?' --dev texts.csv pool.jsonl
   refuses 3 'there is no labelled document to train on' /dev/null
   refuses 3 'pool.jsonl:1: there is neither "label" nor "labels"' --dev pool.jsonl all.jsonl
   run -3 ran-train classify --label-texts none -o no.ran pool.jsonl
