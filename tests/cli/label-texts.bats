@@ -88,7 +88,7 @@ fails() {
 @test "label-texts: a model that has labels, or no vectors, is refused, and english is named" {
   fails 2 '--labels: linear.ran is a classifier and has its labels (warm, ...): give a model that makes vectors, such as english' \
     -m linear.ran --labels rain,sun
-  for i in 1 2 3 4; do
+  for _ in 1 2 3 4; do
     echo '{"tokens": ["Ann", "sat"], "tags": ["B-PER", "O"]}'
   done | ran-train tag -q --encoder none -o tagger.ran
   fails 2 '--label-texts: tagger.ran has no encoder, and makes no vectors of documents: give a model that does, such as english' \
@@ -198,7 +198,7 @@ TEXTS
   run ! cmp -s names.ran none.ran
   # Numbers and codes say nothing, nor do names of which none is known.
   for names in '{football: "0", cooking: "1", astronomy: "2"}' '{football: "B-12", cooking: "B-13", astronomy: "C-1"}' '{football: "B-12x", cooking: "Qz-7", astronomy: "Xq-9"}'; do
-    jq -c ".label = $names[.label]" three.jsonl >codes.jsonl
+    jq -c ".label = ${names}[.label]" three.jsonl >codes.jsonl
     run -0 ran-train classify --no-dev -o codes.ran codes.jsonl
     [[ $output != *'names of the labels'* ]]
     ran-train classify -q --no-dev --label-texts none -o none.ran codes.jsonl

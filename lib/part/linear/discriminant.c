@@ -141,8 +141,10 @@ static int init(struct work *w, const struct ran_discriminant *k, struct ran_err
         size_t numbers;
 
         *w = (struct work){.k = k, .F = F, .C = C};
-        if (__builtin_mul_overflow(k->n, F, &numbers))
-                return ran_fail(err, RAN_ENOMEM, "no memory for %zu vectors", k->n);
+        if (__builtin_mul_overflow(k->n, F, &numbers)) {
+                ran_fail(err, RAN_ENOMEM, "no memory for %zu vectors", k->n);
+                return RAN_ENOMEM;
+        }
         if (!sums_init(&w->all, F, C, err) || !sums_init(&w->fold, F, C, err))
                 return RAN_ENOMEM;
         w->x = ran_alloc_floats(numbers, err);
@@ -508,8 +510,10 @@ int ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_h
 
         if (rc == RAN_OK && (__builtin_mul_overflow(h->n, k->d->C, &numbers) ||
                              __builtin_mul_overflow(numbers, n, &room) ||
-                             (all = ran_alloc_floats(room, err)) == NULL))
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu documents", h->n);
+                             (all = ran_alloc_floats(room, err)) == NULL)) {
+                ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu documents", h->n);
+                rc = RAN_ENOMEM;
+        }
         if (rc == RAN_OK) {
                 score_folds(&w, h, n, all);
                 rc = find_best(&w, h, n, all, &best, loss, err);
@@ -552,8 +556,10 @@ static int init_guesses(struct guesses *g, const struct ran_discriminant *k, str
         g->k.d = &g->d;
         g->k.class_weight = NULL;
         g->d = (struct ran_dataset){.B = B, .C = C, .weight = k->d->weight};
-        if (__builtin_mul_overflow(B, C, &all))
-                return ran_fail(err, RAN_ENOMEM, "no memory for %zu labels of %zu documents", C, B);
+        if (__builtin_mul_overflow(B, C, &all)) {
+                ran_fail(err, RAN_ENOMEM, "no memory for %zu labels of %zu documents", C, B);
+                return RAN_ENOMEM;
+        }
         g->d.soft_labels = ran_alloc(all, sizeof *g->d.soft_labels, err);
         g->d.soft = ran_alloc_floats(all, err);
         g->d.soft_first = ran_alloc(B + 1, sizeof *g->d.soft_first, err);
