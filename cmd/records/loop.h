@@ -66,9 +66,10 @@ struct cmd_loop {
         } * named;
         /* The names of the columns, for formats of rows; NULL: the program writes none. */
         void (*columns)(const void *arg, struct cmd_row *row);
-        bool own_progress; /* the program says how far it is; otherwise a live line does */
-        bool again;        /* the files are read once more later, which reports bad lines */
-        bool accepted;     /* skip records that an annotator rejected or ignored (foreign.h) */
+        bool own_progress;   /* the program says how far it is; otherwise a live line does */
+        bool again;          /* the files are read once more later, which reports bad lines */
+        bool accepted;       /* skip records that an annotator rejected or ignored (foreign.h) */
+        bool may_lack_label; /* a table need have no column with labels */
         int (*take)(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                     struct ran_error *err);
         /* With take: the size of result->found, 0: there is none; releases what it points to. The

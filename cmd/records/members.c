@@ -198,8 +198,9 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                                 ? "; if the first row is no header, --header=no"
                                 : "; or name the columns, for example --columns id,label,text");
         /* The rest is for a program that learns from labels or compares with them. */
-        if (is_set(m->label) || !loop->accepted || !members_listed(loop->reads, "cats") ||
-            import->folder_label || has_any(m, loop, first, labels))
+        if (is_set(m->label) || !loop->accepted || loop->may_lack_label ||
+            !members_listed(loop->reads, "cats") || import->folder_label ||
+            has_any(m, loop, first, labels))
                 return RAN_OK;
         return ran_fail(
                 err, RAN_EFORMAT,

@@ -17,6 +17,7 @@
 #include "cmd/train/about/info.h"
 #include "cmd/train/distil.h"
 #include "cmd/train/run/job.h"
+#include "cmd/train/run/label-texts.h"
 #include "cmd/train/run/page.h"
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/unjudged.h"
@@ -141,6 +142,7 @@ static int run(struct train_session *s, char **files)
         train_find_problems(&problems, &s->train, s->has_dev ? &s->dev : NULL,
                             o->input.on_error == CMD_ON_ERROR_SKIP);
         train_texts_find_problems(&problems, s);
+        train_label_texts_find_problems(&problems, s);
         train_unlabelled_find_problems(&problems, &warnings, s);
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
                             validation_size(s));

@@ -16,6 +16,8 @@ static int read_labels(struct train_scratch *s, const struct train_source *sourc
                                             err));
         if (s->labels.present || s->soft.present)
                 return train_refuse_nul(&s->labels, source, err);
+        if (soft == NULL && source->label_texts != NULL && !source->judge)
+                return RAN_OK; /* its description gives it one */
         if (soft == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "there is neither \"label\" nor \"labels\" (an empty cell of a "
@@ -32,6 +34,25 @@ static int encode(struct train_scratch *s, const struct train_source *source,
         return RAN_OK;
 }
 
+/* All have labels, or none. */
+static int admit(struct train_reader *r, const struct cmd_line *line,
+                 const struct train_document *d, bool *wanted, struct ran_error *err)
+{
+        const bool none = !d->head->labelled && !d->head->soft_target;
+        size_t *without = &r->data->without_label;
+
+        (void)line;
+        (void)wanted;
+        if (r->data->set.B > 0 && none != (*without > 0))
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "the document has %s label, and those before it have %s: give texts "
+                        "without labels in a file of their own, with --unlabelled",
+                        none ? "no" : "a", none ? "one" : "none");
+        *without += none;
+        return RAN_OK;
+}
+
 static int add(struct train_reader *r, const struct train_document *d, struct ran_error *err)
 {
         return ran_dataset_add(&r->data->set, d->ids, d->head->L, r->labels, d->head->n,
@@ -41,7 +62,7 @@ static int add(struct train_reader *r, const struct train_document *d, struct ra
 static void note(struct train_data *data, const struct cmd_line *line,
                  const struct train_document *d)
 {
-        if (!d->head->either) /* a list of one label implies neither kind */
+        if (d->head->labelled && !d->head->either) /* a list of one label implies neither kind */
                 train_location_note(d->head->several ? &data->several : &data->one, line);
 }
 
@@ -143,6 +164,7 @@ const struct train_task train_task_classify = {
         .members = members,
         .read = read_labels,
         .encode = encode,
+        .admit = admit,
         .add = add,
         .note = note,
         .check_json = check_json,

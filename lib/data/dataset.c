@@ -289,6 +289,17 @@ int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct 
         return RAN_OK;
 }
 
+int ran_dataset_label_all(struct ran_dataset *d, struct ran_error *err)
+{
+        err = ran_error_or_spare(err);
+        RAN_TRY(reserve(d, &d->spool.labels, &d->labels, d->B, sizeof *d->labels, err));
+        for (size_t b = 0; b < d->B; b++) {
+                d->labels[b] = 0;
+                d->label_first[b + 1] = b + 1;
+        }
+        return RAN_OK;
+}
+
 size_t ran_dataset_guessed(const struct ran_dataset *d)
 {
         size_t n = 0;

@@ -104,6 +104,8 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
                       struct ran_error *err);
 /* A view of document b, valid until the next _add. */
 struct ran_document ran_dataset_document(const struct ran_dataset *d, size_t b);
+/* Gives each document, which has no label so far, the first one. */
+int ran_dataset_label_all(struct ran_dataset *d, struct ran_error *err);
 size_t ran_dataset_guessed(const struct ran_dataset *d); /* number of documents with guessed
                                                           * labels */
 /* Sorts new classes by the bytes of their names and renumbers the labels. RAN_EINVAL for a label
@@ -320,6 +322,9 @@ struct ran_train_job {
          * with the number of documents (part/linear/discriminant.h); NULL: there are none. */
         const float *label_vectors;
         bool label_names; /* they are the labels' names, used if held-out documents show a gain */
+        /* train->labels, of documents that have none (ran_dataset_label_all): the descriptions give
+         * them, and they are written here. Nothing is held out. NULL: they have labels. */
+        uint32_t *guessed_labels;
         const struct ran_tokenizer *tokenizer; /* goes into the model; NULL: bare ids below V */
         size_t V;
         /* Initial weights; NULL: random. init: tensors of the same name and shape, the head's

@@ -286,6 +286,7 @@ struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
                                        .without_vectors = t->job->without_vectors,
                                        .label_vectors = t->job->label_vectors,
                                        .label_names = t->job->label_names,
+                                       .guessed_labels = t->job->guessed_labels,
                                        .refit = t->at.epochs.refit != 0,
                                        .last = t->at.epochs.refit != 0 || !ran_train_refits(t->job),
                                        .pass = ran_trainer_on_pass,

@@ -206,6 +206,83 @@ TEXTS
   done
 }
 
+@test "label-texts: documents without labels get them from descriptions" {
+  topics astronomy football cooking >all.jsonl
+  jq -c 'del(.label)' all.jsonl >pool.jsonl
+  printf 'football\tfootball, a match\ncooking\tcooking, food\nastronomy\tplanets, stars and galaxies\n' >topics.tsv
+  run -0 ran-train classify --label-texts topics.tsv -o pool.ran pool.jsonl
+  [[ $output == *'no document has a label: by the descriptions they are astronomy 3, cooking 3, football 3; nothing shows how often that is right (--dev FILE, with labels)'* ]]
+  [[ $output == *'linear model, without validation documents'* && $output != *'held out'* ]]
+  ran-classify -m pool.ran --eval all.jsonl | jq -e '.accuracy == 1 and .log_loss < 0.5'
+  ran-train info pool.ran | grep 'trained on .*9 documents without labels, which descriptions gave them' >/dev/null
+  ran-train info --format json pool.ran | jq -e '.training | .labels_guessed == true and .dev_share == 0 and .paths.label_texts == true and .paths.dense > 0 and .paths.wide > 0'
+  run -0 ran-train classify --replay pool.ran --label-texts topics.tsv pool.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  for j in 1 3; do
+    ran-train classify -q -j $j --label-texts topics.tsv -o again.ran pool.jsonl
+    cmp pool.ran again.ran
+  done
+  # A table and plain text need no label, either.
+  { echo text; jq -r '[.text] | @csv' all.jsonl; } >pool.csv
+  jq -r .text all.jsonl >pool.txt
+  run -0 ran-train classify --label-texts topics.tsv -o table.ran pool.csv
+  [[ $output == *'they are astronomy 3, cooking 3, football 3'* ]]
+  run -0 ran-train classify --label-texts topics.tsv --input-format text -o text.ran pool.txt
+  [[ $output == *'they are astronomy 3, cooking 3, football 3'* ]]
+  # Documents with labels judge it, and change no label.
+  run -0 ran-train classify --label-texts topics.tsv --dev all.jsonl -o judged.ran pool.jsonl
+  [[ $output == *'validation accuracy 100.00 (9 of 9'*'astronomy 3, cooking 3, football 3'* && $output != *'nothing shows'* ]]
+  ran-train info --format json judged.ran | jq -e '.training | has("dev_share") | not'
+  # It begins with the vectors that are there, and labels of weight 0 and documents alike are no trouble.
+  run -0 ran-train classify --init english --frozen --vector-cache pool.vectors --label-texts topics.tsv -o cached.ran pool.jsonl
+  [[ $output == *'pool.vectors: 0 vectors taken from it, 9 added'* ]]
+  printf '{"text":"the same"}\n{"text":"the same"}\n{"text":"the same"}\n' >same.jsonl
+  run -0 ran-train classify --label-texts topics.tsv -o same.ran same.jsonl
+  [[ $output == *'astronomy '*', cooking '*', football '* ]]
+  jq -c '.weight = 0.5' pool.jsonl | ran-train classify -q --label-texts topics.tsv -o weighed.ran
+  ran-classify -m weighed.ran --eval all.jsonl | jq -e '.accuracy == 1'
+}
+
+@test "label-texts: a label that no document gets stays what its description says" {
+  topics football cooking | jq -c 'del(.label)' >pool.jsonl
+  topics astronomy >stars.jsonl
+  printf 'football\tfootball, a match\ncooking\tcooking, food\nastronomy\tplanets, stars and galaxies\n' >topics.tsv
+  run -0 ran-train classify --label-texts topics.tsv -o pool.ran pool.jsonl
+  [[ $output == *'they are astronomy 0, cooking 3, football 3'* ]]
+  ran-classify -m pool.ran --eval stars.jsonl | jq -e '.accuracy == 1'
+}
+
+@test "label-texts: what documents without labels rule out is said" {
+  topics astronomy football cooking >all.jsonl
+  jq -c 'del(.label)' all.jsonl >pool.jsonl
+  printf 'football\ncooking\nastronomy\tplanets\n' >topics.tsv
+  refuses() { # refuses STATUS SENTENCE ARGUMENT...
+    local status=$1 sentence=$2
+    shift 2
+    run -"$status" ran-train classify --label-texts topics.tsv -o no.ran "$@"
+    [[ $output == *"$sentence"* ]] || { echo "said: $output"; false; }
+    [ ! -e no.ran ]
+  }
+  { head -n 1 all.jsonl; sed -n 2p pool.jsonl; } >mixed.jsonl
+  refuses 3 'mixed.jsonl:2: the document has no label, and those before it have one: give texts without labels in a file of their own, with --unlabelled' mixed.jsonl
+  { head -n 1 pool.jsonl; sed -n 2p all.jsonl; } >mixed.jsonl
+  refuses 3 'mixed.jsonl:2: the document has a label, and those before it have none' mixed.jsonl
+  head -n 2 pool.jsonl >two.jsonl
+  refuses 3 '2 documents without labels cannot show what 3 labels are: give more' two.jsonl
+  refuses 3 'no document has a label: leave out --unlabelled' --unlabelled pool.jsonl pool.jsonl
+  refuses 3 'no document has a label: leave out --class-weights' --class-weights balanced pool.jsonl
+  refuses 3 'no document has a label: leave out --threshold-for' --threshold-for football=recall:0.9 pool.jsonl
+  refuses 3 'no document has a label: leave out --multilabel' --multilabel pool.jsonl
+  refuses 2 'this training has no vectors of documents' --encoder none pool.jsonl
+  printf 'text\nfootball\n' >texts.csv
+  refuses 3 'which column is the label?' --dev texts.csv pool.jsonl
+  refuses 3 'there is no labelled document to train on' /dev/null
+  refuses 3 'pool.jsonl:1: there is neither "label" nor "labels"' --dev pool.jsonl all.jsonl
+  run -3 ran-train classify --label-texts none -o no.ran pool.jsonl
+  [[ $output == *'pool.jsonl:1: there is neither "label" nor "labels"'* ]]
+  ran-train classify --check --label-texts topics.tsv pool.jsonl | jq -e '.ok and .documents == 9 and ([.labels[]] | add) == 0'
+}
+
 @test "label-texts: what a training cannot use is said" {
   topics football cooking >two.jsonl
   printf 'football\nastronomy\n' >other.tsv

@@ -353,3 +353,217 @@ TEST(discriminants_move_means_towards_descriptions_that_say_something)
                 release(&b);
         }
 }
+
+/* ---- documents without labels ---------------------------------------------------------------- */
+
+/* p by its definition, of documents that weigh alike, with means that lean towards descriptions by
+ * 2 documents or more: three rounds, each label's logits by Gaussian elimination. */
+struct naive {
+        double t[C][F], p[B][C], n[C], mu[C][F], s[F][F], logits[B][C];
+};
+
+static void begin_naive(struct naive *q, const struct bench *b, const float *e)
+{
+        for (size_t c = 0; c < C; c++)
+                for (size_t f = 0; f < F; f++) {
+                        double mean = 0;
+
+                        for (size_t other = 0; other < C; other++)
+                                mean += (double)e[other * F + f] / C;
+                        q->t[c][f] = b->frame.factor[f] * ((double)e[c * F + f] - mean);
+                }
+        for (size_t i = 0; i < B; i++) {
+                double best = -INFINITY;
+                size_t at = 0;
+
+                for (size_t c = 0; c < C; c++) {
+                        double sum = 0;
+
+                        for (size_t f = 0; f < F; f++)
+                                sum += x_of(b, i, f) * q->t[c][f];
+                        sum /= sqrt(dot(q->t[c], q->t[c]));
+                        at = sum > best ? c : at;
+                        best = fmax(best, sum);
+                }
+                for (size_t c = 0; c < C; c++)
+                        q->p[i][c] = c == at;
+        }
+}
+
+static void naive_means(struct naive *q, const struct bench *b)
+{
+        double along = 0, squares = 0, within = 0, around = 0, seen = 0;
+
+        memset(q->n, 0, sizeof q->n);
+        memset(q->mu, 0, sizeof q->mu);
+        for (size_t c = 0; c < C; c++) {
+                for (size_t i = 0; i < B; i++) {
+                        q->n[c] += q->p[i][c];
+                        for (size_t f = 0; f < F; f++)
+                                q->mu[c][f] += q->p[i][c] * x_of(b, i, f);
+                }
+                along += dot(q->mu[c], q->t[c]);
+                squares += q->n[c] * dot(q->t[c], q->t[c]);
+                seen += q->n[c] > 0;
+        }
+        const double slope = fmax(0, along / squares);
+        for (size_t c = 0; c < C; c++)
+                for (size_t f = 0; f < F && q->n[c] > 0; f++) {
+                        const double mean = q->mu[c][f] / q->n[c];
+
+                        for (size_t i = 0; i < B; i++)
+                                within += q->p[i][c] * pow(x_of(b, i, f) - mean, 2);
+                        around += q->n[c] * pow(mean - slope * q->t[c][f], 2);
+                }
+        within /= B - seen;
+        const double k = fmin(32, fmax(2, within / fmax((around - (seen - 1) * within) / B, 1e-9)));
+        for (size_t c = 0; c < C; c++)
+                for (size_t f = 0; f < F; f++)
+                        q->mu[c][f] = (q->mu[c][f] + k * slope * q->t[c][f]) / (q->n[c] + k);
+}
+
+static void naive_covariance(struct naive *q, const struct bench *b)
+{
+        double trace = 0;
+
+        memset(q->s, 0, sizeof q->s);
+        for (size_t i = 0; i < B; i++)
+                for (size_t c = 0; c < C; c++)
+                        for (size_t f = 0; f < F; f++)
+                                for (size_t g = 0; g < F; g++)
+                                        q->s[f][g] += q->p[i][c] / B *
+                                                      (x_of(b, i, f) - q->mu[c][f]) *
+                                                      (x_of(b, i, g) - q->mu[c][g]);
+        for (size_t f = 0; f < F; f++)
+                trace += q->s[f][f];
+        for (size_t f = 0; f < F; f++)
+                for (size_t g = 0; g < F; g++)
+                        q->s[f][g] = q->s[f][g] / 2 + (f == g ? trace / F / 2 : 0);
+}
+
+/* w becomes S^-1 mu; S is positive definite, so no row need be swapped. */
+static void eliminate(const double s[F][F], const double *mu, double *w)
+{
+        double a[F][F + 1];
+
+        for (size_t f = 0; f < F; f++) {
+                memcpy(a[f], s[f], F * sizeof *s[f]);
+                a[f][F] = mu[f];
+        }
+        for (size_t f = 0; f < F; f++)
+                for (size_t g = 0; g < F; g++) {
+                        const double by = a[g][f] / a[f][f];
+
+                        for (size_t j = f; j <= F && g != f; j++)
+                                a[g][j] -= by * a[f][j];
+                }
+        for (size_t f = 0; f < F; f++)
+                w[f] = a[f][F] / a[f][f];
+}
+
+static void naive_round(struct naive *q, const struct bench *b)
+{
+        naive_means(q, b);
+        naive_covariance(q, b);
+        for (size_t c = 0; c < C; c++) {
+                double w[F];
+
+                eliminate((const double(*)[F])q->s, q->mu[c], w);
+                for (size_t i = 0; i < B; i++) {
+                        q->logits[i][c] = log((q->n[c] + 1) / (B + C)) - dot(w, q->mu[c]) / 2;
+                        for (size_t f = 0; f < F; f++)
+                                q->logits[i][c] += x_of(b, i, f) * w[f];
+                }
+        }
+        for (size_t i = 0; i < B; i++) {
+                double sum = 0;
+
+                for (size_t c = 0; c < C; c++)
+                        sum += exp(q->logits[i][c]);
+                for (size_t c = 0; c < C; c++)
+                        q->p[i][c] = exp(q->logits[i][c]) / sum;
+        }
+}
+
+static void init_guesses(struct bench *b, float *e)
+{
+        init(b, false);
+        for (size_t i = 0; i < B; i++)
+                b->d.weight[i] = 1;
+        for (size_t i = 0; i < C * F; i++)
+                e[i] = i % F == i / F % F;
+        b->k.label_vectors = e;
+}
+
+/* The labels of d, which class_weight would weigh, are not looked at. */
+TEST(discriminants_guess_labels_by_expectation_maximisation)
+{
+        struct ran_error err = {0};
+        static struct naive q;
+        float e[C * F];
+        uint32_t label[B];
+        double shrinkage, spread, squares = 0;
+        struct bench b;
+
+        init_guesses(&b, e);
+        begin_naive(&q, &b, e);
+        for (size_t round = 0; round < 3; round++)
+                naive_round(&q, &b);
+        CHECK_OK(ran_discriminant_guess(&b.k, label, b.weight, b.bias, &shrinkage, &spread, &err),
+                 err);
+        CHECK(shrinkage == 0.5);
+        for (size_t i = 0; i < B; i++) {
+                double mean = 0;
+
+                for (size_t c = 0; c < C; c++) {
+                        double sum = (double)b.bias[c];
+
+                        for (size_t f = 0; f < F; f++)
+                                sum += x_of(&b, i, f) * (double)b.weight[f * C + c];
+                        CHECK_NEAR(sum, q.logits[i][c], 1e-3 * (1 + fabs(sum)));
+                        CHECK(q.logits[i][label[i]] >= q.logits[i][c] - 1e-3);
+                        mean += q.logits[i][c] / C;
+                }
+                for (size_t c = 0; c < C; c++)
+                        squares += pow(q.logits[i][c] - mean, 2) / (B * C);
+        }
+        CHECK_NEAR(spread, sqrt(squares), 1e-3 * spread);
+        release(&b);
+}
+
+/* For any threads; of documents that are alike. */
+TEST(guesses_are_the_same_for_any_threads_and_finite)
+{
+        struct ran_error err = {0};
+        float e[C * F], one[F * C];
+        uint32_t label[B], first[B];
+        double shrinkage, spread;
+        struct bench b;
+
+        for (size_t threads = 1; threads <= 7; threads += 3) {
+                init_guesses(&b, e);
+                b.k.pool = ran_pool_new(threads, &err);
+                CHECK_OK(ran_discriminant_guess(&b.k, label, b.weight, b.bias, &shrinkage, &spread,
+                                                &err),
+                         err);
+                if (threads == 1) {
+                        memcpy(one, b.weight, sizeof one);
+                        memcpy(first, label, sizeof first);
+                }
+                CHECK(memcmp(one, b.weight, sizeof one) == 0);
+                CHECK(memcmp(first, label, sizeof first) == 0);
+                ran_pool_free(b.k.pool);
+                release(&b);
+        }
+        init_guesses(&b, e);
+        for (size_t i = 0; i < B * F; i++)
+                b.v[i] = 3;
+        b.k.n = 16 * C - 1; /* few */
+        CHECK_OK(ran_discriminant_guess(&b.k, label, b.weight, b.bias, &shrinkage, &spread, &err),
+                 err);
+        for (size_t i = 0; i < F * C; i++)
+                CHECK(isfinite(b.weight[i]));
+        CHECK(isfinite(spread));
+        CHECK(shrinkage == ran_discriminant_shrinkage);
+        release(&b);
+}

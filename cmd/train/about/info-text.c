@@ -366,6 +366,8 @@ static void text_training(const struct about *a, struct ran_buf *out)
                 return;
         }
         ran_buf_printf(&v, "%zu documents", a->trained);
+        if (ran_record_find(&a->training, "labels_guessed", NULL) != NULL)
+                ran_buf_str(&v, " without labels, which descriptions gave them");
         if (a->validated > 0)
                 ran_buf_printf(&v,
                                a->held_out ? ", %zu of them held out for validation"

@@ -284,6 +284,7 @@ struct cmd_loop train_loop(struct train_reader *r)
         return (struct cmd_loop){
                 .input = source->input,
                 .accepted = source->task->label != NULL,
+                .may_lack_label = source->label_texts != NULL && !source->judge,
                 .own_progress = true,
                 .reads = r->members,
                 .named = r->named,

@@ -43,6 +43,7 @@ struct train_data {
         size_t unknown;                    /* labels outside the given classes */
         const char *soft_label;            /* of the source */
         size_t soft_target;                /* documents that have that member */
+        size_t without_label;              /* classifiers: documents without any, all or none */
         size_t labelled;                   /* texts without labels: those that have one */
         size_t weighted;                   /* documents with another weight than 1 */
         const char *group;                 /* of the source */

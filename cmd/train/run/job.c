@@ -124,7 +124,7 @@ static void hold_out(struct train_session *s)
         if (s->has_dev)
                 return;
         if (s->dev_share == 0) {
-                if (s->options->file.dev_share > 0)
+                if (s->options->file.dev_share > 0 && s->train.without_label == 0)
                         cmd_note("no documents are held out for validation: fewer than %d could "
                                  "not tell what a pretrained encoder is worth (--dev-share %g "
                                  "holds some out)",
@@ -176,6 +176,8 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
                 ran_buf_str(training, "\"dev_share\":");
                 ran_buf_double(training, s->dev_share);
         }
+        if (s->train.without_label > 0)
+                ran_buf_printf(training, "%s\"labels_guessed\":true", training->len > 0 ? "," : "");
         if (file->dev_group != NULL) {
                 ran_buf_str(training, ",\"dev_group\":");
                 ran_buf_json(training, file->dev_group, strlen(file->dev_group));
@@ -183,7 +185,7 @@ static void describe_data(const struct train_session *s, struct ran_buf *trainin
         if (file->dev_alike)
                 ran_buf_str(training, ",\"dev_alike\":true");
         if (s->learned) {
-                ran_buf_str(training, file->dev == NULL ? "," : "");
+                ran_buf_str(training, training->len > 0 ? "," : "");
                 ran_fields_json(ran_vocab_fields, &s->vocabulary, training);
         }
         if (s->learned && file->init.vector_words > 0)
@@ -326,6 +328,8 @@ int train_job_run(struct train_session *s)
                  : mode->replay != NULL     ? replay(s, &job)
                  : s->options->run.tune > 0 ? tune(s, &job)
                                             : train_run(&job, &s->run);
+        if (status == CMD_OK && !mode->dry_run)
+                train_label_texts_tell(s);
         ran_buf_release(&training);
         ran_buf_release(&about);
         return status;

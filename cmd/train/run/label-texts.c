@@ -125,6 +125,7 @@ void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
         const char *name = s->options->file.label_texts;
         const bool none = name != NULL && !is_file(s);
         struct ran_label_texts *names = NULL;
+        struct ran_error err = {0};
 
         if (!has_vectors(s) && is_file(s))
                 cmd_die(CMD_USAGE,
@@ -141,6 +142,63 @@ void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
         ran_label_texts_free(names);
         job->label_vectors = s->label_vectors;
         job->label_names = !is_file(s);
+        if (s->train.without_label == 0)
+                return;
+        train_must(ran_dataset_label_all(&s->train.set, &err), &err);
+        job->guessed_labels = s->train.set.labels;
+}
+
+/* ---- documents without labels ---------------------------------------------------------------- */
+
+void train_label_texts_find_problems(struct train_problems *problems, const struct train_session *s)
+{
+        const struct train_options *o = s->options;
+        const size_t n = s->train.without_label, C = s->train.set.C;
+        const struct {
+                bool is;
+                const char *option, *why;
+        } excluded[] = {
+                {s->config.classify.multilabel, "--multilabel", "descriptions give one label each"},
+                {s->unlabelled.wanted, "--unlabelled", "its texts go beside documents with labels"},
+                {o->mode.find_wrong_labels, "--find-wrong-labels", "there are no labels to doubt"},
+                {o->mode.dump_gradients != NULL, "--dump-gradients", "it needs labels"},
+                {o->file.threshold_for.n > 0, "--threshold-for", "it counts labels that are known"},
+                {s->settings.class_weights != RAN_WEIGHTS_NONE, "--class-weights",
+                 "nobody knows how frequent labels are"},
+        };
+
+        for (size_t i = 0; i < sizeof excluded / sizeof *excluded && n > 0; i++)
+                if (excluded[i].is)
+                        train_add_problem(problems, "no document has a label: leave out %s (%s)",
+                                          excluded[i].option, excluded[i].why);
+        if (n > 0 && n < C)
+                train_add_problem(problems,
+                                  "%zu document%s without labels cannot show what %zu labels are: "
+                                  "give more",
+                                  n, n == 1 ? "" : "s", C);
+}
+
+void train_label_texts_tell(const struct train_session *s)
+{
+        const struct ran_dataset *d = &s->train.set;
+        struct ran_buf line = {0};
+
+        if (s->train.without_label == 0 || s->run.resume) /* or they may be guessed before */
+                return;
+        for (size_t c = 0; c < d->C; c++) {
+                size_t n = 0;
+
+                for (size_t b = 0; b < d->B; b++)
+                        n += d->labels[b] == c;
+                ran_buf_printf(&line, "%s%s %zu", c > 0 ? ", " : "", d->names[c], n);
+        }
+        ran_buf_char(&line, '\0');
+        if (!line.failed)
+                cmd_note("no document has a label: by the descriptions they are %s%s", line.data,
+                         s->has_dev ? ""
+                                    : "; nothing shows how often that is right (--dev FILE, "
+                                      "with labels)");
+        ran_buf_release(&line);
 }
 
 void train_label_texts_release(struct train_session *s)

@@ -99,7 +99,8 @@ const struct ran_field train_file_fields[] = {
          .help = CMD_NAMES_HELP},
         {"label_texts", 0, RAN_FIELD_TEXT, FILE_AT(label_texts), .value = "FILE", .local = true,
          .help = "descriptions of the labels are evidence, too, which fades with the number of "
-                 "documents: lines of label, tab, description, or JSON lines; none: not even the "
+                 "documents, and give labels to documents without any: lines of label, tab, "
+                 "description, or JSON lines; none: not even the "
                  "labels' names. Default: their names, if held-out documents show a gain",
          RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"))},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",

@@ -64,9 +64,11 @@ void train_choose_dev_share(struct train_session *s)
         const bool few = share * (double)s->train.set.B < TRAIN_FEW;
 
         s->dev_share =
-                few && s->config.task == RAN_TASK_CLASSIFY && !s->config.classify.multilabel &&
-                                train_init_is_pretrained(&s->init, &s->config) &&
-                                ran_config_trains_encoder(&s->config) && !asks_for_validation(s)
+                s->train.without_label > 0 ||
+                                (few && s->config.task == RAN_TASK_CLASSIFY &&
+                                 !s->config.classify.multilabel &&
+                                 train_init_is_pretrained(&s->init, &s->config) &&
+                                 ran_config_trains_encoder(&s->config) && !asks_for_validation(s))
                         ? 0
                         : share;
 }

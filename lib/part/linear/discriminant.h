@@ -21,6 +21,11 @@
  *
  * which is the mean's posterior with a normal prior at t̂_c, k estimated as in empirical Bayes.
  * Covariances are then around these μ_c. A label without documents is its description.
+ *
+ * Where no document has a label, the descriptions give them: each document begins with the label
+ * whose t_c has the largest cosine with x, and three times μ, S and the logits w_c·x + b_c are
+ * computed, with the probabilities that softmax makes of the last logits for counts (EM). λ is 0.5,
+ * 0.95 of few.
  */
 #ifndef RAN_LINEAR_DISCRIMINANT_H
 #define RAN_LINEAR_DISCRIMINANT_H
@@ -50,5 +55,11 @@ int ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_h
 /* weight (F, C) of x and bias (C), of all rows. */
 int ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, float *weight,
                          float *bias, struct ran_error *err);
+/* The labels (d->B) of documents that have none, as the descriptions say, in place of those of d;
+ * the weights that say so, as above, their λ, and the spread of their logits. */
+int ran_discriminant_guess(const struct ran_discriminant *k, uint32_t *label, float *weight,
+                           float *bias, double *shrinkage, double *spread, struct ran_error *err);
+/* The standard deviation of logits (n, C), each less the mean of its row. */
+double ran_discriminant_spread(const float *logits, size_t n, size_t C);
 
 #endif

@@ -51,6 +51,8 @@ struct ran_linear_fit {
         bool without_vectors;       /* of a frozen encoder: n-grams alone */
         const float *label_vectors; /* (C, F) of descriptions of the labels; NULL: there are none */
         bool label_names;           /* they are the labels' names, which held-out rows judge */
+        uint32_t *guessed_labels;   /* d->labels, (d->B): no document has a label, and descriptions
+                                     * give them in place of these; NULL: they have */
         bool refit;                 /* what was chosen is that of the first fit */
         bool last;                  /* no fit follows: the features are released */
         /* Called after each pass, with its number and the share of the work that is done; a value
