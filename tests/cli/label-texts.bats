@@ -6,7 +6,7 @@ load train.bash
 
 setup_file() {
   export PATH=$RAN_BIN:$PATH
-  unset RAN_MODELS
+  unset RAN_MODELS RAN_BASE
   cd "$BATS_FILE_TMPDIR"
   documents 60 30 >train.jsonl
   documents 12 20 >test.jsonl
@@ -22,6 +22,7 @@ END
 }
 
 setup() {
+  unset RAN_BASE
   cd "$BATS_FILE_TMPDIR"
   set -o pipefail
 }

@@ -212,7 +212,7 @@ both() {
   while read -r line; do
     ran-classify -m both.ran --probs <<<"$line"
   done <long.jsonl | cmp - all.jsonl
-  ran-classify -m both.ran --evidence 2 long.jsonl | jq -es '.[0].prediction.evidence | length >= 1'
+  ran-classify -m both.ran --evidence 2 long.jsonl | jq -es 'any(.[]; .prediction.evidence | length > 0)'
   ran-attnmask -m both.ran --map label --top 3 long.jsonl | jq -es 'all(.[].attention.top[]; .value != 0)'
   run -2 --separate-stderr ran-classify -m both.ran --vector-cache v long.jsonl
   [[ $stderr == *'--vector-cache is for --embed, and for classifiers with a frozen pretrained encoder or distilled RAN'* ]]
