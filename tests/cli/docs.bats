@@ -231,6 +231,7 @@ commands() {
   done
   awk 'BEGIN { print "title,body,label"
     for (i = 0; i < 20; i++) printf "%s,\"on %d, and on\",%s\n", i % 2 ? "ball" : "picture", i, i % 2 ? "sport" : "art" }' >table.csv
+  printf '{"text": "It %s all day long."}\n' rained 'was sunny' 'stormed' >texts.jsonl
   mkdir -p documents/sport library/art library/sport inbox bin
   for i in 1 2 3 4 5 6; do
     echo "ball $i" | tee "documents/sport/$i.txt" "library/sport/$i.txt" >"inbox/$i.txt"
@@ -247,7 +248,7 @@ commands() {
 verb=$1
 shift
 case " $verb $* " in
-*' info '* | *' diff '* | *' import '* | *' --base '* | *' --replay '* | *' --dry-run '*) small= ;;
+*' info '* | *' diff '* | *' import '* | *' --base '* | *' --label-texts '* | *' --replay '* | *' --dry-run '*) small= ;;
 *' --init '* | *' --vectors '*) small='--epochs 1' ;;
 *' distil '*) small='--epochs 1 --dim 8' ;;
 *) small='--epochs 1 --dim 8 --heads 1 --head-dim 8' ;;

@@ -154,9 +154,11 @@ blocks() {
     echo "it was dry, number $i" >library/dry/$i
   done
   awk 'BEGIN { for (i = 1; i < 60; i++) printf "{\"text\": \"w%d a%d then b%d at c%d\"}\n", i % 7, i, 2 * i, 3 * i }' >texts.jsonl
+  printf 'wet\train and storms\ndry\tsunshine\n' >labels.tsv
+  printf '{"text": "It %s all day long."}\n' rained 'was sunny' 'stormed' >reports.jsonl
   # As small as it gets, whatever the pages say.
   mkdir bin
-  printf '#!/bin/sh\nverb=$1\nshift\nexec "%s" "$verb" --dim 8 --heads 1 --head-dim 8 --epochs 1 "$@"\n' \
+  printf '#!/bin/sh\nverb=$1\nshift\ncase " $* " in *" --label-texts "*) ;; *) set -- --dim 8 --heads 1 --head-dim 8 --epochs 1 "$@" ;; esac\nexec "%s" "$verb" "$@"\n' \
     "$(command -v ran-train)" >bin/ran-train
   chmod +x bin/ran-train
   PATH=$PWD/bin:$PATH
