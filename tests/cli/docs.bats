@@ -248,7 +248,8 @@ commands() {
 verb=$1
 shift
 case " $verb $* " in
-*' info '* | *' diff '* | *' import '* | *' --base '* | *' --label-texts '* | *' --replay '* | *' --dry-run '*) small= ;;
+*' info '* | *' diff '* | *' import '* | *' --base '* | *' --replay '* | *' --dry-run '*) small= ;;
+*' --label-texts '*) small='--base english' ;;
 *' --init '* | *' --vectors '*) small='--epochs 1' ;;
 *' distil '*) small='--epochs 1 --dim 8' ;;
 *) small='--epochs 1 --dim 8 --heads 1 --head-dim 8' ;;
