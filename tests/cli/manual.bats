@@ -158,7 +158,7 @@ blocks() {
   printf '{"text": "It %s all day long."}\n' rained 'was sunny' 'stormed' >reports.jsonl
   # As small as it gets, whatever the pages say.
   mkdir bin
-  printf '#!/bin/sh\nverb=$1\nshift\ncase " $* " in *" --label-texts "*) ;; *) set -- --dim 8 --heads 1 --head-dim 8 --epochs 1 "$@" ;; esac\nexec "%s" "$verb" "$@"\n' \
+  printf '#!/bin/sh\nverb=$1\nshift\ncase " $* " in *" --label-texts "*) set -- --base english "$@" ;; *) set -- --dim 8 --heads 1 --head-dim 8 --epochs 1 "$@" ;; esac\nexec "%s" "$verb" "$@"\n' \
     "$(command -v ran-train)" >bin/ran-train
   chmod +x bin/ran-train
   PATH=$PWD/bin:$PATH
