@@ -417,7 +417,8 @@ bench: all $(benchmarks) ## build and run the benchmarks; JSON lines and plots b
 .PHONY: demo
 demo: ## set up, build, and run the main job on real documents
 	@share/setup build demo
-	@$(MAKE) --no-print-directory $(parallel) all
+	@echo 'Building the programs ...'
+	@$(MAKE) --no-print-directory $(parallel) all >/dev/null
 	@RAN_BIN=$(call quote,$(abspath $(BUILD))) share/demo
 
 # ---- the rest ----------------------------------------------------------------------------------

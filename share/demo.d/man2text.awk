@@ -1,15 +1,15 @@
-# man2text.awk - the words of manual pages, without hints at their section of the manual
+# man2text.awk - the words of manual pages, without hints at their headers and sections
 #
 # usage: LC_ALL=C awk -f share/demo.d/roff.awk -f share/demo.d/man2text.awk -v into=FOLDER PAGE...
 #
 # Writes FOLDER/PAGE.txt.
 #
 # Reads the macros of man(7) as people and pod2man write them. Not a formatter: it keeps the words, in
-# order. It removes the title line, all headings, sections like SEE ALSO, and the numbers in
+# order. It removes the title line, all headings, the synopsis, sections like SEE ALSO, and the numbers in
 # references such as fork(2). A page that only names another one gives no file.
 
 BEGIN {
-        skipped = "^(SEE ALSO|LIBRARY|ATTRIBUTES|COLOPHON|AUTHOR|COPYRIGHT|LICEN[CS]E)"
+        skipped = "^(SYNOPSIS|SEE ALSO|LIBRARY|ATTRIBUTES|COLOPHON|AUTHOR|COPYRIGHT|LICEN[CS]E)"
         fonts = " B I R SM SB IP TQ UR MT "
         mixed_fonts = " BI BR IB IR RB RI "
 }
