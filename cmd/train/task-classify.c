@@ -62,7 +62,8 @@ static int add(struct train_reader *r, const struct train_document *d, struct ra
 static void note(struct train_data *data, const struct cmd_line *line,
                  const struct train_document *d)
 {
-        if (d->head->labelled && !d->head->either) /* a list of one label implies neither kind */
+        if ((d->head->labelled || d->head->soft_target) &&
+            !d->head->either) /* a list of one label implies neither kind */
                 train_location_note(d->head->several ? &data->several : &data->one, line);
 }
 

@@ -41,7 +41,8 @@ train() {
   RAN_ISA=portable ran-train distil -q -j 1 --teacher "$encoder" --dim 8 --encoder ran --layers 1 --heads 2 --window 4 \
     --ran-epochs 1 -o small.ran train.jsonl
   { cat train.jsonl && sed 's/rain and/RAIN AND/; s/sun by/SUN BY/' train.jsonl; } >both.jsonl
-  ran-train classify -q -j 1 --init small.ran --frozen --spelling 64 --no-dev -o m.ran both.jsonl
+  awk 'NR % 3 == 0' both.jsonl >few.jsonl # too few to find that vectors do not help
+  ran-train classify -q -j 1 --init small.ran --frozen --spelling 64 --no-dev -o m.ran few.jsonl
   ran-classify -m m.ran --probs both.jsonl >without.jsonl
   ran-classify -q -m m.ran --probs --vector-cache v both.jsonl >with.jsonl
   diff with.jsonl without.jsonl
