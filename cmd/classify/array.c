@@ -132,7 +132,7 @@ static int read_rows(struct classify_nearest *to, const char *path, const struct
                      size_t D, const char *vectors, struct ran_error *err)
 {
         size_t rows = 0, from = 0;
-        const char *name;
+        const char *name = NULL;
 
         RAN_TRY(read_header(b, D, &rows, &from, &name, err));
         if (name != NULL)

@@ -162,7 +162,7 @@ static int read_tabs(struct ran_label_texts *t, struct part line, size_t number,
                      struct ran_error *err)
 {
         const char *end = line.s + line.n, *tab = memchr(line.s, '\t', line.n);
-        size_t label;
+        size_t label = 0;
 
         RAN_TRY(find_label(t, (struct part){line.s, (size_t)((tab ? tab : end) - line.s)}, number,
                            &label, err));
@@ -222,7 +222,7 @@ static int read_members(struct ran_label_texts *t, const struct ran_record *r, s
         const struct ran_member *m = ran_record_find(r, "text", NULL);
         const size_t before = t->n;
         struct ran_span item;
-        size_t label, pos = 0;
+        size_t label = 0, pos = 0;
         char type;
 
         RAN_TRY(read_name(t, r, number, &label, err));
@@ -345,7 +345,7 @@ static int read_names(struct ran_label_texts *t, const char *names, struct ran_e
         for (bool more = true; more;) {
                 const size_t n = strcspn(names, ","), before = t->C;
                 const struct part name = trim((struct part){names, n});
-                size_t label;
+                size_t label = 0;
 
                 if (name.n == 0)
                         return refuse(t, 0, err, "a name is empty: give names with commas between");
@@ -560,7 +560,7 @@ static int set_labels(struct ran_params *p, const struct ran_model *m, const str
 {
         const size_t F = ran_embedder_width(e), C = t->C;
         struct ran_linear_params *linear = ran_linear_of(p);
-        double length, bias;
+        double length = 1, bias;
 
         RAN_TRY(ran_label_texts_vectors(t, m, e, v, &length, words, err));
         for (size_t c = 0; c < C; c++) {
