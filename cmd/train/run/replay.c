@@ -197,13 +197,14 @@ char *train_replay_find_init(struct train_replay *r, const char *base)
         snprintf(digest, sizeof digest, "%.*s", (int)wanted.n, wanted.text);
         const bool found = cmd_model_find_digest(digest, &r->init, &looked);
         char *other = getenv("RAN_BASE"); /* a file, where it is no name */
-        if (!found && other != NULL && access(other, R_OK) == 0)
-                return other;
-        if (!found)
+        const bool is_file = !found && other != NULL && access(other, R_OK) == 0;
+        if (!found && !is_file)
                 cmd_usage("%s was trained with --init or from a base model, and no model in %s has "
                           "its digest, %s: give that file with --init",
                           r->path, looked.data, digest);
         ran_buf_release(&looked);
+        if (is_file)
+                return other;
         cmd_check_read(r->init.data);
         return r->init.data;
 }
