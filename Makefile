@@ -66,8 +66,10 @@ cmd_library := $(BUILD)/libcmd.a
 
 # The kernels are compiled once for each instruction set; a table picks one when a program starts.
 # The plain ones, without fused multiplications, are for RAN_ISA=portable.
-machine := $(shell $(CC) -dumpmachine 2>/dev/null)
-ifneq ($(filter x86_64-%,$(machine)),)
+# What the compiler makes code for depends on its flags, too: -m32.
+machine := $(shell printf '__x86_64__ __i386__ __SIZEOF_POINTER__\n' | \
+  $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null)
+ifeq ($(firstword $(machine)),1)
 simd := base plain8 plain16 avx2 avx512
 DEFINES := -DRAN_HAVE_X86
 branches := -fcf-protection
@@ -76,9 +78,9 @@ simd := base
 branches := -mbranch-protection=standard
 endif
 # The old unit computes everything in long double, and some vectors not at all.
-DEFINES += $(if $(filter i386-% i486-% i586-% i686-%,$(machine)),-msse2 -mfpmath=sse)
+DEFINES += $(if $(filter 1,$(word 2,$(machine))),-msse2 -mfpmath=sse)
 # Where a pointer has 32 bits, files may be longer than one can address.
-DEFINES += $(if $(filter 4,$(shell echo __SIZEOF_POINTER__ | $(CC) -E -P - 2>/dev/null)),-D_FILE_OFFSET_BITS=64)
+DEFINES += $(if $(filter 4,$(lastword $(machine))),-D_FILE_OFFSET_BITS=64)
 simd_flags_base    := -DRAN_LANES=4
 simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
 simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2
@@ -377,6 +379,10 @@ lint: ## static analysis by gcc, clang-tidy, cppcheck, shellcheck and mandoc: no
 	@share/setup build test lint
 	@$(MAKE) --no-print-directory linted
 include tests/lint/lint.mk
+
+.PHONY: size
+size: ## lines of code of lib/ and cmd/, by folder; make lint fails above tests/lint/size
+	@tests/lint/count-lines
 
 # Each program for FUZZ_SECONDS; what it finds stays in $(BUILD)/fuzz, to begin with next time. What reaches
 # lines that no seed does becomes one with FUZZER -merge=1 -use_counters=0 -use_cmp=0 SEEDS CORPUS.

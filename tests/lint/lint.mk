@@ -5,8 +5,8 @@
 analysed := $(patsubst %.c,$(BUILD)/lint/%.analysed,\
               $(lib_sources) $(simd_sources) $(wildcard cmd/*/*.c cmd/*/*/*.c))
 
-.PHONY: linted lint-scripts lint-manual lint-together lint-floors
-linted: lint-floors lint-scripts lint-manual lint-together $(analysed)
+.PHONY: linted lint-size lint-scripts lint-manual lint-together lint-floors
+linted: lint-size lint-floors lint-scripts lint-manual lint-together $(analysed)
 
 # Where gcc's analyser is wrong. It does not know
 # - that lists which are freed one after another are others;
@@ -81,6 +81,11 @@ $(BUILD)/lint/cppcheck:
 lint-floors: $(lib_objects) $(call object,$(mains) $(cmd_shared))
 	@echo '  LINT  floors'
 	$(Q)CC='$(CC)' CPPFLAGS='$(PACKAGE_CFLAGS) $(CPPFLAGS)' tests/lint/floors $^
+
+# The tree does not grow: who adds lines takes out as many, and who takes out more lowers the number.
+lint-size:
+	@echo '  LINT  size'
+	$(Q)tests/lint/count-lines tests/lint/size
 
 lint-scripts:
 	@echo '  LINT  scripts'
