@@ -53,6 +53,16 @@ commands() {
   [ "$(grep -c 'IBT, SHSTK' notes)" -eq "$(grep -c '^File: ' notes)" ]
 }
 
+@test "build: what the flags make code for decides, not the compiler's name" {
+  [[ $(uname -m) =~ ^(x86_64|i.86)$ ]] || skip "this processor has no other width"
+  commands CFLAGS='-O2 -m32' >narrow
+  grep -q -e ' -mfpmath=sse ' narrow
+  grep -q -e ' -D_FILE_OFFSET_BITS=64 ' narrow
+  run ! grep -e -DRAN_HAVE_X86 narrow
+  commands CFLAGS='-O2 -m64' >wide
+  grep -q -e ' -DRAN_HAVE_X86 ' wide
+}
+
 @test "build: the C library checks sizes where it can, and where nobody else does [all]" {
   commands CFLAGS=-O2 | grep -q -e '-D_FORTIFY_SOURCE=[23] '
   for cflags in -g -O0 '-O2 -O0' '-O1 -fsanitize=address' '-O2 -D_FORTIFY_SOURCE=1'; do
