@@ -54,10 +54,11 @@ struct found {
         size_t matches;
 };
 
-/* A fixed field has no short forms, and none is offered for it. */
+/* A key or a fixed field has no short forms. */
 static void consider(struct found *f, const struct cmd_option *o, bool negated, enum match m)
 {
-        if (m == NO_MATCH || f->match == WHOLE || (o->field->fixed && m != WHOLE))
+        if (m == NO_MATCH || f->match == WHOLE ||
+            ((o->field->fixed || o->field->key) && m != WHOLE))
                 return;
         f->matches = m == WHOLE ? 1 : f->matches + 1;
         f->option = *o;

@@ -161,55 +161,60 @@ static void add_usage(struct ran_buf *out, const struct cmd_program *program)
 /* A program with no more options than this shows all of them at once. */
 enum { FEW = 32 };
 
+/* Whether --help-all lists an option, or --help, if `marked`. */
+static bool is_listed(const struct cmd_program *program, const struct cmd_option *o, bool marked)
+{
+        return !o->field->key && (o->field->first || !marked) && cmd_rules_apply(program, o);
+}
+
 static size_t count_options(const struct cmd_program *program, bool marked)
 {
         size_t n = 0;
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
-                n += (o.field->first || !marked) && cmd_rules_apply(program, &o);
+                n += is_listed(program, &o, marked);
         return n;
 }
 
-/* Which options are listed: all but those of experiments, only those that come first, or only those
- * of experiments. */
-enum listed { USUAL, FIRST, EXPERIMENTS };
-
-static bool is_listed(const struct cmd_program *program, const struct cmd_option *o,
-                      enum listed which)
+static void add_options(const struct cmd_program *program, bool marked, struct ran_buf *out)
 {
-        const bool listed = which == USUAL   ? !o->field->experiment
-                            : which == FIRST ? o->field->first
-                                             : o->field->experiment;
+        const struct cmd_group *before = NULL;
 
-        return listed && cmd_rules_apply(program, o);
-}
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                const struct cmd_group *group = cmd_group_at(program, o.group);
 
-/* The title comes before the first that is listed; then it is NULL. */
-static void add_group(struct ran_buf *out, const struct cmd_program *program, size_t group,
-                      enum listed which, const char **title)
-{
-        for (struct cmd_option o = {.group = group}; cmd_option_next(program, &o);) {
-                if (o.group != group || !is_listed(program, &o, which))
+                if (!is_listed(program, &o, marked))
                         continue;
-                if (*title != NULL)
-                        ran_buf_printf(out, "\n%s:\n", *title);
-                *title = NULL;
+                if (group != before)
+                        ran_buf_printf(out, "\n%s:\n", group->title);
+                before = group;
                 add_option(out, program, &o);
         }
 }
 
-/* Options of experiments come before the common options, which are the last group. */
-static void add_options(const struct cmd_program *program, bool marked, struct ran_buf *out)
+/* "clip=1", with what the option would have. */
+static void add_keys(const struct cmd_program *program, struct ran_buf *out)
 {
-        const char *experiments = "For experiments";
-        const struct cmd_group *g;
+        struct ran_buf keys = {0};
 
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                const char *title = g->title;
-                for (size_t k = 0; !marked && cmd_group_at(program, i + 1) == NULL && k < i; k++)
-                        add_group(out, program, k, EXPERIMENTS, &experiments);
-                add_group(out, program, i, marked ? FIRST : USUAL, &title);
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                const struct ran_field *f = o.field;
+
+                if (!f->key || !cmd_rules_apply(program, &o))
+                        continue;
+                ran_buf_printf(&keys, "%s%s", keys.len > 0 ? " " : "", f->name);
+                if (default_of(f, f->initial) != NULL)
+                        ran_buf_printf(&keys, "=%s", default_of(f, f->initial));
         }
+        if (keys.len > 0) {
+                ran_buf_str(out, "\nFew need these, as options (--clip 0.5) or keys of --config; "
+                                 "their defaults:\n  ");
+                ran_buf_char(&keys, '\0');
+                if (!keys.failed)
+                        wrap(out, keys.data, 2, 2);
+        }
+        out->failed |= keys.failed;
+        ran_buf_release(&keys);
 }
 
 static void add_help(const struct cmd_program *program, bool marked, struct ran_buf *out)
@@ -225,6 +230,8 @@ static void add_help(const struct cmd_program *program, bool marked, struct ran_
                                program->name);
         }
         add_options(program, marked, out);
+        if (!marked)
+                add_keys(program, out);
         if (program->notes != NULL) {
                 ran_buf_char(out, '\n');
                 wrap(out, program->notes, 0, 0);
@@ -295,7 +302,7 @@ void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
         for (; v != NULL && v->name != NULL; v++)
                 ran_buf_printf(out, "%s\t\t\t\t%s\n", v->name, v->summary);
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                if (!cmd_rules_apply(program, &o))
+                if (!is_listed(program, &o, false))
                         continue;
                 print_option(out, "", o.field);
                 if (cmd_option_negates(o.field))

@@ -323,8 +323,8 @@ struct ran_field {
                        not in
                        --print-config, refused in --config */
         bool fixed; /* what the verb or a model says, and no option: in JSON only */
-        bool experiment; /* only experiments use it: --help-all has it under a title of its own */
-        bool first;      /* --help shows it; the others are in --help-all only */
+        bool key;   /* rather a key of --config: --help-all has its name and default alone */
+        bool first; /* --help shows it; the others are in --help-all only */
         /* Another default while a CHOICE field earlier in the table has that value. */
         struct ran_exception {
                 const char *field, *value, *initial; /* field NULL: no exception */

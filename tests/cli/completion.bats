@@ -39,7 +39,7 @@ options() {
     [ "$(awk -F '\t' 'NF != 5 || $5 == ""' table)" = '' ]
   done <commands
   ran-train --print-options | cut -f 1 | grep -qxF classify
-  ran-train classify --print-options | grep -q "^--schedule$(printf '\t\tKIND\t')constant,linear,cosine$(printf '\t')."
+  ran-train classify --print-options | grep -q "^--metric$(printf "\t\tNAME\t")accuracy,micro_f1,macro_f1,loss,bleu,chrf$(printf '\t')."
   ran-attnmask --print-options | grep -q "$(printf '\t')full,window,dilated,dispersed,\.\.\.$(printf '\t')"
   run -3 sh -c 'ran-classify --print-options >/dev/full'
 }
@@ -49,11 +49,11 @@ options() {
 @test "completion: bash offers verbs, options of the verb, values" {
   [ "$(offers ran-tokenize e)" = encode ]
   [ "$(offers ran-train '')" = 'classify tag lm mlm distil info diff convert import' ]
-  [ "$(offers ran-train classify --sched)" = --schedule ]
-  [ "$(offers ran-train classify --schedule '')" = 'constant linear cosine' ]
-  [ "$(offers ran-train classify --schedule = co)" = 'constant cosine' ]
+  [ "$(offers ran-train classify --metr)" = --metric ]
+  [ "$(offers ran-train classify --metric '')" = 'accuracy micro_f1 macro_f1 loss bleu chrf' ]
+  [ "$(offers ran-train classify --metric = m)" = "micro_f1 macro_f1" ]
   [ "$(offers ran-classify --eval-format j)" = json ]
-  [ "$(offers ran-tokenize learn --sched)" = '' ]
+  [ "$(offers ran-tokenize learn --metr)" = '' ]
   [ "$(offers ran-train --vers)" = --version ]
 }
 
@@ -121,11 +121,11 @@ zsh_or_skip() {
   zsh_or_skip
   [ "$(becomes 'ran-train cl')" = 'ran-train classify ' ]
   [ "$(becomes 'ran-train --vers')" = 'ran-train --version ' ]
-  [ "$(becomes 'ran-train classify --sched')" = 'ran-train classify --schedule=' ]
-  [ "$(becomes 'ran-train classify --schedule=li')" = 'ran-train classify --schedule=linear ' ]
-  [ "$(becomes 'ran-train classify --schedule li')" = 'ran-train classify --schedule linear ' ]
+  [ "$(becomes 'ran-train classify --metr')" = 'ran-train classify --metric=' ]
+  [ "$(becomes 'ran-train classify --metric=lo')" = 'ran-train classify --metric=loss ' ]
+  [ "$(becomes 'ran-train classify --metric lo')" = 'ran-train classify --metric loss ' ]
   [ "$(becomes 'ran-attnmask --attention window,disp')" = 'ran-attnmask --attention window,dispersed,' ]
-  [ "$(becomes 'ran-tokenize learn --sched')" = 'ran-tokenize learn --sched' ]
+  [ "$(becomes 'ran-tokenize learn --metr')" = 'ran-tokenize learn --metr' ]
   [ "$(becomes 'ran-classify --no-abst')" = 'ran-classify --no-abstain ' ]
 }
 

@@ -22,6 +22,18 @@ options() {
       print name, value
       name = ""
     }
+    /^Few need these/ { flush(); keys = 1; next }
+    keys && /^$/ { keys = 0 }
+    keys {
+      for (i = 1; i <= NF; i++) {
+        n = index($i "=", "=")
+        name = substr($i, 1, n - 1)
+        gsub(/_/, "-", name)
+        print name, n < length($i) ? substr($i, n + 1) : "-"
+      }
+      name = ""
+      next
+    }
     /^  (-.,|   ) --/ {
       flush()
       match($0, /--[^ ]+/)

@@ -38,11 +38,15 @@ setup() {
     [ "$left" -eq 0 ] || grep -qxF -- "$command --help-all lists $left more options." some
   done <<<"$commands"
   for verb in classify tag lm mlm; do
-    ran-train $verb --help-all | sed -n '/^For experiments:/,/^[A-EG-Z]/p' >experiments
-    grep -q -- '--beta2' experiments
-    [ "$(grep -cF '(with' experiments)" -ge 3 ]
-    run -1 grep -qxF -f <(grep '^  \(-., \|    \)--' experiments) <(ran-train $verb --help)
+    ran-train $verb --help-all | sed -n '/^Few need these/,/^$/p' >keys
+    grep -qw 'beta2=0.999' keys
+    ran-train $verb --print-config | grep -q '"beta2": *0.999'
+    run -1 grep -w beta2 <(ran-train $verb --help-all | grep '^ *--')
+    # A key is an option, but not in short.
+    run -3 ran-train $verb -o m --beta2 0.99 none
+    run -2 ran-train $verb -o m --beta 0.99 none
   done
+  [ "$(ran-train classify --print-options | cut -f 1 | grep -vc -- --no-)" -le 92 ]
   ran-train classify --help | grep -q -- '--encoder'
   run -1 grep -q -- --beta2 <(ran-train classify --help)
 }

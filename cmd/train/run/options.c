@@ -203,7 +203,7 @@ static const struct ran_field mode_fields[] = {
          RAN_RULES(RAN_EXCLUDES("dump_gradients replay", NULL),
                    RAN_EXCLUDES("report", "--report is of a training that writes a model"))},
         {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
-         .experiment = true, .local = true,
+         .local = true,
          .help = "write loss and gradients of a model on the documents to FILE, as safetensors",
          RAN_RULES(
                  RAN_EXCLUDES("replay", NULL),
@@ -217,11 +217,11 @@ static const struct ran_field mode_fields[] = {
                          "[Model] [Learned vocabulary]",
                          "--dump-gradients takes a model as it is"))},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
-         .experiment = true, .initial = "0", .local = true,
+         .initial = "0", .local = true,
          .help = "documents for --dump-gradients: the first N; 0: all",
          RAN_RULES(RAN_NEEDS("dump_gradients"))},
-        {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .experiment = true,
-         .local = true, .help = "the model for --dump-gradients",
+        {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .local = true,
+         .help = "the model for --dump-gradients",
          RAN_RULES(
                  RAN_NEEDS_AS("dump_gradients", "is for --dump-gradients; the output is -o FILE"))},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
@@ -292,6 +292,81 @@ static const struct {
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 
+/* What few set: keys of --config, which the command line takes as well. */
+static const char *const keys[] = {
+        "vector_words",
+        "add_words",
+        "dev_alike",
+        "soft_share",
+        "max_errors",
+        "max_record_bytes",
+        "quotes",
+        "early_stop",
+        "schedule",
+        "min_learning_rate",
+        "warmup",
+        "weight_decay",
+        "clip",
+        "beta1",
+        "beta2",
+        "epsilon",
+        "embed_dropout",
+        "word_dropout",
+        "label_smoothing",
+        "vectors_rms",
+        "init_rate",
+        "cell_memory",
+        "layer_decay",
+        "wide_cost",
+        "wide_ratios",
+        "refit",
+        "freeze",
+        "checkpoint_minutes",
+        "data_memory",
+        "heads",
+        "head_dim",
+        "min_window",
+        "cell",
+        "rotary",
+        "residual",
+        "review",
+        "review_window",
+        "pooling",
+        "cell_pooling",
+        "spelling",
+        "affixes",
+        "rank",
+        "context",
+        "position_scale",
+        "ffn_dim",
+        "attention",
+        "dilation",
+        "similarity",
+        "limit_alphabet",
+        "max_word",
+        "max_distinct",
+        "normalize",
+        "strip_accents",
+        "clean",
+        "cjk",
+        "split_at",
+        "eol_token",
+        "dump_gradients",
+        "dump_documents",
+        "model",
+        "progress",
+        "mask",
+        "join_windows",
+};
+
+static bool is_key(const char *name)
+{
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+                if (strcmp(name, keys[i]) == 0)
+                        return true;
+        return false;
+}
+
 /* The table with the defaults of the task, for as long as the program runs. */
 static const struct ran_field *preset(const struct ran_field *fields,
                                       const struct train_preset *presets)
@@ -305,10 +380,12 @@ static const struct ran_field *preset(const struct ran_field *fields,
         if (own == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         memcpy(own, fields, n * sizeof *own);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
+                own[i].key = is_key(own[i].name);
                 for (const struct train_preset *p = presets; p->name != NULL; p++)
                         if (strcmp(own[i].name, p->name) == 0)
                                 own[i].initial = p->initial;
+        }
         return own;
 }
 
