@@ -287,7 +287,7 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
                          o->vector_cache, o->model);
                 return NULL;
         }
-        k = ran_vector_cache_open(o->vector_cache, &err);
+        k = ran_vector_cache_open(RAN_VECTORS_OF_DOCUMENTS, o->vector_cache, SIZE_MAX, &err);
         if (k == NULL || ran_model_use_vectors(m, k, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         cmd_check_writable(o->vector_cache);

@@ -601,7 +601,7 @@ static int open_cache(struct distiller *d, struct ran_error *err)
 {
         if (d->job->cache == NULL)
                 return RAN_OK;
-        d->cache = ran_vector_cache_open(d->job->cache, err);
+        d->cache = ran_vector_cache_open(RAN_VECTORS_OF_DOCUMENTS, d->job->cache, SIZE_MAX, err);
         if (d->cache == NULL)
                 return (int)err->code;
         d->saved = ran_clock();

@@ -7,7 +7,7 @@
  */
 #include "estimate/estimate.h"
 #include "nn/encoder.h"
-#include "part/bert/below.h"
+#include "nn/vector-cache.h"
 #include "part/linear/linear-model.h"
 #include "nn/task.h"
 #include "part/linear/crf-train.h"
@@ -140,7 +140,7 @@ static double below_bytes(const struct ran_train_job *job)
 
                         rows += (double)(L + around * windows);
                 }
-        return fmin((double)RAN_BELOW_MOST, rows * (double)c->dim * 4);
+        return fmin((double)RAN_VECTOR_CACHE_MOST, rows * (double)c->dim * 4);
 }
 
 int ran_estimate_memory(const struct ran_run_sizes *k, struct ran_memory_estimate *e,

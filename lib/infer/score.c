@@ -9,7 +9,7 @@
 #include "nn/encoder.h"
 #include "nn/head.h"
 #include "task/lm-output.h"
-#include "part/vectors/vector-cache.h"
+#include "nn/vector-cache.h"
 #include "ran/math.h"
 #include "ran/model.h"
 
@@ -98,6 +98,14 @@ static int load_all(struct ran_state *s, const struct ran_document *const *d, si
         return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
 }
 
+/* Stands for all that the encoder reads: "Wet" and "wet" may have the same ids. */
+static struct ran_vector_key key_of(const struct ran_state *s, const struct ran_document *d)
+{
+        const bool spells = ran_encoder_spelling(s->workspace.c) > 0 && d->spelling != NULL;
+
+        return ran_vector_key(d->ids, d->L, d->spelling, spells ? d->L * RAN_SPELLING : 0);
+}
+
 static int compute_vectors(struct ran_state *s, const struct ran_document *const *d, size_t n,
                            float *const *v, struct ran_error *err)
 {
@@ -106,7 +114,7 @@ static int compute_vectors(struct ran_state *s, const struct ran_document *const
         for (size_t i = 0; i < n; i++)
                 ran_document_vector(&s->workspace, s->p, i, v[i]);
         for (size_t i = 0; i < n && s->p->vectors != NULL; i++)
-                ran_vector_cache_add(s->p->vectors, d[i], v[i]);
+                ran_vector_cache_add(s->p->vectors, key_of(s, d[i]), v[i], 1);
         return RAN_OK;
 }
 
@@ -120,7 +128,7 @@ int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t 
 
         for (size_t i = 0; i < n; i++)
                 if (s->p->vectors == NULL ||
-                    !ran_vector_cache_find(s->p->vectors, &d[i], v + i * width)) {
+                    !ran_vector_cache_find(s->p->vectors, key_of(s, &d[i]), v + i * width, 1)) {
                         missing[m] = &d[i];
                         at[m++] = v + i * width;
                 }

@@ -18,7 +18,6 @@ struct ran_head_params {
 /* One block of floats (weights, gradients or moments) seen by name; absent tensors are NULL. The
  * mapped tables are not in the block: their weights may be mapped from a file, their gradients are
  * sparse. */
-struct ran_below;
 struct ran_params {
         float *block;
         void *layers; /* (N) the tensors of each layer: structs of the encoder */
@@ -31,9 +30,10 @@ struct ran_params {
         const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
         struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
         struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
-        struct ran_below *below; /* weights: the layers that stay as they are, and what they have
-                                    made (part/bert/below.h); NULL: all are trained */
-        uint64_t seed;           /* of the training: key of a random first context */
+        /* Of weights: the layers that stay as they are, and what they have made of tokens
+         * (vector-cache.h); NULL: all are trained. */
+        struct ran_vector_cache *below;
+        uint64_t seed; /* of the training: key of a random first context */
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };

@@ -480,16 +480,21 @@ int ran_label_texts_vectors(const struct ran_label_texts *t, const struct ran_mo
 struct ran_model *ran_label_model(const struct ran_model *m, const struct ran_label_texts *t,
                                   struct ran_label_words *words, struct ran_error *err);
 
-/* Vectors that a pretrained encoder has made, by document, so that none is computed twice: in a
- * file, or in memory alone with path NULL (part/vectors/vector-cache.c). The file need not exist;
- * RAN_EFORMAT if it is damaged, or something else. It serves one encoder and is written when it is
- * closed. */
+/* Vectors that a pretrained encoder has made of documents, or of tokens by the layers below those
+ * that are tuned, so that none is computed twice: in a file, or in memory alone with path NULL
+ * (nn/vector-cache.c). keep: the most bytes of them in memory, 0: RAN_SPOOL_KEEP; the rest is in a
+ * temporary file. The file need not exist; RAN_EFORMAT if it is damaged, or something else. It
+ * serves one encoder and is written when it is closed. Trainings may share it. */
 struct ran_vector_cache;
-struct ran_vector_cache *ran_vector_cache_open(const char *path, struct ran_error *err);
+enum ran_vectors_of { RAN_VECTORS_OF_DOCUMENTS, RAN_VECTORS_OF_TOKENS };
+struct ran_vector_cache *ran_vector_cache_open(enum ran_vectors_of of, const char *path,
+                                               size_t keep, struct ran_error *err);
 /* Writes its file, if there are vectors that it lacks. */
 int ran_vector_cache_save(struct ran_vector_cache *k, struct ran_error *err);
 /* Frees it, whatever it returns; NULL is nothing. */
 int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
+/* Vectors of documents that were taken from the file, or windows that were in it; and how many
+ * documents or windows were added. */
 void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
 /* Lets all states of m use it, until the cache is closed. Only encoders of the family BERT have
  * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */

@@ -294,17 +294,6 @@ struct ran_train_texts {
         struct ran_train_limit limit;
 };
 
-/* What the layers below the tuned ones have made of windows of documents, so that none is computed
- * twice: in a file, or in memory alone with path NULL (part/bert/below.c); keep: the most bytes in
- * memory, 0: RAN_SPOOL_KEEP. The file need not exist; RAN_EFORMAT if it is damaged, or something
- * else. It serves one encoder and is written when it is closed. Trainings may share it. */
-struct ran_below;
-struct ran_below *ran_below_open(const char *path, size_t keep, struct ran_error *err);
-/* Frees it, whatever it returns; NULL is nothing. */
-int ran_below_close(struct ran_below *k, struct ran_error *err);
-/* Windows that were in the file, and those that were added. */
-void ran_below_counts(const struct ran_below *k, size_t *found, size_t *computed);
-
 struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
@@ -334,15 +323,16 @@ struct ran_train_job {
         /* Of a frozen encoder of the family BERT: the vectors that it has made, and will have made;
          * or NULL. */
         struct ran_vector_cache *vector_cache;
-        struct ran_below *below; /* where ran_train_below is above 0; NULL: the training's own */
-        const char *output;      /* model file; written when training is complete, never before;
-                                    NULL: none */
-        int storage;             /* how it stores the weights, RAN_STORAGE_...: they are rounded
-                                  * before validation documents judge them for the last time */
-        const char *checkpoint;  /* output.ckpt; NULL: none */
-        bool keep_checkpoint; /* of all that was learned, if there is room: the caller removes it;
-                               * else it is removed when training is complete */
-        double seconds;       /* the time for all of it; 0: as long as it takes */
+        /* Vectors of tokens, where ran_train_below is above 0; NULL: the training's own. */
+        struct ran_vector_cache *below;
+        const char *output;     /* model file; written when training is complete, never before;
+                                   NULL: none */
+        int storage;            /* how it stores the weights, RAN_STORAGE_...: they are rounded
+                                 * before validation documents judge them for the last time */
+        const char *checkpoint; /* output.ckpt; NULL: none */
+        bool keep_checkpoint;   /* of all that was learned, if there is room: the caller removes it;
+                                 * else it is removed when training is complete */
+        double seconds;         /* the time for all of it; 0: as long as it takes */
         struct ran_train_limit limit;
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */
         bool resume;

@@ -3,7 +3,7 @@
 #include "math/elementary.h"
 #include "tensors/compact.h"
 #include "file/model.h"
-#include "part/bert/below.h"
+#include "nn/vector-cache.h"
 #include "part/linear/linear-rows.h"
 #include "part/linear/linear-words.h"
 #include "train/pretrained.h"
@@ -341,8 +341,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         if (ran_config_has_features(t->c) || t->weights.below != NULL)
                 ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
         if (t->weights.below != NULL && job->below != NULL)
-                RAN_TRY(ran_below_bind(job->below, t->c, &t->weights.p, t->V,
-                                       ran_train_below(t->s, t->c), err));
+                RAN_TRY(ran_vector_cache_bind(job->below, t->c, &t->weights.p, t->V,
+                                              ran_train_below(t->s, t->c), t->c->dim, err));
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->loop.optimiser.table.rate_scale[id] = 0;

@@ -2,7 +2,7 @@
 #include "train/trainer.h"
 #include "tensors/compact.h"
 #include "file/model.h"
-#include "part/bert/below.h"
+#include "nn/vector-cache.h"
 #include "part/linear/linear-model.h"
 #include "nn/part.h"
 #include "nn/task.h"
@@ -53,9 +53,11 @@ static int allocate_below(struct ran_trainer *t, struct ran_error *err)
 
         if (below == 0)
                 return RAN_OK;
-        t->weights.below = t->job->below != NULL ? t->job->below
-                                                 : ran_below_new(below, t->D, t->job->train->keep,
-                                                                 RAN_BELOW_MOST, err);
+        t->weights.below = t->job->below;
+        if (t->weights.below == NULL)
+                t->weights.below =
+                        ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, below, t->D,
+                                             t->job->train->keep, RAN_VECTOR_CACHE_MOST, err);
         t->weights.p.below = t->weights.below;
         skip_below(t);
         return t->weights.below != NULL ? RAN_OK : RAN_ENOMEM;
@@ -250,7 +252,7 @@ void ran_trainer_release(struct ran_trainer *t)
         ran_optimiser_release(&t->loop.optimiser);
         ran_params_release(&t->weights.p);
         if (t->job != NULL && t->weights.below != t->job->below)
-                ran_below_close(t->weights.below, NULL);
+                ran_vector_cache_close(t->weights.below, NULL);
         ran_layout_release(&t->weights.layout);
         ran_linear_release(&t->linear);
         free(t->weights.table.x);

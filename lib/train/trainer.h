@@ -15,9 +15,10 @@ struct ran_pretrain;
 /* The weights, and copies of them. */
 struct ran_weights {
         struct ran_layout layout;
-        struct ran_params p;     /* at work; the mapped tables are */
-        struct ran_table table;  /* the embedding, that of spelling behind it */
-        struct ran_below *below; /* of p: the layers that stay, and their rows; NULL: none do */
+        struct ran_params p;    /* at work; the mapped tables are */
+        struct ran_table table; /* the embedding, that of spelling behind it */
+        struct ran_vector_cache
+                *below; /* of p: the layers that stay, and their rows; NULL: none do */
         float *best_block,
                 *best_table; /* rank 0: of the best epoch; NULL without validation data */
         float *kept_block, *kept_table; /* rank 0: the encoder that the first phase left, in a block

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "part/bert/below.h"
+#include "nn/vector-cache.h"
 #include "part/contextualizer/contextualizer.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
@@ -568,7 +568,8 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
                 for (size_t below = 1; below <= c.layers; below++) {
                         const size_t bytes = t.layout.size * sizeof(float);
 
-                        t.p.below = ran_below_new(below, c.dim, 0, SIZE_MAX, &err);
+                        t.p.below = ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, below, c.dim, 0,
+                                                         SIZE_MAX, &err);
                         float *first = gradient(&t, &b, way), *kept = gradient(&t, &b, way);
                         check_tuned(&t, first, all, below);
                         CHECK(memcmp(first, kept, bytes) == 0);
@@ -582,7 +583,7 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
                         b.noise = none;
                         free(first);
                         free(kept);
-                        ran_below_close(t.p.below, NULL);
+                        ran_vector_cache_close(t.p.below, NULL);
                 }
                 t.p.below = NULL;
                 free(all);

@@ -207,9 +207,10 @@ static void open_vectors(struct train_session *s)
 
         if (ran_config_has_features(&s->config) && ran_config_has_vector(&s->config) &&
             !ran_config_trains_encoder(&s->config))
-                s->vectors = ran_vector_cache_open(name, &err);
+                s->vectors = ran_vector_cache_open(RAN_VECTORS_OF_DOCUMENTS, name, SIZE_MAX, &err);
         else if (ran_train_below(&s->settings, &s->config) > 0)
-                s->below = ran_below_open(name, s->options->run.data_memory << 20, &err);
+                s->below = ran_vector_cache_open(RAN_VECTORS_OF_TOKENS, name,
+                                                 s->options->run.data_memory << 20, &err);
         else if (name != NULL)
                 cmd_usage("--vector-cache is for --frozen and --tune-layers with a pretrained "
                           "encoder, and --frozen with a distilled RAN (--init)");
@@ -441,8 +442,8 @@ static void close_below(struct train_session *s)
 
         if (s->below == NULL)
                 return;
-        ran_below_counts(s->below, &found, &computed);
-        if (ran_below_close(s->below, &err) != RAN_OK)
+        ran_vector_cache_counts(s->below, &found, &computed);
+        if (ran_vector_cache_close(s->below, &err) != RAN_OK)
                 cmd_warn("the rows of %zu windows are not kept: %s", computed, err.text);
         else if (s->options->file.vector_cache != NULL)
                 cmd_note("%s: rows of %zu windows were in it, %zu added",

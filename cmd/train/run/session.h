@@ -24,7 +24,7 @@ struct train_session {
         struct train_init_options base; /* of init, if it is a base model */
         struct train_run run;
         struct ran_vector_cache *vectors; /* of a frozen pretrained encoder, else NULL */
-        struct ran_below *below;          /* of one of which some layers stay, else NULL */
+        struct ran_vector_cache *below;   /* of one of which some layers stay, else NULL */
         struct ran_tokenizer *tokenizer;  /* of our own; NULL: the model's, or none */
         bool learned;                     /* it is learned from the training data */
         struct train_source source;

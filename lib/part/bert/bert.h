@@ -27,7 +27,7 @@
 
 #include "math/simd.h"
 #include "nn/workspace.h"
-#include "part/bert/below.h"
+#include "nn/vector-cache.h"
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 

@@ -216,8 +216,9 @@ static bool find_rows(struct ran_workspace *w, const struct ran_params *p,
         for (size_t i = own->group[s->g]; i < own->group[s->g + 1] && found; i++) {
                 const struct ran_bert_window *v = &own->window[i];
 
-                found = ran_below_find(p->below, w->packed->ids + v->t, v->n,
-                                       s->out + v->row * w->D, ran_bert_window_rows(w->c, v));
+                found = ran_vector_cache_find(
+                        p->below, ran_vector_key(w->packed->ids + v->t, v->n, NULL, 0),
+                        s->out + v->row * w->D, ran_bert_window_rows(w->c, v));
         }
         return found;
 }
@@ -235,15 +236,15 @@ static void read_below(struct ran_workspace *w, const struct ran_params *p, size
              i++) {
                 const struct ran_bert_window *v = &s.own->window[i];
 
-                ran_below_add(p->below, w->packed->ids + v->t, v->n, s.out + v->row * w->D,
-                              ran_bert_window_rows(w->c, v));
+                ran_vector_cache_add(p->below, ran_vector_key(w->packed->ids + v->t, v->n, NULL, 0),
+                                     s.out + v->row * w->D, ran_bert_window_rows(w->c, v));
         }
 }
 
 static void read_group(struct ran_workspace *w, const struct ran_params *p, size_t g)
 {
         const size_t layers = w->c->layers, entered = ran_bert_below_linear(w->c);
-        size_t read = ran_below_layers(p->below);
+        size_t read = ran_vector_cache_layers(p->below);
 
         if (read > 0)
                 read_below(w, p, g, read);
@@ -277,7 +278,7 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
-        const size_t below = ran_below_layers(p->below);
+        const size_t below = ran_vector_cache_layers(p->below);
 
         if (below == w->c->layers)
                 return;

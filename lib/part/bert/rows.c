@@ -100,7 +100,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
         const struct ran_bert_window *last = &own->window[own->group[g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
         const struct ran_bert_params *layer = p->layers;
-        const size_t below = ran_below_layers(p->below);
+        const size_t below = ran_vector_cache_layers(p->below);
         struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
 
         return (struct ran_bert_pass){

@@ -7,7 +7,7 @@
 #include "part/linear/discriminant.h"
 #include "part/linear/linear-model.h"
 #include "part/vectors/document-vector.h"
-#include "part/vectors/vector-cache.h"
+#include "nn/vector-cache.h"
 #include "nn/task.h"
 #include "ran/train.h"
 
@@ -180,7 +180,8 @@ static int use_cache(const struct ran_linear_fit *k, struct ran_error *err)
 {
         if (k->vector_cache == NULL || k->p->vectors != NULL)
                 return RAN_OK;
-        RAN_TRY(ran_vector_cache_bind(k->vector_cache, k->c, k->p, k->V, err));
+        RAN_TRY(ran_vector_cache_bind(k->vector_cache, k->c, k->p, k->V, 0,
+                                      ran_document_vector_width(k->c), err));
         k->p->vectors = k->vector_cache;
         return RAN_OK;
 }

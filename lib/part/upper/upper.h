@@ -14,7 +14,7 @@
  *
  * The encoder above is a workspace within the workspace: it has windows of its own (`upper_window`)
  * in a batch of its own, and knows nothing of what is below. Its memory is a part of the same
- * arena. What is below may stay as it is: then its rows are computed once (part/bert/below.h).
+ * arena. What is below may stay as it is: then its rows are computed once (nn/vector-cache.h).
  */
 #ifndef RAN_PART_UPPER_H
 #define RAN_PART_UPPER_H

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "part/bert/below.h"
+#include "nn/vector-cache.h"
 #include "test.h"
 #include "toy.h"
 
@@ -19,31 +19,32 @@ static void window(size_t i, size_t n, uint32_t *ids, float *x)
                 x[k] = (float)(100 * i + k);
 }
 
-static bool has(struct ran_below *k, size_t i, size_t n)
+static bool has(struct ran_vector_cache *k, size_t i, size_t n)
 {
         uint32_t ids[MOST];
         float want[(MOST + 1) * D], x[(MOST + 1) * D];
 
         window(i, n, ids, want);
-        return ran_below_find(k, ids, n, x, n + 1) &&
+        return ran_vector_cache_find(k, ran_vector_key(ids, n, NULL, 0), x, n + 1) &&
                memcmp(x, want, (n + 1) * D * sizeof(*x)) == 0;
 }
 
-static void add(struct ran_below *k, size_t i, size_t n)
+static void add(struct ran_vector_cache *k, size_t i, size_t n)
 {
         uint32_t ids[MOST];
         float x[(MOST + 1) * D];
 
         window(i, n, ids, x);
-        ran_below_add(k, ids, n, x, n + 1);
+        ran_vector_cache_add(k, ran_vector_key(ids, n, NULL, 0), x, n + 1);
 }
 
 TEST(below_finds_what_was_added)
 {
         struct ran_error err;
-        struct ran_below *k = ran_below_new(2, D, 0, SIZE_MAX, &err);
+        struct ran_vector_cache *k =
+                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 2, D, 0, SIZE_MAX, &err);
 
-        CHECK(ran_below_layers(k) == 2 && ran_below_layers(NULL) == 0);
+        CHECK(ran_vector_cache_layers(k) == 2 && ran_vector_cache_layers(NULL) == 0);
         CHECK(!has(k, 0, 1));
         for (size_t i = 0; i < 1000; i++)
                 add(k, i, 1 + i % MOST);
@@ -51,35 +52,37 @@ TEST(below_finds_what_was_added)
                 CHECK(has(k, i, 1 + i % MOST));
         CHECK(!has(k, 1000, 1));
         CHECK(!has(k, 4, 4)); /* the beginning of another window */
-        ran_below_close(k, NULL);
-        ran_below_close(NULL, NULL);
+        ran_vector_cache_close(k, NULL);
+        ran_vector_cache_close(NULL, NULL);
 }
 
 /* Rows of 3 numbers: 12 bytes. Windows of 2 rows. */
 TEST(below_keeps_no_more_than_it_may)
 {
         struct ran_error err;
-        struct ran_below *k = ran_below_new(1, D, 0, 5 * D * sizeof(float), &err);
+        struct ran_vector_cache *k =
+                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 1, D, 0, 5 * D * sizeof(float), &err);
 
         add(k, 0, 1);
         add(k, 0, 1); /* known */
         add(k, 1, 1);
         add(k, 2, 1);
         CHECK(has(k, 0, 1) && has(k, 1, 1) && !has(k, 2, 1));
-        ran_below_close(k, NULL);
+        ran_vector_cache_close(k, NULL);
 }
 
 /* Beyond `keep` bytes they are in a file. */
 TEST(below_keeps_rows_in_a_file)
 {
         struct ran_error err;
-        struct ran_below *k = ran_below_new(1, D, 1, SIZE_MAX, &err);
+        struct ran_vector_cache *k =
+                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 1, D, 1, SIZE_MAX, &err);
 
         for (size_t i = 0; i < 20000; i++)
                 add(k, i, MOST);
         for (size_t i = 0; i < 20000; i += 999)
                 CHECK(has(k, i, MOST));
-        ran_below_close(k, NULL);
+        ran_vector_cache_close(k, NULL);
 }
 
 /* ---- in a file ------------------------------------------------------------------------------- */
@@ -108,13 +111,13 @@ static void toy_encoder(struct toy *t)
 static void write_some(const char *path, const struct toy *t, const size_t *order, size_t n)
 {
         struct ran_error err = {0};
-        struct ran_below *k = ran_below_open(path, 0, &err);
+        struct ran_vector_cache *k = ran_vector_cache_open(RAN_VECTORS_OF_TOKENS, path, 0, &err);
 
         CHECK(k != NULL);
-        CHECK_OK(ran_below_bind(k, &t->c, &t->p, t->V, 1, &err), err);
+        CHECK_OK(ran_vector_cache_bind(k, &t->c, &t->p, t->V, 1, D, &err), err);
         for (size_t i = 0; i < n; i++)
                 add(k, order[i], 1 + order[i] % MOST);
-        CHECK_OK(ran_below_close(k, &err), err);
+        CHECK_OK(ran_vector_cache_close(k, &err), err);
 }
 
 static char *bytes_of(const char *path, size_t *n)
@@ -144,17 +147,17 @@ TEST(below_is_in_a_file_the_next_time_in_whatever_order_it_was_made)
         char *b = bytes_of(path, &m);
         CHECK(n > 0 && n == m && memcmp(a, b, n) == 0);
 
-        struct ran_below *k = ran_below_open(path, 0, &err);
-        CHECK_OK(ran_below_bind(k, &t.c, &t.p, t.V, 1, &err), err);
+        struct ran_vector_cache *k = ran_vector_cache_open(RAN_VECTORS_OF_TOKENS, path, 0, &err);
+        CHECK_OK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1, D, &err), err);
         for (size_t i = 0; i < 4; i++)
                 CHECK(has(k, order[i], 1 + order[i] % MOST));
         add(k, 9, 2);
-        ran_below_counts(k, &found, &computed);
+        ran_vector_cache_counts(k, &found, &computed);
         CHECK(found == 4 && computed == 1);
-        CHECK(ran_below_bind(k, &t.c, &t.p, t.V, 2, &err) == RAN_EFORMAT);
+        CHECK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 2, D, &err) == RAN_EFORMAT);
         ((float *)t.p.block)[0] += 1;
-        CHECK(ran_below_bind(k, &t.c, &t.p, t.V, 1, &err) == RAN_EFORMAT);
-        CHECK_OK(ran_below_close(k, &err), err);
+        CHECK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1, D, &err) == RAN_EFORMAT);
+        CHECK_OK(ran_vector_cache_close(k, &err), err);
         unlink(path);
         free(a);
         free(b);
@@ -181,12 +184,13 @@ TEST(below_of_a_damaged_file_is_refused)
                 fwrite(bytes, 1, size, f);
                 fclose(f);
                 bytes[at] ^= i % 2 > 0 ? 0x20 : 0;
-                struct ran_below *k = ran_below_open(path, 0, &err);
+                struct ran_vector_cache *k =
+                        ran_vector_cache_open(RAN_VECTORS_OF_TOKENS, path, 0, &err);
                 /* a digest of another encoder, or another number of layers, is no damage */
-                if (k != NULL &&
-                    !CHECK(i % 2 > 0 && ran_below_bind(k, &t.c, &t.p, t.V, 1, &err) != RAN_OK))
+                if (k != NULL && !CHECK(i % 2 > 0 && ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1, D,
+                                                                           &err) != RAN_OK))
                         printf("%s at %zu of %zu\n", i % 2 > 0 ? "changed" : "cut", at, n);
-                ran_below_close(k, NULL);
+                ran_vector_cache_close(k, NULL);
         }
         unlink(path);
         free(bytes);
