@@ -111,21 +111,30 @@ int classify_against_add(struct classify_against *a, const struct classify_eval 
         return ran_paired_add(a->pairs, &first, &second, err);
 }
 
-void classify_against_report(const struct classify_against *a, bool text, struct ran_buf *report)
+void classify_against_tree(const struct classify_against *a, struct report *report)
 {
-        const char *name = a->other.options->against;
         struct ran_paired_report r;
 
         ran_paired_finish(a->pairs, &r);
-        if (text) {
-                ran_buf_str(report, "\nAgainst ");
-                ran_buf_shown(report, name, strlen(name));
-                ran_buf_str(report, ", on the same documents:\n");
-                ran_paired_text(&r, report);
-                return;
-        }
-        report->len -= strlen("}\n");
-        ran_buf_str(report, ",\"against\":");
-        ran_paired_json(&r, report);
-        ran_buf_str(report, "}\n");
+        const char *metric = r.several ? "micro_f1" : "accuracy";
+
+        report_begin(report, REPORT_OBJECT, "against", "Against another model");
+        report_note(report, "%s, on the same documents", a->other.options->against);
+        report_count(report, "n", NULL, r.n);
+        report_count(report, "both_right", "both right", r.both);
+        report_count(report, "only_this_right", "only this one", r.first_only);
+        report_count(report, "only_other_right", "only the other", r.second_only);
+        report_count(report, "both_wrong", "both wrong", r.neither);
+        report_string(report, "metric", "metric", metric);
+        report_share(report, "this", "this model", r.first);
+        report_share(report, "other", "the other", r.second);
+        report_share(report, "difference", "difference", r.first - r.second);
+        report_note(report, "95 %% interval: %+.4f to %+.4f", r.difference.low, r.difference.high);
+        report_share(report, "difference_low", NULL, r.difference.low);
+        report_share(report, "difference_high", NULL, r.difference.high);
+        report_number(report, "mcnemar_p", "p of McNemar's test", r.p, 4);
+        report_note(report, "%s",
+                    r.p < 0.05 ? "the models differ by more than chance"
+                               : "the difference may be chance");
+        report_end(report);
 }

@@ -26,6 +26,6 @@ int classify_against_add(struct classify_against *a, const struct classify_eval 
                          const struct ran_record *record, const float *p, const float *other,
                          struct ran_error *err);
 /* Adds the comparison to the report. */
-void classify_against_report(const struct classify_against *a, bool text, struct ran_buf *report);
+void classify_against_tree(const struct classify_against *a, struct report *report);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/row.h"
+#include "cmd/classify/eval-report.h"
 
 static int compare_classes(const void *a, const void *b, void *names)
 {
@@ -169,66 +169,13 @@ size_t classify_eval_best(const struct classify_eval *e, const float *p)
         return chosen < e->C ? chosen : ran_most_probable(p, e->C);
 }
 
-/* Reports the mean cost of a decision. */
-static void add_cost(const struct classify_eval *e, bool text, struct ran_buf *out)
+void classify_eval_tree(const struct classify_eval *e, struct report *r)
 {
-        const double mean = e->cost / (double)e->compared;
+        struct ran_eval_report figures;
 
-        if (text) {
-                ran_buf_str(out, "mean cost ");
-                ran_buf_printf(out, "%.4g\n", mean);
-                return;
-        }
-        out->len--; /* the brace */
-        ran_buf_str(out, ",\"mean_cost\":");
-        ran_buf_double(out, mean);
-        ran_buf_char(out, '}');
-}
-
-void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out)
-{
-        struct ran_eval_report report;
-
-        ran_eval_finish(e->eval, &report);
-        report.n_skipped = e->skipped;
-        if (text) {
-                ran_eval_text(&report, out);
-        } else {
-                ran_eval_json(&report, out);
-        }
+        ran_eval_finish(e->eval, &figures);
+        figures.n_skipped = e->skipped;
+        classify_eval_figures(&figures, r);
         if (e->decision->by_cost)
-                add_cost(e, text, out);
-        if (!text)
-                ran_buf_char(out, '\n');
-}
-
-static void add_rates(struct cmd_row *row, const char *name, const struct ran_prf *rates,
-                      size_t support)
-{
-        cmd_row_text(row, name);
-        cmd_row_double(row, rates->precision);
-        cmd_row_double(row, rates->recall);
-        cmd_row_double(row, rates->f1);
-        cmd_row_size(row, support);
-        cmd_row_end(row);
-}
-
-void classify_eval_table(const struct classify_eval *e, const struct output_format *format,
-                         struct ran_buf *out)
-{
-        static const char *const header[] = {"label", "precision", "recall", "f1", "support", NULL};
-        struct cmd_row row = {.out = out, .format = format};
-        struct ran_eval_report r;
-        size_t support = 0;
-
-        ran_eval_finish(e->eval, &r);
-        cmd_row_names(&row, header);
-        cmd_row_end(&row);
-        for (size_t c = 0; c < r.C; c++) {
-                add_rates(&row, r.names[c], &r.classes[c].rates, r.classes[c].support);
-                support += r.classes[c].support;
-        }
-        add_rates(&row, "micro average", &r.micro, support);
-        add_rates(&row, "macro average", &r.macro, support);
-        add_rates(&row, "weighted average", &r.weighted, support);
+                report_number(r, "mean_cost", "mean cost", e->cost / (double)e->compared, 4);
 }

@@ -3,8 +3,8 @@
 #define CMD_CLASSIFY_EVAL_H
 
 #include "cmd/classify/decide.h"
-#include "cmd/formats/output.h"
 #include "cmd/content/labels.h"
+#include "cmd/pages/report.h"
 #include "ran.h"
 
 struct classify_eval {
@@ -39,11 +39,7 @@ int classify_eval_add(struct classify_eval *e, const struct ran_record *record, 
                       struct ran_error *err);
 /* One label: the one to show, see classify_best. */
 size_t classify_eval_best(const struct classify_eval *e, const float *p);
-/* Appends the report, as text or as JSON, a newline at its end. */
-void classify_eval_report(const struct classify_eval *e, bool text, struct ran_buf *out);
-
-/* Appends a table: a row for each label, and the averages. */
-void classify_eval_table(const struct classify_eval *e, const struct output_format *format,
-                         struct ran_buf *out);
+/* Adds the figures to a report. */
+void classify_eval_tree(const struct classify_eval *e, struct report *r);
 
 #endif

@@ -135,23 +135,29 @@ static void write_page(struct evaluation *e)
         classify_eval_page_release(&e->page);
 }
 
-static void write_report(const struct evaluation *evaluation)
+static void write_report(const struct evaluation *e)
 {
-        const struct classify_options *o = evaluation->classifier.options;
-        const struct classify_eval *e = &evaluation->eval;
-        struct ran_buf report = {0};
+        static const char *const columns[] = {"label", "precision", "recall",
+                                              "f1",    "support",   NULL};
+        const struct classify_options *o = e->classifier.options;
+        const bool csv = o->eval_format == CLASSIFY_EVAL_CSV;
+        struct report report = {0};
+        struct ran_buf out = {0};
 
-        if (o->eval_format == CLASSIFY_EVAL_CSV || o->eval_format == CLASSIFY_EVAL_TSV)
-                classify_eval_table(e,
-                                    o->eval_format == CLASSIFY_EVAL_CSV ? &output_csv : &output_tsv,
-                                    &report);
-        else
-                classify_eval_report(e, o->eval_format == CLASSIFY_EVAL_TEXT, &report);
-        if (compares(evaluation))
-                classify_against_report(&evaluation->against, o->eval_format == CLASSIFY_EVAL_TEXT,
-                                        &report);
-        cmd_write_file(o->output.output, &report);
-        ran_buf_release(&report);
+        classify_eval_tree(&e->eval, &report);
+        if (compares(e))
+                classify_against_tree(&e->against, &report);
+        if (csv || o->eval_format == CLASSIFY_EVAL_TSV) {
+                report_rows(&report, "per_class", columns, csv ? &output_csv : &output_tsv, &out);
+        } else if (o->eval_format == CLASSIFY_EVAL_TEXT) {
+                report_text(&report, &out);
+        } else {
+                report_json(&report, &out);
+                ran_buf_char(&out, '\n');
+        }
+        cmd_write_file(o->output.output, &out);
+        ran_buf_release(&out);
+        report_release(&report);
 }
 
 static int evaluate(const struct classifier *c, struct cmd_loop loop, char **files)

@@ -6,6 +6,7 @@
 
 #include "cmd/formats/json.h"
 #include "cmd/lm/eval-page.h"
+#include "cmd/lm/eval-report.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
@@ -243,6 +244,7 @@ static void write_page(struct evaluation *e, const struct ran_text_report *repor
 static void write_report(struct evaluation *e, uint64_t seed, const char *output)
 {
         struct ran_text_report report;
+        struct report tree = {0};
         struct ran_buf out = {0};
         struct ran_error err;
 
@@ -253,12 +255,14 @@ static void write_report(struct evaluation *e, uint64_t seed, const char *output
                 write_page(e, &report, output);
                 return;
         }
+        lm_eval_tree(&report, &tree);
         if (e->options->eval_format == EVAL_TEXT) {
-                ran_text_report_text(&report, &out);
+                report_text(&tree, &out);
         } else {
-                ran_text_report_json(&report, &out);
+                report_json(&tree, &out);
                 ran_buf_char(&out, '\n');
         }
+        report_release(&tree);
         cmd_write_file(output, &out);
         ran_buf_release(&out);
 }

@@ -1,5 +1,4 @@
 /* eval.c - predicted tags against those of the records. */
-#include "cmd/formats/row.h"
 #include "cmd/tag/eval.h"
 #include "cmd/content/span-tags.h"
 #include "cmd/formats/conll.h"
@@ -233,127 +232,156 @@ int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct t
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-double tag_eval_baseline(const struct tag_eval *e, const struct ran_conll_report *r,
-                         const char **tag)
+static void add_scores(struct report *r, const struct ran_tag_score *s)
+{
+        const double wrong = (double)(s->gold - s->correct + s->found - s->correct);
+
+        report_count(r, "gold", "gold", s->gold);
+        report_count(r, "found", "found", s->found);
+        report_count(r, "correct", "right", s->correct);
+        report_share(r, "precision", "precision", s->rates.precision);
+        report_share(r, "recall", "recall", s->rates.recall);
+        report_bar(r, "f1", "F1", s->rates.f1);
+        report_interval(r, ran_interval_f1((double)s->correct, wrong));
+}
+
+/* The types, and for people all of them. */
+static void add_types(struct report *r, const struct ran_tag_score *all,
+                      const struct ran_tag_score *type, size_t n)
+{
+        report_begin(r, REPORT_LIST, "per_type", "");
+        for (size_t i = 0; i < n; i++) {
+                report_begin(r, REPORT_OBJECT, "", "");
+                report_bytes(r, REPORT_TEXT, "type", "type", type[i].type, type[i].length);
+                add_scores(r, &type[i]);
+                report_end(r);
+        }
+        report_begin(r, REPORT_OBJECT, NULL, "");
+        report_string(r, "type", "type", "all");
+        add_scores(r, all);
+        report_end(r);
+        report_end(r);
+}
+
+static void add_rates(struct report *r, const char *name, const struct ran_prf *rates)
+{
+        if (name != NULL)
+                report_begin(r, REPORT_OBJECT, name, NULL);
+        report_share(r, "precision", NULL, rates->precision);
+        report_share(r, "recall", NULL, rates->recall);
+        report_share(r, "f1", NULL, rates->f1);
+        if (name != NULL)
+                report_end(r);
+}
+
+static void add_counts(struct report *r, const struct ran_tag_score *s)
+{
+        report_count(r, "gold", NULL, s->gold);
+        report_count(r, "found", NULL, s->found);
+        report_count(r, "correct", NULL, s->correct);
+}
+
+static void add_conlleval(struct report *r, const struct ran_conll_report *c, const char *title)
+{
+        report_begin(r, REPORT_OBJECT, "conlleval", title);
+        report_count(r, "tokens", NULL, c->tokens);
+        report_count(r, "correct_tokens", NULL, c->correct_tokens);
+        report_share(r, "accuracy", NULL, c->accuracy);
+        add_counts(r, &c->all);
+        add_rates(r, NULL, &c->all.rates);
+        add_types(r, &c->all, c->types, c->n_types);
+        report_end(r);
+}
+
+static void add_strict(struct report *r, const struct ran_strict_report *s)
+{
+        const size_t wrong = s->all.found - s->all.correct, close = s->boundary_only + s->type_only;
+
+        report_begin(r, REPORT_OBJECT, "strict", "Strict score");
+        report_note(r, "An entity counts if its type and both boundaries are right and its tags "
+                       "are valid.");
+        report_count(r, "sentences", NULL, s->sentences);
+        report_count(r, "tokens", NULL, s->tokens);
+        add_counts(r, &s->all);
+        add_rates(r, "micro", &s->all.rates);
+        add_rates(r, "macro", &s->macro);
+        report_share(r, NULL, "macro F1", s->macro.f1);
+        report_note(r, "mean over the types");
+        report_count(r, "boundary_only", "right boundaries, wrong type", s->boundary_only);
+        report_count(r, "type_only", "right type, wrong boundaries", s->type_only);
+        report_count(r, NULL, "found, and none there", close < wrong ? wrong - close : 0);
+        report_count(r, NULL, "not found as they are", s->all.gold - s->all.correct);
+        report_count(r, "invalid_gold", s->invalid_gold > 0 ? "invalid tags in the data" : NULL,
+                     s->invalid_gold);
+        report_count(r, "invalid_found", s->invalid_found > 0 ? "invalid tags found" : NULL,
+                     s->invalid_found);
+        add_types(r, &s->all, s->types, s->n_types);
+        report_end(r);
+}
+
+/* The tag that most words have, and its share of them. */
+static void add_baseline(const struct tag_eval *e, size_t words, const char *name,
+                         const char *title, struct report *r)
 {
         size_t most = 0;
 
         for (size_t c = 1; c < ran_model_classes(e->model); c++)
                 if (e->words[c] > e->words[most])
                         most = c;
-        *tag = ran_model_label(e->model, most);
-        return r->tokens > 0 ? (double)e->words[most] / (double)r->tokens : 0;
+        const char *tag = ran_model_label(e->model, most);
+        const double share = words > 0 ? (double)e->words[most] / (double)words : 0;
+        report_share(r, NULL, title, share);
+        report_note(r, "always %s", tag);
+        report_begin(r, REPORT_OBJECT, name, NULL);
+        report_string(r, "tag", NULL, tag);
+        report_share(r, "accuracy", NULL, share);
+        report_end(r);
 }
 
-static void add_baseline(const struct tag_eval *e, const struct ran_conll_report *r, bool json,
-                         struct ran_buf *out)
+void tag_eval_tree(struct tag_eval *e, bool page, struct report *r)
 {
-        const char *tag;
-        const double share = tag_eval_baseline(e, r, &tag);
-
-        if (json) {
-                ran_buf_str(out, ",\"baseline\":{\"tag\":");
-                ran_buf_json(out, tag, strlen(tag));
-                ran_buf_str(out, ",\"accuracy\":");
-                ran_buf_double(out, share);
-                ran_buf_char(out, '}');
-        } else {
-                ran_buf_str(out, "baseline, always ");
-                ran_buf_shown(out, tag, strlen(tag));
-                ran_buf_printf(out, ": accuracy %.2f%%\n", 100 * share);
-        }
-}
-
-/* Tags of no scheme only have an accuracy. */
-static void report_plain(struct tag_eval *e, int format, struct ran_buf *out)
-{
-        struct ran_conll_report r;
-
-        ran_conll_finish(e->conll, &r);
-        if (format == TAG_EVAL_CONLLEVAL) {
-                ran_conll_text(&r, out);
-                return;
-        }
-        if (format == TAG_EVAL_TEXT) {
-                ran_buf_printf(out, "%zu records, %zu words; accuracy: %.2f%%\n", e->compared,
-                               r.tokens, 100 * r.accuracy);
-                add_baseline(e, &r, false, out);
-                return;
-        }
-        ran_buf_printf(out,
-                       "{\"n\":%zu,\"n_skipped\":%zu,\"unknown_tags\":%zu,\"tokens\":%zu,"
-                       "\"accuracy\":",
-                       e->compared, e->skipped, e->unknown, r.tokens);
-        ran_buf_double(out, r.accuracy);
-        add_baseline(e, &r, true, out);
-        ran_buf_str(out, "}\n");
-}
-
-static void add_score(struct cmd_row *row, const struct ran_tag_score *score)
-{
-        cmd_row_string(row, score->type != NULL ? score->type : "all",
-                       score->type != NULL ? score->length : 3);
-        cmd_row_double(row, score->rates.precision);
-        cmd_row_double(row, score->rates.recall);
-        cmd_row_double(row, score->rates.f1);
-        cmd_row_size(row, score->gold);
-        cmd_row_size(row, score->found);
-        cmd_row_size(row, score->correct);
-        cmd_row_end(row);
-}
-
-/* The strict score of each type and of all; for tags of no scheme, that of conlleval. */
-static void report_table(struct tag_eval *e, const struct output_format *format,
-                         struct ran_buf *out)
-{
-        static const char *const header[] = {"label", "precision", "recall",  "f1",
-                                             "gold",  "found",     "correct", NULL};
-        struct cmd_row row = {.out = out, .format = format};
+        const bool scheme = e->tags != NULL;
         struct ran_conll_report conll;
         struct ran_strict_report strict;
 
-        cmd_row_names(&row, header);
-        cmd_row_end(&row);
         ran_conll_finish(e->conll, &conll);
-        if (e->tags != NULL)
-                ran_strict_finish(e->strict, &strict);
-        size_t n = e->tags != NULL ? strict.n_types : conll.n_types;
-        for (size_t i = 0; i < n; i++)
-                add_score(&row, e->tags != NULL ? &strict.types[i] : &conll.types[i]);
-        add_score(&row, e->tags != NULL ? &strict.all : &conll.all);
+        report_count(r, "n", "records", e->compared);
+        report_count(r, "n_skipped", e->skipped > 0 ? "without tags" : NULL, e->skipped);
+        report_note(r, "left out");
+        report_count(r, "unknown_tags", e->unknown > 0 ? "tags that the model does not have" : NULL,
+                     e->unknown);
+        report_count(r, scheme ? NULL : "tokens", "words", conll.tokens);
+        report_share(r, scheme ? NULL : "accuracy", "accuracy of tags", conll.accuracy);
+        report_interval(r, ran_interval_share((double)conll.correct_tokens, (double)conll.tokens));
+        add_baseline(e, conll.tokens, scheme ? NULL : "baseline", "baseline", r);
+        if (!scheme)
+                return;
+        add_conlleval(r, &conll, page ? "Score of conlleval" : NULL);
+        add_baseline(e, conll.tokens, "baseline", NULL, r);
+        ran_strict_finish(e->strict, &strict);
+        add_strict(r, &strict);
 }
 
 void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out)
 {
+        static const char *const columns[] = {"label", "precision", "recall",  "f1",
+                                              "gold",  "found",     "correct", NULL};
         struct ran_conll_report conll;
-        struct ran_strict_report strict;
+        struct report r = {0};
 
-        if (format == TAG_EVAL_CSV || format == TAG_EVAL_TSV) {
-                report_table(e, format == TAG_EVAL_CSV ? &output_csv : &output_tsv, out);
-                return;
-        }
-        if (e->tags == NULL) {
-                report_plain(e, format, out);
-                return;
-        }
         ran_conll_finish(e->conll, &conll);
-        ran_strict_finish(e->strict, &strict);
-        if (format == TAG_EVAL_JSON) {
-                ran_buf_printf(out, "{\"n\":%zu,\"n_skipped\":%zu,\"unknown_tags\":%zu",
-                               e->compared, e->skipped, e->unknown);
-                ran_buf_str(out, ",\"conlleval\":");
-                ran_conll_json(&conll, out);
-                add_baseline(e, &conll, true, out);
-                ran_buf_str(out, ",\"strict\":");
-                ran_strict_json(&strict, out);
-                ran_buf_str(out, "}\n");
-                return;
-        }
-        ran_conll_text(&conll, out);
+        tag_eval_tree(e, false, &r);
+        if (format == TAG_EVAL_CONLLEVAL || (format == TAG_EVAL_TEXT && e->tags != NULL))
+                ran_conll_text(&conll, out);
         if (format == TAG_EVAL_TEXT) {
+                ran_buf_str(out, e->tags != NULL ? "\n" : "");
+                report_text(&r, out);
+        } else if (format == TAG_EVAL_CSV || format == TAG_EVAL_TSV) {
+                report_rows(&r, "per_type", columns,
+                            format == TAG_EVAL_CSV ? &output_csv : &output_tsv, out);
+        } else if (format == TAG_EVAL_JSON) {
+                report_json(&r, out);
                 ran_buf_char(out, '\n');
-                ran_strict_text(&strict, out);
-                ran_buf_char(out, '\n');
-                add_baseline(e, &conll, false, out);
         }
+        report_release(&r);
 }

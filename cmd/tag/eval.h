@@ -4,6 +4,7 @@
 
 #include "cmd/records/loop.h"
 #include "cmd/content/labels.h"
+#include "cmd/pages/report.h"
 #include "ran.h"
 #include "cmd/tag/words.h"
 
@@ -35,9 +36,6 @@ int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struc
                   struct ran_error *err);
 void tag_eval_release(struct tag_eval *e);
 
-/* The gold tag of most words, and the accuracy of always predicting it. */
-double tag_eval_baseline(const struct tag_eval *e, const struct ran_conll_report *r,
-                         const char **tag);
 /* Whether the record has tags, or spans, to compare with. */
 bool tag_eval_tagged(const struct ran_record *record);
 /* Predicted and gold tags of a record. */
@@ -57,7 +55,9 @@ int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const s
 /* In order: compares them. */
 int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *pairs,
                  struct ran_error *err);
-/* Appends the report. TEXT: that of conlleval and a table of the strict score. */
+/* Adds the figures to a report; page: those of conlleval, too, for people. */
+void tag_eval_tree(struct tag_eval *e, bool page, struct report *r);
+/* Appends the report. TEXT: that of conlleval, then the other figures. */
 void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out);
 
 #endif

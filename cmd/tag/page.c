@@ -16,7 +16,6 @@
 #include "cmd/pages/table.h"
 #include "cmd/content/span-tags.h"
 #include "cmd/content/spans.h"
-#include "cmd/tag/eval-page.h"
 
 /* WHOLE: bytes shown without folding; MOST: bytes shown at all; NAMED: entities in the list of
  * doubt; WORST: errors that a page of an evaluation shows. */
@@ -443,9 +442,13 @@ static void write_lead(const struct tag_page *p, size_t failed, struct ran_buf *
 
 void tag_page_write(struct tag_page *p, size_t failed, struct cmd_sink *out)
 {
+        struct report figures = {0};
+
         write_lead(p, failed, &out->buf);
         if (p->eval != NULL) {
-                tag_eval_page_write(p->eval, &out->buf);
+                tag_eval_tree(p->eval, true, &figures);
+                report_page(&figures, &out->buf);
+                report_release(&figures);
                 page_reliability_write(&p->reliability,
                                        p->tagger->tags != NULL ? "entities" : "tags", NULL,
                                        "The probability of an entity is that of its least "

@@ -19,9 +19,9 @@ struct tag_page_type {
 };
 struct tag_page {
         const struct tagger *tagger;
-        const struct tag_eval *eval; /* of --eval; NULL: predictions */
-        const char *model;           /* its file */
-        struct tag_page_type *type;  /* (types) of the model, then others */
+        struct tag_eval *eval;      /* of --eval; NULL: predictions */
+        const char *model;          /* its file */
+        struct tag_page_type *type; /* (types) of the model, then others */
         size_t types;
         struct page_reliability reliability;
         atomic_size_t compared, wrong; /* documents with gold tags, and with an error */

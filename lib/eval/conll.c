@@ -232,17 +232,3 @@ void ran_conll_text(const struct ran_conll_report *r, struct ran_buf *out)
                         text_type(score, out);
         }
 }
-
-void ran_conll_json(const struct ran_conll_report *r, struct ran_buf *out)
-{
-        ran_buf_printf(out, "{\"tokens\":%zu,\"correct_tokens\":%zu,\"accuracy\":", r->tokens,
-                       r->correct_tokens);
-        ran_buf_double(out, r->accuracy);
-        ran_buf_char(out, ',');
-        ran_types_counts_json(&r->all, out);
-        ran_buf_char(out, ',');
-        ran_types_rates_json(&r->all.rates, out);
-        ran_buf_char(out, ',');
-        ran_types_json(r->types, r->n_types, out);
-        ran_buf_char(out, '}');
-}

@@ -167,39 +167,3 @@ void ran_paired_finish(const struct ran_paired *p, struct ran_paired_report *r)
         if (p->n > 0)
                 find_interval(p, &r->difference);
 }
-
-/* ---- the report ------------------------------------------------------------------------------ */
-
-void ran_paired_json(const struct ran_paired_report *r, struct ran_buf *out)
-{
-        const double numbers[] = {r->first,          r->second,          r->first - r->second,
-                                  r->difference.low, r->difference.high, r->p};
-        static const char *const names[] = {"this",           "other",           "difference",
-                                            "difference_low", "difference_high", "mcnemar_p"};
-
-        ran_buf_printf(out,
-                       "{\"n\":%zu,\"both_right\":%zu,\"only_this_right\":%zu,"
-                       "\"only_other_right\":%zu,\"both_wrong\":%zu,\"metric\":\"%s\"",
-                       r->n, r->both, r->first_only, r->second_only, r->neither,
-                       r->several ? "micro_f1" : "accuracy");
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-                ran_buf_printf(out, ",\"%s\":", names[i]);
-                ran_buf_double(out, numbers[i]);
-        }
-        ran_buf_char(out, '}');
-}
-
-void ran_paired_text(const struct ran_paired_report *r, struct ran_buf *out)
-{
-        ran_buf_printf(out, "%s%.4f, other %.4f: difference %+.4f, 95 %% interval %+.4f to %+.4f\n",
-                       r->several ? "micro F1           " : "accuracy           ", r->first,
-                       r->second, r->first - r->second, r->difference.low, r->difference.high);
-        ran_buf_printf(out, "both right         %zu\n", r->both);
-        ran_buf_printf(out, "only this one      %zu\n", r->first_only);
-        ran_buf_printf(out, "only the other     %zu\n", r->second_only);
-        ran_buf_printf(out, "both wrong         %zu\n", r->neither);
-        ran_buf_printf(out, "McNemar's test     p %s%.4f: %s\n", r->p < 0.0001 ? "< " : "= ",
-                       r->p < 0.0001 ? 0.0001 : r->p,
-                       r->p < 0.05 ? "the models differ by more than chance"
-                                   : "the difference may be chance");
-}

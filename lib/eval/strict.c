@@ -10,8 +10,6 @@
 
 #include "record/tags.h"
 
-enum { WIDEST_TYPE = 40 }; /* a longer name moves the numbers of its row */
-
 struct entities {
         struct ran_entity *entity;
         uint32_t *type; /* number of each one's type */
@@ -160,75 +158,4 @@ void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report)
         };
         report->types = ran_types_order(&s->types, &report->n_types);
         add_up(report);
-}
-
-void ran_strict_json(const struct ran_strict_report *r, struct ran_buf *out)
-{
-        ran_buf_printf(out, "{\"sentences\":%zu,\"tokens\":%zu,", r->sentences, r->tokens);
-        ran_types_counts_json(&r->all, out);
-        ran_buf_str(out, ",\"micro\":{");
-        ran_types_rates_json(&r->all.rates, out);
-        ran_buf_str(out, "},\"macro\":{");
-        ran_types_rates_json(&r->macro, out);
-        ran_buf_printf(out, "},\"boundary_only\":%zu,\"type_only\":%zu,", r->boundary_only,
-                       r->type_only);
-        ran_buf_printf(out, "\"invalid_gold\":%zu,\"invalid_found\":%zu,", r->invalid_gold,
-                       r->invalid_found);
-        ran_types_json(r->types, r->n_types, out);
-        ran_buf_char(out, '}');
-}
-
-/* ---- text ----------------------------------------------------------------------------------- */
-
-static void text_rates(const struct ran_prf *rates, struct ran_buf *out)
-{
-        ran_buf_printf(out, "  %9.4f  %6.4f  %6.4f", rates->precision, rates->recall, rates->f1);
-}
-
-static void text_name(const char *name, size_t n, size_t width, struct ran_buf *out)
-{
-        size_t used = ran_shown_width(name, n);
-
-        ran_buf_shown(out, name, n);
-        ran_buf_printf(out, "%*s", (int)(width > used ? width - used : 0), "");
-}
-
-static size_t widest_type(const struct ran_strict_report *r)
-{
-        size_t widest = strlen("macro"); /* stands in this column, too */
-
-        for (size_t i = 0; i < r->n_types; i++) {
-                size_t width = ran_shown_width(r->types[i].type, r->types[i].length);
-                widest = width > widest ? width : widest;
-        }
-        return widest < WIDEST_TYPE ? widest : WIDEST_TYPE;
-}
-
-static void text_score(const char *name, size_t n, const struct ran_tag_score *score, size_t width,
-                       struct ran_buf *out)
-{
-        text_name(name, n, width, out);
-        text_rates(&score->rates, out);
-        ran_buf_printf(out, "  %8zu  %6zu  %6zu\n", score->gold, score->found, score->correct);
-}
-
-void ran_strict_text(const struct ran_strict_report *r, struct ran_buf *out)
-{
-        size_t width = widest_type(r);
-
-        ran_buf_printf(out, "sentences               %zu\n", r->sentences);
-        ran_buf_printf(out, "tokens                  %zu\n", r->tokens);
-        ran_buf_printf(out, "right ends, wrong type  %zu\n", r->boundary_only);
-        ran_buf_printf(out, "right type, wrong ends  %zu\n", r->type_only);
-        if (r->invalid_gold + r->invalid_found > 0)
-                ran_buf_printf(out, "tags that IOB2 does not allow: %zu in the data, %zu found\n",
-                               r->invalid_gold, r->invalid_found);
-        ran_buf_printf(out, "\n%-*s  precision  recall      F1  entities   found   right\n",
-                       (int)width, "");
-        for (size_t i = 0; i < r->n_types; i++)
-                text_score(r->types[i].type, r->types[i].length, &r->types[i], width, out);
-        text_score("micro", strlen("micro"), &r->all, width, out);
-        text_name("macro", strlen("macro"), width, out);
-        text_rates(&r->macro, out);
-        ran_buf_char(out, '\n');
 }

@@ -81,36 +81,3 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n)
                 qsort(t->ordered, *n, sizeof(*t->ordered), compare_types);
         return t->ordered;
 }
-
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
-void ran_types_counts_json(const struct ran_tag_score *score, struct ran_buf *out)
-{
-        ran_buf_printf(out, "\"gold\":%zu,\"found\":%zu,\"correct\":%zu", score->gold, score->found,
-                       score->correct);
-}
-
-void ran_types_rates_json(const struct ran_prf *rates, struct ran_buf *out)
-{
-        ran_buf_str(out, "\"precision\":");
-        ran_buf_double(out, rates->precision);
-        ran_buf_str(out, ",\"recall\":");
-        ran_buf_double(out, rates->recall);
-        ran_buf_str(out, ",\"f1\":");
-        ran_buf_double(out, rates->f1);
-}
-
-void ran_types_json(const struct ran_tag_score *types, size_t n, struct ran_buf *out)
-{
-        ran_buf_str(out, "\"per_type\":[");
-        for (size_t i = 0; i < n; i++) {
-                ran_buf_str(out, i == 0 ? "{\"type\":" : ",{\"type\":");
-                ran_buf_json(out, types[i].type, types[i].length);
-                ran_buf_char(out, ',');
-                ran_types_counts_json(&types[i], out);
-                ran_buf_char(out, ',');
-                ran_types_rates_json(&types[i].rates, out);
-                ran_buf_char(out, '}');
-        }
-        ran_buf_char(out, ']');
-}

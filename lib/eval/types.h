@@ -24,10 +24,4 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n);
  */
 struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score);
 
-/* Append members of a JSON object, with commas: gold, found and correct; precision, recall and f1;
- * per_type, an array of objects with type and all of these. */
-void ran_types_counts_json(const struct ran_tag_score *score, struct ran_buf *out);
-void ran_types_rates_json(const struct ran_prf *rates, struct ran_buf *out);
-void ran_types_json(const struct ran_tag_score *types, size_t n, struct ran_buf *out);
-
 #endif

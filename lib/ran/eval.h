@@ -94,9 +94,6 @@ struct ran_eval_report {
 };
 /* Computes the report. Its pointers are e's, valid until e changes or is freed. */
 void ran_eval_finish(struct ran_eval *e, struct ran_eval_report *report);
-/* Append the report as one JSON object, or as a table for people. */
-void ran_eval_json(const struct ran_eval_report *report, struct ran_buf *out);
-void ran_eval_text(const struct ran_eval_report *report, struct ran_buf *out);
 
 /* ---- labels that are probably wrong (eval/suspects.c) ---------------------------------------- */
 
@@ -164,9 +161,10 @@ struct ran_paired_report {
         double p;                       /* of McNemar's exact test, two-sided */
 };
 void ran_paired_finish(const struct ran_paired *p, struct ran_paired_report *report);
-/* Append the report as one JSON object, or as lines for people. */
-void ran_paired_json(const struct ran_paired_report *report, struct ran_buf *out);
-void ran_paired_text(const struct ran_paired_report *report, struct ran_buf *out);
+
+/* ---- tags (eval/conll.c, eval/strict.c) -------------------------------------------------------
+ */
+
 /* Counts of a tagger for one type, or in all. */
 struct ran_tag_score {
         const char *type; /* without NUL; NULL in all */
@@ -197,9 +195,8 @@ struct ran_conll_report {
 };
 /* Computes the report. Its pointers are c's, valid until c changes or is freed. */
 void ran_conll_finish(struct ran_conll *c, struct ran_conll_report *report);
-/* Append what the script prints, byte for byte; or one JSON object, with rates from 0 to 1. */
+/* Appends what the script prints, byte for byte. */
 void ran_conll_text(const struct ran_conll_report *report, struct ran_buf *out);
-void ran_conll_json(const struct ran_conll_report *report, struct ran_buf *out);
 
 /* Reads files of columns by the rules of the script: fields separated by single spaces, the last
  * one the guessed tag, the one before it the correct tag. Set `in` and zero the rest. */
@@ -244,9 +241,6 @@ struct ran_strict_report {
 };
 /* Computes the report. Its pointers are s's, valid until s changes or is freed. */
 void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report);
-/* Append the report as one JSON object, or as a table for people. */
-void ran_strict_json(const struct ran_strict_report *report, struct ran_buf *out);
-void ran_strict_text(const struct ran_strict_report *report, struct ran_buf *out);
 
 /* ---- generated texts (eval/text-score.c) ---------------------------------------------------- */
 
@@ -303,9 +297,5 @@ struct ran_text_report {
 enum { RAN_TEXT_SAMPLES = 1000 };
 int ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
                           struct ran_text_report *report, struct ran_error *err);
-/* Append the report as one JSON object, or as lines for people, BLEU and chrF in the form of
- * sacreBLEU, with a signature. */
-void ran_text_report_json(const struct ran_text_report *report, struct ran_buf *out);
-void ran_text_report_text(const struct ran_text_report *report, struct ran_buf *out);
 
 #endif

@@ -83,8 +83,9 @@ setup() {
   ran-classify -m model.ran --coverage 0.8 --eval test.jsonl | jq -e --slurpfile c "$out/counted" \
     '.sets as $s | $c[0] | to_entries | all(.value - $s[.key] | fabs < 1e-9)'
   ran-classify -m model.ran --coverage 0.8 --eval --eval-format=text test.jsonl >"$out/text"
-  grep -E '^sets with the label 0\.[0-9]{4}$' "$out/text"
-  grep -E '^sets of one +0\.[0-9]+, of which right 0\.[0-9]{4}$' "$out/text"
+  grep -E '^coverage +0\.[0-9]{4} ' "$out/text"
+  grep -E '^sets of one +0\.[0-9]{4}$' "$out/text"
+  grep -E '^of these right +0\.[0-9]{4}$' "$out/text"
   ran-classify -m model.ran --eval test.jsonl | jq -e 'has("sets") | not'
 }
 

@@ -236,8 +236,7 @@ weights() {
   # ROUGE is from 0 to 1, and on the page from 0 to 100 as the others
   grep -qF "$(printf '%.2f' "$(jq '.rouge_1.f1 * 100' report.json)")" text
   grep -q '1 records have none' text
-  # A narrow window puts intervals on lines of their own.
-  grep -q 'class="n">[0-9.]* <small>(' page.html
+  grep -q '95 % interval: [0-9.]* to [0-9.]*; pairs of words' text
   # The worst comes first, and hostile text is text.
   [ "$(grep -o 'chrF [0-9.]*$' text | head -n 3 | sort -k2,2n -c && echo sorted)" = sorted ]
   grep -qF '<bad>' text

@@ -75,9 +75,6 @@ static void report(struct ran_conll *conll, struct ran_strict *strict, bool whol
              scores.all.correct != strictly.all.correct))
                 abort();
         ran_conll_text(&scores, &out);
-        ran_conll_json(&scores, &out);
-        ran_strict_text(&strictly, &out);
-        ran_strict_json(&strictly, &out);
         if (out.failed)
                 abort();
         ran_buf_release(&out);

@@ -8,7 +8,7 @@ BEGIN {
               "ranks 170 gradient 180 evaluate 185 train 190 distil 195 estimate 200 search 210", word, " ")
         for (i = 1; i in word; i += 2)
                 floor["lib/" word[i]] = word[i + 1]
-        split("options 0 formats 1 pages 1 records 2 content 2 tag 3 classify 3 lm 3 attnmask 3 tokenize 3 " \
+        split("options 0 formats 1 pages 1.5 records 2 content 2 tag 3 classify 3 lm 3 attnmask 3 tokenize 3 " \
               "train/about 3 train/read 3 train/check 4 train/run 5 train 6", word, " ")
         for (i = 1; i in word; i += 2)
                 floor["cmd/" word[i]] = word[i + 1]

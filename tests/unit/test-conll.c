@@ -293,28 +293,6 @@ TEST(conll_empty_type)
                      "                 : precision:   0.00%; recall:   0.00%; FB1:   0.00  1\n");
 }
 
-TEST(conll_report_as_json)
-{
-        struct ran_conll *c = score_pairs("B-X/B-X O/B-\"Y I-Z/O O/O");
-        struct ran_conll_report report;
-        struct ran_buf out = {0};
-
-        ran_conll_finish(c, &report);
-        ran_conll_json(&report, &out);
-        ran_buf_char(&out, '\0');
-        CHECK_STR(out.data,
-                  "{\"tokens\":4,\"correct_tokens\":2,\"accuracy\":0.5,\"gold\":2,\"found\":2,"
-                  "\"correct\":1,\"precision\":0.5,\"recall\":0.5,\"f1\":0.5,\"per_type\":["
-                  "{\"type\":\"\\\"Y\",\"gold\":0,\"found\":1,\"correct\":0,\"precision\":0,"
-                  "\"recall\":0,\"f1\":0},"
-                  "{\"type\":\"X\",\"gold\":1,\"found\":1,\"correct\":1,\"precision\":1,"
-                  "\"recall\":1,\"f1\":1},"
-                  "{\"type\":\"Z\",\"gold\":1,\"found\":0,\"correct\":0,\"precision\":0,"
-                  "\"recall\":0,\"f1\":0}]}");
-        ran_buf_release(&out);
-        ran_conll_free(c);
-}
-
 /* A report in the middle changes nothing, although it counts the phrase that is open. */
 TEST(conll_report_may_be_had_again)
 {

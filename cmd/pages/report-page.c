@@ -1,0 +1,268 @@
+/* report-page.c - a report as a part of a page: facts, tables with bars, matrices. */
+#include "cmd/pages/report.h"
+
+#include "cmd/pages/element.h"
+#include "cmd/pages/page.h"
+
+/* The most labels of a matrix. */
+enum { CELLS = 30 };
+
+static bool is_number(const struct report_node *v)
+{
+        return v->kind >= REPORT_COUNT && v->kind <= REPORT_SCORE;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* A share with so many decimals. */
+static void add_value(const struct report *r, const struct report_node *v, int decimals,
+                      struct ran_buf *out)
+{
+        switch (v->kind) {
+        case REPORT_COUNT:
+                page_count(out, v->count);
+                break;
+        case REPORT_SHARE:
+        case REPORT_BAR:
+                page_percent(out, v->x, decimals);
+                break;
+        case REPORT_LACK:
+                page_put_text(out, HTML_LACK, r->text.data + v->at, v->count);
+                break;
+        case REPORT_TEXT:
+        case REPORT_RAW:
+                page_text(out, r->text.data + v->at, v->count);
+                break;
+        case REPORT_HTML:
+                ran_buf_add(out, r->text.data + v->at, v->count);
+                break;
+        default:
+                report_value(r, v, out);
+        }
+}
+
+static void add_interval(const struct report_node *v, const char *before, const char *after,
+                         struct ran_buf *out)
+{
+        const double unit = v->kind == REPORT_SCORE ? 1 : 100;
+
+        if (v->interval.high > 0)
+                page_put(out, HTML_SMALL, "%s%.1f to %.1f%s", before, unit * v->interval.low,
+                         unit * v->interval.high, after);
+}
+
+/* A cell; the first of a row says what the row is about. */
+static void add_cell(const struct report *r, const struct report_node *v, bool first,
+                     struct ran_buf *out)
+{
+        first = first && !is_number(v);
+        ran_buf_str(out, first ? "<th scope=\"row\">" : is_number(v) ? "<td class=\"n\">" : "<td>");
+        add_value(r, v, 1, out);
+        ran_buf_str(out, v->interval.high > 0 ? " " : "");
+        add_interval(v, "(", ")", out);
+        ran_buf_str(out, first ? "</th>" : "</td>");
+        if (v->kind == REPORT_BAR) {
+                ran_buf_str(out, "<td>");
+                page_bar(out, v->x);
+                ran_buf_str(out, "</td>");
+        }
+}
+
+static void add_cells(const struct report *r, size_t from, size_t to, struct ran_buf *out)
+{
+        bool first = true;
+
+        for (size_t i = from; i < to; i = report_next(r, i)) {
+                if (r->node[i].title == NULL)
+                        continue;
+                add_cell(r, &r->node[i], first, out);
+                first = false;
+        }
+}
+
+void report_page_cells(const struct report *r, struct ran_buf *out)
+{
+        add_cells(r, 0, r->n, out);
+        out->failed |= r->failed || r->text.failed;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static void add_heads(const struct report *r, size_t object, struct ran_buf *out)
+{
+        ran_buf_str(out, "<thead><tr>");
+        for (size_t i = object + 1; i < report_next(r, object); i = report_next(r, i)) {
+                const struct report_node *v = &r->node[i];
+
+                if (v->title == NULL)
+                        continue;
+                ran_buf_str(out, is_number(v) ? "<th class=\"n\">" : "<th>");
+                page_string(out, v->title);
+                ran_buf_str(out, v->interval.high > 0 ? " (95 % interval)</th>" : "</th>");
+                ran_buf_str(out, v->kind == REPORT_BAR ? "<th></th>" : "");
+        }
+        ran_buf_str(out, "</tr></thead>\n");
+}
+
+/* Rows that machines do not get are sums and means: they stand out. */
+static void add_table(const struct report *r, size_t list, struct ran_buf *out)
+{
+        const bool all = r->node[list].name == NULL;
+        const size_t first = report_first_row(r, list), end = report_next(r, list);
+
+        if (first == end)
+                return;
+        page_open(out, HTML_WIDE);
+        ran_buf_str(out, "<table>\n");
+        add_heads(r, first, out);
+        ran_buf_str(out, "<tbody>\n");
+        for (size_t i = first; i < end; i = report_next(r, i)) {
+                if (r->node[i].title == NULL)
+                        continue;
+                ran_buf_str(out, all || r->node[i].name != NULL ? "<tr>" : "<tr class=\"all\">");
+                add_cells(r, i + 1, report_next(r, i), out);
+                ran_buf_str(out, "</tr>\n");
+        }
+        ran_buf_str(out, "</tbody></table>");
+        page_close(out, HTML_WIDE);
+}
+
+static void add_label(const struct report *r, const struct report_node *v, bool row,
+                      struct ran_buf *out)
+{
+        ran_buf_str(out, row ? "<th scope=\"row\">" : "<th title=\"");
+        page_text(out, r->text.data + v->at, v->count);
+        if (!row) {
+                ran_buf_str(out, "\">");
+                page_text(out, r->text.data + v->at, v->count);
+        }
+        ran_buf_str(out, "</th>");
+}
+
+/* A row of counts in colours that say their shares of it. */
+static void add_counts(const struct report *r, size_t row, size_t right, struct ran_buf *out)
+{
+        double all = 0;
+
+        for (size_t i = row + 1; i < report_next(r, row); i++)
+                all += (double)r->node[i].count;
+        for (size_t i = row + 1; i < report_next(r, row); i++) {
+                const double share = all > 0 ? (double)r->node[i].count / all : 0;
+
+                ran_buf_printf(out, "<td class=\"%s%s\" style=\"--v:%.3f\">",
+                               i - row - 1 == right ? "hit" : "", share > 0.6 ? " dark" : "",
+                               share);
+                if (r->node[i].count > 0)
+                        page_count(out, r->node[i].count);
+                ran_buf_str(out, "</td>");
+        }
+}
+
+static void add_matrix(const struct report *r, size_t matrix, struct ran_buf *out)
+{
+        const size_t labels = matrix + 1, rows = report_next(r, labels);
+
+        page_open(out, HTML_WIDE);
+        ran_buf_str(out, "<table class=\"cells\">\n<tr><th>gold \\ found</th>");
+        for (size_t i = labels + 1; i < rows; i++)
+                add_label(r, &r->node[i], false, out);
+        ran_buf_str(out, "</tr>\n");
+        for (size_t i = labels + 1, row = rows + 1; i < rows; i++, row = report_next(r, row)) {
+                ran_buf_str(out, "<tr>");
+                add_label(r, &r->node[i], true, out);
+                add_counts(r, row, i - labels - 1, out);
+                ran_buf_str(out, "</tr>\n");
+        }
+        ran_buf_str(out, "</table>");
+        page_close(out, HTML_WIDE);
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static bool is_fact(const struct report *r, size_t i)
+{
+        const enum report_kind kind = r->node[i].kind;
+
+        return kind != REPORT_OBJECT && kind != REPORT_MATRIX &&
+               (kind != REPORT_LIST || (r->node[i].size > 1 && !report_is_table(r, i)));
+}
+
+/* Its value and, unless that is text, a bar and what is told beside it. */
+static void add_fact(const struct report *r, size_t i, struct ran_buf *out)
+{
+        const struct report_node *v = &r->node[i];
+
+        ran_buf_str(out, "<tr><th scope=\"row\">");
+        page_string(out, v->title);
+        ran_buf_str(out, is_number(v) ? "</th><td class=\"n\">" : "</th><td colspan=\"2\">");
+        if (v->kind != REPORT_LIST)
+                add_value(r, v, 2, out);
+        for (size_t k = i + 1; k < report_next(r, i); k++) {
+                ran_buf_str(out, k > i + 1 ? ", " : "");
+                add_value(r, &r->node[k], 2, out);
+        }
+        ran_buf_str(out, is_number(v) ? "</td><td>" : " ");
+        if (v->kind == REPORT_BAR || v->kind == REPORT_SCORE)
+                page_bar(out, v->kind == REPORT_BAR ? v->x : v->x / 100);
+        add_interval(v, " 95 % interval: ", v->note_n > 0 ? "; " : "", out);
+        if (v->note_n > 0)
+                page_put_text(out, HTML_SMALL, r->text.data + v->note, v->note_n);
+        ran_buf_str(out, "</td></tr>\n");
+}
+
+/* Facts one after another are a table; returns the place behind them. */
+static size_t add_facts(const struct report *r, size_t from, size_t to, struct ran_buf *out)
+{
+        size_t i = from;
+
+        page_open(out, HTML_WIDE);
+        ran_buf_str(out, "<table>\n");
+        for (; i < to && (r->node[i].title == NULL || is_fact(r, i)); i = report_next(r, i))
+                if (r->node[i].title != NULL)
+                        add_fact(r, i, out);
+        ran_buf_str(out, "</table>");
+        page_close(out, HTML_WIDE);
+        return i;
+}
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+static void add_section(const struct report *r, size_t from, size_t to, int depth,
+                        struct ran_buf *out)
+{
+        const enum page_element heading = depth > 0 ? HTML_SUBHEADING : HTML_HEADING;
+
+        for (size_t i = from; i < to;) {
+                const struct report_node *v = &r->node[i];
+
+                if (v->title == NULL || (v->kind == REPORT_LIST && v->size == 1)) {
+                        i = report_next(r, i);
+                        continue;
+                }
+                if (is_fact(r, i)) {
+                        i = add_facts(r, i, to, out);
+                        continue;
+                }
+                if (v->title[0] != '\0')
+                        page_put(out, heading, "%s", v->title);
+                if (v->note_n > 0)
+                        page_put_text(out, HTML_NOTE, r->text.data + v->note, v->note_n);
+                if (v->kind == REPORT_OBJECT)
+                        add_section(r, i + 1, report_next(r, i), depth + (v->title[0] != '\0'),
+                                    out);
+                else if (v->kind == REPORT_LIST)
+                        add_table(r, i, out);
+                else if (r->node[i + 1].size <= CELLS + 1)
+                        add_matrix(r, i, out);
+                else
+                        page_put(out, HTML_NOTE, "Left out: %zu labels are too many for a matrix.",
+                                 r->node[i + 1].size - 1);
+                i = report_next(r, i);
+        }
+}
+
+void report_page(const struct report *r, struct ran_buf *out)
+{
+        add_section(r, 0, r->n, 0, out);
+        out->failed |= r->failed || r->text.failed;
+}

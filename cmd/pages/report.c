@@ -1,0 +1,496 @@
+/* report.c - a report: a tree of values, and its forms as JSON, text and rows. */
+#include "cmd/pages/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/formats/row.h"
+
+/* COLUMNS: the most columns of a table; CELLS: those of a matrix as text. */
+enum { COLUMNS = 16, CELLS = 12, WIDEST = 40 };
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+void report_release(struct report *r)
+{
+        free(r->node);
+        ran_buf_release(&r->text);
+        *r = (struct report){0};
+}
+
+static void add(struct report *r, struct report_node node)
+{
+        struct report_node *grown = ran_grow(r->node, &r->cap, r->n + 1, sizeof *grown, NULL);
+
+        r->failed = r->failed || grown == NULL;
+        if (r->failed)
+                return;
+        r->node = grown;
+        node.size = 1;
+        r->node[r->n++] = node;
+}
+
+/* While a container is open, its size is the place of the one around it, and 1. */
+void report_begin(struct report *r, enum report_kind kind, const char *name, const char *title)
+{
+        add(r, (struct report_node){.kind = kind, .name = name, .title = title});
+        if (r->failed)
+                return;
+        r->node[r->n - 1].size = r->open;
+        r->open = r->n;
+}
+
+void report_end(struct report *r)
+{
+        if (r->failed)
+                return;
+        struct report_node *begun = &r->node[r->open - 1];
+        const size_t around = begun->size;
+
+        begun->size = r->n + 1 - r->open;
+        r->open = around;
+}
+
+void report_count(struct report *r, const char *name, const char *title, size_t n)
+{
+        add(r,
+            (struct report_node){.kind = REPORT_COUNT, .name = name, .title = title, .count = n});
+}
+
+void report_number(struct report *r, const char *name, const char *title, double x, int decimals)
+{
+        add(r, (struct report_node){.kind = REPORT_NUMBER,
+                                    .name = name,
+                                    .title = title,
+                                    .x = x,
+                                    .decimals = decimals});
+}
+
+void report_share(struct report *r, const char *name, const char *title, double x)
+{
+        add(r, (struct report_node){
+                       .kind = REPORT_SHARE, .name = name, .title = title, .x = x, .decimals = 4});
+}
+
+void report_bar(struct report *r, const char *name, const char *title, double x)
+{
+        add(r, (struct report_node){
+                       .kind = REPORT_BAR, .name = name, .title = title, .x = x, .decimals = 4});
+}
+
+void report_score(struct report *r, const char *name, const char *title, double x)
+{
+        add(r, (struct report_node){
+                       .kind = REPORT_SCORE, .name = name, .title = title, .x = x, .decimals = 2});
+}
+
+void report_bool(struct report *r, const char *name, const char *title, bool x)
+{
+        add(r, (struct report_node){.kind = REPORT_BOOL, .name = name, .title = title, .count = x});
+}
+
+void report_bytes(struct report *r, enum report_kind kind, const char *name, const char *title,
+                  const char *s, size_t n)
+{
+        add(r, (struct report_node){
+                       .kind = kind, .name = name, .title = title, .count = n, .at = r->text.len});
+        ran_buf_add(&r->text, s, n);
+}
+
+void report_string(struct report *r, const char *name, const char *title, const char *s)
+{
+        report_bytes(r, REPORT_TEXT, name, title, s, strlen(s));
+}
+
+void report_put(struct report *r, const char *name, const char *title, const char *format, ...)
+{
+        const size_t at = r->text.len;
+        va_list args;
+
+        va_start(args, format);
+        ran_buf_vprintf(&r->text, format, args);
+        va_end(args);
+        add(r, (struct report_node){.kind = REPORT_TEXT,
+                                    .name = name,
+                                    .title = title,
+                                    .count = r->text.len - at,
+                                    .at = at});
+}
+
+void report_html(struct report *r, const char *title, struct ran_buf *html)
+{
+        r->failed |= html->failed;
+        report_bytes(r, REPORT_HTML, NULL, title, html->data, html->len);
+        ran_buf_release(html);
+}
+
+void report_none(struct report *r, const char *title)
+{
+        add(r, (struct report_node){.kind = REPORT_NONE, .name = NULL, .title = title});
+}
+
+void report_interval(struct report *r, struct ran_interval interval)
+{
+        if (!r->failed)
+                r->node[r->n - 1].interval = interval;
+}
+
+void report_note(struct report *r, const char *format, ...)
+{
+        const size_t at = r->text.len;
+        va_list args;
+
+        va_start(args, format);
+        ran_buf_vprintf(&r->text, format, args);
+        va_end(args);
+        if (r->failed)
+                return;
+        r->node[r->n - 1].note = at;
+        r->node[r->n - 1].note_n = r->text.len - at;
+}
+
+size_t report_next(const struct report *r, size_t i)
+{
+        return i + r->node[i].size;
+}
+
+bool report_is_table(const struct report *r, size_t i)
+{
+        return r->node[i].kind == REPORT_LIST && r->node[i].size > 1 &&
+               r->node[i + 1].kind == REPORT_OBJECT;
+}
+
+size_t report_first_row(const struct report *r, size_t list)
+{
+        size_t i = list + 1;
+
+        while (i < report_next(r, list) && r->node[i].title == NULL)
+                i = report_next(r, i);
+        return i;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_value(const struct report *r, size_t i, struct ran_buf *out);
+
+/* The nodes from..to with a name; of an object with their names. */
+static void json_members(const struct report *r, size_t from, size_t to, bool object,
+                         struct ran_buf *out)
+{
+        const char *comma = "";
+
+        for (size_t i = from; i < to; i = report_next(r, i)) {
+                if (r->node[i].name == NULL)
+                        continue;
+                ran_buf_str(out, comma);
+                comma = ",";
+                if (object) {
+                        ran_buf_json(out, r->node[i].name, strlen(r->node[i].name));
+                        ran_buf_char(out, ':');
+                }
+                json_value(r, i, out);
+        }
+}
+
+static void json_value(const struct report *r, size_t i, struct ran_buf *out)
+{
+        const struct report_node *v = &r->node[i];
+
+        switch (v->kind) {
+        case REPORT_OBJECT:
+        case REPORT_MATRIX:
+                ran_buf_char(out, '{');
+                json_members(r, i + 1, report_next(r, i), true, out);
+                ran_buf_char(out, '}');
+                break;
+        case REPORT_LIST:
+                ran_buf_char(out, '[');
+                json_members(r, i + 1, report_next(r, i), false, out);
+                ran_buf_char(out, ']');
+                break;
+        case REPORT_COUNT:
+                ran_buf_size(out, v->count);
+                break;
+        case REPORT_NUMBER:
+        case REPORT_SHARE:
+        case REPORT_BAR:
+        case REPORT_SCORE:
+                ran_buf_double(out, v->x);
+                break;
+        case REPORT_BOOL:
+                ran_buf_str(out, v->count ? "true" : "false");
+                break;
+        case REPORT_TEXT:
+        case REPORT_LACK:
+                ran_buf_json(out, r->text.data + v->at, v->count);
+                break;
+        case REPORT_RAW:
+                ran_buf_add(out, r->text.data + v->at, v->count);
+                break;
+        case REPORT_HTML:
+        case REPORT_NONE:
+                ran_buf_str(out, "null");
+                break;
+        }
+}
+
+void report_json(const struct report *r, struct ran_buf *out)
+{
+        ran_buf_char(out, '{');
+        json_members(r, 0, r->n, true, out);
+        ran_buf_char(out, '}');
+        out->failed |= r->failed || r->text.failed;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+void report_value(const struct report *r, const struct report_node *v, struct ran_buf *out)
+{
+        switch (v->kind) {
+        case REPORT_COUNT:
+                ran_buf_size(out, v->count);
+                break;
+        case REPORT_NUMBER:
+        case REPORT_SHARE:
+        case REPORT_BAR:
+        case REPORT_SCORE:
+                if (isfinite(v->x))
+                        ran_buf_printf(out, "%.*f", v->decimals, v->x);
+                else
+                        ran_buf_char(out, '-');
+                break;
+        case REPORT_BOOL:
+                ran_buf_str(out, v->count ? "yes" : "no");
+                break;
+        case REPORT_TEXT:
+        case REPORT_LACK:
+        case REPORT_RAW:
+                ran_buf_shown(out, r->text.data + v->at, v->count);
+                break;
+        default:
+                break;
+        }
+}
+
+/* The value at the left or, of a number, the right of a column so wide, with two spaces before. */
+static void text_cell(const struct report *r, const struct report_node *v, size_t width,
+                      struct ran_buf *out)
+{
+        const bool left = v->kind == REPORT_TEXT || v->kind == REPORT_LACK;
+        struct ran_buf cell = {0};
+
+        report_value(r, v, &cell);
+        const size_t used = ran_shown_width(cell.data, cell.len);
+        const int rest = (int)(width > used ? width - used : 0);
+        ran_buf_printf(out, "%*s", left ? 0 : rest, "");
+        ran_buf_add(out, cell.data, cell.len);
+        ran_buf_printf(out, "%*s", left ? rest : 0, "");
+        out->failed |= cell.failed;
+        ran_buf_release(&cell);
+}
+
+static size_t width_of(const struct report *r, const struct report_node *v)
+{
+        struct ran_buf cell = {0};
+
+        report_value(r, v, &cell);
+        const size_t width = ran_shown_width(cell.data, cell.len);
+        ran_buf_release(&cell);
+        return width < WIDEST ? width : WIDEST;
+}
+
+/* The places of what has a title in the object at i; their number. */
+static size_t cells_of(const struct report *r, size_t i, const struct report_node *cell[COLUMNS])
+{
+        size_t n = 0;
+
+        for (size_t k = i + 1; k < report_next(r, i) && n < COLUMNS; k = report_next(r, k))
+                if (r->node[k].title != NULL)
+                        cell[n++] = &r->node[k];
+        return n;
+}
+
+static void text_table(const struct report *r, size_t list, struct ran_buf *out)
+{
+        const struct report_node *head[COLUMNS], *cell[COLUMNS];
+        const size_t first = report_first_row(r, list), end = report_next(r, list);
+        const size_t columns = first < end ? cells_of(r, first, head) : 0;
+        size_t width[COLUMNS];
+
+        for (size_t c = 0; c < columns; c++)
+                width[c] = strlen(head[c]->title);
+        for (size_t i = first; i < end; i = report_next(r, i))
+                for (size_t c = 0, n = cells_of(r, i, cell); c < n && c < columns; c++) {
+                        const size_t w = width_of(r, cell[c]);
+                        width[c] = w > width[c] ? w : width[c];
+                }
+        for (size_t c = 0; c < columns; c++) {
+                const bool left = head[c]->kind == REPORT_TEXT;
+                ran_buf_printf(out, "%s%*s", c > 0 ? "  " : "",
+                               (int)(left ? -1 : 1) * (int)width[c], head[c]->title);
+        }
+        ran_buf_char(out, '\n');
+        for (size_t i = first; i < end; i = report_next(r, i)) {
+                const size_t n = r->node[i].title != NULL ? cells_of(r, i, cell) : 0;
+                if (n == 0)
+                        continue;
+                for (size_t c = 0; c < n && c < columns; c++) {
+                        ran_buf_str(out, c > 0 ? "  " : "");
+                        text_cell(r, cell[c], width[c], out);
+                }
+                while (out->len > 0 && out->data[out->len - 1] == ' ')
+                        out->len--;
+                ran_buf_char(out, '\n');
+        }
+}
+
+static void text_matrix(const struct report *r, size_t matrix, struct ran_buf *out)
+{
+        const size_t labels = matrix + 1, rows = report_next(r, labels);
+        size_t width = 0, row = rows + 1;
+
+        for (size_t i = labels + 1; i < rows; i++) {
+                const size_t w = width_of(r, &r->node[i]);
+                width = w > width ? w : width;
+        }
+        for (size_t i = labels + 1; i < rows; i++, row = report_next(r, row)) {
+                text_cell(r, &r->node[i], width, out);
+                for (size_t k = row + 1; k < report_next(r, row); k++) {
+                        ran_buf_str(out, "  ");
+                        text_cell(r, &r->node[k], 6, out);
+                }
+                ran_buf_char(out, '\n');
+        }
+}
+
+static void text_list(const struct report *r, size_t list, struct ran_buf *out)
+{
+        for (size_t i = list + 1; i < report_next(r, list); i = report_next(r, i)) {
+                ran_buf_str(out, i > list + 1 ? ", " : "");
+                report_value(r, &r->node[i], out);
+        }
+}
+
+/* "name  value (95 % interval: 0.4600 to 0.9200; note)" */
+static void text_fact(const struct report *r, size_t i, size_t width, struct ran_buf *out)
+{
+        const struct report_node *v = &r->node[i];
+        const bool interval = v->interval.high > 0, note = v->note_n > 0;
+
+        ran_buf_printf(out, "%-*s  ", (int)width, v->title);
+        if (v->kind == REPORT_LIST)
+                text_list(r, i, out);
+        else
+                report_value(r, v, out);
+        ran_buf_str(out, interval || note ? " (" : "");
+        if (interval)
+                ran_buf_printf(out, "95 %% interval: %.*f to %.*f", v->decimals, v->interval.low,
+                               v->decimals, v->interval.high);
+        ran_buf_str(out, interval && note ? "; " : "");
+        ran_buf_shown(out, r->text.data + v->note, v->note_n);
+        ran_buf_str(out, interval || note ? ")\n" : "\n");
+}
+
+static bool is_fact(const struct report *r, size_t i)
+{
+        const enum report_kind kind = r->node[i].kind;
+
+        return kind != REPORT_OBJECT && kind != REPORT_MATRIX && !report_is_table(r, i);
+}
+
+static size_t widest_title(const struct report *r, size_t from, size_t to)
+{
+        size_t width = 0;
+
+        for (size_t i = from; i < to; i = report_next(r, i)) {
+                const size_t w =
+                        r->node[i].title != NULL && is_fact(r, i) ? strlen(r->node[i].title) : 0;
+                width = w > width ? w : width;
+        }
+        return width;
+}
+
+static void text_heading(const struct report *r, size_t i, struct ran_buf *out)
+{
+        const struct report_node *v = &r->node[i];
+
+        if (v->title[0] != '\0' || v->kind == REPORT_LIST)
+                ran_buf_printf(out, "\n%s%s", v->title, v->title[0] != '\0' ? "\n" : "");
+        if (v->note_n > 0)
+                ran_buf_printf(out, "%.*s\n", (int)v->note_n, r->text.data + v->note);
+}
+
+static void text_section(const struct report *r, size_t from, size_t to, struct ran_buf *out)
+{
+        const size_t width = widest_title(r, from, to);
+
+        for (size_t i = from; i < to; i = report_next(r, i)) {
+                const struct report_node *v = &r->node[i];
+
+                if (v->title == NULL ||
+                    (v->kind == REPORT_MATRIX && r->node[i + 1].size > CELLS + 1))
+                        continue;
+                if (is_fact(r, i)) {
+                        if (v->kind != REPORT_LIST || v->size > 1)
+                                text_fact(r, i, width, out);
+                        continue;
+                }
+                text_heading(r, i, out);
+                if (v->kind == REPORT_OBJECT)
+                        text_section(r, i + 1, report_next(r, i), out);
+                else if (v->kind == REPORT_LIST)
+                        text_table(r, i, out);
+                else
+                        text_matrix(r, i, out);
+        }
+}
+
+void report_text(const struct report *r, struct ran_buf *out)
+{
+        text_section(r, 0, r->n, out);
+        out->failed |= r->failed || r->text.failed;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void row_cell(const struct report *r, const struct report_node *v, struct cmd_row *row)
+{
+        if (v->kind == REPORT_TEXT)
+                cmd_row_string(row, r->text.data + v->at, v->count);
+        else if (v->kind == REPORT_COUNT)
+                cmd_row_size(row, v->count);
+        else
+                cmd_row_double(row, v->x);
+}
+
+static void row_member(const struct report *r, size_t object, const char *name, struct cmd_row *row)
+{
+        for (size_t i = object + 1; i < report_next(r, object); i = report_next(r, i)) {
+                if (r->node[i].name == NULL || strcmp(r->node[i].name, name) != 0)
+                        continue;
+                row_cell(r, &r->node[i], row);
+                return;
+        }
+        cmd_row_text(row, "");
+}
+
+void report_rows(const struct report *r, const char *list, const char *const *columns,
+                 const struct output_format *format, struct ran_buf *out)
+{
+        struct cmd_row row = {.out = out, .format = format};
+        size_t at = r->n;
+
+        for (size_t i = 0; i < r->n; i++)
+                at = r->node[i].name != NULL && strcmp(r->node[i].name, list) == 0 ? i : at;
+        cmd_row_names(&row, columns);
+        cmd_row_end(&row);
+        for (size_t i = at + 1; at < r->n && i < report_next(r, at); i = report_next(r, i)) {
+                row_cell(r, &r->node[i + 1], &row);
+                for (const char *const *name = columns + 1; *name != NULL; name++)
+                        row_member(r, i, *name, &row);
+                cmd_row_end(&row);
+        }
+        out->failed |= r->failed || r->text.failed;
+}
