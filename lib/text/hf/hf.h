@@ -53,9 +53,10 @@ int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
 
 /* The units of tokens: words and subwords, bytes, or characters. */
 enum ran_hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
-/* Reads the normalizer and the pre_tokenizer of a document. */
-int ran_hf_read_rules(struct ran_text_rules *r, const cJSON *document, enum ran_hf_letters letters,
-                      struct ran_error *err);
+/* Rules that do the same as the steps of a file; bytes: it has ByteLevel. RAN_EFORMAT: there are
+ * none. */
+int ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
+                      enum ran_hf_letters letters, bool bytes, struct ran_error *err);
 
 /* Reads a vocabulary with the ids 0, 1, 2 and so on, in this order, into an empty table: most have
  * them. `vocab`: its opening brace, and an end that may be behind its own. Returns the position

@@ -10,27 +10,6 @@
 #include "record/json.h"
 #include "text/tokenizer.h"
 
-/* ---- decoder -------------------------------------------------------------------------------- */
-
-/* The decoder for tokens of characters is a Sequence that undoes the normalizer. It is ignored:
- * decoding follows the tokens. */
-static int read_decoder(struct ran_tokenizer *t, const cJSON *object, enum ran_hf_letters letters,
-                        struct ran_error *err)
-{
-        static const char *const wanted[] = {
-                [HF_WORDS] = "WordPiece", [HF_BYTES] = "ByteLevel", [HF_CHARS] = "Sequence"};
-
-        if (ran_hf_is_null(object))
-                return RAN_OK;
-        if (strcmp(ran_hf_type(object), wanted[letters]) != 0)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the decoder '%s' is not supported (%s and null are)",
-                                ran_hf_type(object), wanted[letters]);
-        if (letters != HF_WORDS)
-                return RAN_OK;
-        return ran_hf_bool(object, "cleanup", true, &t->attach, err);
-}
-
 /* ---- the document --------------------------------------------------------------------------- */
 
 static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
@@ -79,44 +58,52 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         return RAN_OK;
 }
 
-/* How the words of a vocabulary are spelled, in files that the rules can read. */
-static int read_letters(const struct ran_tokenizer *t, const cJSON *model,
-                        enum ran_hf_letters *letters, struct ran_error *err)
+/* Rules that do the same as the steps, and a decoder for them. That of tokens of characters is a
+ * Sequence that undoes the normalizer; it is ignored: decoding follows the tokens. RAN_EFORMAT:
+ * there are none. */
+static int find_rules(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
+        static const char *const decoders[] = {
+                [HF_WORDS] = "WordPiece", [HF_BYTES] = "ByteLevel", [HF_CHARS] = "Sequence"};
+        const cJSON *decoder = ran_hf_member(document, "decoder");
+        enum ran_hf_letters letters = HF_WORDS;
         bool chars = false;
 
-        if (t->type == TOKENIZER_BPE)
-                RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &chars, err));
-        *letters = chars ? HF_CHARS : t->type == TOKENIZER_BPE ? HF_BYTES : HF_WORDS;
-        return RAN_OK;
-}
-
-/* Reads the rules and the decoder of a document that needs nothing else. */
-static int read_by_rules(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
-{
-        enum ran_hf_letters letters;
-
         if (t->type == TOKENIZER_UNIGRAM || (t->exact && t->type == TOKENIZER_BPE))
-                return ran_fail(err, RAN_EFORMAT, "rules cannot do this");
-        RAN_TRY(read_letters(t, ran_hf_member(document, "model"), &letters, err));
-        RAN_TRY(ran_hf_read_rules(&t->rules, document, letters, err));
+                return RAN_EFORMAT;
+        if (t->type == TOKENIZER_BPE) {
+                RAN_TRY(ran_hf_bool(ran_hf_member(document, "model"), "byte_fallback", false,
+                                    &chars, err));
+                letters = chars ? HF_CHARS : HF_BYTES;
+        }
+        RAN_TRY(ran_hf_find_rules(&t->rules, t->steps, letters, t->bytes, err));
         if (ran_hf_added_need_steps(&t->rules.normal, ran_hf_member(document, "added_tokens")))
-                return ran_fail(err, RAN_EFORMAT, "rules cannot do this");
+                return RAN_EFORMAT;
         t->rules.normal.exact = t->exact;
-        return read_decoder(t, ran_hf_member(document, "decoder"), letters, err);
+        if (ran_hf_is_null(decoder))
+                return RAN_OK;
+        if (strcmp(ran_hf_type(decoder), decoders[letters]) != 0)
+                return RAN_EFORMAT;
+        return letters == HF_WORDS ? ran_hf_bool(decoder, "cleanup", true, &t->attach, err)
+                                   : RAN_OK;
 }
 
 /* How text becomes words: by rules where they do, else by steps, and then exactly. */
 static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        struct ran_error unused;
-        int rc = read_by_rules(t, document, &unused);
+        struct ran_error why;
 
-        if (rc != RAN_EFORMAT)
-                return rc == RAN_OK ? rc : ran_fail(err, rc, "%s", unused.text);
-        ran_text_rules_release(&t->rules);
-        t->exact = true;
-        return ran_hf_read_steps(t, document, &t->bytes, err);
+        RAN_TRY(ran_hf_read_steps(t, document, &t->bytes, err));
+        const int rc = find_rules(t, document, &why);
+        if (rc == RAN_EFORMAT) {
+                ran_text_rules_release(&t->rules);
+                t->exact = true;
+                return RAN_OK;
+        }
+        ran_steps_free(t->steps);
+        t->steps = NULL;
+        t->bytes = false;
+        return rc == RAN_OK ? rc : ran_fail(err, rc, "%s", why.text);
 }
 
 static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_hf_lists *lists,

@@ -123,10 +123,16 @@ static int fill_step(struct ran_step *step, const cJSON *object, struct ran_erro
 
 static int add_filled(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
+        const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
         struct ran_step step = {0};
         struct ran_error why;
         int rc = fill_step(&step, object, &why);
 
+        if (rc == RAN_OK && step.kind == STEP_REPLACE && step.n == 0 && regex != NULL &&
+            strcmp(regex, HF_CC_CF_PATTERN) == 0) {
+                ran_step_release(&step);
+                return add_plain(s, NORMAL_CLEAN_CC_CF, true, err);
+        }
         if (rc != RAN_OK) {
                 ran_step_release(&step);
                 return ran_fail(err, rc, "%s", why.text);
@@ -144,6 +150,7 @@ static int read_normalizer(struct ran_steps *s, const cJSON *object, int nested,
                 return RAN_OK;
         if (strcmp(type, "Sequence") == 0) {
                 RAN_TRY(check_list(list, "normalizer Sequence", "normalizers", nested, err));
+                s->nested |= nested > 0;
                 cJSON_ArrayForEach(item, list)
                 {
                         RAN_TRY(read_normalizer(s, item, nested + 1, err));
@@ -334,6 +341,7 @@ static int read_pre_tokenizer(struct ran_steps *s, const cJSON *object, bool *by
         if (strcmp(ran_hf_type(object), "Sequence") != 0)
                 return read_one(s, object, bytes, err);
         RAN_TRY(check_list(list, "pre_tokenizer Sequence", "pretokenizers", nested, err));
+        s->nested |= nested > 0;
         cJSON_ArrayForEach(item, list)
         {
                 RAN_TRY(read_pre_tokenizer(s, item, bytes, nested + 1, err));
