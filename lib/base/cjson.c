@@ -1,6 +1,7 @@
 #include "base/cjson.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 /* cJSON returns NULL for both; but malloc leaves its mark in errno, and numbers another one. */
@@ -30,4 +31,120 @@ const char *ran_cjson_nul(const char *text, size_t n)
                         return s;
         }
         return NULL;
+}
+
+/* ---- files that are not trusted ---------------------------------------------------------------
+ */
+
+int ran_cjson_read(cJSON **value, const char *text, size_t n, bool array, struct ran_error *err)
+{
+        const char *end = NULL;
+        int rc;
+
+        *value = NULL;
+        if (ran_cjson_nul(text, n) != NULL)
+                return ran_fail(err, RAN_EFORMAT, "it holds U+0000");
+        if (ran_utf8_valid(text, n) != n)
+                return ran_fail(err, RAN_EFORMAT, "it is not in UTF-8");
+        cJSON *all = ran_cjson_parse(text, n, &end, &rc);
+        if (rc == RAN_ENOMEM)
+                return ran_fail(err, rc, "out of memory");
+        while (rc == RAN_OK && end < text + n && strchr(" \t\r\n", *end) != NULL)
+                end++;
+        if (rc != RAN_OK || end < text + n)
+                rc = ran_fail(err, RAN_EFORMAT, "it is not JSON");
+        else if (!(array ? cJSON_IsArray(all) : cJSON_IsObject(all)))
+                rc = ran_fail(err, RAN_EFORMAT, "it is not a JSON %s", array ? "array" : "object");
+        if (rc == RAN_OK)
+                *value = all;
+        else
+                cJSON_Delete(all);
+        return rc;
+}
+
+const cJSON *ran_cjson_member(const cJSON *object, const char *name)
+{
+        return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+const char *ran_cjson_text(const cJSON *object, const char *name)
+{
+        return cJSON_GetStringValue(ran_cjson_member(object, name));
+}
+
+bool ran_cjson_is_null(const cJSON *item)
+{
+        return item == NULL || cJSON_IsNull(item);
+}
+
+bool ran_cjson_said(const cJSON *object, const char *name)
+{
+        return !ran_cjson_is_null(ran_cjson_member(object, name));
+}
+
+bool ran_cjson_whole(const cJSON *item, double low, double high, size_t *x)
+{
+        const double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
+
+        if (!(value >= low && value <= high) || value != floor(value))
+                return false;
+        *x = (size_t)value;
+        return true;
+}
+
+int ran_cjson_size(const cJSON *object, const char *name, size_t low, size_t high, size_t *x,
+                   struct ran_error *err)
+{
+        const cJSON *item = ran_cjson_member(object, name);
+
+        return ran_cjson_is_null(item) || ran_cjson_whole(item, (double)low, (double)high, x)
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT, "\"%s\" must be a whole number from %zu to %zu",
+                                  name, low, high);
+}
+
+int ran_cjson_need_size(const cJSON *object, const char *name, size_t low, size_t high, size_t *x,
+                        struct ran_error *err)
+{
+        return ran_cjson_said(object, name) ? ran_cjson_size(object, name, low, high, x, err)
+                                            : ran_fail(err, RAN_EFORMAT, "it has no \"%s\"", name);
+}
+
+int ran_cjson_real(const cJSON *object, const char *name, double low, double high, double *x,
+                   struct ran_error *err)
+{
+        const cJSON *item = ran_cjson_member(object, name);
+
+        if (ran_cjson_is_null(item))
+                return RAN_OK;
+        if (!cJSON_IsNumber(item) || !(item->valuedouble >= low) || !(item->valuedouble <= high))
+                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a number from %g to %g", name,
+                                low, high);
+        *x = item->valuedouble;
+        return RAN_OK;
+}
+
+/* A part of a tokenizer.json has a type. */
+int ran_cjson_bool(const cJSON *object, const char *name, bool absent, bool *x,
+                   struct ran_error *err)
+{
+        const cJSON *item = ran_cjson_member(object, name);
+        const char *type = ran_cjson_text(object, "type");
+
+        *x = ran_cjson_is_null(item) ? absent : cJSON_IsTrue(item);
+        if (ran_cjson_is_null(item) || cJSON_IsBool(item))
+                return RAN_OK;
+        return type != NULL
+                       ? ran_fail(err, RAN_EFORMAT, "'%s' of %s must be true or false", name, type)
+                       : ran_fail(err, RAN_EFORMAT, "\"%s\" must be true or false", name);
+}
+
+int ran_cjson_string(const cJSON *object, const char *name, const char **x, struct ran_error *err)
+{
+        const cJSON *item = ran_cjson_member(object, name);
+
+        *x = cJSON_GetStringValue(item);
+        return *x != NULL || ran_cjson_is_null(item)
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string", name);
 }

@@ -15,6 +15,46 @@ enum {
         MOST_TYPES = 1 << 16
 };
 
+int ran_hf_copy(char **to, const char *text, struct ran_error *err)
+{
+        char *copy = ran_alloc(strlen(text) + 1, 1, err);
+
+        if (copy == NULL)
+                return RAN_ENOMEM;
+        memcpy(copy, text, strlen(text) + 1);
+        free(*to);
+        *to = copy;
+        return RAN_OK;
+}
+
+int ran_hf_activation(const char *name, int *activation, struct ran_error *err)
+{
+        static const struct {
+                const char *name;
+                int activation;
+        } known[] = {
+                {"gelu", RAN_ACTIVATION_GELU},
+                {"gelu_python", RAN_ACTIVATION_GELU},
+                {"gelu_new", RAN_ACTIVATION_GELU_TANH},
+                {"gelu_pytorch_tanh", RAN_ACTIVATION_GELU_TANH},
+                {"gelu_fast", RAN_ACTIVATION_GELU_TANH},
+                {"relu", RAN_ACTIVATION_RELU},
+                {"silu", RAN_ACTIVATION_SILU},
+                {"swish", RAN_ACTIVATION_SILU},
+                {"tanh", RAN_ACTIVATION_TANH},
+        };
+
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+                if (strcmp(name, known[i].name) == 0) {
+                        *activation = known[i].activation;
+                        return RAN_OK;
+                }
+        return ran_fail(err, RAN_EFORMAT,
+                        "the activation \"%s\" is not known: gelu, gelu_new, gelu_pytorch_tanh, "
+                        "gelu_fast, relu, silu, swish and tanh are",
+                        name);
+}
+
 /* ---- types ----------------------------------------------------------------------------------- */
 
 static const struct type {
@@ -69,7 +109,7 @@ static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran
 {
         const char *name;
 
-        RAN_TRY(ran_hf_string(all, "model_type", &name, err));
+        RAN_TRY(ran_cjson_string(all, "model_type", &name, err));
         if (name == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "it has no \"model_type\": add that of its library; " TYPES);
@@ -87,19 +127,19 @@ static int check_variant(const struct ran_hf *f, const cJSON *all, struct ran_er
         const char *positions;
         bool decoder = false, cross = false;
 
-        RAN_TRY(ran_hf_flag(all, "is_decoder", &decoder, err));
-        RAN_TRY(ran_hf_flag(all, "add_cross_attention", &cross, err));
+        RAN_TRY(ran_cjson_bool(all, "is_decoder", decoder, &decoder, err));
+        RAN_TRY(ran_cjson_bool(all, "add_cross_attention", cross, &cross, err));
         if (decoder || cross)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\" is true: this is a decoder; an encoder is needed",
                                 decoder ? "is_decoder" : "add_cross_attention");
-        RAN_TRY(ran_hf_string(all, "position_embedding_type", &positions, err));
+        RAN_TRY(ran_cjson_string(all, "position_embedding_type", &positions, err));
         if (f->family != RAN_HF_MODERNBERT && positions != NULL &&
             strcmp(positions, "absolute") != 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "position_embedding_type \"%s\" is not known: \"absolute\" is",
                                 positions);
-        if (ran_hf_said(all, "quantization_config"))
+        if (ran_cjson_said(all, "quantization_config"))
                 return ran_fail(err, RAN_EFORMAT,
                                 "its weights are quantised: get the model that they were made "
                                 "from; ran-train import --weights i8 makes it as small");
@@ -128,11 +168,11 @@ static int read_sizes(struct ran_hf *f, const cJSON *all, struct ran_error *err)
         const struct names *k = &names[f->family];
         struct ran_config *c = &f->config;
 
-        RAN_TRY(ran_hf_need_size(all, k->dim, 1, WIDEST, &c->dim, err));
-        RAN_TRY(ran_hf_need_size(all, k->layers, 1, MOST_LAYERS, &c->layers, err));
-        RAN_TRY(ran_hf_need_size(all, k->heads, 1, MOST_HEADS, &c->heads, err));
-        RAN_TRY(ran_hf_need_size(all, k->ffn, 1, MOST_FFN, &c->ffn_dim, err));
-        RAN_TRY(ran_hf_size(all, "vocab_size", 1, MOST_TOKENS, &f->vocabulary, err));
+        RAN_TRY(ran_cjson_need_size(all, k->dim, 1, WIDEST, &c->dim, err));
+        RAN_TRY(ran_cjson_need_size(all, k->layers, 1, MOST_LAYERS, &c->layers, err));
+        RAN_TRY(ran_cjson_need_size(all, k->heads, 1, MOST_HEADS, &c->heads, err));
+        RAN_TRY(ran_cjson_need_size(all, k->ffn, 1, MOST_FFN, &c->ffn_dim, err));
+        RAN_TRY(ran_cjson_size(all, "vocab_size", 1, MOST_TOKENS, &f->vocabulary, err));
         if (c->dim % c->heads != 0)
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" %zu is not a multiple of \"%s\" %zu",
                                 k->dim, c->dim, k->heads, c->heads);
@@ -145,10 +185,10 @@ static int read_positions(struct ran_hf *f, const cJSON *all, struct ran_error *
 {
         struct ran_config *c = &f->config;
 
-        RAN_TRY(ran_hf_need_size(all, "max_position_embeddings", 1, MOST_ROWS, &f->rows, err));
+        RAN_TRY(ran_cjson_need_size(all, "max_position_embeddings", 1, MOST_ROWS, &f->rows, err));
         if (f->family == RAN_HF_ROBERTA) {
                 f->first = 1;
-                RAN_TRY(ran_hf_size(all, "pad_token_id", 0, MOST_TOKENS, &f->first, err));
+                RAN_TRY(ran_cjson_size(all, "pad_token_id", 0, MOST_TOKENS, &f->first, err));
                 f->first++;
         }
         if (f->family == RAN_HF_MPNET) /* whatever the padding is */
@@ -161,12 +201,13 @@ static int read_positions(struct ran_hf *f, const cJSON *all, struct ran_error *
         c->bert.positions = f->family != RAN_HF_MODERNBERT;
         if (f->family == RAN_HF_BERT || f->family == RAN_HF_ROBERTA) {
                 f->token_types = 2;
-                RAN_TRY(ran_hf_size(all, "type_vocab_size", 0, MOST_TYPES, &f->token_types, err));
+                RAN_TRY(ran_cjson_size(all, "type_vocab_size", 0, MOST_TYPES, &f->token_types,
+                                       err));
         }
         if (f->family == RAN_HF_MPNET) {
                 c->bert.buckets = 32;
-                return ran_hf_size(all, "relative_attention_num_buckets", 4, WIDEST,
-                                   &c->bert.buckets, err);
+                return ran_cjson_size(all, "relative_attention_num_buckets", 4, WIDEST,
+                                      &c->bert.buckets, err);
         }
         return RAN_OK;
 }
@@ -179,8 +220,8 @@ static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran
 
         c->bert.norm_eps = eps;
         if (k->eps != NULL)
-                RAN_TRY(ran_hf_real(all, k->eps, 0, 1, &c->bert.norm_eps, err));
-        RAN_TRY(ran_hf_string(all, k->activation, &activation, err));
+                RAN_TRY(ran_cjson_real(all, k->eps, 0, 1, &c->bert.norm_eps, err));
+        RAN_TRY(ran_cjson_string(all, k->activation, &activation, err));
         RAN_TRY(ran_hf_activation(activation != NULL ? activation : "gelu", &c->bert.activation,
                                   err));
         c->bert.norm_first = c->bert.gated = c->rotary = f->family == RAN_HF_MODERNBERT;
@@ -188,11 +229,11 @@ static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran
         if (f->family != RAN_HF_MODERNBERT)
                 return RAN_OK;
         f->attention_bias = f->ffn_bias = f->norm_bias = f->dense_bias = false;
-        RAN_TRY(ran_hf_flag(all, "attention_bias", &f->attention_bias, err));
-        RAN_TRY(ran_hf_flag(all, "mlp_bias", &f->ffn_bias, err));
-        RAN_TRY(ran_hf_flag(all, "norm_bias", &f->norm_bias, err));
-        RAN_TRY(ran_hf_flag(all, "classifier_bias", &f->dense_bias, err));
-        RAN_TRY(ran_hf_flag(all, "decoder_bias", &f->lm_bias, err));
+        RAN_TRY(ran_cjson_bool(all, "attention_bias", f->attention_bias, &f->attention_bias, err));
+        RAN_TRY(ran_cjson_bool(all, "mlp_bias", f->ffn_bias, &f->ffn_bias, err));
+        RAN_TRY(ran_cjson_bool(all, "norm_bias", f->norm_bias, &f->norm_bias, err));
+        RAN_TRY(ran_cjson_bool(all, "classifier_bias", f->dense_bias, &f->dense_bias, err));
+        RAN_TRY(ran_cjson_bool(all, "decoder_bias", f->lm_bias, &f->lm_bias, err));
         c->bert.bias = f->attention_bias || f->ffn_bias || f->norm_bias;
         if (c->head_dim % 2 != 0)
                 return ran_fail(
@@ -214,7 +255,7 @@ static int read_all(struct ran_hf *f, const cJSON *all, struct ran_error *err)
         RAN_TRY(read_sizes(f, all, err));
         RAN_TRY(read_positions(f, all, err));
         RAN_TRY(read_block(f, all, eps, err));
-        RAN_TRY(ran_hf_string(all, "license", &license, err));
+        RAN_TRY(ran_cjson_string(all, "license", &license, err));
         if (license != NULL)
                 RAN_TRY(ran_hf_copy(&f->license, license, err));
         return ran_hf_read_head(f, all, err);
@@ -229,7 +270,7 @@ int ran_hf_read_config(struct ran_hf *f, const char *text, size_t n, struct ran_
         f->config.rotary = false;
         f->config.pooling = RAN_POOL_MEAN;
         f->include_prompt = true;
-        RAN_TRY(ran_hf_parse(&all, text, n, false, err));
+        RAN_TRY(ran_cjson_read(&all, text, n, false, err));
         int rc = read_all(f, all, err);
         cJSON_Delete(all);
         return rc;

@@ -82,21 +82,6 @@ int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, con
 int ran_hf_no_config(const char *folder, const char *base, struct ran_error *err);
 int ran_hf_no_weights(const char *folder, const char *base, struct ran_error *err);
 
-/* ---- JSON (hf-json.c) ------------------------------------------------------------------------ */
-
-/* An object or, for modules.json, an array; the caller deletes it. */
-int ran_hf_parse(cJSON **value, const char *text, size_t n, bool array, struct ran_error *err);
-bool ran_hf_said(const cJSON *object, const char *name); /* there, and not null */
-/* The member, which must be a number of that kind; unsaid: *x stays as it is. */
-int ran_hf_size(const cJSON *object, const char *name, size_t low, size_t high, size_t *x,
-                struct ran_error *err);
-int ran_hf_need_size(const cJSON *object, const char *name, size_t low, size_t high, size_t *x,
-                     struct ran_error *err);
-int ran_hf_real(const cJSON *object, const char *name, double low, double high, double *x,
-                struct ran_error *err);
-int ran_hf_flag(const cJSON *object, const char *name, bool *x, struct ran_error *err);
-/* NULL: unsaid. RAN_EFORMAT if it is no string. */
-int ran_hf_string(const cJSON *object, const char *name, const char **x, struct ran_error *err);
 /* *to = a copy. */
 int ran_hf_copy(char **to, const char *text, struct ran_error *err);
 /* An activation by the name that the libraries have for it. */

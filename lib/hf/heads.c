@@ -65,12 +65,12 @@ static int read_labels(struct ran_hf *f, const cJSON *all, struct ran_error *err
 {
         size_t number = 0;
 
-        RAN_TRY(ran_hf_size(all, "num_labels", 1, MOST_LABELS, &number, err));
-        if (!ran_hf_said(all, "id2label")) {
+        RAN_TRY(ran_cjson_size(all, "num_labels", 1, MOST_LABELS, &number, err));
+        if (!ran_cjson_said(all, "id2label")) {
                 f->C = number;
                 return RAN_OK;
         }
-        RAN_TRY(read_names(f, cJSON_GetObjectItemCaseSensitive(all, "id2label"), err));
+        RAN_TRY(read_names(f, ran_cjson_member(all, "id2label"), err));
         if (number > 0 && number != f->C)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"id2label\" names %zu labels, but \"num_labels\" is %zu", f->C,
@@ -101,7 +101,7 @@ static int read_classifier(struct ran_hf *f, const cJSON *all, struct ran_error 
                   : f->family == RAN_HF_DISTILBERT ? RAN_ACTIVATION_RELU
                                                    : RAN_ACTIVATION_TANH,
                   modern);
-        RAN_TRY(ran_hf_string(all, "problem_type", &problem, err));
+        RAN_TRY(ran_cjson_string(all, "problem_type", &problem, err));
         if (problem != NULL && strcmp(problem, "regression") == 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "problem_type \"regression\": the model predicts a number, which "
@@ -138,10 +138,10 @@ static int read_common(struct ran_hf *f, const cJSON *all, struct ran_error *err
         f->head_activation = RAN_ACTIVATION_GELU;
         if (f->family != RAN_HF_MODERNBERT)
                 return RAN_OK;
-        RAN_TRY(ran_hf_string(all, "classifier_activation", &activation, err));
+        RAN_TRY(ran_cjson_string(all, "classifier_activation", &activation, err));
         if (activation != NULL)
                 RAN_TRY(ran_hf_activation(activation, &f->head_activation, err));
-        RAN_TRY(ran_hf_string(all, "classifier_pooling", &pooling, err));
+        RAN_TRY(ran_cjson_string(all, "classifier_pooling", &pooling, err));
         f->pools_cls = pooling == NULL || strcmp(pooling, "cls") == 0;
         if (!f->pools_cls && strcmp(pooling, "mean") != 0)
                 return ran_fail(err, RAN_EFORMAT,
@@ -173,7 +173,7 @@ static const struct {
 
 int ran_hf_read_head(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        const cJSON *list = cJSON_GetObjectItemCaseSensitive(all, "architectures"),
+        const cJSON *list = ran_cjson_member(all, "architectures"),
                     *first = cJSON_IsArray(list) ? cJSON_GetArrayItem(list, 0) : NULL;
         const char *name = first != NULL && cJSON_IsString(first) ? first->valuestring : "";
 

@@ -78,8 +78,8 @@ static int read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *er
         {
                 const char *type, *path;
 
-                RAN_TRY(ran_hf_string(item, "type", &type, err));
-                RAN_TRY(ran_hf_string(item, "path", &path, err));
+                RAN_TRY(ran_cjson_string(item, "type", &type, err));
+                RAN_TRY(ran_cjson_string(item, "path", &path, err));
                 if (type == NULL)
                         return ran_fail(err, RAN_EFORMAT, "a module has no \"type\"");
                 path = path != NULL ? path : "";
@@ -95,7 +95,7 @@ int ran_hf_read_modules(struct ran_hf *f, const char *text, size_t n, struct ran
 {
         cJSON *all;
 
-        RAN_TRY(ran_hf_parse(&all, text, n, true, err));
+        RAN_TRY(ran_cjson_read(&all, text, n, true, err));
         f->sentence = true;
         int rc = read_modules(f, all, err);
         cJSON_Delete(all);
@@ -134,7 +134,7 @@ static int add_mode(size_t *count, const struct mode **found, const char *name,
 static int find_modes(const cJSON *all, size_t *count, const struct mode **found,
                       struct ran_error *err)
 {
-        const cJSON *mode = cJSON_GetObjectItemCaseSensitive(all, "pooling_mode"), *item;
+        const cJSON *mode = ran_cjson_member(all, "pooling_mode"), *item;
 
         if (cJSON_IsString(mode))
                 return add_mode(count, found, mode->valuestring, err);
@@ -151,14 +151,14 @@ static int take_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *er
         const struct mode *mode = NULL;
         size_t count = 0, width = f->config.dim;
 
-        RAN_TRY(ran_hf_size(all, "word_embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
-        RAN_TRY(ran_hf_size(all, "embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
+        RAN_TRY(ran_cjson_size(all, "word_embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
+        RAN_TRY(ran_cjson_size(all, "embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
         if (width != f->config.dim)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "it pools vectors of %zu numbers, but those of the encoder have %zu", width,
                         f->config.dim);
-        RAN_TRY(ran_hf_flag(all, "include_prompt", &f->include_prompt, err));
+        RAN_TRY(ran_cjson_bool(all, "include_prompt", f->include_prompt, &f->include_prompt, err));
         RAN_TRY(find_modes(all, &count, &mode, err));
         if (count != 1)
                 return ran_fail(err, RAN_EFORMAT,
@@ -191,7 +191,7 @@ static int read_object(struct ran_hf *f, const char *text, size_t n,
 {
         cJSON *all;
 
-        RAN_TRY(ran_hf_parse(&all, text, n, false, err));
+        RAN_TRY(ran_cjson_read(&all, text, n, false, err));
         int rc = take(f, all, err);
         cJSON_Delete(all);
         return rc;
@@ -234,24 +234,24 @@ static int take_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
         bool residual = false;
         size_t width = 0;
 
-        RAN_TRY(ran_hf_need_size(all, "in_features", 1, SIZE_MAX >> 16, &width, err));
+        RAN_TRY(ran_cjson_need_size(all, "in_features", 1, SIZE_MAX >> 16, &width, err));
         if (width != c->dim)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "it reads vectors of %zu numbers, but those of the encoder have %zu", width,
                         c->dim);
-        RAN_TRY(ran_hf_need_size(all, "out_features", 1, 65536, &c->bert.dense, err));
+        RAN_TRY(ran_cjson_need_size(all, "out_features", 1, 65536, &c->bert.dense, err));
         f->dense_bias = true;
-        RAN_TRY(ran_hf_flag(all, "bias", &f->dense_bias, err));
-        RAN_TRY(ran_hf_flag(all, "use_residual", &residual, err));
-        RAN_TRY(ran_hf_string(all, "module_input_name", &input, err));
-        RAN_TRY(ran_hf_string(all, "module_output_name", &output, err));
+        RAN_TRY(ran_cjson_bool(all, "bias", f->dense_bias, &f->dense_bias, err));
+        RAN_TRY(ran_cjson_bool(all, "use_residual", residual, &residual, err));
+        RAN_TRY(ran_cjson_string(all, "module_input_name", &input, err));
+        RAN_TRY(ran_cjson_string(all, "module_output_name", &output, err));
         if (residual || (input != NULL && strcmp(input, "sentence_embedding") != 0) ||
             (output != NULL && strcmp(output, "sentence_embedding") != 0))
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s is not known: one layer from sentence_embedding to itself is",
                                 residual ? "\"use_residual\"" : "a layer on other vectors");
-        RAN_TRY(ran_hf_string(all, "activation_function", &activation, err));
+        RAN_TRY(ran_cjson_string(all, "activation_function", &activation, err));
         return find_activation(activation != NULL ? last_word(activation) : "Tanh",
                                &c->bert.dense_activation, err);
 }
@@ -265,8 +265,8 @@ int ran_hf_read_dense(struct ran_hf *f, const char *text, size_t n, struct ran_e
 
 static int take_sentence(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        RAN_TRY(ran_hf_size(all, "max_seq_length", 1, SIZE_MAX >> 16, &f->most, err));
-        return ran_hf_flag(all, "do_lower_case", &f->lower_case, err);
+        RAN_TRY(ran_cjson_size(all, "max_seq_length", 1, SIZE_MAX >> 16, &f->most, err));
+        return ran_cjson_bool(all, "do_lower_case", f->lower_case, &f->lower_case, err);
 }
 
 int ran_hf_read_sentence(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
@@ -277,7 +277,7 @@ int ran_hf_read_sentence(struct ran_hf *f, const char *text, size_t n, struct ra
 /* Libraries write 1e30 for no limit. */
 static int take_tokenizer_config(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        const cJSON *most = cJSON_GetObjectItemCaseSensitive(all, "model_max_length");
+        const cJSON *most = ran_cjson_member(all, "model_max_length");
 
         (void)err;
         if (cJSON_IsNumber(most) && most->valuedouble >= 3 && most->valuedouble <= MOST_ROWS &&
@@ -294,13 +294,13 @@ int ran_hf_read_tokenizer_config(struct ran_hf *f, const char *text, size_t n,
 
 static int take_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        const cJSON *prompts = cJSON_GetObjectItemCaseSensitive(all, "prompts"), *item;
+        const cJSON *prompts = ran_cjson_member(all, "prompts"), *item;
         const char *name;
         bool some = false, found = false;
 
-        if (!ran_hf_said(all, "prompts"))
+        if (!ran_cjson_said(all, "prompts"))
                 return RAN_OK;
-        RAN_TRY(ran_hf_string(all, "default_prompt_name", &name, err));
+        RAN_TRY(ran_cjson_string(all, "default_prompt_name", &name, err));
         if (!cJSON_IsObject(prompts))
                 return ran_fail(err, RAN_EFORMAT, "\"prompts\" is not an object");
         cJSON_ArrayForEach(item, prompts)
@@ -357,7 +357,7 @@ static int unknown_prompt(const cJSON *prompts, const char *asked, struct ran_er
 static int find_prompt(struct ran_hf *f, const cJSON *prompts, const char *asked,
                        struct ran_error *err)
 {
-        const cJSON *found = cJSON_GetObjectItemCaseSensitive(prompts, asked);
+        const cJSON *found = ran_cjson_member(prompts, asked);
 
         if (found == NULL && strpbrk(asked, " :\n") == NULL)
                 return unknown_prompt(prompts, asked, err);
@@ -378,7 +378,7 @@ int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *
         if (asked == NULL || asked[0] == '\0')
                 return RAN_OK;
         if (f->prompts != NULL)
-                RAN_TRY(ran_hf_parse(&prompts, f->prompts, strlen(f->prompts), false, err));
+                RAN_TRY(ran_cjson_read(&prompts, f->prompts, strlen(f->prompts), false, err));
         int rc = find_prompt(f, prompts, asked, err);
         cJSON_Delete(prompts);
         return rc;

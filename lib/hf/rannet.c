@@ -17,8 +17,8 @@ bool ran_hf_is_rannet(const cJSON *config)
                                               "min_window_size", "embedding_size"};
 
         for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-                if (ran_hf_said(config, members[i]))
-                        return !ran_hf_said(config, "model_type");
+                if (ran_cjson_said(config, members[i]))
+                        return !ran_cjson_said(config, "model_type");
         return false;
 }
 
@@ -30,7 +30,7 @@ static int read_pooling(struct ran_config *c, const cJSON *all, struct ran_error
         } poolings[] = {{"last", RAN_POOL_LAST}, {"mean", RAN_POOL_MEAN}, {"max", RAN_POOL_MAX}};
         const char *name;
 
-        RAN_TRY(ran_hf_string(all, "cell_pooling", &name, err));
+        RAN_TRY(ran_cjson_string(all, "cell_pooling", &name, err));
         for (size_t i = 0; i < sizeof poolings / sizeof *poolings; i++)
                 if (name == NULL || strcmp(name, poolings[i].name) == 0) {
                         c->ran.cell_pooling = poolings[i].pooling;
@@ -55,13 +55,13 @@ int ran_hf_read_rannet(struct ran_hf *f, const cJSON *all, struct ran_error *err
         c->pooling = RAN_POOL_MAX;
         c->dim = 512, c->layers = 2, c->heads = 8, c->head_dim = 128;
         c->window = 256, c->min_window = 16;
-        RAN_TRY(ran_hf_need_size(all, "vocab_size", 1, MOST_TOKENS, &f->vocabulary, err));
-        RAN_TRY(ran_hf_size(all, "embedding_size", 1, WIDEST, &c->dim, err));
-        RAN_TRY(ran_hf_size(all, "ran_layers", 1, MOST_LAYERS, &c->layers, err));
-        RAN_TRY(ran_hf_size(all, "head_num", 1, MOST_HEADS, &c->heads, err));
-        RAN_TRY(ran_hf_size(all, "head_size", 1, WIDEST, &c->head_dim, err));
-        RAN_TRY(ran_hf_size(all, "window_size", 1, 1 << 20, &c->window, err));
-        RAN_TRY(ran_hf_size(all, "min_window_size", 0, 1 << 20, &c->min_window, err));
+        RAN_TRY(ran_cjson_need_size(all, "vocab_size", 1, MOST_TOKENS, &f->vocabulary, err));
+        RAN_TRY(ran_cjson_size(all, "embedding_size", 1, WIDEST, &c->dim, err));
+        RAN_TRY(ran_cjson_size(all, "ran_layers", 1, MOST_LAYERS, &c->layers, err));
+        RAN_TRY(ran_cjson_size(all, "head_num", 1, MOST_HEADS, &c->heads, err));
+        RAN_TRY(ran_cjson_size(all, "head_size", 1, WIDEST, &c->head_dim, err));
+        RAN_TRY(ran_cjson_size(all, "window_size", 1, 1 << 20, &c->window, err));
+        RAN_TRY(ran_cjson_size(all, "min_window_size", 0, 1 << 20, &c->min_window, err));
         if (c->min_window >= c->window)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"min_window_size\" %zu is not below \"window_size\" %zu",

@@ -68,18 +68,18 @@ static int read_rope(const cJSON *rope, double *base, struct ran_error *err)
         if (!cJSON_IsObject(rope))
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"rope_parameters\" is not an object of objects");
-        RAN_TRY(ran_hf_string(rope, "rope_type", &type, err));
+        RAN_TRY(ran_cjson_string(rope, "rope_type", &type, err));
         if (type != NULL && strcmp(type, "default") != 0)
                 return ran_fail(err, RAN_EFORMAT, "rope_type \"%s\" is not known: \"default\" is",
                                 type);
-        return ran_hf_real(rope, "rope_theta", 1, 1e12, base, err);
+        return ran_cjson_real(rope, "rope_theta", 1, 1e12, base, err);
 }
 
 /* One for both kinds of layers, or one each. */
 static int read_ropes(struct ran_config *c, const cJSON *ropes, struct ran_error *err)
 {
-        const cJSON *global = cJSON_GetObjectItemCaseSensitive(ropes, global_name),
-                    *local = cJSON_GetObjectItemCaseSensitive(ropes, local_name);
+        const cJSON *global = ran_cjson_member(ropes, global_name),
+                    *local = ran_cjson_member(ropes, local_name);
 
         if (global == NULL && local == NULL) {
                 RAN_TRY(read_rope(ropes, &c->bert.rotary_base, err));
@@ -98,19 +98,18 @@ int ran_hf_read_layers(struct ran_hf *f, const cJSON *all, struct ran_error *err
         c->window = 128;
         c->bert.rotary_base = 160000;
         c->bert.rotary_base_local = 10000;
-        RAN_TRY(ran_hf_size(all, "global_attn_every_n_layers", 1, 1024, &c->bert.global_every,
-                            err));
-        RAN_TRY(ran_hf_size(all, "local_attention", 1, 1 << 20, &c->window, err));
-        RAN_TRY(ran_hf_real(all, "global_rope_theta", 1, 1e12, &c->bert.rotary_base, err));
-        if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(all, "local_rope_theta")))
+        RAN_TRY(ran_cjson_size(all, "global_attn_every_n_layers", 1, 1024, &c->bert.global_every,
+                               err));
+        RAN_TRY(ran_cjson_size(all, "local_attention", 1, 1 << 20, &c->window, err));
+        RAN_TRY(ran_cjson_real(all, "global_rope_theta", 1, 1e12, &c->bert.rotary_base, err));
+        if (cJSON_IsNull(ran_cjson_member(all, "local_rope_theta")))
                 c->bert.rotary_base_local = c->bert.rotary_base;
-        RAN_TRY(ran_hf_real(all, "local_rope_theta", 1, 1e12, &c->bert.rotary_base_local, err));
-        if (ran_hf_said(all, "layer_types"))
-                RAN_TRY(read_types(c, cJSON_GetObjectItemCaseSensitive(all, "layer_types"), err));
-        if (ran_hf_said(all, "rope_parameters"))
-                RAN_TRY(read_ropes(c, cJSON_GetObjectItemCaseSensitive(all, "rope_parameters"),
-                                   err));
-        return ran_hf_said(all, "rope_scaling")
+        RAN_TRY(ran_cjson_real(all, "local_rope_theta", 1, 1e12, &c->bert.rotary_base_local, err));
+        if (ran_cjson_said(all, "layer_types"))
+                RAN_TRY(read_types(c, ran_cjson_member(all, "layer_types"), err));
+        if (ran_cjson_said(all, "rope_parameters"))
+                RAN_TRY(read_ropes(c, ran_cjson_member(all, "rope_parameters"), err));
+        return ran_cjson_said(all, "rope_scaling")
                        ? ran_fail(err, RAN_EFORMAT, "\"rope_scaling\" is not known")
                        : RAN_OK;
 }

@@ -85,11 +85,11 @@ static int open_shards(struct ran_hf_weights *w, const char *folder, const char 
         cJSON *all;
 
         RAN_TRY(ran_hf_open(&file, folder, base, name, 64 << 20, absent, err));
-        int rc = ran_hf_parse(&all, (const char *)file.data, file.size, false, &why);
+        int rc = ran_cjson_read(&all, (const char *)file.data, file.size, false, &why);
         ran_bytes_release(&file);
         if (rc != RAN_OK)
                 return ran_fail(err, rc, "%s: %s", name, why.text);
-        rc = open_map(w, cJSON_GetObjectItemCaseSensitive(all, "weight_map"), folder, base, err);
+        rc = open_map(w, ran_cjson_member(all, "weight_map"), folder, base, err);
         cJSON_Delete(all);
         return rc;
 }

@@ -12,7 +12,6 @@
  */
 #include "part/vectors/vector-folder.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -220,17 +219,10 @@ static int blame(const struct ran_buf *path, int rc, struct ran_error *err)
 static int read_config(struct ran_vector_folder *f, const struct ran_bytes *file,
                        struct ran_error *err)
 {
-        int rc;
-        cJSON *all = ran_cjson_parse((const char *)file->data, file->size, NULL, &rc);
-        const cJSON *normalize = cJSON_GetObjectItemCaseSensitive(all, "normalize");
+        cJSON *all;
 
-        if (rc != RAN_OK)
-                ran_fail(err, rc, rc == RAN_ENOMEM ? "out of memory" : "it is not JSON");
-        else if (!cJSON_IsObject(all))
-                rc = ran_fail(err, RAN_EFORMAT, "it is not a JSON object");
-        else if (normalize != NULL && !cJSON_IsNull(normalize) && !cJSON_IsBool(normalize))
-                rc = ran_fail(err, RAN_EFORMAT, "\"normalize\" must be true or false");
-        f->normalize = cJSON_IsTrue(normalize);
+        RAN_TRY(ran_cjson_read(&all, (const char *)file->data, file->size, false, err));
+        const int rc = ran_cjson_bool(all, "normalize", false, &f->normalize, err);
         cJSON_Delete(all);
         return rc;
 }

@@ -1,6 +1,5 @@
 /* hf-bpe.c - reads the parts of a tokenizer.json that only BPE (of bytes or characters) has:
  * merges, and switches that change them. */
-#include <cjson/cJSON.h>
 #include <string.h>
 
 #include "text/words/gpt2.h"
@@ -10,16 +9,15 @@
 static int check_bpe(const cJSON *model, struct ran_error *err)
 {
         static const char *const texts[] = {"continuing_subword_prefix", "end_of_word_suffix"};
-        const cJSON *dropout = ran_hf_member(model, "dropout");
+        const cJSON *dropout = ran_cjson_member(model, "dropout");
 
         for (size_t i = 0; i < 2; i++) {
-                const char *text = ran_hf_text(model, texts[i]);
-                if (text != NULL ? text[0] != '\0'
-                                 : !ran_hf_is_null(ran_hf_member(model, texts[i])))
+                const char *text = ran_cjson_text(model, texts[i]);
+                if (text != NULL ? text[0] != '\0' : ran_cjson_said(model, texts[i]))
                         return ran_fail(err, RAN_EFORMAT, "'%s' of the model BPE is not supported",
                                         texts[i]);
         }
-        if (!ran_hf_is_null(dropout) && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
+        if (!ran_cjson_is_null(dropout) && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
                 return ran_fail(err, RAN_EFORMAT,
                                 "'dropout' of the model BPE is not supported: the same text would "
                                 "get different tokens");
@@ -106,11 +104,11 @@ static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_
 /* What is not a token. */
 static int read_unknown(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        const char *unk = ran_hf_text(model, "unk_token");
+        const char *unk = ran_cjson_text(model, "unk_token");
         bool fallback;
 
-        RAN_TRY(ran_hf_bool(model, "fuse_unk", false, &t->bpe.fused, err));
-        RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &fallback, err));
+        RAN_TRY(ran_cjson_bool(model, "fuse_unk", false, &t->bpe.fused, err));
+        RAN_TRY(ran_cjson_bool(model, "byte_fallback", false, &fallback, err));
         t->bpe.fallback = fallback;
         t->bpe.most = t->most;
         if (unk != NULL)
@@ -123,7 +121,7 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, str
         bool chars = t->steps != NULL ? !bytes : t->rules.split == SPLIT_META;
 
         RAN_TRY(check_bpe(model, err));
-        RAN_TRY(ran_hf_bool(model, "ignore_merges", false, &t->bpe.whole, err));
+        RAN_TRY(ran_cjson_bool(model, "ignore_merges", false, &t->bpe.whole, err));
         if (t->steps == NULL && chars && t->bpe.whole)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"ignore_merges\": true of the model BPE is not supported with "
@@ -131,5 +129,5 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, str
         if (t->steps != NULL)
                 RAN_TRY(read_unknown(t, model, err));
         RAN_TRY((chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err));
-        return read_merges(t, ran_hf_member(model, "merges"), err);
+        return read_merges(t, ran_cjson_member(model, "merges"), err);
 }

@@ -76,9 +76,9 @@ static int read_json(const struct folder *f, const char *name, cJSON **json)
 /* A special token is a text, or an object with its content. */
 static const char *token_in(const cJSON *object, const char *role)
 {
-        const cJSON *item = ran_hf_member(object, role);
+        const cJSON *item = ran_cjson_member(object, role);
 
-        return cJSON_IsObject(item) ? ran_hf_text(item, "content") : cJSON_GetStringValue(item);
+        return cJSON_IsObject(item) ? ran_cjson_text(item, "content") : cJSON_GetStringValue(item);
 }
 
 static const char *token_of(const struct folder *f, const char *role, const char *otherwise)
@@ -92,7 +92,7 @@ static const char *token_of(const struct folder *f, const char *role, const char
 
 static bool flag(const struct folder *f, const char *name, bool otherwise)
 {
-        const cJSON *item = ran_hf_member(f->config, name);
+        const cJSON *item = ran_cjson_member(f->config, name);
 
         return cJSON_IsBool(item) ? cJSON_IsTrue(item) : otherwise;
 }
@@ -147,10 +147,11 @@ static int find_special(const struct folder *f, struct tokens *t, const char *co
  * that RoBERTa and MPNet were published with, and not in BERT's. */
 static bool mask_strips(const struct folder *f, bool otherwise)
 {
-        const cJSON *settings = ran_hf_member(ran_hf_member(f->config, "mask_token"), "lstrip");
+        const cJSON *settings =
+                ran_cjson_member(ran_cjson_member(f->config, "mask_token"), "lstrip");
 
         if (!cJSON_IsBool(settings))
-                settings = ran_hf_member(ran_hf_member(f->names, "mask_token"), "lstrip");
+                settings = ran_cjson_member(ran_cjson_member(f->names, "mask_token"), "lstrip");
         return cJSON_IsBool(settings) ? cJSON_IsTrue(settings) : otherwise;
 }
 
@@ -358,7 +359,7 @@ static int find_ids(const struct folder *f, const cJSON *vocab, struct tokens *t
         for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
                 const char *name = token_of(f, ran_token_roles[i], names[i]);
                 size_t id;
-                if (!ran_hf_number(ran_hf_member(vocab, name), UINT32_MAX, &id))
+                if (!ran_cjson_whole(ran_cjson_member(vocab, name), 0, UINT32_MAX - 1.0, &id))
                         return ran_fail(f->err, RAN_EFORMAT,
                                         "%s/vocab.json: the %s '%.80s' is not in it", f->path,
                                         ran_token_roles[i], name);

@@ -25,7 +25,7 @@ static int push_number(struct ran_tokenizer *t, struct ran_token_list *list, con
 {
         size_t id;
 
-        if (!ran_hf_number(item, (double)t->tokens.n, &id))
+        if (!ran_cjson_whole(item, 0, (double)t->tokens.n - 1, &id))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the post_processor has an id that is not in the vocabulary");
         return push(list, (uint32_t)id, err);
@@ -60,15 +60,16 @@ static int surround(struct ran_tokenizer *t, const struct ran_token_list *before
 static int read_pair(struct ran_tokenizer *t, const cJSON *object, struct ran_token_list *before,
                      struct ran_token_list *after, struct ran_error *err)
 {
-        RAN_TRY(push_number(t, before, cJSON_GetArrayItem(ran_hf_member(object, "cls"), 1), err));
-        return push_number(t, after, cJSON_GetArrayItem(ran_hf_member(object, "sep"), 1), err);
+        RAN_TRY(push_number(t, before, cJSON_GetArrayItem(ran_cjson_member(object, "cls"), 1),
+                            err));
+        return push_number(t, after, cJSON_GetArrayItem(ran_cjson_member(object, "sep"), 1), err);
 }
 
 static int read_special(struct ran_tokenizer *t, const cJSON *object, const char *name,
                         struct ran_token_list *list, struct ran_error *err)
 {
-        const cJSON *special = ran_hf_member(ran_hf_member(object, "special_tokens"), name);
-        const cJSON *ids = ran_hf_member(special, "ids"), *item;
+        const cJSON *special = ran_cjson_member(ran_cjson_member(object, "special_tokens"), name);
+        const cJSON *ids = ran_cjson_member(special, "ids"), *item;
 
         if (!cJSON_IsArray(ids))
                 return ran_fail(err, RAN_EFORMAT,
@@ -89,11 +90,11 @@ static int read_template(struct ran_tokenizer *t, const cJSON *object,
         const cJSON *item;
         int sequences = 0;
 
-        cJSON_ArrayForEach(item, ran_hf_member(object, "single"))
+        cJSON_ArrayForEach(item, ran_cjson_member(object, "single"))
         {
-                const cJSON *special = ran_hf_member(item, "SpecialToken");
-                const char *name = ran_hf_text(special, "id");
-                const char *sequence = ran_hf_text(ran_hf_member(item, "Sequence"), "id");
+                const cJSON *special = ran_cjson_member(item, "SpecialToken");
+                const char *name = ran_cjson_text(special, "id");
+                const char *sequence = ran_cjson_text(ran_cjson_member(item, "Sequence"), "id");
 
                 if (name != NULL) {
                         RAN_TRY(read_special(t, object, name, sequences > 0 ? after : before, err));
@@ -117,8 +118,8 @@ static int read_trim(struct ran_tokenizer *t, const cJSON *object, struct ran_er
 {
         bool trim, prefix;
 
-        RAN_TRY(ran_hf_bool(object, "trim_offsets", true, &trim, err));
-        RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &prefix, err));
+        RAN_TRY(ran_cjson_bool(object, "trim_offsets", true, &trim, err));
+        RAN_TRY(ran_cjson_bool(object, "add_prefix_space", true, &prefix, err));
         if (!trim)
                 return RAN_OK;
         if (t->trim)
@@ -135,7 +136,7 @@ static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nest
 static int read_list(struct ran_tokenizer *t, const cJSON *object, int nested,
                      struct ran_error *err)
 {
-        const cJSON *list = ran_hf_member(object, "processors"), *item;
+        const cJSON *list = ran_cjson_member(object, "processors"), *item;
 
         if (!cJSON_IsArray(list) || nested >= MOST_NESTED)
                 return ran_fail(err, RAN_EFORMAT,
@@ -155,7 +156,7 @@ static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nest
         const char *type = ran_hf_type(object);
         int rc = RAN_OK;
 
-        if (ran_hf_is_null(object))
+        if (ran_cjson_is_null(object))
                 return RAN_OK;
         if (strcmp(type, "Sequence") == 0)
                 return read_list(t, object, nested, err);
@@ -190,7 +191,7 @@ static int keep(struct ran_tokenizer *t, int part, const cJSON *item, struct ran
 /* The members of the model, without its braces and its long lists. */
 static int keep_model(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        const bool typed = ran_hf_member(model, "type") != NULL;
+        const bool typed = ran_cjson_member(model, "type") != NULL;
         struct ran_buf text = {0};
         const cJSON *item;
 
@@ -226,7 +227,7 @@ const char *const ran_token_roles[] = {
 static void read_roles(struct ran_tokenizer *t, const cJSON *named)
 {
         for (int i = 0; ran_token_roles[i] != NULL; i++) {
-                const char *name = ran_hf_text(named, ran_token_roles[i]);
+                const char *name = ran_cjson_text(named, ran_token_roles[i]);
                 if (name != NULL)
                         ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
         }
@@ -239,9 +240,9 @@ int ran_hf_read_frame(struct ran_tokenizer *t, const cJSON *document, struct ran
                                             [KEPT_POST_PROCESSOR] = "post_processor",
                                             [KEPT_DECODER] = "decoder"};
 
-        RAN_TRY(read_processor(t, ran_hf_member(document, "post_processor"), 0, err));
-        read_roles(t, ran_hf_member(document, HF_ROLES));
+        RAN_TRY(read_processor(t, ran_cjson_member(document, "post_processor"), 0, err));
+        read_roles(t, ran_cjson_member(document, HF_ROLES));
         for (int i = 0; i < KEPT_MODEL; i++)
-                RAN_TRY(keep(t, i, ran_hf_member(document, parts[i]), err));
-        return keep_model(t, ran_hf_member(document, "model"), err);
+                RAN_TRY(keep(t, i, ran_cjson_member(document, parts[i]), err));
+        return keep_model(t, ran_cjson_member(document, "model"), err);
 }

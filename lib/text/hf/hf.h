@@ -2,8 +2,7 @@
 #ifndef RAN_TEXT_HF_H
 #define RAN_TEXT_HF_H
 
-#include <cjson/cJSON.h>
-
+#include "base/cjson.h"
 #include "text/words/normalizer.h"
 #include "text/hf/text.h"
 #include "text/tokenizer.h"
@@ -39,17 +38,8 @@ struct ran_hf_lists {
         struct ran_string_table tokens; /* of the vocabulary, if they were read already */
 };
 
-/* A member of an object, or its text. The object may be NULL; returns NULL if the member is absent
- * or not a string. */
-const cJSON *ran_hf_member(const cJSON *object, const char *name);
-const char *ran_hf_text(const cJSON *object, const char *name);
 /* The text of member "type", or a word for its absence. */
 const char *ran_hf_type(const cJSON *object);
-bool ran_hf_is_null(const cJSON *item); /* or absent */
-/* A whole number below `limit`. */
-bool ran_hf_number(const cJSON *item, double limit, size_t *value);
-int ran_hf_bool(const cJSON *object, const char *name, bool absent, bool *value,
-                struct ran_error *err);
 
 /* The units of tokens: words and subwords, bytes, or characters. */
 enum ran_hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };

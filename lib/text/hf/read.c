@@ -1,11 +1,9 @@
 /* read.c - a tokeniser from Hugging Face's tokenizer.json. An unknown part that would change
  * ids is refused by name; a part that only adds tokens or truncates texts is ignored, with a
  * note. */
-#include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cjson.h"
 #include "text/hf/hf.h"
 #include "record/json.h"
 #include "text/tokenizer.h"
@@ -14,11 +12,11 @@
 
 static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        const cJSON *most = ran_hf_member(model, "max_input_chars_per_word");
-        const char *prefix = ran_hf_text(model, "continuing_subword_prefix");
+        const cJSON *most = ran_cjson_member(model, "max_input_chars_per_word");
+        const char *prefix = ran_cjson_text(model, "continuing_subword_prefix");
 
         t->max_chars = 100;
-        if (!ran_hf_is_null(most) && !ran_hf_number(most, UINT32_MAX, &t->max_chars))
+        if (!ran_cjson_is_null(most) && !ran_cjson_whole(most, 0, UINT32_MAX - 1.0, &t->max_chars))
                 return ran_fail(err, RAN_EFORMAT,
                                 "'max_input_chars_per_word' is not a whole number");
         return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
@@ -29,17 +27,17 @@ static void note_truncation(struct ran_buf *text, const cJSON *truncation)
         size_t most;
 
         ran_buf_str(text, "its truncation");
-        if (ran_hf_number(ran_hf_member(truncation, "max_length"), UINT32_MAX, &most))
+        if (ran_cjson_whole(ran_cjson_member(truncation, "max_length"), 0, UINT32_MAX - 1.0, &most))
                 ran_buf_printf(text, " to %zu tokens", most);
         ran_buf_str(text, " is ignored: documents are never cut");
 }
 
 static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        const cJSON *truncation = ran_hf_member(document, "truncation");
-        const cJSON *processor = ran_hf_member(document, "post_processor");
-        bool cuts = !ran_hf_is_null(truncation);
-        bool adds = !t->exact && !ran_hf_is_null(processor) &&
+        const cJSON *truncation = ran_cjson_member(document, "truncation");
+        const cJSON *processor = ran_cjson_member(document, "post_processor");
+        bool cuts = !ran_cjson_is_null(truncation);
+        bool adds = !t->exact && !ran_cjson_is_null(processor) &&
                     strcmp(ran_hf_type(processor), "ByteLevel") != 0;
         struct ran_buf text = {0};
 
@@ -65,26 +63,26 @@ static int find_rules(struct ran_tokenizer *t, const cJSON *document, struct ran
 {
         static const char *const decoders[] = {
                 [HF_WORDS] = "WordPiece", [HF_BYTES] = "ByteLevel", [HF_CHARS] = "Sequence"};
-        const cJSON *decoder = ran_hf_member(document, "decoder");
+        const cJSON *decoder = ran_cjson_member(document, "decoder");
         enum ran_hf_letters letters = HF_WORDS;
         bool chars = false;
 
         if (t->type == TOKENIZER_UNIGRAM || (t->exact && t->type == TOKENIZER_BPE))
                 return RAN_EFORMAT;
         if (t->type == TOKENIZER_BPE) {
-                RAN_TRY(ran_hf_bool(ran_hf_member(document, "model"), "byte_fallback", false,
-                                    &chars, err));
+                RAN_TRY(ran_cjson_bool(ran_cjson_member(document, "model"), "byte_fallback", false,
+                                       &chars, err));
                 letters = chars ? HF_CHARS : HF_BYTES;
         }
         RAN_TRY(ran_hf_find_rules(&t->rules, t->steps, letters, t->bytes, err));
-        if (ran_hf_added_need_steps(&t->rules.normal, ran_hf_member(document, "added_tokens")))
+        if (ran_hf_added_need_steps(&t->rules.normal, ran_cjson_member(document, "added_tokens")))
                 return RAN_EFORMAT;
         t->rules.normal.exact = t->exact;
-        if (ran_hf_is_null(decoder))
+        if (ran_cjson_is_null(decoder))
                 return RAN_OK;
         if (strcmp(ran_hf_type(decoder), decoders[letters]) != 0)
                 return RAN_EFORMAT;
-        return letters == HF_WORDS ? ran_hf_bool(decoder, "cleanup", true, &t->attach, err)
+        return letters == HF_WORDS ? ran_cjson_bool(decoder, "cleanup", true, &t->attach, err)
                                    : RAN_OK;
 }
 
@@ -109,9 +107,9 @@ static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran
 static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_hf_lists *lists,
                          struct ran_error *err)
 {
-        const cJSON *model = ran_hf_member(document, "model");
-        const cJSON *added = ran_hf_member(document, "added_tokens");
-        const char *unk = ran_hf_text(model, "unk_token");
+        const cJSON *model = ran_cjson_member(document, "model");
+        const cJSON *added = ran_cjson_member(document, "added_tokens");
+        const char *unk = ran_cjson_text(model, "unk_token");
         bool names = t->type == TOKENIZER_WORD || t->type == TOKENIZER_WORDPIECE;
 
         RAN_TRY(read_words(t, document, err));
@@ -135,7 +133,7 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document, struct 
  * name their type. */
 static int find_type(const cJSON *model)
 {
-        if (ran_hf_member(model, "type") == NULL && ran_hf_member(model, "merges") != NULL)
+        if (ran_cjson_member(model, "type") == NULL && ran_cjson_member(model, "merges") != NULL)
                 return TOKENIZER_BPE;
         for (int i = 0; ran_tokenizer_types[i] != NULL; i++) {
                 if (strcmp(ran_hf_type(model), ran_tokenizer_types[i]) == 0)
@@ -147,7 +145,7 @@ static int find_type(const cJSON *model)
 static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_lists *lists,
                                            bool exact, bool later, struct ran_error *err)
 {
-        const cJSON *model = ran_hf_member(document, "model");
+        const cJSON *model = ran_cjson_member(document, "model");
         int type = find_type(model);
 
         if (!cJSON_IsObject(model)) {
@@ -164,7 +162,7 @@ static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_
         }
         struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type, err);
         if (t != NULL) {
-                t->exact = exact || ran_hf_member(document, HF_ROLES) != NULL;
+                t->exact = exact || ran_cjson_member(document, HF_ROLES) != NULL;
                 t->later = later;
         }
         if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {

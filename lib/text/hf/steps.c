@@ -8,6 +8,36 @@
 
 enum { MOST_NESTED = 20 }; /* Sequences within each other */
 
+const struct ran_hf_plain_step ran_hf_plain_steps[] = {
+        {"NFC", NORMAL_NFC},
+        {"NFD", NORMAL_NFD},
+        {"NFKC", NORMAL_NFKC},
+        {"NFKD", NORMAL_NFKD},
+        {"StripAccents", NORMAL_STRIP_MARKS},
+        {"Lowercase", NORMAL_LOWERCASE},
+        {NULL, 0},
+};
+
+#define GPT4_PATTERN(digits)                                                 \
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
+        "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+const struct ran_hf_pattern ran_hf_patterns[] = {
+        {GPT4_PATTERN("\\p{N}{1,3}"), SPLIT_GPT4, 3},
+        {GPT4_PATTERN("\\p{N}"), SPLIT_GPT4, 1},
+        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+         RAN_SPLIT_GPT2, 0},
+        {NULL, 0, 0},
+};
+
+const char *ran_hf_type(const cJSON *object)
+{
+        const char *type = ran_cjson_text(object, "type");
+
+        if (type != NULL)
+                return type;
+        return object == NULL || cJSON_IsNull(object) ? "null" : "(without a type)";
+}
+
 static int refuse(const char *part, const cJSON *object, struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT, "the %s '%s' is not supported", part,
@@ -28,7 +58,7 @@ static int check_list(const cJSON *list, const char *part, const char *name, int
 static int need_text(const cJSON *object, const char *name, const char **text,
                      struct ran_error *err)
 {
-        *text = ran_hf_text(object, name);
+        *text = ran_cjson_text(object, name);
         return *text != NULL ? RAN_OK
                              : ran_fail(err, RAN_EFORMAT, "'%s' has no text '%s'",
                                         ran_hf_type(object), name);
@@ -47,8 +77,9 @@ static int set_text(struct ran_step *step, const char *text, struct ran_error *e
 /* The member "pattern": {"String": ...} or {"Regex": ...}. */
 static int set_pattern(struct ran_step *step, const cJSON *object, struct ran_error *err)
 {
-        const cJSON *pattern = ran_hf_member(object, "pattern");
-        const char *string = ran_hf_text(pattern, "String"), *regex = ran_hf_text(pattern, "Regex");
+        const cJSON *pattern = ran_cjson_member(object, "pattern");
+        const char *string = ran_cjson_text(pattern, "String"),
+                   *regex = ran_cjson_text(pattern, "Regex");
         struct ran_error why;
 
         if (string == NULL && regex == NULL)
@@ -78,10 +109,10 @@ static int read_bert(struct ran_steps *s, const cJSON *object, struct ran_error 
 {
         bool clean, cjk, lower, strip;
 
-        RAN_TRY(ran_hf_bool(object, "clean_text", true, &clean, err));
-        RAN_TRY(ran_hf_bool(object, "handle_chinese_chars", true, &cjk, err));
-        RAN_TRY(ran_hf_bool(object, "lowercase", true, &lower, err));
-        RAN_TRY(ran_hf_bool(object, "strip_accents", lower, &strip, err));
+        RAN_TRY(ran_cjson_bool(object, "clean_text", true, &clean, err));
+        RAN_TRY(ran_cjson_bool(object, "handle_chinese_chars", true, &cjk, err));
+        RAN_TRY(ran_cjson_bool(object, "lowercase", true, &lower, err));
+        RAN_TRY(ran_cjson_bool(object, "strip_accents", lower, &strip, err));
         RAN_TRY(add_plain(s, NORMAL_CLEAN, clean, err));
         RAN_TRY(add_plain(s, NORMAL_CJK, cjk, err));
         RAN_TRY(add_plain(s, NORMAL_NFD, strip, err));
@@ -93,8 +124,8 @@ static int read_strip(struct ran_steps *s, const cJSON *object, struct ran_error
 {
         bool left, right;
 
-        RAN_TRY(ran_hf_bool(object, "strip_left", true, &left, err));
-        RAN_TRY(ran_hf_bool(object, "strip_right", true, &right, err));
+        RAN_TRY(ran_cjson_bool(object, "strip_left", true, &left, err));
+        RAN_TRY(ran_cjson_bool(object, "strip_right", true, &right, err));
         RAN_TRY(add_plain(s, NORMAL_STRIP_LEFT, left, err));
         return add_plain(s, NORMAL_STRIP_RIGHT, right, err);
 }
@@ -123,7 +154,7 @@ static int fill_step(struct ran_step *step, const cJSON *object, struct ran_erro
 
 static int add_filled(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
-        const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
+        const char *regex = ran_cjson_text(ran_cjson_member(object, "pattern"), "Regex");
         struct ran_step step = {0};
         struct ran_error why;
         int rc = fill_step(&step, object, &why);
@@ -144,9 +175,9 @@ static int read_normalizer(struct ran_steps *s, const cJSON *object, int nested,
                            struct ran_error *err)
 {
         const char *type = ran_hf_type(object);
-        const cJSON *list = ran_hf_member(object, "normalizers"), *item;
+        const cJSON *list = ran_cjson_member(object, "normalizers"), *item;
 
-        if (ran_hf_is_null(object))
+        if (ran_cjson_is_null(object))
                 return RAN_OK;
         if (strcmp(type, "Sequence") == 0) {
                 RAN_TRY(check_list(list, "normalizer Sequence", "normalizers", nested, err));
@@ -185,10 +216,10 @@ static int read_behavior(const cJSON *object, enum ran_behavior *behavior, struc
                 [SPLIT_WITH_NEXT] = "MergedWithNext",
                 [SPLIT_CONTIGUOUS] = "Contiguous",
         };
-        const char *name = ran_hf_text(object, "behavior");
+        const char *name = ran_cjson_text(object, "behavior");
 
         *behavior = SPLIT_ISOLATED;
-        if (ran_hf_is_null(ran_hf_member(object, "behavior")))
+        if (!ran_cjson_said(object, "behavior"))
                 return RAN_OK;
         for (size_t i = 0; name != NULL && i < sizeof names / sizeof names[0]; i++) {
                 if (strcmp(name, names[i]) == 0) {
@@ -203,7 +234,7 @@ static int read_behavior(const cJSON *object, enum ran_behavior *behavior, struc
 /* A member of one character. */
 static int read_char(const cJSON *object, const char *name, int32_t *c, struct ran_error *err)
 {
-        const char *text = ran_hf_text(object, name);
+        const char *text = ran_cjson_text(object, name);
         size_t length = 0;
 
         if (text != NULL && *text != '\0')
@@ -216,12 +247,12 @@ static int read_char(const cJSON *object, const char *name, int32_t *c, struct r
 
 static int read_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
-        const char *regex = ran_hf_text(ran_hf_member(object, "pattern"), "Regex");
+        const char *regex = ran_cjson_text(ran_cjson_member(object, "pattern"), "Regex");
         struct ran_step step = {.kind = STEP_PATTERN};
         struct ran_error why;
 
         RAN_TRY(read_behavior(object, &step.behavior, err));
-        RAN_TRY(ran_hf_bool(object, "invert", false, &step.invert, err));
+        RAN_TRY(ran_cjson_bool(object, "invert", false, &step.invert, err));
         for (const struct ran_hf_pattern *known = ran_hf_patterns; known->regex != NULL; known++) {
                 if (regex != NULL && strcmp(known->regex, regex) == 0) {
                         step.kind = known->split == SPLIT_GPT4 ? STEP_GPT4 : STEP_GPT2;
@@ -238,13 +269,13 @@ static int read_meta(struct ran_steps *s, const cJSON *object, struct ran_error 
         static const char *const schemes[] = {
                 [LEAD_ALWAYS] = "always", [LEAD_FIRST] = "first", [LEAD_NEVER] = "never"};
         struct ran_step step = {.kind = STEP_META}, at = {.kind = STEP_CHAR};
-        const char *scheme = ran_hf_text(object, "prepend_scheme");
+        const char *scheme = ran_cjson_text(object, "prepend_scheme");
         bool prefix, splits;
         size_t lead = 0;
 
         RAN_TRY(read_char(object, "replacement", &step.c, err));
-        RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &prefix, err));
-        RAN_TRY(ran_hf_bool(object, "split", true, &splits, err));
+        RAN_TRY(ran_cjson_bool(object, "add_prefix_space", true, &prefix, err));
+        RAN_TRY(ran_cjson_bool(object, "split", true, &splits, err));
         while (scheme != NULL && lead <= LEAD_NEVER && strcmp(scheme, schemes[lead]) != 0)
                 lead++;
         if (lead > LEAD_NEVER)
@@ -263,8 +294,8 @@ static int read_byte_level(struct ran_steps *s, const cJSON *object, struct ran_
         const struct ran_step split = {.kind = STEP_GPT2, .behavior = SPLIT_ISOLATED};
         bool prefix, regex;
 
-        RAN_TRY(ran_hf_bool(object, "add_prefix_space", true, &prefix, err));
-        RAN_TRY(ran_hf_bool(object, "use_regex", true, &regex, err));
+        RAN_TRY(ran_cjson_bool(object, "add_prefix_space", true, &prefix, err));
+        RAN_TRY(ran_cjson_bool(object, "use_regex", true, &regex, err));
         if (prefix)
                 RAN_TRY(ran_steps_add(s, lead, err));
         return regex ? ran_steps_add(s, split, err) : RAN_OK;
@@ -280,7 +311,7 @@ static int read_digits(struct ran_steps *s, const cJSON *object, struct ran_erro
 {
         bool single;
 
-        RAN_TRY(ran_hf_bool(object, "individual_digits", false, &single, err));
+        RAN_TRY(ran_cjson_bool(object, "individual_digits", false, &single, err));
         return add_split(s, STEP_NUMBERS, single ? SPLIT_ISOLATED : SPLIT_CONTIGUOUS, err);
 }
 
@@ -334,9 +365,9 @@ static int read_one(struct ran_steps *s, const cJSON *object, bool *bytes, struc
 static int read_pre_tokenizer(struct ran_steps *s, const cJSON *object, bool *bytes, int nested,
                               struct ran_error *err)
 {
-        const cJSON *list = ran_hf_member(object, "pretokenizers"), *item;
+        const cJSON *list = ran_cjson_member(object, "pretokenizers"), *item;
 
-        if (ran_hf_is_null(object))
+        if (ran_cjson_is_null(object))
                 return RAN_OK;
         if (strcmp(ran_hf_type(object), "Sequence") != 0)
                 return read_one(s, object, bytes, err);
@@ -355,10 +386,10 @@ int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, bool *byte
         t->steps = ran_steps_new(err);
         if (t->steps == NULL)
                 return RAN_ENOMEM;
-        RAN_TRY(read_normalizer(t->steps, ran_hf_member(document, "normalizer"), 0, err));
+        RAN_TRY(read_normalizer(t->steps, ran_cjson_member(document, "normalizer"), 0, err));
         t->steps->normal_n = t->steps->n;
         *bytes = false;
-        RAN_TRY(read_pre_tokenizer(t->steps, ran_hf_member(document, "pre_tokenizer"), bytes, 0,
+        RAN_TRY(read_pre_tokenizer(t->steps, ran_cjson_member(document, "pre_tokenizer"), bytes, 0,
                                    err));
         if (*bytes && t->type != TOKENIZER_BPE)
                 return ran_fail(

@@ -86,7 +86,7 @@ static void find_bytes(struct ran_tokenizer *t)
 int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *document,
                         struct ran_error *err)
 {
-        const cJSON *model = ran_hf_member(document, "model");
+        const cJSON *model = ran_cjson_member(document, "model");
         struct scores scores = {0};
         size_t unk;
 
@@ -97,13 +97,13 @@ int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, con
         t->unigram.n = scores.n;
         RAN_TRY(rc);
         t->most = (uint32_t)scores.n;
-        if (!ran_hf_number(ran_hf_member(model, "unk_id"), (double)scores.n, &unk))
+        if (!ran_cjson_whole(ran_cjson_member(model, "unk_id"), 0, (double)scores.n - 1, &unk))
                 return ran_fail(err, RAN_EFORMAT,
                                 "'unk_id' of the model Unigram is not the id of a token: unknown "
                                 "text would have no token");
         t->unk = (uint32_t)unk;
-        RAN_TRY(ran_hf_bool(model, "byte_fallback", false, &t->unigram.bytes, err));
+        RAN_TRY(ran_cjson_bool(model, "byte_fallback", false, &t->unigram.bytes, err));
         find_bytes(t);
         lists->vocab = (struct ran_span){0, 0};
-        return ran_hf_read_added(t, ran_hf_member(document, "added_tokens"), err);
+        return ran_hf_read_added(t, ran_cjson_member(document, "added_tokens"), err);
 }

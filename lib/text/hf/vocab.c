@@ -152,11 +152,11 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
 
         cJSON_ArrayForEach(item, added)
         {
-                const char *content = ran_hf_text(item, "content");
+                const char *content = ran_cjson_text(item, "content");
                 size_t id = (size_t)NO_ID;
                 if (content == NULL || content[0] == '\0')
                         return ran_fail(err, RAN_EFORMAT, "an added token has no content");
-                if (!ran_hf_number(ran_hf_member(item, "id"), UINT32_MAX, &id))
+                if (!ran_cjson_whole(ran_cjson_member(item, "id"), 0, UINT32_MAX - 1.0, &id))
                         id = (size_t)NO_ID;
                 RAN_TRY(add_entry(all, content, id, item, err));
         }
@@ -233,11 +233,11 @@ static int add_normalized(struct ran_tokenizer *t, const struct ran_added_token 
 static int read_flags(const struct ran_normalizer *z, const cJSON *added, const char *content,
                       struct ran_added_token *token, bool *normalized, struct ran_error *err)
 {
-        RAN_TRY(ran_hf_bool(added, "special", false, &token->special, err));
-        RAN_TRY(ran_hf_bool(added, "normalized", !token->special, normalized, err));
-        RAN_TRY(ran_hf_bool(added, "single_word", false, &token->single, err));
-        RAN_TRY(ran_hf_bool(added, "lstrip", false, &token->left, err));
-        RAN_TRY(ran_hf_bool(added, "rstrip", false, &token->right, err));
+        RAN_TRY(ran_cjson_bool(added, "special", false, &token->special, err));
+        RAN_TRY(ran_cjson_bool(added, "normalized", !token->special, normalized, err));
+        RAN_TRY(ran_cjson_bool(added, "single_word", false, &token->single, err));
+        RAN_TRY(ran_cjson_bool(added, "lstrip", false, &token->left, err));
+        RAN_TRY(ran_cjson_bool(added, "rstrip", false, &token->right, err));
         if (z != NULL && is_left_alone(z, content))
                 *normalized = false; /* a text contains it where the normalised text does */
         return RAN_OK;
@@ -249,7 +249,7 @@ bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added)
 
         cJSON_ArrayForEach(item, added)
         {
-                const char *content = ran_hf_text(item, "content");
+                const char *content = ran_cjson_text(item, "content");
                 struct ran_added_token token = {0};
                 bool normalized;
 
