@@ -74,10 +74,6 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, str
 int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, bool *bytes,
                       struct ran_error *err);
 
-/* write-exact.c: the member "vocab" of the model, behind a comma; and a whole tokenizer. */
-void ran_hf_write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to);
-void ran_tokenizer_write_exact(const struct ran_tokenizer *t, struct ran_tokenizer_text *to);
-
 /* A member of our own: {"mask_token": "<mask>", ...}. A file that has it is of an encoder that was
  * imported: it is read exactly as the library reads it, and written with its post_processor. */
 #define HF_ROLES "ran_special_tokens"

@@ -1,6 +1,7 @@
-/* write.c - a tokeniser as Hugging Face's tokenizer.json. The text is canonical: equal
- * tokenisers have equal bytes, so its digest identifies them. One token a line, for grep and
- * diff. */
+/* write.c - a tokeniser as Hugging Face's tokenizer.json. The text is canonical: equal tokenisers
+ * have equal bytes, so its digest identifies them. One token a line, for grep and diff. The parts
+ * of a file that is read exactly are those of the file, in a fixed order and without white space.
+ */
 #include <string.h>
 
 #include "text/hf/hf.h"
@@ -14,6 +15,17 @@ static void write_text(struct ran_buf *out, const char *s)
 static void write_bool(struct ran_buf *out, const char *name, bool value)
 {
         ran_buf_printf(out, ",\"%s\":%s", name, value ? "true" : "false");
+}
+
+/* A token, or nothing for an id without one; its place is noted, of several the last. */
+static void write_token(const struct ran_tokenizer *t, size_t id, struct ran_tokenizer_text *to)
+{
+        const size_t begin = to->json.len;
+        size_t n = 0;
+        const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
+
+        ran_buf_json(&to->json, token != NULL ? token : "", n);
+        to->quoted[id] = (struct quoted){begin, to->json.len - begin};
 }
 
 /* ---- normalizer ----------------------------------------------------------------------------- */
@@ -50,40 +62,6 @@ static size_t write_bert(const struct ran_normalizer *z, size_t i, struct ran_bu
         return end;
 }
 
-static void write_eol(const struct ran_normalizer *z, struct ran_buf *out)
-{
-        struct ran_buf content = {0};
-
-        ran_buf_char(&content, ' ');
-        ran_buf_str(&content, z->eol);
-        ran_buf_char(&content, ' ');
-        ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\\n\"},\"content\":");
-        if (content.failed)
-                out->failed = true;
-        else
-                ran_buf_json(out, content.data, content.len);
-        ran_buf_char(out, '}');
-        ran_buf_release(&content);
-}
-
-static void write_step(const struct ran_normalizer *z, enum ran_normalizer_step step,
-                       struct ran_buf *out)
-{
-        const struct ran_hf_plain_step *plain = ran_hf_plain_steps;
-
-        if (step == NORMAL_EOL) {
-                write_eol(z, out);
-        } else if (step == NORMAL_CLEAN_CC_CF) {
-                ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"Regex\":");
-                write_text(out, HF_CC_CF_PATTERN);
-                ran_buf_str(out, "},\"content\":\"\"}");
-        } else {
-                while (plain->step != step)
-                        plain++;
-                ran_buf_printf(out, "{\"type\":\"%s\"}", plain->type);
-        }
-}
-
 /* Strip at the beginning, at the end, or both: returns the end of the covered steps; i if there
  * is none. */
 static size_t write_strip(const struct ran_normalizer *z, size_t i, struct ran_buf *out)
@@ -100,72 +78,64 @@ static size_t write_strip(const struct ran_normalizer *z, size_t i, struct ran_b
         return end;
 }
 
-/* Spaces as in tokens of characters, with one in front. Returns the number of steps. */
-static size_t write_meta(const struct ran_text_rules *r, struct ran_buf *out)
+static void write_step(const struct ran_normalizer *z, enum ran_normalizer_step step,
+                       struct ran_buf *out)
 {
-        if (r->split != SPLIT_META)
-                return 0;
-        if (r->always)
-                ran_buf_str(out, "{\"type\":\"Prepend\",\"prepend\":\"" WORDS_META "\"},");
-        ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},"
-                         "\"content\":\"" WORDS_META "\"}");
-        return r->always ? 2 : 1;
+        const struct ran_hf_plain_step *plain = ran_hf_plain_steps;
+
+        if (step == NORMAL_EOL) {
+                char content[NORMAL_EOL_MOST + 3];
+
+                snprintf(content, sizeof content, " %s ", z->eol);
+                ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"String\":\"\\n\"},"
+                                 "\"content\":");
+                write_text(out, content);
+                ran_buf_char(out, '}');
+        } else if (step == NORMAL_CLEAN_CC_CF) {
+                ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"Regex\":");
+                write_text(out, HF_CC_CF_PATTERN);
+                ran_buf_str(out, "},\"content\":\"\"}");
+        } else {
+                while (plain->step != step)
+                        plain++;
+                ran_buf_printf(out, "{\"type\":\"%s\"}", plain->type);
+        }
 }
 
-static void write_normalizer(const struct ran_text_rules *r, struct ran_buf *out)
+/* The last steps of tokens of characters: spaces are replaced, and one goes in front. */
+static void write_normalizer(const struct ran_tokenizer *t, struct ran_buf *out)
 {
+        const struct ran_text_rules *r = &t->rules;
         const struct ran_normalizer *z = &r->normal;
+        const bool meta = r->split == SPLIT_META, several = meta && r->always;
         struct ran_buf list = {0};
         size_t written = 0;
 
-        for (size_t i = 0; i < z->n; written++) {
-                if (written > 0)
-                        ran_buf_char(&list, ',');
-                size_t end = write_bert(z, i, &list);
+        for (size_t i = 0, end; i < z->n; i = end, written++) {
+                ran_buf_str(&list, written > 0 ? "," : "");
+                end = write_bert(z, i, &list);
                 if (end == i)
                         end = write_strip(z, i, &list);
                 if (end == i)
                         write_step(z, z->step[end++], &list);
-                i = end;
         }
-        if (written > 0 && r->split == SPLIT_META)
-                ran_buf_char(&list, ',');
-        written += write_meta(r, &list);
-        ran_buf_str(out, ",\n\"normalizer\":");
-        if (written == 0) {
-                ran_buf_str(out, "null");
-                return;
-        }
-        if (written > 1)
-                ran_buf_str(out, "{\"type\":\"Sequence\",\"normalizers\":[");
+        ran_buf_str(&list, meta && written > 0 ? "," : "");
+        if (several)
+                ran_buf_str(&list, "{\"type\":\"Prepend\",\"prepend\":\"" WORDS_META "\"},");
+        if (meta)
+                ran_buf_str(&list, "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},"
+                                   "\"content\":\"" WORDS_META "\"}");
+        written += meta + several;
+        ran_buf_str(out, written > 1    ? "{\"type\":\"Sequence\",\"normalizers\":["
+                         : written == 0 ? "null"
+                                        : "");
         ran_buf_add(out, list.data, list.len);
-        if (written > 1)
-                ran_buf_str(out, "]}");
+        ran_buf_str(out, written > 1 ? "]}" : "");
         out->failed |= list.failed;
         ran_buf_release(&list);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------- */
-
-static void write_added(const struct ran_tokenizer *t, struct ran_buf *out)
-{
-        ran_buf_str(out, ",\n\"added_tokens\":[");
-        for (size_t i = 0; i < t->added.content.n; i++) {
-                size_t n;
-                const char *content = ran_string_table_get(&t->added.content, (uint32_t)i, &n);
-                const struct ran_added_token *token = &t->added.token[i];
-                ran_buf_printf(out, "%s\n{\"id\":%u,\"content\":", i > 0 ? "," : "",
-                               (unsigned)token->id);
-                ran_buf_json(out, content, n);
-                write_bool(out, "single_word", false);
-                write_bool(out, "lstrip", token->left);
-                write_bool(out, "rstrip", token->right);
-                write_bool(out, "normalized", false);
-                write_bool(out, "special", token->special);
-                ran_buf_char(out, '}');
-        }
-        ran_buf_char(out, ']');
-}
+/* ---- the parts behind it --------------------------------------------------------------------- */
 
 /* One object serves as pre-tokenizer, post-processor and decoder; each reads a part of it. */
 static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
@@ -195,11 +165,11 @@ static void write_split(const struct ran_text_rules *r, struct ran_buf *out)
         ran_buf_str(out, "},\"behavior\":\"Isolated\",\"invert\":false}");
 }
 
-static void write_pre_tokenizer(const struct ran_text_rules *r, struct ran_buf *out)
+static void write_pre_tokenizer(const struct ran_tokenizer *t, struct ran_buf *out)
 {
-        bool bytes = r->split >= RAN_SPLIT_GPT2, several = bytes && r->digits > 0;
+        const struct ran_text_rules *r = &t->rules;
+        const bool bytes = r->split >= RAN_SPLIT_GPT2, several = bytes && r->digits > 0;
 
-        ran_buf_str(out, ",\n\"pre_tokenizer\":");
         if (r->split == SPLIT_META) {
                 ran_buf_str(out, "null");
                 return;
@@ -216,14 +186,12 @@ static void write_pre_tokenizer(const struct ran_text_rules *r, struct ran_buf *
                                r->split == RAN_SPLIT_SPACES ? "WhitespaceSplit"
                                : r->split == SPLIT_RUNS     ? "Whitespace"
                                                             : "BertPreTokenizer");
-        if (several)
-                ran_buf_str(out, "]}");
+        ran_buf_str(out, several ? "]}" : "");
 }
 
 /* It excludes spaces at the ends of a token from its offsets, as encode.c does. */
 static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *out)
 {
-        ran_buf_str(out, ",\n\"post_processor\":");
         if (t->type == TOKENIZER_BPE && t->rules.split != SPLIT_META)
                 write_byte_level(out, t->rules.lead, true);
         else
@@ -232,7 +200,6 @@ static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *
 
 static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
 {
-        ran_buf_str(out, ",\n\"decoder\":");
         if (t->rules.split == SPLIT_META) {
                 ran_buf_str(out, "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\","
                                  "\"pattern\":{\"String\":\"" WORDS_META "\"},\"content\":\" \"},"
@@ -240,55 +207,24 @@ static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
                 ran_buf_str(out, t->rules.always ? ",{\"type\":\"Strip\",\"content\":\" \","
                                                    "\"start\":1,\"stop\":0}]}"
                                                  : "]}");
-                return;
-        }
-        if (t->type == TOKENIZER_BPE) {
+        } else if (t->type == TOKENIZER_BPE) {
                 write_byte_level(out, t->rules.lead, true);
-                return;
-        }
-        if (t->type == TOKENIZER_WORD && !t->attach) {
+        } else if (t->type == TOKENIZER_WORD && !t->attach) {
                 ran_buf_str(out, "null");
-                return;
+        } else {
+                ran_buf_str(out, "{\"type\":\"WordPiece\",\"prefix\":");
+                write_text(out, t->prefix != NULL ? t->prefix : TOKENIZER_PREFIX);
+                write_bool(out, "cleanup", t->attach);
+                ran_buf_char(out, '}');
         }
-        ran_buf_str(out, "{\"type\":\"WordPiece\",\"prefix\":");
-        write_text(out, t->prefix != NULL ? t->prefix : TOKENIZER_PREFIX);
-        write_bool(out, "cleanup", t->attach);
-        ran_buf_char(out, '}');
 }
 
-/* No merged token contains a space. */
-static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
+static void write_model(const struct ran_tokenizer *t, struct ran_buf *out)
 {
-        struct ran_buf text = {0};
-
-        ran_buf_str(out, ",\"merges\":[");
-        for (size_t i = 0; i < t->bpe.merges.n; i++) {
-                const struct token_pair *pair = &t->bpe.merges.at[i];
-                size_t n;
-                text.len = 0;
-                const char *token = ran_string_table_get(&t->tokens, pair->a, &n);
-                ran_buf_add(&text, token, n);
-                ran_buf_char(&text, ' ');
-                token = ran_string_table_get(&t->tokens, pair->b, &n);
-                ran_buf_add(&text, token, n);
-                out->failed |= text.failed;
-                if (text.failed)
-                        break;
-                ran_buf_str(out, i > 0 ? ",\n" : "\n");
-                ran_buf_json(out, text.data, text.len);
-        }
-        ran_buf_str(out, "\n]");
-        ran_buf_release(&text);
-}
-
-static void write_model(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
-{
-        struct ran_buf *out = &to->json;
         size_t n;
         const char *unk = ran_tokenizer_token(t, t->unk, &n);
 
-        ran_buf_printf(
-                out, ",\n\"model\":{\"type\":\"%s\",\"unk_token\":", ran_tokenizer_types[t->type]);
+        ran_buf_printf(out, "\"type\":\"%s\",\"unk_token\":", ran_tokenizer_types[t->type]);
         if (unk != NULL)
                 ran_buf_json(out, unk, n);
         else
@@ -305,24 +241,139 @@ static void write_model(const struct ran_tokenizer *t, struct ran_tokenizer_text
                 write_text(out, t->prefix);
                 ran_buf_printf(out, ",\"max_input_chars_per_word\":%zu", t->max_chars);
         }
-        ran_hf_write_vocab(t, to);
-        if (t->type == TOKENIZER_BPE)
-                write_merges(t, out);
-        ran_buf_char(out, '}');
 }
 
-static void write_canonical(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+static void write_added(const struct ran_tokenizer *t, const struct ran_added_tokens *a,
+                        bool normalized, const char **between, struct ran_tokenizer_text *to)
 {
         struct ran_buf *out = &to->json;
 
+        for (size_t i = 0; i < a->content.n; i++) {
+                const struct ran_added_token *token = &a->token[i];
+                ran_buf_printf(out, "%s{\"id\":%u,\"content\":", *between, (unsigned)token->id);
+                write_token(t, token->id, to);
+                write_bool(out, "single_word", token->single);
+                write_bool(out, "lstrip", token->left);
+                write_bool(out, "rstrip", token->right);
+                write_bool(out, "normalized", normalized);
+                write_bool(out, "special", token->special);
+                ran_buf_char(out, '}');
+                *between = ",\n";
+        }
+}
+
+static void write_roles(const struct ran_tokenizer *t, struct ran_buf *out)
+{
+        const char *between = "";
+
+        ran_buf_str(out, ",\n\"" HF_ROLES "\":{");
+        for (int i = 0; ran_token_roles[i] != NULL; i++) {
+                size_t n;
+                const char *token = ran_tokenizer_token(t, t->role[i], &n);
+                if (token == NULL || memchr(token, '\0', n) != NULL)
+                        continue;
+                ran_buf_printf(out, "%s\"%s\":", between, ran_token_roles[i]);
+                ran_buf_json(out, token, n);
+                between = ",";
+        }
+        ran_buf_char(out, '}');
+}
+
+/* Unigram has a list of tokens with their scores. */
+static void write_vocab(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
+{
+        struct ran_buf *out = &to->json;
+        const bool scores = t->type == TOKENIZER_UNIGRAM;
+        const char *between = "\n";
+        size_t n;
+
+        ran_buf_str(out, scores ? ",\"vocab\":[" : ",\"vocab\":{");
+        for (size_t id = 0; id < t->tokens.n && id < t->most; id++) {
+                if (!scores && ran_tokenizer_token(t, (uint32_t)id, &n) == NULL)
+                        continue;
+                ran_buf_str(out, between);
+                ran_buf_str(out, scores ? "[" : "");
+                write_token(t, id, to);
+                ran_buf_char(out, scores ? ',' : ':');
+                if (scores)
+                        ran_buf_double(out, t->unigram.score[id]);
+                else
+                        ran_buf_size(out, id);
+                ran_buf_str(out, scores ? "]" : "");
+                between = ",\n";
+        }
+        ran_buf_str(out, scores ? "\n]" : "\n}");
+}
+
+/* Each as "left right", unless the file is read exactly: then a token may have a space in it. */
+static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
+{
+        struct ran_buf text = {0};
+
+        ran_buf_str(out, ",\"merges\":[");
+        for (size_t i = 0; i < t->bpe.merges.n; i++) {
+                const struct token_pair *pair = &t->bpe.merges.at[i];
+                size_t n, m;
+                const char *left = ran_string_table_get(&t->tokens, pair->a, &n);
+                const char *right = ran_string_table_get(&t->tokens, pair->b, &m);
+
+                ran_buf_str(out, i > 0 ? ",\n" : "\n");
+                if (t->exact) {
+                        ran_buf_char(out, '[');
+                        ran_buf_json(out, left, n);
+                        ran_buf_char(out, ',');
+                        ran_buf_json(out, right, m);
+                        ran_buf_char(out, ']');
+                        continue;
+                }
+                text.len = 0;
+                ran_buf_add(&text, left, n);
+                ran_buf_char(&text, ' ');
+                ran_buf_add(&text, right, m);
+                if (!text.failed)
+                        ran_buf_json(out, text.data, text.len);
+        }
+        ran_buf_str(out, "\n]");
+        out->failed |= text.failed;
+        ran_buf_release(&text);
+}
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+static void write_document(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
+{
+        static const struct {
+                const char *begin;
+                void (*write)(const struct ran_tokenizer *, struct ran_buf *);
+        } parts[KEPT] = {
+                [KEPT_NORMALIZER] = {"],\n\"normalizer\":", write_normalizer},
+                [KEPT_PRE_TOKENIZER] = {",\n\"pre_tokenizer\":", write_pre_tokenizer},
+                [KEPT_POST_PROCESSOR] = {",\n\"post_processor\":", write_post_processor},
+                [KEPT_DECODER] = {",\n\"decoder\":", write_decoder},
+                [KEPT_MODEL] = {",\n\"model\":{", write_model},
+        };
+        struct ran_buf *out = &to->json;
+        const char *between = "\n";
+
         ran_buf_str(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null");
-        write_added(t, out);
-        write_normalizer(&t->rules, out);
-        write_pre_tokenizer(&t->rules, out);
-        write_post_processor(t, out);
-        write_decoder(t, out);
-        write_model(t, to);
-        ran_buf_str(out, "}\n");
+        if (t->exact)
+                write_roles(t, out);
+        ran_buf_str(out, ",\n\"added_tokens\":[");
+        write_added(t, &t->added, false, &between, to);
+        write_added(t, &t->normalized, true, &between, to);
+        for (int i = 0; i < KEPT; i++) {
+                ran_buf_str(out, parts[i].begin);
+                if (t->exact)
+                        ran_buf_str(out, t->kept[i]);
+                else
+                        parts[i].write(t, out);
+        }
+        write_vocab(t, to);
+        if (t->type == TOKENIZER_BPE)
+                write_merges(t, out);
+        ran_buf_str(out, "}}\n");
 }
 
 int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
@@ -333,7 +384,7 @@ int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text
         to->quoted = ran_alloc(t->tokens.n, sizeof(*to->quoted), err);
         if (to->quoted == NULL)
                 return RAN_ENOMEM;
-        (t->exact ? ran_tokenizer_write_exact : write_canonical)(t, to);
+        write_document(t, to);
         char *behind = ran_buf_room(out, TOKENIZER_STEP);
         if (behind == NULL)
                 return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->tokens.n);
