@@ -15,46 +15,6 @@ enum {
         MOST_TYPES = 1 << 16
 };
 
-int ran_hf_copy(char **to, const char *text, struct ran_error *err)
-{
-        char *copy = ran_alloc(strlen(text) + 1, 1, err);
-
-        if (copy == NULL)
-                return RAN_ENOMEM;
-        memcpy(copy, text, strlen(text) + 1);
-        free(*to);
-        *to = copy;
-        return RAN_OK;
-}
-
-int ran_hf_activation(const char *name, int *activation, struct ran_error *err)
-{
-        static const struct {
-                const char *name;
-                int activation;
-        } known[] = {
-                {"gelu", RAN_ACTIVATION_GELU},
-                {"gelu_python", RAN_ACTIVATION_GELU},
-                {"gelu_new", RAN_ACTIVATION_GELU_TANH},
-                {"gelu_pytorch_tanh", RAN_ACTIVATION_GELU_TANH},
-                {"gelu_fast", RAN_ACTIVATION_GELU_TANH},
-                {"relu", RAN_ACTIVATION_RELU},
-                {"silu", RAN_ACTIVATION_SILU},
-                {"swish", RAN_ACTIVATION_SILU},
-                {"tanh", RAN_ACTIVATION_TANH},
-        };
-
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-                if (strcmp(name, known[i].name) == 0) {
-                        *activation = known[i].activation;
-                        return RAN_OK;
-                }
-        return ran_fail(err, RAN_EFORMAT,
-                        "the activation \"%s\" is not known: gelu, gelu_new, gelu_pytorch_tanh, "
-                        "gelu_fast, relu, silu, swish and tanh are",
-                        name);
-}
-
 /* ---- types ----------------------------------------------------------------------------------- */
 
 static const struct type {
@@ -243,11 +203,16 @@ static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran
         return ran_hf_read_layers(f, all, err);
 }
 
-static int read_all(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         const char *license;
         double eps = 0;
 
+        RAN_TRY(ran_fields_init(ran_config_fields, &f->config, err));
+        f->config.encoder = RAN_ENCODER_BERT;
+        f->config.rotary = false;
+        f->config.pooling = RAN_POOL_MEAN;
+        f->include_prompt = true;
         if (ran_hf_is_rannet(all))
                 return ran_hf_read_rannet(f, all, err);
         RAN_TRY(read_type(f, all, &eps, err));
@@ -259,21 +224,6 @@ static int read_all(struct ran_hf *f, const cJSON *all, struct ran_error *err)
         if (license != NULL)
                 RAN_TRY(ran_hf_copy(&f->license, license, err));
         return ran_hf_read_head(f, all, err);
-}
-
-int ran_hf_read_config(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
-{
-        cJSON *all;
-
-        RAN_TRY(ran_fields_init(ran_config_fields, &f->config, err));
-        f->config.encoder = RAN_ENCODER_BERT;
-        f->config.rotary = false;
-        f->config.pooling = RAN_POOL_MEAN;
-        f->include_prompt = true;
-        RAN_TRY(ran_cjson_read(&all, text, n, false, err));
-        int rc = read_all(f, all, err);
-        cJSON_Delete(all);
-        return rc;
 }
 
 void ran_hf_release(struct ran_hf *f)

@@ -3,10 +3,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { JSON_MOST = 64 << 20 };
 
 static int join(struct ran_buf *path, const char *folder, const char *base, const char *name,
                 struct ran_error *err)
@@ -78,16 +77,33 @@ int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, con
         struct ran_bytes file;
         struct ran_error why = {0};
         bool absent;
-        int rc = ran_hf_open(&file, folder, base, name, JSON_MOST, &absent, err);
+        cJSON *all;
+        int rc = ran_hf_open(&file, folder, base, name, RAN_HF_TEXT_MOST, &absent, err);
 
         if (absent && optional)
                 return RAN_OK;
         RAN_TRY(rc);
-        rc = read(f, (const char *)file.data, file.size, &why);
+        rc = ran_cjson_read(&all, (const char *)file.data, file.size,
+                            strcmp(name, "modules.json") == 0, &why);
+        if (rc == RAN_OK)
+                rc = read(f, all, &why);
+        cJSON_Delete(all);
         ran_bytes_release(&file);
         return rc != RAN_OK ? ran_fail(err, rc, "%s%s%s: %s", base, base[0] != '\0' ? "/" : "",
                                        name, why.text)
                             : RAN_OK;
+}
+
+int ran_hf_copy(char **to, const char *text, struct ran_error *err)
+{
+        char *copy = ran_alloc(strlen(text) + 1, 1, err);
+
+        if (copy == NULL)
+                return RAN_ENOMEM;
+        memcpy(copy, text, strlen(text) + 1);
+        free(*to);
+        *to = copy;
+        return RAN_OK;
 }
 
 /* ---- what cannot be read --------------------------------------------------------------------- */

@@ -66,6 +66,9 @@ static int read_sentence(struct ran_hf *f, const char *folder, const char *base,
 
 static int read_texts(struct ran_hf *f, const char *folder, struct ran_error *err)
 {
+        struct ran_bytes readme;
+        bool absent;
+
         RAN_TRY(ran_hf_read_file(f, folder, "", "modules.json", true, ran_hf_read_modules, err));
         const char *base = f->base != NULL ? f->base : "";
         if (!ran_hf_exists(folder, base, "config.json"))
@@ -75,7 +78,11 @@ static int read_texts(struct ran_hf *f, const char *folder, struct ran_error *er
                 RAN_TRY(read_sentence(f, folder, base, err));
         RAN_TRY(ran_hf_read_file(f, folder, base, "tokenizer_config.json", true,
                                  ran_hf_read_tokenizer_config, err));
-        return ran_hf_read_file(f, folder, "", "README.md", true, ran_hf_read_readme, err);
+        int rc = ran_hf_open(&readme, folder, "", "README.md", RAN_HF_TEXT_MOST, &absent, err);
+        if (rc == RAN_OK)
+                rc = ran_hf_read_readme(f, (const char *)readme.data, readme.size, err);
+        ran_bytes_release(&readme);
+        return absent ? RAN_OK : rc;
 }
 
 /* The last part of its path, links resolved. */

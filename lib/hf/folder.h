@@ -56,7 +56,7 @@ struct ran_hf {
         char *base;           /* folders in the folder: of the encoder, "" if it is the same; */
         char *pooling_folder; /* NULL: none */
         char *dense_folder;
-        bool include_prompt, root_length, lower_case, normalize;
+        bool include_prompt, lower_case, normalize;
         size_t most;          /* max_seq_length; 0: not said */
         char *prompts;        /* a JSON object */
         char *default_prompt; /* a name among them */
@@ -72,8 +72,9 @@ void ran_hf_release(struct ran_hf *f);
 int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
                 size_t most, bool *absent, struct ran_error *err);
 bool ran_hf_exists(const char *folder, const char *base, const char *name);
-/* Reads a text, without its file's name. */
-typedef int ran_hf_reader(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+/* Reads a file of JSON; the sentence does not name it. */
+typedef int ran_hf_reader(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+enum { RAN_HF_TEXT_MOST = 64 << 20 }; /* bytes of a text */
 /* Opens a file of JSON and reads it; the sentence names the file. optional: it may be absent. */
 int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, const char *name,
                      bool optional, ran_hf_reader *read, struct ran_error *err);
@@ -87,24 +88,24 @@ int ran_hf_copy(char **to, const char *text, struct ran_error *err);
 /* An activation by the name that the libraries have for it. */
 int ran_hf_activation(const char *name, int *activation, struct ran_error *err);
 
-/* ---- readers of texts ------------------------------------------------------------------------ */
+/* ---- readers --------------------------------------------------------------------------------- */
 
-int ran_hf_read_config(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
-/* modernbert: which layers see the whole window, and rotary bases (hf-rope.c). */
+int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+/* modernbert: which layers see the whole window, and rotary bases (rope.c). */
 int ran_hf_read_layers(struct ran_hf *f, const cJSON *all, struct ran_error *err);
-/* The head by `architectures` (hf-heads.c), and its labels. */
+/* The head by `architectures` (heads.c), and its labels. */
 int ran_hf_read_head(struct ran_hf *f, const cJSON *all, struct ran_error *err);
-/* hf-modules.c */
-int ran_hf_read_modules(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
-int ran_hf_read_pooling(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
-int ran_hf_read_dense(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
-int ran_hf_read_sentence(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+/* modules.c: modules.json, which is an array, and what it names. */
+int ran_hf_read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+int ran_hf_read_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+int ran_hf_read_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+int ran_hf_read_sentence(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+int ran_hf_read_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *err);
+int ran_hf_read_tokenizer_config(struct ran_hf *f, const cJSON *all, struct ran_error *err);
 /* Decides on the prompt of a model, as ran_hf_folder_write has it. */
 int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *err);
-int ran_hf_read_prompts(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+/* The licence in a README.md. */
 int ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
-int ran_hf_read_tokenizer_config(struct ran_hf *f, const char *text, size_t n,
-                                 struct ran_error *err);
 
 /* ---- tokens (hf-tokens.c) -------------------------------------------------------------------- */
 

@@ -78,6 +78,37 @@ static int read_labels(struct ran_hf *f, const cJSON *all, struct ran_error *err
         return RAN_OK;
 }
 
+/* ---- activations ------------------------------------------------------------------------------
+ */
+
+int ran_hf_activation(const char *name, int *activation, struct ran_error *err)
+{
+        static const struct {
+                const char *name;
+                int activation;
+        } known[] = {
+                {"gelu", RAN_ACTIVATION_GELU},
+                {"gelu_python", RAN_ACTIVATION_GELU},
+                {"gelu_new", RAN_ACTIVATION_GELU_TANH},
+                {"gelu_pytorch_tanh", RAN_ACTIVATION_GELU_TANH},
+                {"gelu_fast", RAN_ACTIVATION_GELU_TANH},
+                {"relu", RAN_ACTIVATION_RELU},
+                {"silu", RAN_ACTIVATION_SILU},
+                {"swish", RAN_ACTIVATION_SILU},
+                {"tanh", RAN_ACTIVATION_TANH},
+        };
+
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+                if (strcmp(name, known[i].name) == 0) {
+                        *activation = known[i].activation;
+                        return RAN_OK;
+                }
+        return ran_fail(err, RAN_EFORMAT,
+                        "the activation \"%s\" is not known: gelu, gelu_new, gelu_pytorch_tanh, "
+                        "gelu_fast, relu, silu, swish and tanh are",
+                        name);
+}
+
 /* ---- heads ----------------------------------------------------------------------------------- */
 
 static void add_dense(struct ran_hf *f, int activation, bool norm)

@@ -69,11 +69,12 @@ static int take_module(struct ran_hf *f, const char *type, const char *path, enu
                         type);
 }
 
-static int read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+int ran_hf_read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         enum stage stage = START;
         const cJSON *item;
 
+        f->sentence = true;
         cJSON_ArrayForEach(item, all)
         {
                 const char *type, *path;
@@ -89,17 +90,6 @@ static int read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *er
         if (stage < POOLING)
                 return ran_fail(err, RAN_EFORMAT, "it has no modules Transformer and Pooling");
         return RAN_OK;
-}
-
-int ran_hf_read_modules(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
-{
-        cJSON *all;
-
-        RAN_TRY(ran_cjson_read(&all, text, n, true, err));
-        f->sentence = true;
-        int rc = read_modules(f, all, err);
-        cJSON_Delete(all);
-        return rc;
 }
 
 /* ---- pooling --------------------------------------------------------------------------------- */
@@ -146,7 +136,7 @@ static int find_modes(const cJSON *all, size_t *count, const struct mode **found
         return RAN_OK;
 }
 
-static int take_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+int ran_hf_read_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         const struct mode *mode = NULL;
         size_t count = 0, width = f->config.dim;
@@ -171,36 +161,13 @@ static int take_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *er
                         "the pooling mode %s is not known: cls, mean, max and lasttoken are",
                         mode->name);
         f->config.pooling = mode->pooling;
-        f->root_length = strcmp(mode->name, "mean_sqrt_len_tokens") == 0;
+        /* The sum divided by the root of the length has the direction of the mean. */
+        if (strcmp(mode->name, "mean_sqrt_len_tokens") == 0 &&
+            !(f->normalize && f->dense_folder == NULL))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pooling mode mean_sqrt_len_tokens is known with Normalize "
+                                "after it only: cls, mean, max and lasttoken are");
         return RAN_OK;
-}
-
-/* The sum divided by the root of the length has the direction of the mean. */
-static int check_length(const struct ran_hf *f, struct ran_error *err)
-{
-        if (!f->root_length || (f->normalize && f->dense_folder == NULL))
-                return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT,
-                        "the pooling mode mean_sqrt_len_tokens is known with Normalize after it "
-                        "only: cls, mean, max and lasttoken are");
-}
-
-static int read_object(struct ran_hf *f, const char *text, size_t n,
-                       int (*take)(struct ran_hf *, const cJSON *, struct ran_error *),
-                       struct ran_error *err)
-{
-        cJSON *all;
-
-        RAN_TRY(ran_cjson_read(&all, text, n, false, err));
-        int rc = take(f, all, err);
-        cJSON_Delete(all);
-        return rc;
-}
-
-int ran_hf_read_pooling(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
-{
-        RAN_TRY(read_object(f, text, n, take_pooling, err));
-        return check_length(f, err);
 }
 
 /* ---- dense layer ----------------------------------------------------------------------------- */
@@ -227,7 +194,7 @@ static int find_activation(const char *name, int *activation, struct ran_error *
                         name);
 }
 
-static int take_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+int ran_hf_read_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         struct ran_config *c = &f->config;
         const char *input, *output, *activation;
@@ -256,26 +223,16 @@ static int take_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
                                &c->bert.dense_activation, err);
 }
 
-int ran_hf_read_dense(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
-{
-        return read_object(f, text, n, take_dense, err);
-}
-
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static int take_sentence(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+int ran_hf_read_sentence(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         RAN_TRY(ran_cjson_size(all, "max_seq_length", 1, SIZE_MAX >> 16, &f->most, err));
         return ran_cjson_bool(all, "do_lower_case", f->lower_case, &f->lower_case, err);
 }
 
-int ran_hf_read_sentence(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
-{
-        return read_object(f, text, n, take_sentence, err);
-}
-
 /* Libraries write 1e30 for no limit. */
-static int take_tokenizer_config(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+int ran_hf_read_tokenizer_config(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         const cJSON *most = ran_cjson_member(all, "model_max_length");
 
@@ -286,13 +243,7 @@ static int take_tokenizer_config(struct ran_hf *f, const cJSON *all, struct ran_
         return RAN_OK;
 }
 
-int ran_hf_read_tokenizer_config(struct ran_hf *f, const char *text, size_t n,
-                                 struct ran_error *err)
-{
-        return read_object(f, text, n, take_tokenizer_config, err);
-}
-
-static int take_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+int ran_hf_read_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         const cJSON *prompts = ran_cjson_member(all, "prompts"), *item;
         const char *name;
@@ -382,9 +333,4 @@ int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *
         int rc = find_prompt(f, prompts, asked, err);
         cJSON_Delete(prompts);
         return rc;
-}
-
-int ran_hf_read_prompts(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
-{
-        return read_object(f, text, n, take_prompts, err);
 }

@@ -16,7 +16,7 @@ static const struct {
         {'c', ran_hf_read_config},   {'m', ran_hf_read_modules},
         {'p', ran_hf_read_pooling},  {'d', ran_hf_read_dense},
         {'s', ran_hf_read_sentence}, {'t', ran_hf_read_tokenizer_config},
-        {'q', ran_hf_read_prompts},  {'r', ran_hf_read_readme},
+        {'q', ran_hf_read_prompts},
 };
 
 /* Every tensor of the model has an origin with a name, is made of others, or is zero. */
@@ -47,7 +47,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; size > 0 && i < sizeof readers / sizeof *readers; i++) {
                 if (data[0] != (uint8_t)readers[i].letter)
                         continue;
-                int rc = readers[i].read(&f, (const char *)data + 1, size - 1, &err);
+                cJSON *all;
+                int rc = ran_cjson_read(&all, (const char *)data + 1, size - 1, data[0] == 'm',
+                                        &err);
+                if (rc == RAN_OK)
+                        rc = readers[i].read(&f, all, &err);
+                cJSON_Delete(all);
                 if (rc != RAN_OK && err.text[0] == '\0')
                         abort();
                 if (rc == RAN_OK && data[0] == 'c')
@@ -55,6 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 if (rc == RAN_OK && data[0] == 'm' && (!f.sentence || f.pooling_folder == NULL))
                         abort();
         }
+        if (size > 0 && data[0] == 'r')
+                ran_hf_read_readme(&f, (const char *)data + 1, size - 1, &err);
         ran_hf_release(&f);
         return 0;
 }
