@@ -35,20 +35,17 @@ static void add_baseline(const struct ran_eval_report *e, struct report *r)
         report_end(r);
 }
 
-/* Machines get them where JSON has had them, people among the figures. */
-static void add_top(const struct ran_eval_report *e, bool json, struct report *r)
+static void add_top(const struct ran_eval_report *e, struct report *r)
 {
         static const char *const name[RAN_EVAL_TOP] = {"1", "2", "3", "4", "5"};
         static const char *const title[RAN_EVAL_TOP] = {NULL, "among the first 2",
                                                         "among the first 3", "among the first 4",
                                                         "among the first 5"};
 
-        if (json)
-                report_begin(r, REPORT_OBJECT, "top_k", NULL);
+        report_begin(r, REPORT_OBJECT, "top_k", "");
         for (size_t k = 0; k < RAN_EVAL_TOP && k < e->C; k++)
-                report_share(r, json ? name[k] : NULL, k + 1 < e->C ? title[k] : NULL, e->top[k]);
-        if (json)
-                report_end(r);
+                report_share(r, name[k], k + 1 < e->C ? title[k] : NULL, e->top[k]);
+        report_end(r);
 }
 
 static void add_sets(const struct ran_eval_report *e, struct report *r)
@@ -231,12 +228,10 @@ static void add_unknown(const struct ran_eval_report *e, struct report *r)
 void classify_eval_figures(const struct ran_eval_report *e, struct report *r)
 {
         add_figures(e, r);
-        if (!e->multilabel)
-                add_top(e, false, r);
         if (e->sets)
                 add_sets(e, r);
         if (!e->multilabel)
-                add_top(e, true, r);
+                add_top(e, r);
         add_classes(e, r);
         if (!e->multilabel && e->C <= MATRIX) {
                 add_matrix(e, r);

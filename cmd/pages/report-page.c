@@ -179,14 +179,6 @@ static void add_matrix(const struct report *r, size_t matrix, struct ran_buf *ou
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static bool is_fact(const struct report *r, size_t i)
-{
-        const enum report_kind kind = r->node[i].kind;
-
-        return kind != REPORT_OBJECT && kind != REPORT_MATRIX &&
-               (kind != REPORT_LIST || (r->node[i].size > 1 && !report_is_table(r, i)));
-}
-
 /* Its value and, unless that is text, a bar and what is told beside it. */
 static void add_fact(const struct report *r, size_t i, struct ran_buf *out)
 {
@@ -195,10 +187,12 @@ static void add_fact(const struct report *r, size_t i, struct ran_buf *out)
         ran_buf_str(out, "<tr><th scope=\"row\">");
         page_string(out, v->title);
         ran_buf_str(out, is_number(v) ? "</th><td class=\"n\">" : "</th><td colspan=\"2\">");
-        if (v->kind != REPORT_LIST)
+        if (v->size == 1)
                 add_value(r, v, 2, out);
         for (size_t k = i + 1; k < report_next(r, i); k++) {
                 ran_buf_str(out, k > i + 1 ? ", " : "");
+                if (v->kind == REPORT_LINE)
+                        ran_buf_printf(out, "%s ", r->node[k].title);
                 add_value(r, &r->node[k], 2, out);
         }
         ran_buf_str(out, is_number(v) ? "</td><td>" : " ");
@@ -210,55 +204,77 @@ static void add_fact(const struct report *r, size_t i, struct ran_buf *out)
         ran_buf_str(out, "</td></tr>\n");
 }
 
-/* Facts one after another are a table; returns the place behind them. */
-static size_t add_facts(const struct report *r, size_t from, size_t to, struct ran_buf *out)
+/* Those of objects without a heading as well. */
+static void add_facts(const struct report *r, size_t from, size_t to, struct ran_buf *out)
 {
-        size_t i = from;
+        for (size_t i = from; i < to; i = report_next(r, i)) {
+                const enum report_form form = report_form(r, i);
 
-        page_open(out, HTML_WIDE);
-        ran_buf_str(out, "<table>\n");
-        for (; i < to && (r->node[i].title == NULL || is_fact(r, i)); i = report_next(r, i))
-                if (r->node[i].title != NULL)
+                if (form == REPORT_FACT)
                         add_fact(r, i, out);
-        ran_buf_str(out, "</table>");
-        page_close(out, HTML_WIDE);
-        return i;
+                else if (form == REPORT_SECTION && r->node[i].title[0] == '\0')
+                        add_facts(r, i + 1, report_next(r, i), out);
+        }
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
+static void add_lines(const struct report *r, size_t list, struct ran_buf *out)
+{
+        page_open(out, HTML_LIST);
+        for (size_t i = list + 1; i < report_next(r, list); i++)
+                page_put_text(out, HTML_ITEM, r->text.data + r->node[i].at, r->node[i].count);
+        page_close(out, HTML_LIST);
+}
+
+static void add_section(const struct report *r, size_t from, size_t to, int depth,
+                        struct ran_buf *out);
+
+/* What has a heading, unless its title is "". */
+static void add_part(const struct report *r, size_t i, int depth, struct ran_buf *out)
+{
+        const struct report_node *v = &r->node[i];
+        const enum report_form form = report_form(r, i);
+
+        if (form == REPORT_HIDDEN || form == REPORT_FACT)
+                return;
+        if (v->title[0] != '\0')
+                page_put(out, depth > 0 ? HTML_SUBHEADING : HTML_HEADING, "%s", v->title);
+        if (v->note_n > 0)
+                page_put_text(out, HTML_NOTE, r->text.data + v->note, v->note_n);
+        if (form == REPORT_LINES)
+                add_lines(r, i, out);
+        else if (form == REPORT_TABLE)
+                add_table(r, i, out);
+        else if (v->kind == REPORT_MATRIX && r->node[i + 1].size > CELLS + 1)
+                page_put(out, HTML_NOTE, "Left out: %zu labels are too many for a matrix.",
+                         r->node[i + 1].size - 1);
+        else if (v->kind == REPORT_MATRIX)
+                add_matrix(r, i, out);
+        else if (v->title[0] != '\0')
+                add_section(r, i + 1, report_next(r, i), depth + 1, out);
+        else
+                for (size_t k = i + 1; k < report_next(r, i); k = report_next(r, k))
+                        add_part(r, k, depth, out);
+}
+
 static void add_section(const struct report *r, size_t from, size_t to, int depth,
                         struct ran_buf *out)
 {
-        const enum page_element heading = depth > 0 ? HTML_SUBHEADING : HTML_HEADING;
+        struct ran_buf facts = {0};
 
-        for (size_t i = from; i < to;) {
-                const struct report_node *v = &r->node[i];
-
-                if (v->title == NULL || (v->kind == REPORT_LIST && v->size == 1)) {
-                        i = report_next(r, i);
-                        continue;
-                }
-                if (is_fact(r, i)) {
-                        i = add_facts(r, i, to, out);
-                        continue;
-                }
-                if (v->title[0] != '\0')
-                        page_put(out, heading, "%s", v->title);
-                if (v->note_n > 0)
-                        page_put_text(out, HTML_NOTE, r->text.data + v->note, v->note_n);
-                if (v->kind == REPORT_OBJECT)
-                        add_section(r, i + 1, report_next(r, i), depth + (v->title[0] != '\0'),
-                                    out);
-                else if (v->kind == REPORT_LIST)
-                        add_table(r, i, out);
-                else if (r->node[i + 1].size <= CELLS + 1)
-                        add_matrix(r, i, out);
-                else
-                        page_put(out, HTML_NOTE, "Left out: %zu labels are too many for a matrix.",
-                                 r->node[i + 1].size - 1);
-                i = report_next(r, i);
+        add_facts(r, from, to, &facts);
+        if (facts.len > 0) {
+                page_open(out, HTML_WIDE);
+                ran_buf_str(out, "<table>\n");
+                ran_buf_add(out, facts.data, facts.len);
+                ran_buf_str(out, "</table>");
+                page_close(out, HTML_WIDE);
         }
+        out->failed |= facts.failed;
+        ran_buf_release(&facts);
+        for (size_t i = from; i < to; i = report_next(r, i))
+                add_part(r, i, depth, out);
 }
 
 void report_page(const struct report *r, struct ran_buf *out)

@@ -156,10 +156,25 @@ size_t report_next(const struct report *r, size_t i)
         return i + r->node[i].size;
 }
 
-bool report_is_table(const struct report *r, size_t i)
+enum report_form report_form(const struct report *r, size_t i)
 {
-        return r->node[i].kind == REPORT_LIST && r->node[i].size > 1 &&
-               r->node[i + 1].kind == REPORT_OBJECT;
+        const struct report_node *v = &r->node[i];
+
+        if (v->title == NULL || (v->kind == REPORT_LIST && v->size == 1))
+                return REPORT_HIDDEN;
+        if (v->kind == REPORT_MATRIX || v->kind == REPORT_OBJECT)
+                return REPORT_SECTION;
+        if (v->kind != REPORT_LIST)
+                return REPORT_FACT;
+        switch (r->node[i + 1].kind) {
+        case REPORT_OBJECT:
+        case REPORT_LIST:
+                return REPORT_TABLE;
+        case REPORT_TEXT:
+                return REPORT_LINES;
+        default:
+                return REPORT_FACT;
+        }
 }
 
 size_t report_first_row(const struct report *r, size_t list)
@@ -200,6 +215,7 @@ static void json_value(const struct report *r, size_t i, struct ran_buf *out)
 
         switch (v->kind) {
         case REPORT_OBJECT:
+        case REPORT_LINE:
         case REPORT_MATRIX:
                 ran_buf_char(out, '{');
                 json_members(r, i + 1, report_next(r, i), true, out);
@@ -365,10 +381,13 @@ static void text_matrix(const struct report *r, size_t matrix, struct ran_buf *o
         }
 }
 
+/* "min 3, median 7" of an object, "3, 7" of a list. */
 static void text_list(const struct report *r, size_t list, struct ran_buf *out)
 {
         for (size_t i = list + 1; i < report_next(r, list); i = report_next(r, i)) {
                 ran_buf_str(out, i > list + 1 ? ", " : "");
+                if (r->node[list].kind == REPORT_LINE)
+                        ran_buf_printf(out, "%s ", r->node[i].title);
                 report_value(r, &r->node[i], out);
         }
 }
@@ -378,9 +397,11 @@ static void text_fact(const struct report *r, size_t i, size_t width, struct ran
 {
         const struct report_node *v = &r->node[i];
         const bool interval = v->interval.high > 0, note = v->note_n > 0;
+        const size_t used = ran_shown_width(v->title, strlen(v->title));
 
-        ran_buf_printf(out, "%-*s  ", (int)width, v->title);
-        if (v->kind == REPORT_LIST)
+        ran_buf_shown(out, v->title, strlen(v->title));
+        ran_buf_printf(out, "%*s  ", (int)(width > used ? width - used : 0), "");
+        if (v->size > 1)
                 text_list(r, i, out);
         else
                 report_value(r, v, out);
@@ -393,63 +414,70 @@ static void text_fact(const struct report *r, size_t i, size_t width, struct ran
         ran_buf_str(out, interval || note ? ")\n" : "\n");
 }
 
-static bool is_fact(const struct report *r, size_t i)
+/* Facts, those of objects without a heading as well. *width: of the names; without `out` they are
+ * only measured. */
+static void text_facts(const struct report *r, size_t from, size_t to, size_t *width,
+                       struct ran_buf *out)
 {
-        const enum report_kind kind = r->node[i].kind;
-
-        return kind != REPORT_OBJECT && kind != REPORT_MATRIX && !report_is_table(r, i);
-}
-
-static size_t widest_title(const struct report *r, size_t from, size_t to)
-{
-        size_t width = 0;
-
         for (size_t i = from; i < to; i = report_next(r, i)) {
-                const size_t w =
-                        r->node[i].title != NULL && is_fact(r, i) ? strlen(r->node[i].title) : 0;
-                width = w > width ? w : width;
+                const char *title = r->node[i].title;
+                const enum report_form form = report_form(r, i);
+
+                if (form == REPORT_SECTION && title[0] == '\0')
+                        text_facts(r, i + 1, report_next(r, i), width, out);
+                if (form != REPORT_FACT)
+                        continue;
+                const size_t w = ran_shown_width(title, strlen(title));
+                if (out != NULL)
+                        text_fact(r, i, *width, out);
+                else if (w > *width)
+                        *width = w < WIDEST ? w : WIDEST;
         }
-        return width;
 }
 
 static void text_heading(const struct report *r, size_t i, struct ran_buf *out)
 {
         const struct report_node *v = &r->node[i];
 
-        if (v->title[0] != '\0' || v->kind == REPORT_LIST)
+        if (v->title[0] != '\0' || report_form(r, i) == REPORT_TABLE)
                 ran_buf_printf(out, "\n%s%s", v->title, v->title[0] != '\0' ? "\n" : "");
         if (v->note_n > 0)
                 ran_buf_printf(out, "%.*s\n", (int)v->note_n, r->text.data + v->note);
 }
 
-static void text_section(const struct report *r, size_t from, size_t to, struct ran_buf *out)
+static void text_section(const struct report *r, size_t from, size_t to, bool facts,
+                         struct ran_buf *out)
 {
-        const size_t width = widest_title(r, from, to);
+        size_t width = 0;
 
+        if (facts) {
+                text_facts(r, from, to, &width, NULL);
+                text_facts(r, from, to, &width, out);
+        }
         for (size_t i = from; i < to; i = report_next(r, i)) {
-                const struct report_node *v = &r->node[i];
+                const enum report_form form = report_form(r, i);
+                const bool matrix = r->node[i].kind == REPORT_MATRIX;
 
-                if (v->title == NULL ||
-                    (v->kind == REPORT_MATRIX && r->node[i + 1].size > CELLS + 1))
+                if (form == REPORT_HIDDEN || form == REPORT_FACT ||
+                    (matrix && r->node[i + 1].size > CELLS + 1))
                         continue;
-                if (is_fact(r, i)) {
-                        if (v->kind != REPORT_LIST || v->size > 1)
-                                text_fact(r, i, width, out);
-                        continue;
-                }
                 text_heading(r, i, out);
-                if (v->kind == REPORT_OBJECT)
-                        text_section(r, i + 1, report_next(r, i), out);
-                else if (v->kind == REPORT_LIST)
-                        text_table(r, i, out);
-                else
+                if (matrix)
                         text_matrix(r, i, out);
+                else if (form == REPORT_SECTION)
+                        text_section(r, i + 1, report_next(r, i), r->node[i].title[0] != '\0', out);
+                else if (form == REPORT_TABLE)
+                        text_table(r, i, out);
+                for (size_t k = i + 1; form == REPORT_LINES && k < report_next(r, i); k++) {
+                        report_value(r, &r->node[k], out);
+                        ran_buf_char(out, '\n');
+                }
         }
 }
 
 void report_text(const struct report *r, struct ran_buf *out)
 {
-        text_section(r, 0, r->n, out);
+        text_section(r, 0, r->n, true, out);
         out->failed |= r->failed || r->text.failed;
 }
 

@@ -12,9 +12,10 @@
  *      report_json(&r, out);                           {"n":12,"accuracy":0.75,"per_class":[...]}
  *
  * A node has a name for machines and a title for people. Without a name it is not in JSON, without
- * a title not in text and pages; in a list, a name is "". A list of objects is a table for people:
- * its columns are what has titles in its first object. An object with the title "" has its members
- * shown as if they stood around it. */
+ * a title not in text and pages; in a list, a name is "". For people, values come first, then what
+ * has a heading: objects, lists of texts, and tables, which are lists of objects, or of lists: the
+ * columns are what has titles in the first row. An object with the title "" has its members shown
+ * as if they stood around it. */
 #ifndef CMD_PAGES_REPORT_H
 #define CMD_PAGES_REPORT_H
 
@@ -24,6 +25,7 @@
 enum report_kind {
         REPORT_OBJECT,
         REPORT_LIST,
+        REPORT_LINE,   /* an object of values that people read in one line */
         REPORT_MATRIX, /* an object: a list of labels, a list of lists of counts */
         REPORT_COUNT,
         REPORT_NUMBER,
@@ -92,9 +94,16 @@ void report_page(const struct report *r, struct ran_buf *out);
 /* Appends the members of an object without a name as the cells of a row. */
 void report_page_cells(const struct report *r, struct ran_buf *out);
 
-/* For renderers: the node after the i-th and its children; whether a list is a table. */
+/* For renderers: the node after the i-th and its children; how people see it. */
 size_t report_next(const struct report *r, size_t i);
-bool report_is_table(const struct report *r, size_t i);
+enum report_form {
+        REPORT_HIDDEN,
+        REPORT_FACT, /* its name, its value, and what is told beside it */
+        REPORT_LINES,
+        REPORT_TABLE,
+        REPORT_SECTION
+};
+enum report_form report_form(const struct report *r, size_t i);
 /* The first row of a table that people see; the place behind the table: none. */
 size_t report_first_row(const struct report *r, size_t list);
 /* How a value is written for people: as text, with its interval and note if asked for. */

@@ -320,8 +320,7 @@ static void add_strict(struct report *r, const struct ran_strict_report *s)
 }
 
 /* The tag that most words have, and its share of them. */
-static void add_baseline(const struct tag_eval *e, size_t words, const char *name,
-                         const char *title, struct report *r)
+static void add_baseline(const struct tag_eval *e, size_t words, struct report *r)
 {
         size_t most = 0;
 
@@ -330,9 +329,9 @@ static void add_baseline(const struct tag_eval *e, size_t words, const char *nam
                         most = c;
         const char *tag = ran_model_label(e->model, most);
         const double share = words > 0 ? (double)e->words[most] / (double)words : 0;
-        report_share(r, NULL, title, share);
+        report_share(r, NULL, "baseline", share);
         report_note(r, "always %s", tag);
-        report_begin(r, REPORT_OBJECT, name, NULL);
+        report_begin(r, REPORT_OBJECT, "baseline", NULL);
         report_string(r, "tag", NULL, tag);
         report_share(r, "accuracy", NULL, share);
         report_end(r);
@@ -353,11 +352,11 @@ void tag_eval_tree(struct tag_eval *e, bool page, struct report *r)
         report_count(r, scheme ? NULL : "tokens", "words", conll.tokens);
         report_share(r, scheme ? NULL : "accuracy", "accuracy of tags", conll.accuracy);
         report_interval(r, ran_interval_share((double)conll.correct_tokens, (double)conll.tokens));
-        add_baseline(e, conll.tokens, scheme ? NULL : "baseline", "baseline", r);
+        if (scheme)
+                add_conlleval(r, &conll, page ? "Score of conlleval" : NULL);
+        add_baseline(e, conll.tokens, r);
         if (!scheme)
                 return;
-        add_conlleval(r, &conll, page ? "Score of conlleval" : NULL);
-        add_baseline(e, conll.tokens, "baseline", NULL, r);
         ran_strict_finish(e->strict, &strict);
         add_strict(r, &strict);
 }

@@ -68,7 +68,11 @@ static void begin_parallel(const struct train_options *o, char **files)
 
 static int check(const struct train_session *s, const struct train_checked *checked)
 {
-        train_check(checked, s->options->mode.check_format == TRAIN_CHECK_JSON);
+        struct ran_buf out = {0};
+
+        train_check(checked, (enum train_check_form)s->options->mode.check_format, &out);
+        fwrite(out.data, 1, out.len, stdout); /* cmd_finish sees whether it arrived */
+        ran_buf_release(&out);
         return checked->problems->n > 0 ? CMD_DIVERGED : CMD_OK;
 }
 
@@ -155,7 +159,7 @@ static int run(struct train_session *s, char **files)
                         say_warnings(&warnings);
                 refuse_problems(&problems);
                 if (s->run.page != NULL)
-                        train_check_text(&checked, &s->run.page->data);
+                        train_check(&checked, TRAIN_CHECK_PAGE, &s->run.page->data);
                 status = o->mode.dump_gradients != NULL ? dump_gradients(s) : train_job_run(s);
                 if (status == CMD_OK && left_out(s) && !o->input.errors_ok)
                         status = CMD_SOME_FAILED;

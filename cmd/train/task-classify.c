@@ -67,24 +67,18 @@ static void note(struct train_data *data, const struct cmd_line *line,
                 train_location_note(d->head->several ? &data->several : &data->one, line);
 }
 
-static void check_json(struct ran_buf *out, const struct train_summary *s)
+static void check(struct report *r, const struct train_summary *s)
 {
         const struct train_data *d = s->data;
 
-        if (d->soft_label != NULL)
-                ran_buf_printf(out, ",\"soft_labels\":{\"documents\":%zu,\"without_label\":%zu}",
-                               d->soft_target, ran_dataset_guessed(&d->set));
-        train_check_labels_json(out, "labels", s);
-}
-
-static void check_text(struct ran_buf *out, const struct train_summary *s)
-{
-        const struct train_data *d = s->data;
-
-        if (d->soft_label != NULL)
-                ran_buf_printf(out, "  soft labels: %zu, %zu of them without a label\n",
-                               d->soft_target, ran_dataset_guessed(&d->set));
-        train_check_labels_text(out, "labels", s, d->set.B);
+        if (d->soft_label != NULL) {
+                report_begin(r, REPORT_OBJECT, "soft_labels", "Soft labels");
+                report_count(r, "documents", "documents", d->soft_target);
+                report_count(r, "without_label", "of these without a label",
+                             ran_dataset_guessed(&d->set));
+                report_end(r);
+        }
+        train_report_labels(r, "labels", "Labels", s, d->set.B);
 }
 
 /* Where nearly all documents have one label, always answering it is nearly always right: accuracy
@@ -168,7 +162,6 @@ const struct train_task train_task_classify = {
         .admit = admit,
         .add = add,
         .note = note,
-        .check_json = check_json,
-        .check_text = check_text,
+        .check = check,
         .adapt = adapt,
 };

@@ -96,24 +96,15 @@ static void note(struct train_data *data, const struct cmd_line *line,
         train_location_note(d->head->paired ? &data->paired : &data->plain, line);
 }
 
-static void check_json(struct ran_buf *out, const struct train_summary *s)
+static void check(struct report *r, const struct train_summary *s)
 {
         struct train_pair_summary pairs;
 
-        ran_buf_printf(out, ",\"predicted\":%zu,\"one_id\":%zu", s->predicted, s->data->lone);
+        report_count(r, "predicted", "predicted tokens", s->predicted);
+        report_count(r, "one_id", s->data->lone > 0 ? "left out, one id alone" : NULL,
+                     s->data->lone);
         train_check_pairs(&pairs, s->data);
-        train_check_pairs_json(out, &pairs);
-}
-
-static void check_text(struct ran_buf *out, const struct train_summary *s)
-{
-        struct train_pair_summary pairs;
-
-        ran_buf_printf(out, "  predicted tokens: %zu\n", s->predicted);
-        train_check_pairs(&pairs, s->data);
-        train_check_pairs_text(out, &pairs);
-        if (s->data->lone > 0)
-                ran_buf_printf(out, "  left out, one id alone: %zu\n", s->data->lone);
+        train_check_pairs_tree(r, &pairs);
 }
 
 static void adapt(struct train_session *s)
@@ -152,7 +143,6 @@ const struct train_task train_task_lm = {
         .admit = admit,
         .add = add,
         .note = note,
-        .check_json = check_json,
-        .check_text = check_text,
+        .check = check,
         .adapt = adapt,
 };

@@ -107,19 +107,11 @@ static void begin(struct train_data *data)
         train_data_set_classes(data, NULL, 0);
 }
 
-static void check_json(struct ran_buf *out, const struct train_summary *s)
+static void check(struct report *r, const struct train_summary *s)
 {
         const struct ran_dataset *set = &s->data->set;
 
-        ran_buf_printf(out, ",\"words\":%zu", set->label_first[set->B]);
-}
-
-static void check_text(struct ran_buf *out, const struct train_summary *s)
-{
-        const struct ran_dataset *set = &s->data->set;
-
-        if (set->positions != NULL)
-                ran_buf_printf(out, "  words: %zu\n", set->label_first[set->B]);
+        report_count(r, "words", set->positions != NULL ? "words" : NULL, set->label_first[set->B]);
 }
 
 static const char *const members[] = {CMD_DOCUMENT_MEMBERS, "masked_at", "masked_ids", NULL};
@@ -150,6 +142,5 @@ const struct train_task train_task_mlm = {
         .encode = encode,
         .add = add,
         .begin = begin,
-        .check_json = check_json,
-        .check_text = check_text,
+        .check = check,
 };

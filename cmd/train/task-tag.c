@@ -189,19 +189,14 @@ static const char *plural(const struct ran_dataset *set)
         return set->positions != NULL ? "tags" : "labels";
 }
 
-static void check_json(struct ran_buf *out, const struct train_summary *s)
-{
-        train_check_labels_json(out, plural(&s->data->set), s);
-}
-
-static void check_text(struct ran_buf *out, const struct train_summary *s)
+static void check(struct report *r, const struct train_summary *s)
 {
         const struct ran_dataset *set = &s->data->set;
-        size_t words = set->label_first[set->B];
+        const size_t words = set->label_first[set->B];
 
         if (set->positions != NULL)
-                ran_buf_printf(out, "  words: %zu\n", words);
-        train_check_labels_text(out, plural(set), s, words);
+                report_count(r, NULL, "words", words);
+        train_report_labels(r, plural(set), set->positions != NULL ? "Tags" : "Labels", s, words);
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -258,7 +253,6 @@ const struct train_task train_task_tag = {
         .admit = admit,
         .add = add,
         .finish = tell_scheme,
-        .check_json = check_json,
-        .check_text = check_text,
+        .check = check,
         .adapt_to_dev = adapt_to_dev,
 };

@@ -109,8 +109,8 @@ reports() {
   jq -e '.duplicates.count == 0 and .near_duplicates.count == 14 and .dev.overlap.count == 1 and
     .dev.near_overlap.count == 3 and .dev.near_overlap.pairs[0] == ["dev.jsonl:2", "train.jsonl:3"]' report.json || { cat report.json >&2; false; }
   run -0 --separate-stderr ran-train classify --check --check-format text --dev dev.jsonl train.jsonl
-  [[ $output == *'nearly the same texts: 14'* ]]
-  [[ $output == *'dev.jsonl:2 is like train.jsonl:3'* ]]
+  [[ $output == *$'\nNearly the same texts\n14\n'* ]]
+  [[ $output == *'dev.jsonl:2  train.jsonl:3'* ]]
 }
 
 @test "ran-train --dev-alike: near-duplicates are held out together, and a replay does the same" {

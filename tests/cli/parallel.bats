@@ -62,8 +62,8 @@ setup() {
     and .swapped == {count: 2, at: ["some.jsonl:51", "some.jsonl:52"]}
     and .wrong_side == {count: 1, at: ["some.jsonl:61"]}' report
   ran-train lm -q --check --vocab-type word --check-format text some.jsonl >text
-  grep -q 'source and target look swapped: 2' text
-  grep -q 'copies of the source as target: 1' text
+  grep -A 1 '^Source and target look swapped$' text | grep -qx 2
+  grep -A 1 '^Copies of the source as target$' text | grep -qx 1
   # Texts without sources are no pairs.
   echo '{"text":"a b c a b c"}' | ran-train lm -q --check | jq -e 'has("pairs") | not'
 }

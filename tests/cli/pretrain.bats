@@ -106,7 +106,7 @@ training() {
 
 @test "pretrain: --check and --dry-run count the texts" {
   [ "$(ran-train classify --check --pretrain texts.jsonl train.jsonl | jq -c '.pretrain.documents, .ok')" = $'100\ntrue' ]
-  [[ $(ran-train classify --check --check-format text --pretrain texts.jsonl train.jsonl) == *'Texts to learn from first: documents 100'* ]]
+  [[ $(ran-train classify --check --check-format text --pretrain texts.jsonl train.jsonl) == *$'\nTexts to learn from first\ndocuments  100\n'* ]]
   run -0 ran-train classify $shape --dry-run --pretrain texts.jsonl --pretrain-epochs 3 train.jsonl
   [[ $output == *'texts       100, '*' without labels: 36 steps'*'for 3 epochs of them'* ]]
 }

@@ -134,7 +134,7 @@ loss() {
   learn --check --soft-label prediction "$out/both.jsonl" |
     jq -e '.soft_labels == {documents: 110, without_label: 110} and .ok and .documents == 200'
   run -0 --separate-stderr learn --check --check-format=text --soft-label prediction "$out/both.jsonl"
-  [[ $output == *'soft labels: 110, 110 of them without a label'* ]]
+  [[ $output == *$'\nSoft labels\ndocuments                 110\nof these without a label  110\n'* ]]
   run -4 --separate-stderr learn --check --soft-label predicton train.jsonl
   jq -e '.problems == ["no document has the member \"predicton\" that --soft-label names"]' <<<"$output"
   run -0 --separate-stderr learn --dry-run --soft-label prediction taught.jsonl

@@ -181,8 +181,8 @@ resumes() {
   ran-train lm $shape --check --vocab-type word pairs.jsonl >report.json
   jq -e '.ok and .predicted == 24' report.json
   ran-train lm $shape --check --check-format text train.jsonl >report.txt
-  grep -q 'predicted tokens: [1-9]' report.txt
-  run ! grep -q labels report.txt
+  grep -q '^predicted tokens  *[1-9]' report.txt
+  run ! grep -qi labels report.txt
   ran-train lm $shape --dry-run --bptt 1 --epochs 2 train.jsonl >dry.txt
   grep -q '^steps  *[1-9]' dry.txt
 }

@@ -81,7 +81,7 @@ the labels "Rain" (2 times) and "rain" (500 times) differ in case or spaces only
   run -0 --separate-stderr ran-train classify -q --encoder none -o m.ran x.tsv
   [[ $stderr != *warning* ]]
   run -0 ran-train classify --check --check-format text x.tsv
-  [[ $output == *"WARNING: $small"* ]]
+  [[ $output == *$'\nWarnings\n'*"$small"* ]]
 }
 
 @test "warnings: labels of the model of --init that no new record has" {

@@ -226,37 +226,30 @@ void train_count_repeats(const struct train_data *train, const struct train_data
         free(dev_twin);
 }
 
-static void add_report(const struct train_checked *c, bool json, struct ran_buf *out)
+void train_check(const struct train_checked *c, enum train_check_form form, struct ran_buf *out)
 {
-        struct train_report r = {.window = c->window,
-                                 .texts = c->texts,
-                                 .problems = c->problems,
-                                 .warnings = c->warnings};
+        struct train_report found = {.window = c->window,
+                                     .texts = c->texts,
+                                     .problems = c->problems,
+                                     .warnings = c->warnings};
+        struct report r = {0};
 
-        summarise(&r.train, c->train, c->window);
+        summarise(&found.train, c->train, c->window);
         if (c->dev != NULL)
-                summarise(&r.dev, c->dev, c->window);
-        gather_repeats(&r, c->train, c->dev);
-        if (json)
-                train_report_json(out, &r);
-        else
-                train_report_text(out, &r);
+                summarise(&found.dev, c->dev, c->window);
+        gather_repeats(&found, c->train, c->dev);
+        train_report_tree(&r, &found);
+        if (form == TRAIN_CHECK_JSON) {
+                report_json(&r, out);
+                ran_buf_char(out, '\n');
+        } else if (form == TRAIN_CHECK_TEXT) {
+                report_text(&r, out);
+        } else {
+                report_page(&r, out);
+        }
+        report_release(&r);
         if (out->failed)
                 cmd_die(CMD_FAILED, "out of memory for the report");
-        free(r.train.label_count);
-        free(r.dev.label_count);
-}
-
-void train_check(const struct train_checked *c, bool json)
-{
-        struct ran_buf out = {0};
-
-        add_report(c, json, &out);
-        fwrite(out.data, 1, out.len, stdout); /* cmd_finish sees whether it arrived */
-        ran_buf_release(&out);
-}
-
-void train_check_text(const struct train_checked *c, struct ran_buf *out)
-{
-        add_report(c, false, out);
+        free(found.train.label_count);
+        free(found.dev.label_count);
 }

@@ -11,11 +11,11 @@ struct train_checked {
         size_t window;
         const struct train_problems *problems, *warnings;
 };
-/* Counts, lengths and repeated texts, before any document is held out. Writes one JSON object, or
- * lines for people, to stdout. */
-void train_check(const struct train_checked *c, bool json);
-/* Appends the lines for people. */
-void train_check_text(const struct train_checked *c, struct ran_buf *out);
+/* As --check-format has them, and a part of a page. */
+enum train_check_form { TRAIN_CHECK_JSON, TRAIN_CHECK_TEXT, TRAIN_CHECK_PAGE };
+/* Appends counts, lengths and repeated texts, before any document is held out: one JSON object,
+ * lines for people, or a part of a page. */
+void train_check(const struct train_checked *c, enum train_check_form form, struct ran_buf *out);
 
 /* *repeated: training documents with the tokens of another one before them; *known: validation
  * documents with those of a training document. dev may be NULL. */

@@ -182,77 +182,34 @@ void train_check_pairs(struct train_pair_summary *p, const struct train_data *da
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-static void json_percentiles(struct ran_buf *out, const char *before, const double *x)
+static void add_percentiles(struct report *r, const char *name, const char *title, const double *x,
+                            int decimals)
 {
-        ran_buf_str(out, before);
-        for (size_t i = 0; i < TRAIN_PERCENTILES; i++) {
-                ran_buf_printf(out, "%s\"%s\":", i == 0 ? "{" : ",", train_percentiles[i].name);
-                ran_buf_double(out, x[i]);
-        }
-        ran_buf_char(out, '}');
-}
-
-static void json_places(struct ran_buf *out, const char *name, const struct train_places *p)
-{
-        struct ran_buf text = {0};
-
-        ran_buf_printf(out, ",\"%s\":{\"count\":%zu,\"at\":[", name, p->n);
-        for (size_t i = 0; i < p->n && i < TRAIN_LISTED; i++) {
-                text.len = 0;
-                ran_buf_printf(&text, "%s:%zu", p->at[i].file, p->at[i].line);
-                ran_buf_str(out, i == 0 ? "" : ",");
-                ran_buf_json(out, text.data, text.len);
-        }
-        ran_buf_str(out, "]}");
-        out->failed |= text.failed;
-        ran_buf_release(&text);
-}
-
-void train_check_pairs_json(struct ran_buf *out, const struct train_pair_summary *p)
-{
-        if (p->n == 0)
-                return;
-        ran_buf_printf(out, ",\"pairs\":{\"count\":%zu,", p->n);
-        json_percentiles(out, "\"source_tokens\":", p->source);
-        json_percentiles(out, ",\"target_tokens\":", p->target);
-        json_percentiles(out, ",\"ratio\":", p->ratio);
-        json_places(out, "unusual_ratio", &p->unusual);
-        json_places(out, "copies", &p->copies);
-        json_places(out, "swapped", &p->swapped);
-        json_places(out, "wrong_side", &p->alien);
-        ran_buf_char(out, '}');
-}
-
-static void text_percentiles(struct ran_buf *out, const char *name, const double *x)
-{
-        ran_buf_printf(out, "  %s:", name);
+        report_begin(r, REPORT_LINE, name, title);
         for (size_t i = 0; i < TRAIN_PERCENTILES; i++)
-                ran_buf_printf(out, "%s %s %.4g", i == 0 ? "" : ",", train_percentiles[i].name,
-                               x[i]);
-        ran_buf_char(out, '\n');
+                report_number(r, train_percentiles[i].name, train_percentiles[i].name, x[i],
+                              decimals);
+        report_end(r);
 }
 
-static void text_places(struct ran_buf *out, const char *name, const struct train_places *p)
+static void add_places(struct report *r, const char *name, const char *title,
+                       const struct train_places *p)
+{
+        train_report_places(r, name, title, p->n, p->at);
+}
+
+void train_check_pairs_tree(struct report *r, const struct train_pair_summary *p)
 {
         if (p->n == 0)
                 return;
-        ran_buf_printf(out, "  %s: %zu\n", name, p->n);
-        for (size_t i = 0; i < p->n && i < TRAIN_LISTED; i++) {
-                ran_buf_str(out, "    ");
-                ran_buf_shown(out, p->at[i].file, strlen(p->at[i].file));
-                ran_buf_printf(out, ":%zu\n", p->at[i].line);
-        }
-}
-
-void train_check_pairs_text(struct ran_buf *out, const struct train_pair_summary *p)
-{
-        if (p->n == 0)
-                return;
-        text_percentiles(out, "source tokens", p->source);
-        text_percentiles(out, "target tokens", p->target);
-        text_percentiles(out, "target tokens for a source token", p->ratio);
-        text_places(out, "pairs of unusual lengths", &p->unusual);
-        text_places(out, "copies of the source as target", &p->copies);
-        text_places(out, "source and target look swapped", &p->swapped);
-        text_places(out, "a text looks like one of the other side", &p->alien);
+        report_begin(r, REPORT_OBJECT, "pairs", "Pairs of source and target");
+        report_count(r, "count", "pairs", p->n);
+        add_percentiles(r, "source_tokens", "source tokens", p->source, 0);
+        add_percentiles(r, "target_tokens", "target tokens", p->target, 0);
+        add_percentiles(r, "ratio", "target tokens for a source token", p->ratio, 2);
+        add_places(r, "unusual_ratio", "Pairs of unusual lengths", &p->unusual);
+        add_places(r, "copies", "Copies of the source as target", &p->copies);
+        add_places(r, "swapped", "Source and target look swapped", &p->swapped);
+        add_places(r, "wrong_side", "A text looks like one of the other side", &p->alien);
+        report_end(r);
 }

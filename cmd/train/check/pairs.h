@@ -22,8 +22,7 @@ struct train_pair_summary {
         struct train_places alien;       /* the same of one of both: perhaps in a wrong language */
 };
 void train_check_pairs(struct train_pair_summary *p, const struct train_data *data);
-/* Appends `,"pairs":{...}`, or lines; nothing without pairs. */
-void train_check_pairs_json(struct ran_buf *out, const struct train_pair_summary *p);
-void train_check_pairs_text(struct ran_buf *out, const struct train_pair_summary *p);
+/* Adds an object; nothing without pairs. */
+void train_check_pairs_tree(struct report *r, const struct train_pair_summary *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* report.c - the report of --check, as JSON and as text. */
+/* report.c - the report of --check. */
 #include "cmd/train/check/report.h"
 
 #include <string.h>
@@ -9,207 +9,131 @@ const struct train_percentile train_percentiles[TRAIN_PERCENTILES] = {
         {"min", 0},    {"p5", 0.05},  {"p25", 0.25}, {"median", 0.5},
         {"p75", 0.75}, {"p95", 0.95}, {"max", 1}};
 
-/* ---- for machines --------------------------------------------------------------------------- */
-
 static double share_of(size_t part, size_t whole)
 {
         return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void json_location(struct ran_buf *b, struct train_location at)
+static void add_location(struct report *r, const char *title, struct train_location at)
 {
-        struct ran_buf text = {0};
-
-        ran_buf_printf(&text, "%s:%zu", at.file, at.line);
-        b->failed |= text.failed;
-        ran_buf_json(b, text.data, text.len);
-        ran_buf_release(&text);
+        report_put(r, "", title, "%s:%zu", at.file, at.line);
 }
 
-static void json_pairs(struct ran_buf *b, const char *name, const struct train_pairs *p)
+/* The number of all, and where the first of them are. */
+static void begin_places(struct report *r, const char *name, const char *title, size_t n,
+                         const char *list)
 {
-        ran_buf_printf(b, ",\"%s\":{\"count\":%zu,\"pairs\":[", name, p->n);
+        report_begin(r, REPORT_OBJECT, name, n > 0 ? title : NULL);
+        report_note(r, n > TRAIN_LISTED ? "%zu; the first %d:" : "%zu", n, TRAIN_LISTED);
+        report_count(r, "count", NULL, n);
+        report_begin(r, REPORT_LIST, list, "");
+}
+
+static void end_places(struct report *r)
+{
+        report_end(r);
+        report_end(r);
+}
+
+void train_report_places(struct report *r, const char *name, const char *title, size_t n,
+                         const struct train_location *at)
+{
+        begin_places(r, name, title, n, "at");
+        for (size_t i = 0; i < n && i < TRAIN_LISTED; i++)
+                add_location(r, "", at[i]);
+        end_places(r);
+}
+
+static void add_pairs(struct report *r, const char *name, const char *title, const char *does,
+                      const struct train_pairs *p)
+{
+        begin_places(r, name, title, p->n, "pairs");
         for (size_t i = 0; i < p->n && i < TRAIN_LISTED; i++) {
-                ran_buf_str(b, i == 0 ? "[" : ",[");
-                json_location(b, p->a[i]);
-                ran_buf_char(b, ',');
-                json_location(b, p->b[i]);
-                ran_buf_char(b, ']');
+                report_begin(r, REPORT_LIST, "", "");
+                add_location(r, "text", p->a[i]);
+                add_location(r, does, p->b[i]);
+                report_end(r);
         }
-        ran_buf_str(b, "]}");
+        end_places(r);
 }
 
-void train_check_labels_json(struct ran_buf *b, const char *name, const struct train_summary *s)
+void train_report_labels(struct report *r, const char *name, const char *title,
+                         const struct train_summary *s, size_t all)
 {
         const struct ran_dataset *set = &s->data->set;
 
-        ran_buf_printf(b, ",\"%s\":{", name);
+        report_begin(r, REPORT_OBJECT, name, title);
+        report_note(r, "%zu", set->C);
         for (size_t c = 0; c < set->C; c++) {
-                ran_buf_str(b, c == 0 ? "" : ",");
-                ran_buf_json(b, set->names[c], strlen(set->names[c]));
-                ran_buf_printf(b, ":%zu", s->label_count[c]);
+                report_count(r, set->names[c], set->names[c], s->label_count[c]);
+                report_note(r, "%.1f %%", 100 * share_of(s->label_count[c], all));
         }
-        ran_buf_char(b, '}');
+        report_end(r);
 }
 
-static void json_summary(struct ran_buf *b, const struct train_summary *s, size_t window)
+static void add_summary(struct report *r, const struct train_summary *s, size_t window)
 {
         const struct train_data *d = s->data;
 
-        ran_buf_printf(b, "\"documents\":%zu,\"tokens\":%zu,\"blank_lines\":%zu,\"bad_lines\":%zu",
-                       d->set.B, s->tokens, d->counts.blank, d->counts.bad);
-        ran_buf_printf(b, ",\"empty\":{\"count\":%zu,\"at\":[", d->empties);
-        for (size_t i = 0; i < d->empties && i < TRAIN_LISTED; i++) {
-                ran_buf_str(b, i == 0 ? "" : ",");
-                json_location(b, d->empty[i]);
-        }
-        ran_buf_str(b, "]}");
-        d->task->check_json(b, s);
-        ran_buf_str(b, ",\"length\":{");
+        report_count(r, "documents", "documents", d->set.B);
+        report_count(r, "tokens", "tokens", s->tokens);
+        report_count(r, "blank_lines", "blank lines", d->counts.blank);
+        report_count(r, "bad_lines", "bad lines", d->counts.bad);
+        train_report_places(r, "empty", "Without tokens", d->empties, d->empty);
+        d->task->check(r, s);
+        report_begin(r, REPORT_LINE, "length", "tokens per document");
         for (size_t i = 0; i < TRAIN_PERCENTILES; i++)
-                ran_buf_printf(b, "%s\"%s\":%zu", i == 0 ? "" : ",", train_percentiles[i].name,
-                               s->length[i]);
-        ran_buf_printf(b, "},\"window\":%zu,\"longer_than_window\":", window);
-        ran_buf_double(b, share_of(s->longer_window, d->set.B));
-        ran_buf_str(b, ",\"longer_than_512\":");
-        ran_buf_double(b, share_of(s->longer_512, d->set.B));
+                report_count(r, train_percentiles[i].name, train_percentiles[i].name, s->length[i]);
+        report_end(r);
+        report_count(r, "window", "window", window);
+        report_share(r, "longer_than_window", "longer than the window",
+                     share_of(s->longer_window, d->set.B));
+        report_share(r, "longer_than_512", "longer than 512 tokens",
+                     share_of(s->longer_512, d->set.B));
 }
 
-static void json_sentences(struct ran_buf *b, const char *name, const struct train_problems *p)
+static void add_sentences(struct report *r, const char *name, const char *title,
+                          const struct train_problems *p)
 {
-        ran_buf_printf(b, ",\"%s\":[", name);
-        for (size_t i = 0; i < p->n; i++) {
-                ran_buf_str(b, i == 0 ? "" : ",");
-                ran_buf_json(b, p->sentence[i], strlen(p->sentence[i]));
+        report_begin(r, REPORT_LIST, name, title);
+        for (size_t i = 0; i < p->n; i++)
+                report_string(r, "", "", p->sentence[i]);
+        report_end(r);
+}
+
+void train_report_tree(struct report *r, const struct train_report *c)
+{
+        static const char like[] = "is like", repeats[] = "repeats";
+        const bool ok = c->problems->n == 0;
+
+        report_bool(r, NULL, "ready for training", ok);
+        add_summary(r, &c->train, c->window);
+        report_bool(r, "several_labels", NULL, c->train.data->set.multilabel);
+        add_pairs(r, "duplicates", "Repeated texts", repeats, &c->duplicates);
+        add_pairs(r, "contradictions", "Repeated texts with different labels", repeats,
+                  &c->contradictions);
+        add_pairs(r, "near_duplicates", "Nearly the same texts", like, &c->near_duplicates);
+        if (c->dev.data != NULL) {
+                const size_t unknown = c->dev.data->unknown;
+
+                report_begin(r, REPORT_OBJECT, "dev", "Development data");
+                add_summary(r, &c->dev, c->window);
+                report_count(r, "unknown_labels",
+                             unknown > 0 ? "unknown to the training data" : NULL, unknown);
+                add_pairs(r, "overlap", "Development texts also in the training data", repeats,
+                          &c->overlap);
+                add_pairs(r, "near_overlap",
+                          "Development texts that are nearly the same as training texts", like,
+                          &c->near_overlap);
+                report_end(r);
         }
-        ran_buf_char(b, ']');
-}
-
-void train_report_json(struct ran_buf *b, const struct train_report *r)
-{
-        const struct train_problems *problems = r->problems;
-
-        ran_buf_char(b, '{');
-        json_summary(b, &r->train, r->window);
-        ran_buf_printf(b, ",\"several_labels\":%s",
-                       r->train.data->set.multilabel ? "true" : "false");
-        json_pairs(b, "duplicates", &r->duplicates);
-        json_pairs(b, "contradictions", &r->contradictions);
-        json_pairs(b, "near_duplicates", &r->near_duplicates);
-        if (r->dev.data != NULL) {
-                ran_buf_str(b, ",\"dev\":{");
-                json_summary(b, &r->dev, r->window);
-                ran_buf_printf(b, ",\"unknown_labels\":%zu", r->dev.data->unknown);
-                json_pairs(b, "overlap", &r->overlap);
-                json_pairs(b, "near_overlap", &r->near_overlap);
-                ran_buf_char(b, '}');
+        if (c->texts != NULL) {
+                report_begin(r, REPORT_OBJECT, "pretrain", "Texts to learn from first");
+                report_count(r, "documents", "documents", c->texts->B);
+                report_count(r, "tokens", "tokens", c->texts->first[c->texts->B]);
+                report_end(r);
         }
-        if (r->texts != NULL)
-                ran_buf_printf(b, ",\"pretrain\":{\"documents\":%zu,\"tokens\":%zu}", r->texts->B,
-                               r->texts->first[r->texts->B]);
-        json_sentences(b, "problems", problems);
-        json_sentences(b, "warnings", r->warnings);
-        ran_buf_printf(b, ",\"ok\":%s}\n", problems->n == 0 ? "true" : "false");
-}
-
-/* ---- for people ----------------------------------------------------------------------------- */
-
-static void text_pairs(struct ran_buf *b, const char *what, const char *does,
-                       const struct train_pairs *p)
-{
-        if (p->n == 0)
-                return;
-        ran_buf_printf(b, "%s: %zu\n", what, p->n);
-        for (size_t i = 0; i < p->n && i < TRAIN_LISTED; i++)
-                ran_buf_printf(b, "  %s:%zu %s %s:%zu\n", p->a[i].file, p->a[i].line, does,
-                               p->b[i].file, p->b[i].line);
-        if (p->n > TRAIN_LISTED)
-                ran_buf_printf(b, "  ... and %zu more\n", p->n - TRAIN_LISTED);
-}
-
-static void text_empty(struct ran_buf *b, const struct train_data *d)
-{
-        if (d->empties == 0)
-                return;
-        ran_buf_printf(b, "  without tokens: %zu\n", d->empties);
-        for (size_t i = 0; i < d->empties && i < TRAIN_LISTED; i++)
-                ran_buf_printf(b, "    %s:%zu\n", d->empty[i].file, d->empty[i].line);
-        if (d->empties > TRAIN_LISTED)
-                ran_buf_printf(b, "    ... and %zu more\n", d->empties - TRAIN_LISTED);
-}
-
-/* The name is a JSON string: it may contain control characters, which could steer a terminal. */
-static void text_label(struct ran_buf *b, const struct train_summary *s, size_t c, size_t all)
-{
-        const char *label = s->data->set.names[c];
-        struct ran_buf name = {0};
-
-        ran_buf_json(&name, label, strlen(label));
-        b->failed |= name.failed;
-        ran_buf_printf(b, "    %7zu %5.1f%%  ", s->label_count[c],
-                       100 * share_of(s->label_count[c], all));
-        ran_buf_shown(b, name.data, name.len);
-        ran_buf_char(b, '\n');
-        ran_buf_release(&name);
-}
-
-void train_check_labels_text(struct ran_buf *b, const char *name, const struct train_summary *s,
-                             size_t all)
-{
-        const struct ran_dataset *set = &s->data->set;
-
-        ran_buf_printf(b, "  %s: %zu\n", name, set->C);
-        for (size_t c = 0; c < set->C; c++)
-                text_label(b, s, c, all);
-}
-
-static void text_summary(struct ran_buf *b, const struct train_summary *s, size_t window)
-{
-        const struct train_data *d = s->data;
-
-        ran_buf_printf(b, "documents %zu, tokens %zu, bad lines %zu, blank lines %zu\n", d->set.B,
-                       s->tokens, d->counts.bad, d->counts.blank);
-        text_empty(b, d);
-        d->task->check_text(b, s);
-        ran_buf_str(b, "  tokens per document:");
-        for (size_t i = 0; i < TRAIN_PERCENTILES; i++)
-                ran_buf_printf(b, "%s %s %zu", i == 0 ? "" : ",", train_percentiles[i].name,
-                               s->length[i]);
-        ran_buf_printf(b, "\n  longer than the window (%zu): %.1f%%, than 512 tokens: %.1f%%\n",
-                       window, 100 * share_of(s->longer_window, d->set.B),
-                       100 * share_of(s->longer_512, d->set.B));
-}
-
-void train_report_text(struct ran_buf *b, const struct train_report *r)
-{
-        const struct train_problems *problems = r->problems;
-
-        ran_buf_str(b, "Training data: ");
-        text_summary(b, &r->train, r->window);
-        if (r->dev.data != NULL) {
-                ran_buf_str(b, "Development data: ");
-                text_summary(b, &r->dev, r->window);
-                if (r->dev.data->unknown > 0)
-                        ran_buf_printf(b, "  %ss unknown to the training data: %zu\n",
-                                       train_label_word(r->dev.data->task), r->dev.data->unknown);
-        }
-        if (r->texts != NULL)
-                ran_buf_printf(b, "Texts to learn from first: documents %zu, tokens %zu\n",
-                               r->texts->B, r->texts->first[r->texts->B]);
-        text_pairs(b, "repeated texts", "repeats", &r->duplicates);
-        text_pairs(b, "repeated texts with different labels", "repeats", &r->contradictions);
-        text_pairs(b, "development texts also in the training data", "repeats", &r->overlap);
-        text_pairs(b, "nearly the same texts", "is like", &r->near_duplicates);
-        text_pairs(b, "development texts that are nearly the same as training texts", "is like",
-                   &r->near_overlap);
-        for (size_t i = 0; i < problems->n; i++)
-                ran_buf_printf(b, "PROBLEM: %s\n", problems->sentence[i]);
-        for (size_t i = 0; i < r->warnings->n; i++) {
-                const char *sentence = r->warnings->sentence[i];
-                ran_buf_str(b, "WARNING: ");
-                ran_buf_shown(b, sentence, strlen(sentence));
-                ran_buf_char(b, '\n');
-        }
-        if (problems->n == 0)
-                ran_buf_str(b, "ready for training\n");
+        add_sentences(r, "problems", "Problems", c->problems);
+        add_sentences(r, "warnings", "Warnings", c->warnings);
+        report_bool(r, "ok", NULL, ok);
 }

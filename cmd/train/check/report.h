@@ -1,8 +1,8 @@
-/* report.h - the report of --check, gathered once and written twice, for machines and for
- * people. For check.c, check-report.c and the tasks. */
+/* report.h - the report of --check. For check.c and the tasks. */
 #ifndef CMD_TRAIN_CHECK_REPORT_H
 #define CMD_TRAIN_CHECK_REPORT_H
 
+#include "cmd/pages/report.h"
 #include "cmd/train/check/problems.h"
 
 enum { TRAIN_PERCENTILES = 7 };
@@ -34,13 +34,13 @@ struct train_report {
         const struct train_problems *problems, *warnings;
 };
 
-void train_report_json(struct ran_buf *out, const struct train_report *r);
-void train_report_text(struct ran_buf *out, const struct train_report *r);
+void train_report_tree(struct report *r, const struct train_report *c);
 
-/* For the tasks: `,"NAME":{...}` with the count of each label; "  NAME: C", and a line for each
- * label with its share of `all`. */
-void train_check_labels_json(struct ran_buf *out, const char *name, const struct train_summary *s);
-void train_check_labels_text(struct ran_buf *out, const char *name, const struct train_summary *s,
-                             size_t all);
+/* For the tasks: an object with the count of each label and, for people, its share of `all`; the
+ * number of places, and the first TRAIN_LISTED of them. */
+void train_report_labels(struct report *r, const char *name, const char *title,
+                         const struct train_summary *s, size_t all);
+void train_report_places(struct report *r, const char *name, const char *title, size_t n,
+                         const struct train_location *at);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef CMD_TRAIN_READ_TASK_H
 #define CMD_TRAIN_READ_TASK_H
 
+#include "cmd/pages/report.h"
 #include "cmd/train/read/reader.h"
 
 struct train_session;
@@ -55,8 +56,7 @@ struct train_task {
         void (*finish)(const struct train_data *data);
 
         /* Further members and lines for --check about the outputs. */
-        void (*check_json)(struct ran_buf *out, const struct train_summary *s);
-        void (*check_text)(struct ran_buf *out, const struct train_summary *s);
+        void (*check)(struct report *r, const struct train_summary *s);
 
         /* Decides settings from the training data after reading them; and again after reading
          * the development data. Or NULL. */

@@ -23,10 +23,9 @@ struct train_file_options {
         int weights; /* RAN_STORAGE_... */
 };
 
-enum { TRAIN_CHECK_JSON, TRAIN_CHECK_TEXT };
 struct train_mode_options {
         bool check, dry_run;
-        int check_format; /* TRAIN_CHECK_... */
+        int check_format; /* enum train_check_form */
         char *dump_gradients, *model, *replay;
         size_t dump_documents;
         bool find_wrong_labels;

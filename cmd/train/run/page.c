@@ -309,16 +309,6 @@ static void write_model(struct ran_buf *out, const struct ran_buf *text)
         ran_buf_release(&value);
 }
 
-static void write_block(struct ran_buf *out, const char *title, const struct ran_buf *text)
-{
-        if (text->len == 0)
-                return;
-        page_put(out, HTML_HEADING, "%s", title);
-        page_open(out, HTML_WIDE);
-        page_put_text(out, HTML_LINES, text->data, text->len);
-        page_close(out, HTML_WIDE);
-}
-
 /* ---- the page -------------------------------------------------------------------------------- */
 
 /* The figure, in words. */
@@ -360,7 +350,8 @@ void train_page_write(const struct train_page *p, const struct ran_train_job *jo
         write_curves(p, metric, texts, &out);
         write_epochs(p, metric, &out);
         write_times(p, &out);
-        write_block(&out, "Data", &p->data);
+        page_put(&out, HTML_HEADING, "Data");
+        ran_buf_add(&out, p->data.data, p->data.len);
         write_settings(job, &out);
         page_end(&out, NULL);
         cmd_write_file(p->path, &out);

@@ -20,7 +20,7 @@ struct train_page_epochs {
 };
 struct train_page {
         const char *path;    /* of the page */
-        struct ran_buf data; /* the report about the data, as text */
+        struct ran_buf data; /* the report about the data, as a part of the page */
         /* One for the first training, one for the refit. */
         struct train_page_curve curve[2];
         struct train_page_epochs epochs[2];
