@@ -4,124 +4,78 @@
 
 #include <string.h>
 
-/* Without .weight and .bias; % is the layer. parts: ours is a part of theirs, in modernbert. */
+/* clang-format off */
+
+/* Without .weight and .bias; % is the layer. Theirs: of bert and roberta, distilbert, mpnet and
+ * modernbert. parts: ours is a part of theirs, in modernbert. */
 static const struct rule {
-        const char *ours, *theirs[RAN_HF_FAMILIES];
+        const char *ours, *theirs[4];
         size_t part, parts;
         bool pairs;
 } rules[] = {
-#define BOTH(name) [RAN_HF_BERT] = (name), [RAN_HF_ROBERTA] = (name)
-        {"attn_norm",
-         {BOTH("encoder.layer.%.attention.output.LayerNorm"),
-          [RAN_HF_DISTILBERT] = "transformer.layer.%.sa_layer_norm",
-          [RAN_HF_MPNET] = "encoder.layer.%.attention.LayerNorm",
-          [RAN_HF_MODERNBERT] = "layers.%.attn_norm"},
-         0,
-         1,
-         false},
-        {"attn.q",
-         {BOTH("encoder.layer.%.attention.self.query"),
-          [RAN_HF_DISTILBERT] = "transformer.layer.%.attention.q_lin",
-          [RAN_HF_MPNET] = "encoder.layer.%.attention.attn.q",
-          [RAN_HF_MODERNBERT] = "layers.%.attn.Wqkv"},
-         0,
-         3,
-         true},
-        {"attn.k",
-         {BOTH("encoder.layer.%.attention.self.key"),
-          [RAN_HF_DISTILBERT] = "transformer.layer.%.attention.k_lin",
-          [RAN_HF_MPNET] = "encoder.layer.%.attention.attn.k",
-          [RAN_HF_MODERNBERT] = "layers.%.attn.Wqkv"},
-         1,
-         3,
-         true},
-        {"attn.v",
-         {BOTH("encoder.layer.%.attention.self.value"),
-          [RAN_HF_DISTILBERT] = "transformer.layer.%.attention.v_lin",
-          [RAN_HF_MPNET] = "encoder.layer.%.attention.attn.v",
-          [RAN_HF_MODERNBERT] = "layers.%.attn.Wqkv"},
-         2,
-         3,
-         false},
-        {"attn.out",
-         {BOTH("encoder.layer.%.attention.output.dense"),
-          [RAN_HF_DISTILBERT] = "transformer.layer.%.attention.out_lin",
-          [RAN_HF_MPNET] = "encoder.layer.%.attention.attn.o",
-          [RAN_HF_MODERNBERT] = "layers.%.attn.Wo"},
-         0,
-         1,
-         false},
-        {"ffn_norm",
-         {BOTH("encoder.layer.%.output.LayerNorm"),
-          [RAN_HF_DISTILBERT] = "transformer.layer.%.output_layer_norm",
-          [RAN_HF_MPNET] = "encoder.layer.%.output.LayerNorm",
-          [RAN_HF_MODERNBERT] = "layers.%.mlp_norm"},
-         0,
-         1,
-         false},
-        {"ffn.up",
-         {BOTH("encoder.layer.%.intermediate.dense"),
-          [RAN_HF_DISTILBERT] = "transformer.layer.%.ffn.lin1",
-          [RAN_HF_MPNET] = "encoder.layer.%.intermediate.dense",
-          [RAN_HF_MODERNBERT] = "layers.%.mlp.Wi"},
-         0,
-         2,
-         false},
-        {"ffn.gate", {[RAN_HF_MODERNBERT] = "layers.%.mlp.Wi"}, 1, 2, false},
-        {"ffn.down",
-         {BOTH("encoder.layer.%.output.dense"),
-          [RAN_HF_DISTILBERT] = "transformer.layer.%.ffn.lin2",
-          [RAN_HF_MPNET] = "encoder.layer.%.output.dense", [RAN_HF_MODERNBERT] = "layers.%.mlp.Wo"},
-         0,
-         1,
-         false},
-        {"embed_norm",
-         {BOTH("embeddings.LayerNorm"), [RAN_HF_DISTILBERT] = "embeddings.LayerNorm",
-          [RAN_HF_MPNET] = "embeddings.LayerNorm", [RAN_HF_MODERNBERT] = "embeddings.norm"},
-         0,
-         1,
-         false},
-        {"norm", {[RAN_HF_MODERNBERT] = "final_norm"}, 0, 1, false},
-        {"relative", {[RAN_HF_MPNET] = "encoder.relative_attention_bias"}, 0, 1, false},
+        {"attn_norm", {"encoder.layer.%.attention.output.LayerNorm",
+                       "transformer.layer.%.sa_layer_norm", "encoder.layer.%.attention.LayerNorm",
+                       "layers.%.attn_norm"}, 0, 1, false},
+        {"attn.q", {"encoder.layer.%.attention.self.query", "transformer.layer.%.attention.q_lin",
+                    "encoder.layer.%.attention.attn.q", "layers.%.attn.Wqkv"}, 0, 3, true},
+        {"attn.k", {"encoder.layer.%.attention.self.key", "transformer.layer.%.attention.k_lin",
+                    "encoder.layer.%.attention.attn.k", "layers.%.attn.Wqkv"}, 1, 3, true},
+        {"attn.v", {"encoder.layer.%.attention.self.value", "transformer.layer.%.attention.v_lin",
+                    "encoder.layer.%.attention.attn.v", "layers.%.attn.Wqkv"}, 2, 3, false},
+        {"attn.out", {"encoder.layer.%.attention.output.dense",
+                      "transformer.layer.%.attention.out_lin", "encoder.layer.%.attention.attn.o",
+                      "layers.%.attn.Wo"}, 0, 1, false},
+        {"ffn_norm", {"encoder.layer.%.output.LayerNorm", "transformer.layer.%.output_layer_norm",
+                      "encoder.layer.%.output.LayerNorm", "layers.%.mlp_norm"}, 0, 1, false},
+        {"ffn.up", {"encoder.layer.%.intermediate.dense", "transformer.layer.%.ffn.lin1",
+                    "encoder.layer.%.intermediate.dense", "layers.%.mlp.Wi"}, 0, 2, false},
+        {"ffn.gate", {NULL, NULL, NULL, "layers.%.mlp.Wi"}, 1, 2, false},
+        {"ffn.down", {"encoder.layer.%.output.dense", "transformer.layer.%.ffn.lin2",
+                      "encoder.layer.%.output.dense", "layers.%.mlp.Wo"}, 0, 1, false},
+        {"embed_norm", {"embeddings.LayerNorm", "embeddings.LayerNorm", "embeddings.LayerNorm",
+                        "embeddings.norm"}, 0, 1, false},
+        {"norm", {NULL, NULL, NULL, "final_norm"}, 0, 1, false},
+        {"relative", {NULL, NULL, "encoder.relative_attention_bias", NULL}, 0, 1, false},
 };
 
 /* The same for heads: in front of the last layer, its norm, the last layer, and the decoder. */
 static const struct head {
         const char *dense, *norm, *out;
-} classifiers[RAN_HF_FAMILIES] =
-        {
-                [RAN_HF_BERT] = {"pooler.dense", NULL, "classifier"},
-                [RAN_HF_ROBERTA] = {"classifier.dense", NULL, "classifier.out_proj"},
-                [RAN_HF_DISTILBERT] = {"pre_classifier", NULL, "classifier"},
-                [RAN_HF_MPNET] = {"classifier.dense", NULL, "classifier.out_proj"},
-                [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "classifier"},
-},
-  taggers[RAN_HF_FAMILIES] =
-          {
-                  [RAN_HF_BERT] = {NULL, NULL, "classifier"},
-                  [RAN_HF_ROBERTA] = {NULL, NULL, "classifier"},
-                  [RAN_HF_DISTILBERT] = {NULL, NULL, "classifier"},
-                  [RAN_HF_MPNET] = {NULL, NULL, "classifier"},
-                  [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "classifier"},
-},
-  decoders[RAN_HF_FAMILIES] = {
-          [RAN_HF_BERT] = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-                           "cls.predictions"},
-          [RAN_HF_ROBERTA] = {"lm_head.dense", "lm_head.layer_norm", "lm_head"},
-          [RAN_HF_DISTILBERT] = {"vocab_transform", "vocab_layer_norm", "vocab_projector"},
-          [RAN_HF_MPNET] = {"lm_head.dense", "lm_head.layer_norm", "lm_head"},
-          [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "decoder"},
+} classifiers[RAN_HF_FAMILIES] = {
+        [RAN_HF_BERT] = {"pooler.dense", NULL, "classifier"},
+        [RAN_HF_ROBERTA] = {"classifier.dense", NULL, "classifier.out_proj"},
+        [RAN_HF_DISTILBERT] = {"pre_classifier", NULL, "classifier"},
+        [RAN_HF_MPNET] = {"classifier.dense", NULL, "classifier.out_proj"},
+        [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "classifier"},
+}, taggers[RAN_HF_FAMILIES] = {
+        [RAN_HF_BERT] = {NULL, NULL, "classifier"},
+        [RAN_HF_ROBERTA] = {NULL, NULL, "classifier"},
+        [RAN_HF_DISTILBERT] = {NULL, NULL, "classifier"},
+        [RAN_HF_MPNET] = {NULL, NULL, "classifier"},
+        [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "classifier"},
+}, decoders[RAN_HF_FAMILIES] = {
+        [RAN_HF_BERT] = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
+                         "cls.predictions"},
+        [RAN_HF_ROBERTA] = {"lm_head.dense", "lm_head.layer_norm", "lm_head"},
+        [RAN_HF_DISTILBERT] = {"vocab_transform", "vocab_layer_norm", "vocab_projector"},
+        [RAN_HF_MPNET] = {"lm_head.dense", "lm_head.layer_norm", "lm_head"},
+        [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "decoder"},
 };
+
+/* What the names of a family's tensors begin with; and its decoder, whose bias is often there a
+ * second time, under the same name. */
+static const char *const prefixes[RAN_HF_FAMILIES] = {
+        [RAN_HF_BERT] = "bert.", [RAN_HF_ROBERTA] = "roberta.", [RAN_HF_DISTILBERT] = "distilbert.",
+        [RAN_HF_MPNET] = "mpnet.", [RAN_HF_MODERNBERT] = "model.", [RAN_HF_RANNET] = "rannet/"};
+static const char *const decoder_names[RAN_HF_FAMILIES] = {
+        [RAN_HF_BERT] = "cls.predictions.decoder", [RAN_HF_ROBERTA] = "lm_head.decoder",
+        [RAN_HF_DISTILBERT] = "vocab_projector", [RAN_HF_MPNET] = "lm_head.decoder",
+        [RAN_HF_MODERNBERT] = "decoder"};
+
+/* clang-format on */
 
 const char *ran_hf_prefix(const struct ran_hf *f)
 {
-        static const char *const prefixes[RAN_HF_FAMILIES] = {[RAN_HF_BERT] = "bert.",
-                                                              [RAN_HF_ROBERTA] = "roberta.",
-                                                              [RAN_HF_DISTILBERT] = "distilbert.",
-                                                              [RAN_HF_MPNET] = "mpnet.",
-                                                              [RAN_HF_MODERNBERT] = "model.",
-                                                              [RAN_HF_RANNET] = "rannet/"};
-
         return prefixes[f->family];
 }
 
@@ -132,17 +86,9 @@ const char *ran_hf_name_of_embedding(const struct ran_hf *f)
                                                 : "embeddings.word_embeddings.weight";
 }
 
-/* Its bias is often there a second time, under the same name. */
 const char *ran_hf_name_of_decoder(const struct ran_hf *f)
 {
-        static const char *const names[RAN_HF_FAMILIES] = {[RAN_HF_BERT] =
-                                                                   "cls.predictions.decoder",
-                                                           [RAN_HF_ROBERTA] = "lm_head.decoder",
-                                                           [RAN_HF_DISTILBERT] = "vocab_projector",
-                                                           [RAN_HF_MPNET] = "lm_head.decoder",
-                                                           [RAN_HF_MODERNBERT] = "decoder"};
-
-        return names[f->family];
+        return decoder_names[f->family];
 }
 
 /* ---- from one name to another ---------------------------------------------------------------- */
@@ -185,7 +131,8 @@ static void of_layer(const struct ran_hf *f, const char *stem, size_t n, size_t 
                         from->pairs = r->pairs;
                 }
                 if (!bias || has_bias(f, r->ours))
-                        put_name(from, r->theirs[f->family], layer, end);
+                        put_name(from, r->theirs[f->family > RAN_HF_BERT ? f->family - 1 : 0],
+                                 layer, end);
                 return;
         }
 }

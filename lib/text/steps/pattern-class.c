@@ -42,66 +42,21 @@ int ran_class_add(struct ran_classes *all, size_t id, struct class_part part, st
         return RAN_OK;
 }
 
-#define BIT(category) (1 << UTF8PROC_CATEGORY_##category)
-
-static const struct {
-        const char *name;
-        int32_t bits;
-} categories[] = {
-        {"L", BIT(LU) | BIT(LL) | BIT(LT) | BIT(LM) | BIT(LO)},
-        {"Lu", BIT(LU)},
-        {"Ll", BIT(LL)},
-        {"Lt", BIT(LT)},
-        {"Lm", BIT(LM)},
-        {"Lo", BIT(LO)},
-        {"M", BIT(MN) | BIT(MC) | BIT(ME)},
-        {"Mn", BIT(MN)},
-        {"Mc", BIT(MC)},
-        {"Me", BIT(ME)},
-        {"N", BIT(ND) | BIT(NL) | BIT(NO)},
-        {"Nd", BIT(ND)},
-        {"Nl", BIT(NL)},
-        {"No", BIT(NO)},
-        {"P", BIT(PC) | BIT(PD) | BIT(PS) | BIT(PE) | BIT(PI) | BIT(PF) | BIT(PO)},
-        {"Pc", BIT(PC)},
-        {"Pd", BIT(PD)},
-        {"Ps", BIT(PS)},
-        {"Pe", BIT(PE)},
-        {"Pi", BIT(PI)},
-        {"Pf", BIT(PF)},
-        {"Po", BIT(PO)},
-        {"S", BIT(SM) | BIT(SC) | BIT(SK) | BIT(SO)},
-        {"Sm", BIT(SM)},
-        {"Sc", BIT(SC)},
-        {"Sk", BIT(SK)},
-        {"So", BIT(SO)},
-        {"Z", BIT(ZS) | BIT(ZL) | BIT(ZP)},
-        {"Zs", BIT(ZS)},
-        {"Zl", BIT(ZL)},
-        {"Zp", BIT(ZP)},
-        {"C", BIT(CC) | BIT(CF) | BIT(CS) | BIT(CO) | BIT(CN)},
-        {"Cc", BIT(CC)},
-        {"Cf", BIT(CF)},
-        {"Cs", BIT(CS)},
-        {"Co", BIT(CO)},
-        {"Cn", BIT(CN)},
-        {NULL, 0},
-};
-
 int ran_class_category(const char *name, size_t n, struct class_part *part, struct ran_error *err)
 {
-        bool negated = n > 0 && name[0] == '^';
+        /* Of two letters each, in the order of utf8proc_category_t. */
+        static const char names[] = "CnLuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCo";
+        const bool negated = n > 0 && name[0] == '^';
+        const size_t letters = n - negated;
 
-        for (size_t i = 0; categories[i].name != NULL; i++) {
-                if (strlen(categories[i].name) == n - negated &&
-                    memcmp(categories[i].name, name + negated, n - negated) == 0) {
-                        *part = (struct class_part){CLASS_CATEGORIES, negated, categories[i].bits,
-                                                    0};
-                        return RAN_OK;
-                }
-        }
-        return ran_fail(err, RAN_EFORMAT, "the property \\p{%.*s} is not supported",
-                        n < 40 ? (int)n : 40, name);
+        *part = (struct class_part){CLASS_CATEGORIES, negated, 0, 0};
+        for (size_t i = 0; (letters == 1 || letters == 2) && names[2 * i] != '\0'; i++)
+                if (memcmp(names + 2 * i, name + negated, letters) == 0)
+                        part->low |= 1 << i;
+        return part->low != 0
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT, "the property \\p{%.*s} is not supported",
+                                  n < 40 ? (int)n : 40, name);
 }
 
 static bool holds(const struct ran_classes *all, const struct class_part *part, int32_t c)
