@@ -6,7 +6,7 @@
  * then. A merge removes one symbol and adds two pairs at most: the queue takes at most three
  * entries a byte.
  */
-#include "text/bpe.h"
+#include "text/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* decode.c - tokens to text. */
 #include <string.h>
 
-#include "text/words/gpt2.h"
 #include "text/tokenizer.h"
 
 /* Whether English text has no space before a token, by the rules of Hugging Face's WordPiece

@@ -1,6 +1,5 @@
 /* encode-word.c - a word to tokens: each cut fills scratch->part and returns its code. */
 #include "text/tokenizer.h"
-#include "text/words/gpt2.h"
 #include "text/words/unicode.h"
 
 static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, size_t to,

@@ -1,5 +1,5 @@
 /* pairs.c - numbered pairs in a hash table. */
-#include "text/pairs.h"
+#include "text/tokenizer.h"
 #include "base/string-table.h"
 
 #include <stdlib.h>

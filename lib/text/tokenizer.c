@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/words/gpt2.h"
 #include "text/words/unicode.h"
 
 const char *const ran_tokenizer_reserved[RAN_RESERVED] = {

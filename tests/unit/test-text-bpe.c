@@ -7,7 +7,6 @@
 #include "dice.h"
 #include "ran.h"
 #include "test.h"
-#include "text/words/gpt2.h"
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 #include "vocabulary.h"

@@ -8,9 +8,8 @@
 #include "dice.h"
 #include "ran.h"
 #include "test.h"
-#include "text/pairs.h"
-#include "base/string-table.h"
 #include "text/tokenizer.h"
+#include "base/string-table.h"
 #include "text/words/unicode.h"
 #include "vocabulary.h"
 

@@ -8,8 +8,6 @@
 
 #include "ran.h"
 #include "test.h"
-#include "text/steps/charsmap.h"
-#include "text/steps/pattern.h"
 #include "text/tokenizer.h"
 #include "vocabulary.h"
 

@@ -5,9 +5,8 @@
 
 #include "ran.h"
 #include "test.h"
-#include "text/words/normalizer.h"
-#include "text/words/unicode.h"
 #include "text/words/words.h"
+#include "text/words/unicode.h"
 
 /* ---- normalisation -------------------------------------------------------------------------- */
 

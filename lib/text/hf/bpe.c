@@ -2,7 +2,6 @@
  * merges, and switches that change them. */
 #include <string.h>
 
-#include "text/words/gpt2.h"
 #include "text/hf/hf.h"
 
 /* Refuses switches that GPT-2's BPE lacks and that would split words differently. */

@@ -3,7 +3,7 @@
 #define RAN_TEXT_HF_H
 
 #include "base/cjson.h"
-#include "text/words/normalizer.h"
+#include "text/words/words.h"
 #include "text/hf/text.h"
 #include "text/tokenizer.h"
 #include "ran/record.h"

@@ -1,6 +1,5 @@
 /* bpe-learn.c - learning byte pairs: the 256 bytes; merges.c adds the merges. */
 #include "text/learn/counter.h"
-#include "text/words/gpt2.h"
 #include "text/words/unicode.h"
 
 static size_t spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)

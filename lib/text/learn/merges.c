@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "text/learn/counter.h"
-#include "text/pairs.h"
+#include "text/tokenizer.h"
 
 #define NONE PAIRS_NONE
 

@@ -1,7 +1,7 @@
 /* fold.c - what two names that look alike have in common. */
 #include "base/error.h"
 #include "ran/text.h"
-#include "text/words/normalizer.h"
+#include "text/words/words.h"
 #include "text/words/unicode.h"
 
 #include <stdlib.h>

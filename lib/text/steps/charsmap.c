@@ -4,7 +4,7 @@
  * by NUL; all numbers are little endian. A unit of the trie has an offset to where its children
  * are, and the label that a child must have; a child at offset 0 holds the place of a text.
  */
-#include "text/steps/charsmap.h"
+#include "text/steps/steps.h"
 
 #include <endian.h>
 #include <stdlib.h>

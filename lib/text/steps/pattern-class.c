@@ -1,6 +1,6 @@
 /* pattern-class.c - classes of characters in regular expressions. The properties are those of
  * Oniguruma, which the library of Hugging Face uses; the data is libutf8proc's. */
-#include "text/steps/pattern-class.h"
+#include "text/steps/pattern-code.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* pattern.c - searches for regular expressions. */
-#include "text/steps/pattern.h"
+#include "text/steps/steps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "text/words/gpt2.h"
+#include "text/words/words.h"
 #include "text/steps/steps.h"
 #include "text/words/unicode.h"
 

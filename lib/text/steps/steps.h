@@ -8,10 +8,94 @@
 #ifndef RAN_TEXT_STEPS_H
 #define RAN_TEXT_STEPS_H
 
-#include "text/steps/charsmap.h"
-#include "text/words/normalizer.h"
-#include "text/steps/pattern.h"
+#include "base/string-table.h"
 #include "text/words/words.h"
+
+/* ---- SentencePiece's map of characters (charsmap.c) ------------------------------------------ */
+
+/* The precompiled map of characters of SentencePiece: a trie of texts ("double
+ * array") and what each becomes. It comes from a file and is not trusted. */
+
+struct ran_charsmap;
+/* From base64. NULL: RAN_EFORMAT, RAN_ENOMEM. */
+struct ran_charsmap *ran_charsmap_new(const char *base64, size_t n, struct ran_error *err);
+void ran_charsmap_free(struct ran_charsmap *m);
+/* Replaces what is in the map, as the library of Hugging Face does: a cluster of characters
+ * (grapheme) of less than six bytes as a whole, else each character by itself. Ranges are the
+ * library's (see ran_glyphs_settle). *changed: whether anything was; if not, `out` is not filled.
+ */
+int ran_charsmap_apply(const struct ran_charsmap *m, struct ran_glyphs *out,
+                       const struct ran_glyphs *in, bool *changed, struct ran_error *err);
+
+/* ---- regular expressions (pattern.c) --------------------------------------------------------- */
+
+/* The regular expressions that occur in a tokenizer.json, over the characters of a
+ * text: alternatives, groups, classes, repetition, and a look at one character ahead. Of the
+ * matches at a place the first in the order of the expression counts, as in Perl and Oniguruma.
+ * Searching takes time linear in the text, whatever the expression: all ways to match are followed
+ * at once (R. Cox, "Regular expression matching: the virtual machine approach"). */
+
+struct ran_pattern;
+/* literal: the text itself. NULL: RAN_EFORMAT for what is not supported, and for an expression that
+ * matches an empty text; RAN_ENOMEM. */
+struct ran_pattern *ran_pattern_new(const char *text, size_t n, bool literal,
+                                    struct ran_error *err);
+void ran_pattern_free(struct ran_pattern *p);
+
+/* Scratch memory of a search. Zero-initialise. */
+struct ran_pattern_scratch {
+        struct pattern_thread *thread; /* two lists of them */
+        uint64_t *seen;                /* the place at which an instruction was last reached */
+        uint32_t *stack;
+        size_t thread_cap, seen_cap, stack_cap;
+};
+void ran_pattern_scratch_release(struct ran_pattern_scratch *s);
+
+/* Finds the first match in well-formed UTF-8 at or after byte `from`; *begin = n if there is none.
+ * RAN_ENOMEM. */
+int ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, size_t from,
+                     struct ran_pattern_scratch *s, size_t *begin, size_t *end,
+                     struct ran_error *err);
+
+/* ---- the model Unigram (unigram.c) ----------------------------------------------------------- */
+
+/* The model Unigram of SentencePiece: each token has a score, and a word becomes the
+ * tokens with the largest sum. */
+
+struct ran_unigram {
+        double *score; /* (n) of the tokens by id */
+        size_t n;
+        double unknown;     /* the score of a character without a token */
+        bool bytes;         /* unknown text becomes tokens of bytes, if all of them are there */
+        uint32_t byte[256]; /* these, or RAN_NO_ID */
+
+        /* The tokens as a trie. Nodes are in order of depth, so that the children of one are next
+         * to each other, and behind those of the one before it. */
+        uint32_t *first;      /* (nodes + 1) the first child of each */
+        unsigned char *label; /* (nodes) the byte that leads to it */
+        uint32_t *token;      /* (nodes) the token that ends there, or RAN_NO_ID */
+        size_t nodes, first_cap, label_cap, token_cap;
+};
+void ran_unigram_release(struct ran_unigram *u);
+/* After n and the scores are set: makes the trie of tokens 0 to n - 1. RAN_EFORMAT, RAN_ENOMEM. */
+int ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens,
+                        struct ran_error *err);
+
+/* Scratch memory of ran_unigram_cut. Zero-initialise. */
+struct ran_unigram_scratch {
+        struct unigram_end *end;
+        struct ran_word_part *part; /* the result */
+        size_t end_cap, part_cap, parts;
+};
+void ran_unigram_scratch_release(struct ran_unigram_scratch *s);
+
+/* Splits a word of n bytes of UTF-8, `chars` characters, into s->part; unk: the token of unknown
+ * text. Time is linear in n for tokens of limited length. RAN_ENOMEM. */
+int ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *tokens,
+                    uint32_t unk, const char *word, size_t n, size_t chars,
+                    struct ran_unigram_scratch *s, struct ran_error *err);
+
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* What happens to the text that a split finds. */
 enum ran_behavior {

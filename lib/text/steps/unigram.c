@@ -1,7 +1,7 @@
 /* unigram.c - the model Unigram: the best way to split a word, by dynamic programming (Viterbi)
  * from left to right. As in the library of Hugging Face: the first of several best ways counts,
  * sums are made from the left, unknown characters next to each other are one token. */
-#include "text/steps/unigram.h"
+#include "text/steps/steps.h"
 
 #include <endian.h>
 #include <stdlib.h>

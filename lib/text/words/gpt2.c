@@ -1,5 +1,5 @@
 /* gpt2.c - words and bytes of GPT-2. */
-#include "text/words/gpt2.h"
+#include "text/words/words.h"
 
 #include <string.h>
 #include <utf8proc.h>

@@ -1,5 +1,5 @@
 /* normalizer.c - the steps of normalisation. */
-#include "text/words/normalizer.h"
+#include "text/words/words.h"
 
 #include <stdlib.h>
 #include <string.h>

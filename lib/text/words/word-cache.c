@@ -1,5 +1,5 @@
 /* word-cache.c - a small table of words, in sets of two: a new word replaces the older one. */
-#include "text/words/word-cache.h"
+#include "text/words/words.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/words/gpt2.h"
 #include "text/words/unicode.h"
 
 enum byte_class {

@@ -1,20 +1,177 @@
 /* words.h - the words of a text: normalised, and split at white space, punctuation and ideographs.
  *
  * There are two paths. Words of plain ASCII, the bulk of most texts, go through two tables of 256
- * entries; every other stretch, up to the next white space, goes through the steps of normalizer.h.
+ * entries; every other stretch, up to the next white space, goes through the steps of normalisation.
  * The tables come from sending each byte through those steps, so the two paths agree. They may
  * alternate before any ASCII character that normalisation keeps: none joins it with the text before
  * it.
  *
  * For byte pairs no part of a text is lost: its words are those of GPT-2, which include the white
- * space (gpt2.h), or all of it is one word; then the text is normalised as a whole or not at all.
+ * space, or all of it is one word; then the text is normalised as a whole or not at all.
  * The same holds for pairs of characters, whose words include the spaces before them. */
 #ifndef RAN_TEXT_WORDS_H
 #define RAN_TEXT_WORDS_H
 
 #include "ran/text.h"
-#include "text/words/word-cache.h"
-#include "text/words/normalizer.h"
+
+/* ---- words and bytes of GPT-2 (gpt2.c) ------------------------------------------------------- */
+
+/* GPT-2's steps before merging: it splits text into words and represents each byte by a
+ * printable character, as vocabularies of byte pairs do. Later models split words differently. */
+
+/* The length of the first word of a text of n > 0 bytes, in bytes and in *chars; the words together
+ * are the text. 0 if it does not begin with valid UTF-8. */
+size_t ran_gpt2_word(const char *text, size_t n, size_t *chars);
+/* The same as GPT-4, Llama 3 and Qwen split words, with at most `digits` digits in one. */
+size_t ran_gpt4_word(const char *text, size_t n, size_t digits, size_t *chars);
+/* The length of the digits (numbers of any kind) at the start of a text, `most` at most, in bytes
+ * and in *chars; and the number of bytes before the first digit. */
+size_t ran_gpt2_digits(const char *text, size_t n, size_t most, size_t *chars);
+size_t ran_gpt2_until_digit(const char *text, size_t n);
+
+/* The character for a byte, and the byte of a character, or -1. */
+int32_t ran_gpt2_char(unsigned char byte);
+int ran_gpt2_byte(int32_t c);
+/* Appends the bytes of a token (valid UTF-8) to out, which may be NULL. False, without
+ * appending, if one of its characters represents no byte. */
+bool ran_gpt2_bytes(const char *token, size_t n, struct ran_buf *out);
+/* Whether the byte can occur in UTF-8. */
+bool ran_gpt2_byte_occurs(unsigned char byte);
+
+/* ---- recent words (word-cache.c) ------------------------------------------------------------- */
+
+/* Recently encoded words and their tokens, because most words of a text recur. A
+ * hit equals the result of encoding the word. */
+
+/* A token of a word, from its characters [from, to), which may be none. */
+struct ran_word_part {
+        uint32_t id, from, to;
+};
+
+enum {
+        WORD_CACHE_KEY = 3,
+        WORD_CACHE_BYTES = 8 * WORD_CACHE_KEY, /* maximum length of a word, */
+        WORD_CACHE_PARTS = 6, /* and of its tokens: an entry fits into a cache line */
+};
+
+struct ran_cached_word {
+        uint64_t key[WORD_CACHE_KEY];
+        unsigned char n; /* bytes of the word; 0: empty entry */
+        unsigned char parts;
+        uint32_t id[WORD_CACHE_PARTS];
+        unsigned char from[WORD_CACHE_PARTS], to[WORD_CACHE_PARTS];
+};
+
+/* Zero-initialise. */
+struct ran_word_cache {
+        uint64_t vocab; /* serial of the vocabulary; 0: none */
+        void *memory;
+        struct ran_cached_word *set; /* pairs of words */
+        unsigned sets_log2;
+        size_t kept; /* misses since it grew */
+};
+void ran_word_cache_release(struct ran_word_cache *k);
+/* Call it before encoding with a vocabulary: empties the cache if it is of another one. */
+int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_error *err);
+
+/* Packs a word of n <= WORD_CACHE_BYTES bytes into numbers, low byte first, padded with zeros:
+ * together with n they identify it. */
+void ran_word_cache_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n);
+/* The entry for that key and n > 0 bytes; NULL on a miss, with *set for ran_word_cache_keep. The
+ * table grows with the number of misses. */
+const struct ran_cached_word *ran_word_cache_find(struct ran_word_cache *k,
+                                                  const uint64_t key[WORD_CACHE_KEY], size_t n,
+                                                  struct ran_cached_word **set);
+/* Asks for the memory that ran_word_cache_find will look at: the table is larger than most caches
+ * of a processor. */
+void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WORD_CACHE_KEY],
+                          size_t n);
+/* Stores a word after a miss, unless it has too many tokens. */
+void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
+                         const struct ran_word_part *part, size_t parts);
+
+/* ---- normalisation (normalizer.c) ------------------------------------------------------------ */
+
+/* Normalisation of a stretch of text, step by step; each character keeps its range
+ * in the original.
+ *
+ * The steps are those of Hugging Face's normalizers, so that each list of steps can be written
+ * as a tokenizer.json and most documents can be read as a list of steps. None of them joins
+ * ASCII white space with other characters (some turn it into other white space), so a text may
+ * be normalised in stretches that end there. */
+
+enum ran_normalizer_step {
+        NORMAL_EOL,         /* a line feed becomes the word `eol`, between spaces */
+        NORMAL_CLEAN,       /* no Cc, Cf, Co, U+FFFD; white space becomes a space */
+        NORMAL_CLEAN_CC_CF, /* no Cc, Cf, U+FFFD but tab, line feed and carriage return */
+        NORMAL_CJK,         /* spaces around CJK ideographs */
+        NORMAL_NFC,
+        NORMAL_NFD,
+        NORMAL_NFKC,
+        NORMAL_NFKD,
+        NORMAL_STRIP_NONSPACING, /* no Mn */
+        NORMAL_STRIP_MARKS,      /* no Mn, Mc, Me */
+        NORMAL_LOWERCASE,        /* each character by itself: no final sigma */
+        NORMAL_STRIP_LEFT,       /* no white space at the start; for whole texts only */
+        NORMAL_STRIP_RIGHT,      /* the same at the end */
+};
+
+enum {
+        NORMAL_STEPS_MAX = 32,
+        NORMAL_EOL_MOST = 100, /* bytes; each line feed becomes so many */
+};
+
+struct ran_normalizer {
+        enum ran_normalizer_step step[NORMAL_STEPS_MAX];
+        size_t n;
+        char *eol;  /* for NORMAL_EOL */
+        bool exact; /* ranges as in the library of Hugging Face, see ran_glyphs_step */
+};
+
+/* Adds a step. RAN_EFORMAT if there are too many. */
+int ran_normalizer_add(struct ran_normalizer *z, enum ran_normalizer_step step,
+                       struct ran_error *err);
+
+/* Adds NORMAL_EOL with a copy of the n bytes at word; the caller frees z->eol. RAN_EFORMAT if n is
+ * too large. */
+int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
+                           struct ran_error *err);
+
+/* A character, and its code points [begin, end) in the stretch. Marks moved into canonical order
+ * keep theirs, so begin may decrease from glyph to glyph. */
+struct ran_glyph {
+        int32_t c;
+        uint32_t begin, end;
+};
+struct ran_glyphs {
+        struct ran_glyph *at;
+        size_t n, cap;
+};
+void ran_glyphs_release(struct ran_glyphs *g);
+/* Makes room for `more` glyphs behind those in g. */
+int ran_glyphs_reserve(struct ran_glyphs *g, size_t more, struct ran_error *err);
+/* Reads the n bytes at text as glyphs. RAN_EFORMAT for invalid UTF-8. */
+int ran_glyphs_read(struct ran_glyphs *out, const char *text, size_t n, struct ran_error *err);
+
+/* Applies one step, but NORMAL_EOL, to `in`, which may change; `out` is replaced. exact: where
+ * characters compose or marks change places, ranges are those of the library of Hugging Face: the
+ * characters that come out take the ranges of those that went in, one by one, and a character
+ * composed of several has the range of the first. */
+int ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs *out,
+                    struct ran_glyphs *in, struct ran_error *err);
+
+/* How the library describes a change: glyph i of `out` has a number in `begin`, as int32_t: > 0, it
+ * is new, and shares the range of the character before it; otherwise it replaces a character of
+ * `in`, and as many more as the number is below 0 are removed behind it. Sets the ranges. */
+void ran_glyphs_settle(struct ran_glyphs *out, const struct ran_glyphs *in);
+
+/* Normalises the n bytes at text into *out, with *spare as scratch; *points becomes the number
+ * of code points read. RAN_EFORMAT for invalid UTF-8. Time is linear in n. */
+int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_t n,
+                         struct ran_glyphs *out, struct ran_glyphs *spare, size_t *points,
+                         struct ran_error *err);
+
+/* ---- words ----------------------------------------------------------------------------------- */
 
 enum {
         WORDS_SHORT = 64,     /* longer words take the general path */
