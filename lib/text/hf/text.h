@@ -10,9 +10,7 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
 const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t,
                                                     struct ran_error *err);
 
-/* write.c: fills json and quoted. read.c and vocab-txt.c: the two kinds of files. */
-int ran_tokenizer_write(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
-                        struct ran_error *err);
+/* read.c and vocab-txt.c: the two kinds of files. */
 /* exact: as an encoder needs it, also where the rules would do otherwise. later: see above. */
 struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
                                               struct ran_error *err);

@@ -6,26 +6,11 @@
 #include "record/json.h"
 #include "text/hf/hf.h"
 
-struct scores {
-        double *at;
-        size_t n, cap;
-};
-
-static int add_score(struct scores *s, double score, struct ran_error *err)
-{
-        double *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof *at, err);
-
-        if (at == NULL)
-                return RAN_ENOMEM;
-        s->at = at;
-        at[s->n++] = score;
-        return RAN_OK;
-}
-
 /* One ["token", score]. */
-static int read_entry(struct ran_tokenizer *t, const char *json, struct ran_span entry,
-                      struct scores *scores, struct ran_buf *text, struct ran_error *err)
+static int read_entry(struct ran_tokenizer *t, const char *json, struct ran_span entry, size_t *cap,
+                      struct ran_buf *text, struct ran_error *err)
 {
+        struct ran_unigram *u = &t->unigram;
         struct ran_span token, score, none;
         size_t pos = 0;
         char first = '0', second = '0', third;
@@ -39,23 +24,28 @@ static int read_entry(struct ran_tokenizer *t, const char *json, struct ran_span
                 return ran_fail(err, RAN_EFORMAT,
                                 "entry %zu of the vocabulary of Unigram is not a token and its "
                                 "score",
-                                scores->n + 1);
+                                u->n + 1);
         text->len = 0;
         RAN_TRY(ran_json_decode(json, token, text, err));
         if (text->failed)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
         RAN_TRY(ran_tokenizer_add(t, text->data != NULL ? text->data : "", text->len, err));
-        return add_score(scores, value, err);
+        double *grown = ran_grow(u->score, cap, u->n + 1, sizeof *grown, err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        u->score = grown;
+        grown[u->n++] = value;
+        return RAN_OK;
 }
 
 static int read_vocab(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
-                      struct scores *scores, struct ran_error *err)
+                      struct ran_error *err)
 {
         enum { ENTRY = 24 }; /* bytes of a usual one: a guess, so that the table grows once */
         const struct ran_span vocab = lists->vocab;
         struct ran_buf text = {0};
         struct ran_span entry;
-        size_t pos = 0;
+        size_t pos = 0, cap = 0;
         char type;
         int rc = ran_string_table_reserve(&t->tokens, (vocab.end - vocab.begin) / ENTRY, err);
 
@@ -63,47 +53,38 @@ static int read_vocab(struct ran_tokenizer *t, const struct ran_hf_lists *lists,
                 if (type != 'a')
                         rc = ran_fail(err, RAN_EFORMAT,
                                       "entry %zu of the vocabulary of Unigram is not a list",
-                                      scores->n + 1);
+                                      t->unigram.n + 1);
                 else
-                        rc = read_entry(t, lists->json, entry, scores, &text, err);
+                        rc = read_entry(t, lists->json, entry, &cap, &text, err);
         }
         ran_buf_release(&text);
         return rc;
-}
-
-static void find_bytes(struct ran_tokenizer *t)
-{
-        for (unsigned i = 0; i < 256; i++) {
-                char token[TOKENIZER_BYTE_LENGTH + 1];
-                snprintf(token, sizeof token, TOKENIZER_BYTE, i);
-                t->unigram.byte[i] = RAN_NO_ID;
-                if (!ran_tokenizer_find(t, token, TOKENIZER_BYTE_LENGTH, &t->unigram.byte[i]) ||
-                    t->unigram.byte[i] >= t->unigram.n)
-                        t->unigram.byte[i] = RAN_NO_ID;
-        }
 }
 
 int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *document,
                         struct ran_error *err)
 {
         const cJSON *model = ran_cjson_member(document, "model");
-        struct scores scores = {0};
+        struct ran_unigram *u = &t->unigram;
         size_t unk;
 
         if (lists->vocab.end == 0 || lists->json[lists->vocab.begin] != '[')
                 return ran_fail(err, RAN_EFORMAT, "the model Unigram has no list 'vocab'");
-        int rc = read_vocab(t, lists, &scores, err);
-        t->unigram.score = scores.at;
-        t->unigram.n = scores.n;
-        RAN_TRY(rc);
-        t->most = (uint32_t)scores.n;
-        if (!ran_cjson_whole(ran_cjson_member(model, "unk_id"), 0, (double)scores.n - 1, &unk))
+        RAN_TRY(read_vocab(t, lists, err));
+        t->most = (uint32_t)u->n;
+        if (!ran_cjson_whole(ran_cjson_member(model, "unk_id"), 0, (double)u->n - 1, &unk))
                 return ran_fail(err, RAN_EFORMAT,
                                 "'unk_id' of the model Unigram is not the id of a token: unknown "
                                 "text would have no token");
         t->unk = (uint32_t)unk;
-        RAN_TRY(ran_cjson_bool(model, "byte_fallback", false, &t->unigram.bytes, err));
-        find_bytes(t);
+        RAN_TRY(ran_cjson_bool(model, "byte_fallback", false, &u->bytes, err));
+        for (unsigned i = 0; i < 256; i++) {
+                char token[TOKENIZER_BYTE_LENGTH + 1];
+                snprintf(token, sizeof token, TOKENIZER_BYTE, i);
+                if (!ran_tokenizer_find(t, token, TOKENIZER_BYTE_LENGTH, &u->byte[i]) ||
+                    u->byte[i] >= u->n)
+                        u->byte[i] = RAN_NO_ID;
+        }
         lists->vocab = (struct ran_span){0, 0};
         return ran_hf_read_added(t, ran_cjson_member(document, "added_tokens"), err);
 }

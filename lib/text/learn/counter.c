@@ -320,21 +320,6 @@ static int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, str
 
 /* ---- a tokeniser ---------------------------------------------------------------------------- */
 
-static int learn_tokens(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
-{
-        switch (t->type) {
-        case TOKENIZER_WORD:
-                return learn_words(c, t, err);
-        case TOKENIZER_WORDPIECE:
-                return ran_learn_wordpiece(c, t, err);
-        case TOKENIZER_BPE:
-                return ran_learn_bpe(c, t, err);
-        case TOKENIZER_UNIGRAM: /* is not learned */
-                break;
-        }
-        return RAN_EINVAL; /* not reached */
-}
-
 static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         const char *eol = c->settings.eol_token;
@@ -348,7 +333,12 @@ static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ra
         RAN_TRY(ran_tokenizer_add_reserved(t, err));
         if (eol != NULL)
                 RAN_TRY(ran_tokenizer_add(t, eol, strlen(eol), err));
-        RAN_TRY(learn_tokens(c, t, err));
+        if (t->type == TOKENIZER_WORD) {
+                RAN_TRY(learn_words(c, t, err));
+        } else {
+                RAN_TRY(ran_learn_units(c, t, err));
+                RAN_TRY(ran_learn_merges(c, t, err));
+        }
         return ran_tokenizer_finish(t, unk, err);
 }
 

@@ -19,19 +19,13 @@ struct ran_counter {
  * frees it. */
 uint32_t *ran_counter_order(const struct ran_counter *c, struct ran_error *err);
 
-/* Each adds tokens to t, which has the reserved ones, up to settings.vocab_size; RAN_EINVAL without
- * words. */
-int ran_learn_wordpiece(const struct ran_counter *c, struct ran_tokenizer *t,
-                        struct ran_error *err);
-int ran_learn_bpe(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
-/* Adds the single characters that a WordPiece vocabulary starts from. */
-int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
-
-/* Writes the smallest units of a word to row, which has room for n, and returns their number; 0 if
- * the word cannot be written in them. */
-typedef size_t spell_fn(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row);
+/* Adds the smallest units of subwords to t, which has the reserved tokens, up to
+ * settings.vocab_size: bytes, or characters. RAN_EINVAL without room for one. */
+int ran_learn_units(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
+/* Writes the units of a word to row, which has room for n, and returns their number; 0 if the word
+ * cannot be written in them. */
+size_t ran_learn_spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row);
 /* Merges frequent pairs of units of the counted words into new tokens. */
-int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
-                     struct ran_error *err);
+int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
 
 #endif

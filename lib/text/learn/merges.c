@@ -289,7 +289,7 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 /* Splits each word into a row of units. Words that cannot be split are ignored. */
-static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err)
+static int spell_words(struct learner *l, struct ran_error *err)
 {
         const struct ran_string_table *words = &l->counter->words;
 
@@ -303,7 +303,7 @@ static int spell_words(struct learner *l, spell_fn *spell, struct ran_error *err
                 size_t n;
                 const char *word = ran_string_table_get(words, (uint32_t)i, &n);
                 l->begin[i] = end;
-                l->length[i] = (uint32_t)spell(l->t, word, n, l->row + end);
+                l->length[i] = (uint32_t)ran_learn_spell(l->t, word, n, l->row + end);
                 end += l->length[i];
         }
         return RAN_OK;
@@ -320,11 +320,10 @@ static int count_pairs(struct learner *l, struct ran_error *err)
         return restore_heap(l, err);
 }
 
-int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, spell_fn *spell,
-                     struct ran_error *err)
+int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         struct learner l = {.counter = c, .t = t, .free = NONE};
-        int code = spell_words(&l, spell, err);
+        int code = spell_words(&l, err);
 
         if (code == RAN_OK)
                 code = count_pairs(&l, err);

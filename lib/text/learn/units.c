@@ -1,9 +1,12 @@
-/* alphabet.c - the initial alphabet of a WordPiece vocabulary. */
+/* units.c - the smallest units that subwords are learned from: bytes, or the most frequent
+ * characters, each as it begins a word and as it continues one. merges.c adds the merges. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "text/learn/counter.h"
 #include "text/words/unicode.h"
+
+/* ---- characters ------------------------------------------------------------------------------ */
 
 struct letter {
         uint64_t count;
@@ -118,8 +121,10 @@ static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struc
         return RAN_OK;
 }
 
-int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+static int learn_characters(const struct ran_counter *c, struct ran_tokenizer *t,
+                            struct ran_error *err)
 {
+        const size_t before = t->tokens.n;
         struct alphabet all = {0};
         int code = count_letters(c, &all, err);
 
@@ -127,5 +132,53 @@ int ran_learn_alphabet(const struct ran_counter *c, struct ran_tokenizer *t, str
                 code = add_alphabet(c, &all, t, err);
         ran_string_table_release(&all.names);
         free(all.letter);
+        if (code == RAN_OK && t->tokens.n == before)
+                return ran_fail(err, RAN_EINVAL,
+                                "a vocabulary of %zu tokens has no room for a single character",
+                                c->settings.vocab_size);
         return code;
+}
+
+/* The letters of a word as tokens; none if a letter is not a token. */
+static size_t spell_characters(const struct ran_tokenizer *t, const char *word, size_t n,
+                               uint32_t *row)
+{
+        size_t length = 0;
+
+        for (size_t pos = 0, size; pos < n; pos += size) {
+                size_t head = pos > 0 ? t->prefix_n : 0;
+                uint64_t hash = pos > 0 ? t->prefix_hash : ran_string_table_seed;
+                size = ran_unicode_length(word + pos, n - pos);
+                uint32_t id = ran_string_table_find(&t->tokens,
+                                                    ran_string_table_hash(hash, word + pos, size),
+                                                    t->prefix, head, word + pos, size);
+                if (id == RAN_STRING_TABLE_NONE)
+                        return 0;
+                row[length++] = id;
+        }
+        return length;
+}
+
+/* ---- either ---------------------------------------------------------------------------------- */
+
+/* Bytes are in the order of the characters that represent them. */
+int ran_learn_units(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+{
+        if (t->type == TOKENIZER_WORDPIECE)
+                return learn_characters(c, t, err);
+        for (int32_t i = 0; i < 0x200; i++) {
+                char token[4];
+                if (ran_gpt2_byte(i) >= 0)
+                        RAN_TRY(ran_tokenizer_add(t, token, ran_unicode_put(token, i), err));
+        }
+        return ran_tokenizer_find_bytes(t, err);
+}
+
+size_t ran_learn_spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)
+{
+        if (t->type == TOKENIZER_WORDPIECE)
+                return spell_characters(t, word, n, row);
+        for (size_t i = 0; i < n; i++)
+                row[i] = t->bpe.byte[(unsigned char)word[i]];
+        return n;
 }
