@@ -8,7 +8,7 @@
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
-#include "cmd/pages/table.h"
+#include "cmd/pages/report.h"
 
 enum { LEVELS = 9, LISTED = 30 };
 
@@ -70,8 +70,8 @@ static void write_text(const struct attnmask_scratch *s, struct token_text *x, s
 }
 
 /* A row about token t. */
-static void write_value(struct page_table *table, size_t t, const struct token_part *part,
-                        double value, double most)
+static void add_value(struct report *r, size_t t, const struct token_part *part, double value,
+                      double most)
 {
         const enum page_element kind = value < 0 ? HTML_AGAINST : HTML_FOR;
         struct ran_buf number = {0}, bar = {0};
@@ -80,8 +80,13 @@ static void write_value(struct page_table *table, size_t t, const struct token_p
         page_open(&bar, kind);
         page_bar(&bar, fabs(value) / fabs(most));
         page_close(&bar, kind);
-        page_row(table, CELL_FIGURE((double)t, 0), CELL_NAMED(part->text, part->n),
-                 CELL_AMOUNT(&number), CELL_MARKUP(&bar));
+        report_begin(r, REPORT_OBJECT, NULL, "");
+        report_count(r, NULL, "token", t);
+        report_bytes(r, REPORT_TEXT, NULL, "text", part->text, part->n);
+        report_bytes(r, REPORT_AMOUNT, NULL, "value", number.data, number.len);
+        report_html(r, "", &bar);
+        report_end(r);
+        ran_buf_release(&number);
 }
 
 /* The tokens with the largest values, found one after another. */
@@ -90,6 +95,7 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
 {
         size_t at[LISTED], n = 0, L = s->reading.tokens.L;
         struct token_part part;
+        struct report r = {0};
 
         for (size_t t = 0; t < L; t++) {
                 size_t i;
@@ -102,14 +108,15 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
                         at[i] = at[i - 1];
                 at[i] = t;
         }
-        page_put(&out->buf, HTML_HEADING, "Largest");
-        struct page_table table = page_table_begin(&out->buf, PAGE_PLAIN, "#token|text|#value|");
+        report_begin(&r, REPORT_LIST, NULL, "Largest");
         for (size_t i = 0; i < n; i++) {
                 x->at = 0; /* its own text only */
                 token_text_next(x, at[i], &part);
-                write_value(&table, at[i], &part, s->value[at[i]], s->value[at[0]]);
+                add_value(&r, at[i], &part, s->value[at[i]], s->value[at[0]]);
         }
-        page_table_end(&table);
+        report_end(&r);
+        report_page(&r, &out->buf);
+        report_release(&r);
         x->at = 0;
 }
 

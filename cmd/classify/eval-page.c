@@ -7,7 +7,6 @@
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
-#include "cmd/pages/style.h"
 
 /* WORST: errors shown; EXCERPT: bytes of their texts. */
 enum { WORST = 50, EXCERPT = 1500 };
@@ -150,5 +149,5 @@ void classify_eval_page_write(struct classify_eval_page *p, const struct classif
                                          "threshold get none.",
                                &out->buf);
         page_worst_write(&p->worst, "Worst errors", p->errors, "documents with an error", out);
-        page_end(&out->buf, page_documents_script);
+        page_end(&out->buf, NULL);
 }

@@ -16,8 +16,6 @@
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
-#include "cmd/pages/style.h"
-#include "cmd/pages/table.h"
 #include "cmd/content/labels.h"
 #include "cmd/content/shown.h"
 
@@ -145,8 +143,9 @@ static void add_bars(struct ran_buf *out, const struct page *page, struct page_s
         const struct classifier *c = &page->classifier;
         size_t asked = page->classifier.options->top, bars = asked > 0 ? asked : BARS;
 
+        struct report r = {0};
+
         memset(s->used, 0, c->C * sizeof *s->used);
-        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
         for (size_t k = 0; k < bars && k < c->C; k++) {
                 size_t most = SIZE_MAX;
 
@@ -154,10 +153,10 @@ static void add_bars(struct ran_buf *out, const struct page *page, struct page_s
                         if (!s->used[i] && (most == SIZE_MAX || p[i] > p[most]))
                                 most = i;
                 s->used[most] = true;
-                page_row(&t, CELL_NAME(ran_model_label(c->model, most)), CELL_BAR((double)p[most]),
-                         CELL_PERCENT((double)p[most], 1));
+                report_bar(&r, NULL, ran_model_label(c->model, most), (double)p[most]);
         }
-        page_table_end(&t);
+        report_page(&r, out);
+        report_release(&r);
 }
 
 /* ---- its text -------------------------------------------------------------------------------- */
@@ -290,13 +289,13 @@ static void count(struct page *page, const float *p, size_t best)
         atomic_fetch_add(&page->bins[bin < BINS ? bin : BINS - 1], 1);
 }
 
-static void add_row(struct ran_buf *out, const struct page *page, const float *p, size_t best)
+static void add_row(struct report *row, const struct page *page, const float *p, size_t best)
 {
         struct ran_buf labels = {0};
 
         add_labels(&labels, &page->classifier, p, best);
-        page_cells(out, CELL_MARKUP(&labels), CELL_BAR((double)p[best]),
-                   CELL_PERCENT((double)p[best], 1));
+        report_html(row, "label", &labels);
+        report_bar(row, NULL, "probability", (double)p[best]);
 }
 
 static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
@@ -314,7 +313,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
         RAN_TRY(find_marks(c, s, &scored, best, err));
         page_record_name(&d->name, &line->record, line->file, line->number);
-        add_row(&d->cells, page, scored.p, best);
+        add_row(&d->row, page, scored.p, best);
         page_open(&d->body, HTML_PARAGRAPH);
         add_labels(&d->body, c, scored.p, best);
         ran_buf_char(&d->body, ' ');
@@ -340,42 +339,63 @@ static int take(void *arg, const struct cmd_line *line, const struct cmd_result 
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void add_count(struct page_table *t, struct page_cell name, size_t n, size_t of)
+static void add_share(struct report *r, size_t n, size_t of)
 {
-        const double share = (double)n / (double)of;
-
-        page_row(t, name, CELL_COUNT(n), CELL_BAR(share), CELL_PERCENT(share, 1));
+        report_count(r, NULL, "documents", n);
+        report_bar(r, NULL, "share", (double)n / (double)of);
+        report_end(r);
 }
 
-static void write_counts(struct page *p, struct ran_buf *out)
+static void add_labels_given(const struct page *p, struct report *r)
 {
         const struct classifier *c = &p->classifier;
-        size_t n = p->documents.seen;
-        struct page_table t;
-        char bin[32];
+        const size_t n = p->documents.seen;
+
+        report_begin(r, REPORT_LIST, NULL, "Labels");
+        for (size_t i = 0; i < c->C; i++) {
+                if (p->given[i] == 0)
+                        continue;
+                report_begin(r, REPORT_OBJECT, NULL, "");
+                report_string(r, NULL, "label", ran_model_label(c->model, i));
+                add_share(r, p->given[i], n);
+        }
+        if (p->none > 0) {
+                report_begin(r, REPORT_OBJECT, NULL, "");
+                report_bytes(r, REPORT_LACK, NULL, "label", "no label", 8);
+                add_share(r, p->none, n);
+        }
+        report_end(r);
+}
+
+static void add_probabilities(const struct page *p, struct report *r)
+{
+        report_begin(r, REPORT_LIST, NULL, "Most probable label");
+        for (size_t i = BINS; i-- > 0;) {
+                if (p->bins[i] == 0)
+                        continue;
+                report_begin(r, REPORT_OBJECT, NULL, "");
+                report_put(r, NULL, "probability", "%zu to %zu\xc2\xa0%%", 100 * i / BINS,
+                           100 * (i + 1) / BINS);
+                add_share(r, p->bins[i], p->documents.seen);
+        }
+        report_end(r);
+}
+
+static void write_counts(const struct page *p, struct ran_buf *out)
+{
+        void (*const adds[])(const struct page *, struct report *) = {add_labels_given,
+                                                                      add_probabilities};
 
         page_open(out, HTML_CHARTS);
-        page_open(out, HTML_CHART);
-        page_put(out, HTML_HEADING, "Labels");
-        t = page_table_begin(out, PAGE_INNER, "label|#documents||#share");
-        for (size_t i = 0; i < c->C; i++)
-                if (p->given[i] > 0)
-                        add_count(&t, CELL_NAME(ran_model_label(c->model, i)), p->given[i], n);
-        if (p->none > 0)
-                add_count(&t, CELL_LACK("no label"), p->none, n);
-        page_table_end(&t);
-        page_close(out, HTML_CHART);
-        page_open(out, HTML_CHART);
-        page_put(out, HTML_HEADING, "Most probable label");
-        t = page_table_begin(out, PAGE_INNER, "probability|#documents||#share");
-        for (size_t i = BINS; i-- > 0;) {
-                snprintf(bin, sizeof bin, "%zu to %zu\xc2\xa0%%", 100 * i / BINS,
-                         100 * (i + 1) / BINS);
-                if (p->bins[i] > 0)
-                        add_count(&t, CELL_NAME(bin), p->bins[i], n);
+        for (size_t i = 0; i < 2; i++) {
+                struct report r = {0};
+
+                adds[i](p, &r);
+                page_open(out, HTML_CHART);
+                report_page(&r, out);
+                page_close(out, HTML_CHART);
+                report_release(&r);
         }
-        page_table_end(&t);
-        page_close(out, HTML_CHART);
         page_close(out, HTML_CHARTS);
 }
 
@@ -407,8 +427,8 @@ static void write_page(struct page *p, const struct cmd_counts *counts)
         page_documents_write(&p->documents,
                              several ? "In doubt: labels close to their thresholds"
                                      : "In doubt: the least probable labels",
-                             "label||#probability", &out);
-        page_end(&out.buf, page_documents_script);
+                             &out);
+        page_end(&out.buf, NULL);
         cmd_sink_close(&out);
 }
 

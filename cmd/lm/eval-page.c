@@ -6,20 +6,18 @@
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
-#include "cmd/pages/style.h"
-#include "cmd/pages/table.h"
 
 /* Texts on a page, and bytes of each that it shows. */
 enum { WORST = 200, SHOWN = 4000 };
 
 /* ---- a text ---------------------------------------------------------------------------------- */
 
-static void add_text(struct page_table *t, const char *name, const struct ran_buf *text)
+static void add_text(struct report *r, const char *name, const struct ran_buf *text)
 {
         struct ran_buf passage = {0};
 
         page_put_excerpt(&passage, text->data, text->len, SHOWN);
-        page_row(t, CELL_NAME(name), CELL_MARKUP(&passage));
+        report_html(r, name, &passage);
 }
 
 void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source,
@@ -28,16 +26,17 @@ void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source
 {
         const double chrf = ran_text_chrf(&compared->counts);
         struct page_document *d = &compared->document;
+        struct report r = {0};
 
         d->doubt = 1 - chrf / 100;
         page_record_name(&d->name, &line->record, line->file, line->number);
         page_put(&d->body, HTML_PARAGRAPH, "chrF %.1f", chrf);
-        struct page_table t = page_table_begin(&d->body, PAGE_PLAIN, NULL);
         if (source->len > 0)
-                add_text(&t, "source", source);
-        add_text(&t, "reference", reference);
-        add_text(&t, "generated", text);
-        page_table_end(&t);
+                add_text(&r, "source", source);
+        add_text(&r, "reference", reference);
+        add_text(&r, "generated", text);
+        report_page(&r, &d->body);
+        report_release(&r);
 }
 
 int lm_eval_page_add(struct lm_eval_page *page, const struct lm_compared *compared,
@@ -88,7 +87,7 @@ void lm_eval_page_write(struct lm_eval_page *page, const struct ran_text_report 
         report_release(&r);
         page_worst_write(&page->worst, "The texts least like their references", report->n, "texts",
                          out);
-        page_end(&out->buf, page_documents_script);
+        page_end(&out->buf, NULL);
 }
 
 void lm_eval_page_release(struct lm_eval_page *page)

@@ -8,8 +8,6 @@
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
-#include "cmd/pages/style.h"
-#include "cmd/pages/table.h"
 
 /* A level of colour for so many bits; the tokens of a text that a page shows. */
 enum { LEVELS = 9, SHOWN = 20000 };
@@ -26,9 +24,9 @@ static double mean(double sum, size_t n)
 }
 
 /* "12.34", "1234", or "-" where nothing was predicted. */
-static struct page_cell figure(double x)
+static void add_figure(struct report *r, const char *title, double x)
 {
-        return CELL_FIGURE(x, x < 1000 ? 2 : 0);
+        report_number(r, NULL, title, x, x < 1000 ? 2 : 0);
 }
 
 /* ---- a text --------------------------------------------------------------------------------- */
@@ -112,13 +110,14 @@ static void add_body(struct ran_buf *out, const struct lm *lm, const struct cmd_
                          tokens, all);
 }
 
-static void add_cells(struct ran_buf *out, const struct perplexity *p, double cost)
+static void add_row(struct report *r, const struct perplexity *p, double cost)
 {
         const double bits = bits_of(perplexity_spelled(p, cost));
 
-        page_cells(out, figure(ran_exp(mean(p->nll, p->tokens))),
-                   figure(p->uncounted > 0 ? NAN : mean(bits, p->bytes)),
-                   CELL_PERCENT(perplexity_unknown_share(p), 1), CELL_COUNT(p->tokens));
+        add_figure(r, "perplexity", ran_exp(mean(p->nll, p->tokens)));
+        add_figure(r, "bits per byte", p->uncounted > 0 ? NAN : mean(bits, p->bytes));
+        report_share(r, NULL, "unknown", perplexity_unknown_share(p));
+        report_count(r, NULL, "tokens", p->tokens);
 }
 
 void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
@@ -133,49 +132,55 @@ void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
 
         d->doubt = p->tokens > 0 ? mean(rank, p->tokens) : 0;
         page_record_name(&d->name, &line->record, line->file, line->number);
-        add_cells(&d->cells, p, cost);
+        add_row(&d->row, p, cost);
         add_body(&d->body, lm, q, nll);
 }
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-static void write_total(struct ran_buf *out, const struct perplexity *p, double cost)
+/* What a measure that depends on the vocabulary means. */
+static void add_meaning(struct report *r, const struct perplexity *p, double cost)
 {
-        const double known = p->nll - p->nll_unknown, spelled = perplexity_spelled(p, cost);
         const double percent = 100 * perplexity_unknown_share(p);
-        char means[200], share[64];
 
         if (p->unknown == 0)
-                snprintf(means, sizeof means, "does not depend on the vocabulary");
+                report_note(r, "does not depend on the vocabulary");
         else if (cost > 0)
-                snprintf(means, sizeof means,
-                         "%.1f %% of the tokens are unknown words, spelled at %g bits a byte",
-                         percent, cost);
+                report_note(r, "%.1f %% of the tokens are unknown words, spelled at %g bits a byte",
+                            percent, cost);
         else
-                snprintf(
-                        means, sizeof means,
-                        "without the spelling of unknown words, %.1f %% of the tokens: it compares "
-                        "models only with --unknown-cost",
-                        percent);
-        snprintf(share, sizeof share, "%.1f %% of the tokens", percent);
+                report_note(r,
+                            "without the spelling of unknown words, %.1f %% of the tokens: it "
+                            "compares models only with --unknown-cost",
+                            percent);
+}
 
-        page_put(out, HTML_HEADING, "All texts");
-        struct page_table t = page_table_begin(out, PAGE_WIDE, NULL);
-        page_row(&t, CELL_NAME("perplexity"), figure(ran_exp(mean(p->nll, p->tokens))),
-                 CELL_NOTE("of a token of the vocabulary; 1 is best"));
+static void add_total(struct report *r, const struct perplexity *p, double cost)
+{
+        const double known = p->nll - p->nll_unknown, spelled = perplexity_spelled(p, cost);
+
+        report_begin(r, REPORT_OBJECT, NULL, "All texts");
+        add_figure(r, "perplexity", ran_exp(mean(p->nll, p->tokens)));
+        report_note(r, "of a token of the vocabulary; 1 is best");
         if (p->uncounted == 0) {
-                page_row(&t, CELL_NAME("perplexity per word"),
-                         figure(ran_exp(mean(spelled, p->words))), CELL_NOTE(means));
-                page_row(&t, CELL_NAME("bits per byte"), figure(mean(bits_of(spelled), p->bytes)),
-                         CELL_NOTE(means));
+                add_figure(r, "perplexity per word", ran_exp(mean(spelled, p->words)));
+                add_meaning(r, p, cost);
+                add_figure(r, "bits per byte", mean(bits_of(spelled), p->bytes));
+                add_meaning(r, p, cost);
         }
-        if (p->unknown > 0)
-                page_row(&t, CELL_NAME("perplexity of known words"),
-                         figure(ran_exp(mean(known, p->tokens - p->unknown))),
-                         CELL_NOTE("without the words that the vocabulary lacks"));
-        page_row(&t, CELL_NAME("tokens"), CELL_COUNT(p->tokens), CELL_TEXT(""));
-        page_row(&t, CELL_NAME("unknown"), CELL_COUNT(p->unknown), CELL_NOTE(share));
-        page_table_end(&t);
+        if (p->unknown > 0) {
+                add_figure(r, "perplexity of known words",
+                           ran_exp(mean(known, p->tokens - p->unknown)));
+                report_note(r, "without the words that the vocabulary lacks");
+        }
+        report_count(r, NULL, "tokens", p->tokens);
+        report_count(r, NULL, "unknown", p->unknown);
+        report_note(r, "%.1f %% of the tokens", 100 * perplexity_unknown_share(p));
+        report_end(r);
+}
+
+static void write_legend(struct ran_buf *out)
+{
         page_open(out, HTML_LEGEND);
         for (int level = 1; level <= LEVELS; level += 2) {
                 page_open_key(out, 'a', level);
@@ -193,12 +198,15 @@ void lm_score_page_write(struct page_documents *documents, const struct perplexi
                          const char *model, double cost, struct cmd_sink *out)
 {
         struct ran_buf lead = {0};
+        struct report r = {0};
 
         ran_buf_printf(&lead, "%zu text%s, model %s", total->records,
                        total->records == 1 ? "" : "s", model);
         page_begin(&out->buf, "How surprising texts are", &lead);
-        write_total(&out->buf, total, cost);
-        page_documents_write(documents, "The most surprising texts",
-                             "#perplexity|#bits per byte|#unknown|#tokens", out);
-        page_end(&out->buf, page_documents_script);
+        add_total(&r, total, cost);
+        report_page(&r, &out->buf);
+        report_release(&r);
+        write_legend(&out->buf);
+        page_documents_write(documents, "The most surprising texts", out);
+        page_end(&out->buf, NULL);
 }

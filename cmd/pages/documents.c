@@ -7,7 +7,6 @@
 #include "cmd/options/message.h"
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/table.h"
 
 enum { LISTED = 50 };
 
@@ -28,7 +27,7 @@ void page_document_release(void *document)
         struct page_document *d = document;
 
         ran_buf_release(&d->name);
-        ran_buf_release(&d->cells);
+        report_release(&d->row);
         ran_buf_release(&d->body);
 }
 
@@ -71,32 +70,30 @@ static void drop_first(struct page_documents *d)
         sift_down(d->entry, d->n);
 }
 
-static char *put(char *to, const struct ran_buf *from)
-{
-        if (from->len > 0)
-                memcpy(to, from->data, from->len);
-        return to + from->len;
-}
-
 int page_documents_add(struct page_documents *d, const struct page_document *p,
                        struct ran_error *err)
 {
         struct page_entry *grown = ran_grow(d->entry, &d->cap, d->n + 1, sizeof *grown, err);
         struct page_entry e = {.doubt = p->doubt == p->doubt ? p->doubt : 1,
                                .number = ++d->seen,
-                               .name_n = p->name.len,
-                               .cells_n = p->cells.len,
-                               .body_n = p->body.len};
+                               .name_n = p->name.len};
+        struct ran_buf html = {0};
 
         if (grown == NULL)
                 return RAN_ENOMEM;
-        if (p->name.failed || p->cells.failed || p->body.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for a page");
         d->entry = grown;
-        e.html = ran_alloc(size_of(&e) + 1, 1, err);
-        if (e.html == NULL)
-                return RAN_ENOMEM;
-        put(put(put(e.html, &p->name), &p->cells), &p->body);
+        if (d->heads.len == 0)
+                report_page_heads(&p->row, &d->heads);
+        ran_buf_add(&html, p->name.data, p->name.len);
+        report_page_cells(&p->row, &html);
+        e.cells_n = html.len - e.name_n;
+        ran_buf_add(&html, p->body.data, p->body.len);
+        e.body_n = p->body.len;
+        if (p->name.failed || p->body.failed || html.failed) {
+                ran_buf_release(&html);
+                return ran_fail(err, RAN_ENOMEM, "no memory for a page");
+        }
+        e.html = html.data;
         d->entry[d->n] = e;
         sift_up(d->entry, d->n++);
         d->bytes += size_of(&e);
@@ -115,6 +112,7 @@ void page_documents_release(struct page_documents *d)
         for (size_t i = 0; i < d->n; i++)
                 free(d->entry[i].html);
         free(d->entry);
+        ran_buf_release(&d->heads);
         *d = (struct page_documents){0};
 }
 
@@ -132,45 +130,36 @@ static int by_number(const void *a, const void *b)
         return (x->number > y->number) - (x->number < y->number);
 }
 
-static void add_row(struct page_table *t, const struct page_entry *e)
+static void write_list(struct page_documents *d, const char *title, struct ran_buf *out)
 {
-        struct ran_buf name = {0};
-
-        page_open_with(&name, HTML_LINK, "href=\"#d%zu\"", e->number);
-        ran_buf_add(&name, e->html, e->name_n);
-        page_close(&name, HTML_LINK);
-        page_row_open(t, NULL);
-        page_cells(t->out, CELL_FIGURE((double)e->number, 0), CELL_MARKED(&name));
-        ran_buf_add(t->out, e->html + e->name_n, e->cells_n);
-        page_row_close(t);
-}
-
-static void write_list(struct page_documents *d, const char *title, const char *heads,
-                       struct ran_buf *out)
-{
-        size_t n = d->n < LISTED ? d->n : LISTED;
-        struct ran_buf all_heads = {0};
+        const size_t n = d->n < LISTED ? d->n : LISTED;
 
         qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
-        page_open_with(out, HTML_HEADING, "id=\"doubt\"");
-        page_string(out, title);
-        page_close(out, HTML_HEADING);
+        page_put(out, HTML_HEADING, "%s", title);
         if (n < d->seen)
                 page_put(out, HTML_NOTE, "The first %zu.", n);
-        ran_buf_printf(&all_heads, "#no.|document|%s", heads);
-        ran_buf_char(&all_heads, '\0');
-        struct page_table t =
-                page_table_begin(out, PAGE_WIDE, all_heads.failed ? "" : all_heads.data);
-        for (size_t i = 0; i < n; i++)
-                add_row(&t, &d->entry[i]);
-        page_table_end(&t);
-        ran_buf_release(&all_heads);
+        page_open(out, HTML_WIDE);
+        ran_buf_str(out, "<table>\n<thead><tr><th class=\"n\">no.</th><th>document</th>");
+        ran_buf_add(out, d->heads.data, d->heads.len);
+        ran_buf_str(out, "</tr></thead>\n<tbody>\n");
+        for (size_t i = 0; i < n; i++) {
+                const struct page_entry *e = &d->entry[i];
+
+                ran_buf_printf(out,
+                               "<tr><td class=\"n\">%zu</td><th scope=\"row\"><a href=\"#d%zu\">",
+                               e->number, e->number);
+                ran_buf_add(out, e->html, e->name_n);
+                ran_buf_str(out, "</a></th>");
+                ran_buf_add(out, e->html + e->name_n, e->cells_n);
+                ran_buf_str(out, "</tr>\n");
+        }
+        ran_buf_str(out, "</tbody></table>");
+        page_close(out, HTML_WIDE);
 }
 
 static void write_article(const struct page_entry *e, size_t number, struct ran_buf *out)
 {
-        page_open_with(out, HTML_ARTICLE, "id=\"d%zu\" data-doubt=\"%.6f\" data-number=\"%zu\"",
-                       number, e->doubt, number);
+        page_open_with(out, HTML_ARTICLE, "id=\"d%zu\"", number);
         page_open(out, HTML_SUBHEADING);
         page_put(out, HTML_SMALL, "%zu", number);
         ran_buf_char(out, ' ');
@@ -199,23 +188,18 @@ static void add_left_out(const struct page_documents *d, struct ran_buf *out)
 static void write_articles(const struct page_documents *d, const char *title, bool ranked,
                            struct cmd_sink *out)
 {
-        page_open_with(&out->buf, HTML_HEADING, "id=\"documents\"");
-        page_string(&out->buf, title);
-        page_close(&out->buf, HTML_HEADING);
+        page_put(&out->buf, HTML_HEADING, "%s", title);
         add_left_out(d, &out->buf);
-        page_open_with(&out->buf, HTML_BOX, "id=\"list\"%s", ranked ? " class=\"ranked\"" : "");
         for (size_t i = 0; i < d->n; i++) {
                 write_article(&d->entry[i], ranked ? i + 1 : d->entry[i].number, &out->buf);
                 cmd_sink_flush(out);
         }
-        page_close(&out->buf, HTML_BOX);
 }
 
-void page_documents_write(struct page_documents *d, const char *title, const char *heads,
-                          struct cmd_sink *out)
+void page_documents_write(struct page_documents *d, const char *title, struct cmd_sink *out)
 {
         if (d->n > 1) {
-                write_list(d, title, heads, &out->buf);
+                write_list(d, title, &out->buf);
                 qsort(d->entry, d->n, sizeof *d->entry, by_number);
         }
         write_articles(d, "Documents", false, out);

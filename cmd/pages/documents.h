@@ -5,12 +5,12 @@
 #define CMD_PAGES_DOCUMENTS_H
 
 #include "cmd/options/write.h"
+#include "cmd/pages/report.h"
 
-/* A document as HTML. */
 struct page_document {
-        double doubt; /* the larger, the sooner a person should look at it */
-        /* Its name; cells of its row in the list of doubt (<td>...</td>), or nothing; the rest. */
-        struct ran_buf name, cells, body;
+        double doubt;              /* the larger, the sooner a person should look at it */
+        struct ran_buf name, body; /* HTML */
+        struct report row;         /* values for the list of doubt, with titles; or none */
 };
 void page_document_release(void *document);
 
@@ -18,19 +18,18 @@ void page_document_release(void *document);
 struct page_documents {
         struct page_entry *entry; /* (n) a heap: the least doubt comes first */
         size_t n, cap, bytes;
-        size_t seen; /* all of them */
-        size_t most; /* set by the caller: keep so many; 0: any number */
+        size_t seen;          /* all of them */
+        size_t most;          /* set by the caller: keep so many; 0: any number */
+        struct ran_buf heads; /* of the list of doubt */
 };
 /* Whether a document with this doubt would be kept now. */
 bool page_documents_want(const struct page_documents *d, double doubt);
 /* Copies it. RAN_ENOMEM. */
 int page_documents_add(struct page_documents *d, const struct page_document *document,
                        struct ran_error *err);
-/* Writes a list of the most doubtful ones under that title, with the heads of its columns (as
- * page_heads has them; the first two are there already), and then all in their order, as <article>.
- */
-void page_documents_write(struct page_documents *d, const char *title, const char *heads,
-                          struct cmd_sink *out);
+/* Writes a list of the most doubtful ones under that title, and then all in their order, as
+ * <article>. */
+void page_documents_write(struct page_documents *d, const char *title, struct cmd_sink *out);
 /* Writes those that are kept, the most doubtful first, under that title; and how many there are of
  * `all`, which are called so ("documents with an error"). Nothing if there are none. */
 void page_worst_write(struct page_documents *d, const char *title, size_t all, const char *called,

@@ -6,7 +6,7 @@
 #include "cmd/pages/chart.h"
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/table.h"
+#include "cmd/pages/report.h"
 
 void page_reliability_add(struct page_reliability *r, double p, bool right)
 {
@@ -94,31 +94,32 @@ static void write_thresholds(const struct page_reliability *r, const char *other
         chart_add(out, &chart);
 }
 
-static void write_numbers(const struct page_reliability *r, const char *answers,
+static void write_numbers(const struct page_reliability *p, const char *answers,
                           struct ran_buf *out)
 {
-        struct ran_buf heads = {0};
-        char bin[32];
+        struct report r = {0};
 
+        report_begin(&r, REPORT_LIST, NULL, "");
+        for (size_t i = 0; i < PAGE_BINS; i++) {
+                const size_t n = p->bin[i].n, right = p->bin[i].right;
+
+                if (n == 0)
+                        continue;
+                report_begin(&r, REPORT_OBJECT, NULL, "");
+                report_put(&r, NULL, "probability", "%zu to %zu %%", 100 * i / PAGE_BINS,
+                           100 * (i + 1) / PAGE_BINS);
+                report_count(&r, NULL, answers, n);
+                report_share(&r, NULL, "mean probability", mean_of(p, i));
+                report_share(&r, NULL, "right", right_of(p, i));
+                report_interval(&r, ran_interval_share((double)right, (double)n));
+                report_end(&r);
+        }
+        report_end(&r);
         page_open(out, HTML_DETAILS);
         page_put(out, HTML_SUMMARY, "numbers of the reliability chart");
-        ran_buf_printf(&heads, "probability|#%s|#mean probability|#right (95 %% interval)",
-                       answers);
-        ran_buf_char(&heads, '\0');
-        struct page_table t = page_table_begin(out, PAGE_INNER, heads.failed ? "" : heads.data);
-        for (size_t i = 0; i < PAGE_BINS; i++) {
-                size_t n = r->bin[i].n, right = r->bin[i].right;
-
-                snprintf(bin, sizeof bin, "%zu to %zu %%", 100 * i / PAGE_BINS,
-                         100 * (i + 1) / PAGE_BINS);
-                if (n > 0)
-                        page_row(&t, CELL_NAME(bin), CELL_COUNT(n), CELL_PERCENT(mean_of(r, i), 1),
-                                 CELL_INTERVAL(right_of(r, i),
-                                               ran_interval_share((double)right, (double)n)));
-        }
-        page_table_end(&t);
+        report_page(&r, out);
         page_close(out, HTML_DETAILS);
-        ran_buf_release(&heads);
+        report_release(&r);
 }
 
 void page_reliability_write(const struct page_reliability *r, const char *answers,

@@ -9,7 +9,7 @@ enum { CELLS = 30 };
 
 static bool is_number(const struct report_node *v)
 {
-        return v->kind >= REPORT_COUNT && v->kind <= REPORT_SCORE;
+        return v->kind >= REPORT_COUNT && v->kind <= REPORT_AMOUNT;
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -29,6 +29,7 @@ static void add_value(const struct report *r, const struct report_node *v, int d
         case REPORT_LACK:
                 page_put_text(out, HTML_LACK, r->text.data + v->at, v->count);
                 break;
+        case REPORT_AMOUNT:
         case REPORT_TEXT:
         case REPORT_RAW:
                 page_text(out, r->text.data + v->at, v->count);
@@ -68,30 +69,29 @@ static void add_cell(const struct report *r, const struct report_node *v, bool f
         }
 }
 
-static void add_cells(const struct report *r, size_t from, size_t to, struct ran_buf *out)
+/* Whether the first says what the row is about. */
+static void add_cells(const struct report *r, size_t from, size_t to, bool about,
+                      struct ran_buf *out)
 {
-        bool first = true;
-
         for (size_t i = from; i < to; i = report_next(r, i)) {
                 if (r->node[i].title == NULL)
                         continue;
-                add_cell(r, &r->node[i], first, out);
-                first = false;
+                add_cell(r, &r->node[i], about, out);
+                about = false;
         }
 }
 
 void report_page_cells(const struct report *r, struct ran_buf *out)
 {
-        add_cells(r, 0, r->n, out);
+        add_cells(r, 0, r->n, false, out);
         out->failed |= r->failed || r->text.failed;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void add_heads(const struct report *r, size_t object, struct ran_buf *out)
+static void add_heads(const struct report *r, size_t from, size_t to, struct ran_buf *out)
 {
-        ran_buf_str(out, "<thead><tr>");
-        for (size_t i = object + 1; i < report_next(r, object); i = report_next(r, i)) {
+        for (size_t i = from; i < to; i = report_next(r, i)) {
                 const struct report_node *v = &r->node[i];
 
                 if (v->title == NULL)
@@ -101,7 +101,11 @@ static void add_heads(const struct report *r, size_t object, struct ran_buf *out
                 ran_buf_str(out, v->interval.high > 0 ? " (95 % interval)</th>" : "</th>");
                 ran_buf_str(out, v->kind == REPORT_BAR ? "<th></th>" : "");
         }
-        ran_buf_str(out, "</tr></thead>\n");
+}
+
+void report_page_heads(const struct report *r, struct ran_buf *out)
+{
+        add_heads(r, 0, r->n, out);
 }
 
 /* Rows that machines do not get are sums and means: they stand out. */
@@ -113,14 +117,14 @@ static void add_table(const struct report *r, size_t list, struct ran_buf *out)
         if (first == end)
                 return;
         page_open(out, HTML_WIDE);
-        ran_buf_str(out, "<table>\n");
-        add_heads(r, first, out);
-        ran_buf_str(out, "<tbody>\n");
+        ran_buf_str(out, "<table>\n<thead><tr>");
+        add_heads(r, first + 1, report_next(r, first), out);
+        ran_buf_str(out, "</tr></thead>\n<tbody>\n");
         for (size_t i = first; i < end; i = report_next(r, i)) {
                 if (r->node[i].title == NULL)
                         continue;
                 ran_buf_str(out, all || r->node[i].name != NULL ? "<tr>" : "<tr class=\"all\">");
-                add_cells(r, i + 1, report_next(r, i), out);
+                add_cells(r, i + 1, report_next(r, i), true, out);
                 ran_buf_str(out, "</tr>\n");
         }
         ran_buf_str(out, "</tbody></table>");

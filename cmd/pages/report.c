@@ -8,8 +8,9 @@
 
 #include "cmd/formats/row.h"
 
-/* COLUMNS: the most columns of a table; CELLS: those of a matrix as text. */
-enum { COLUMNS = 16, CELLS = 12, WIDEST = 40 };
+/* COLUMNS: the most columns of a table; CELLS: those of a matrix as text; WIDEST: a column; LINE:
+ * of a text beside its name. */
+enum { COLUMNS = 16, CELLS = 12, WIDEST = 40, LINE = 80 };
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -238,6 +239,7 @@ static void json_value(const struct report *r, size_t i, struct ran_buf *out)
         case REPORT_BOOL:
                 ran_buf_str(out, v->count ? "true" : "false");
                 break;
+        case REPORT_AMOUNT:
         case REPORT_TEXT:
         case REPORT_LACK:
                 ran_buf_json(out, r->text.data + v->at, v->count);
@@ -280,6 +282,7 @@ void report_value(const struct report *r, const struct report_node *v, struct ra
         case REPORT_BOOL:
                 ran_buf_str(out, v->count ? "yes" : "no");
                 break;
+        case REPORT_AMOUNT:
         case REPORT_TEXT:
         case REPORT_LACK:
         case REPORT_RAW:
@@ -392,6 +395,27 @@ static void text_list(const struct report *r, size_t list, struct ran_buf *out)
         }
 }
 
+/* Words in lines that begin in column `left`. */
+static void text_wrapped(const char *text, size_t n, size_t left, struct ran_buf *out)
+{
+        const char *end = text + n;
+        size_t at = left;
+
+        for (const char *word = text, *stop; word < end; word = stop + 1) {
+                stop = memchr(word, ' ', (size_t)(end - word));
+                stop = stop != NULL ? stop : end;
+                const size_t width = ran_shown_width(word, (size_t)(stop - word));
+                const bool breaks = at > left && at + 1 + width > LINE;
+
+                if (breaks)
+                        ran_buf_printf(out, "\n%*s", (int)left, "");
+                else if (at > left)
+                        ran_buf_char(out, ' ');
+                at = (breaks || at == left ? left : at + 1) + width;
+                ran_buf_shown(out, word, (size_t)(stop - word));
+        }
+}
+
 /* "name  value (95 % interval: 0.4600 to 0.9200; note)" */
 static void text_fact(const struct report *r, size_t i, size_t width, struct ran_buf *out)
 {
@@ -403,6 +427,8 @@ static void text_fact(const struct report *r, size_t i, size_t width, struct ran
         ran_buf_printf(out, "%*s  ", (int)(width > used ? width - used : 0), "");
         if (v->size > 1)
                 text_list(r, i, out);
+        else if (v->kind == REPORT_TEXT)
+                text_wrapped(r->text.data + v->at, v->count, width + 2, out);
         else
                 report_value(r, v, out);
         ran_buf_str(out, interval || note ? " (" : "");

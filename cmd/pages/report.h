@@ -29,9 +29,10 @@ enum report_kind {
         REPORT_MATRIX, /* an object: a list of labels, a list of lists of counts */
         REPORT_COUNT,
         REPORT_NUMBER,
-        REPORT_SHARE, /* a number: 0.75; on a page 75.0 % */
-        REPORT_BAR,   /* the same; on a page also a bar */
-        REPORT_SCORE, /* a number from 0 to 100, with two decimals; on a page also a bar */
+        REPORT_SHARE,  /* a number: 0.75; on a page 75.0 % */
+        REPORT_BAR,    /* the same; on a page also a bar */
+        REPORT_SCORE,  /* a number from 0 to 100, with two decimals; on a page also a bar */
+        REPORT_AMOUNT, /* text that stands as a number does: "0:12:40" */
         REPORT_BOOL,
         REPORT_TEXT,
         REPORT_LACK, /* text that says what is not there: "no label" */
@@ -67,7 +68,8 @@ void report_share(struct report *r, const char *name, const char *title, double 
 void report_bar(struct report *r, const char *name, const char *title, double x);
 void report_score(struct report *r, const char *name, const char *title, double x);
 void report_bool(struct report *r, const char *name, const char *title, bool x);
-/* n bytes; report_string: to a NUL; report_put: formatted. kind: REPORT_TEXT, _LACK, _RAW, _HTML.
+/* n bytes; report_string: to a NUL; report_put: formatted. kind: REPORT_TEXT, _AMOUNT, _LACK, _RAW,
+ * _HTML.
  */
 void report_bytes(struct report *r, enum report_kind kind, const char *name, const char *title,
                   const char *s, size_t n);
@@ -91,8 +93,9 @@ void report_rows(const struct report *r, const char *list, const char *const *co
                  const struct output_format *format, struct ran_buf *out);
 /* Appends it as a part of a page. */
 void report_page(const struct report *r, struct ran_buf *out);
-/* Appends the members of an object without a name as the cells of a row. */
+/* Appends its values as cells of a row, which other cells precede; their titles as its heads. */
 void report_page_cells(const struct report *r, struct ran_buf *out);
+void report_page_heads(const struct report *r, struct ran_buf *out);
 
 /* For renderers: the node after the i-th and its children; how people see it. */
 size_t report_next(const struct report *r, size_t i);

@@ -61,9 +61,6 @@ const char page_style[] =
         ".sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(18rem,1fr));gap:.6rem "
         "1.2rem}\n.tagged{line-height:1.9}\n"
         ".charts{display:flex;flex-wrap:wrap;gap:1rem 2rem}\n"
-        ".tools{display:flex;flex-wrap:wrap;gap:.6rem 1rem;margin:.6rem 0}\n"
-        ".tools input,.tools select{font:inherit;color:inherit;background:var(--paper);border:1px "
-        "solid var(--line);border-radius:4px;padding:.1rem .4rem;max-width:100%}\n"
         ".legend span{display:inline-block;margin:0 1rem .2rem 0;white-space:nowrap}\n"
         ".legend i{display:inline-block;width:.9em;height:.9em;margin-right:.35em;"
         "vertical-align:-.1em;border-radius:2px}\n"
@@ -106,29 +103,8 @@ const char page_style[] =
         "td:has(.label){min-width:5.5rem}tr:has(.label) .bar{display:none}}\n"
         "@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--soft:#eee;--line:#999;"
         "--faint:#444;--key:#143f80;--good:#0a5a22;--bad:#8a1c10;--mark:#ffe08a;--h:#143f80}"
-        ".tools{display:none}body{font-size:10pt}details .text{max-height:none}"
+        "body{font-size:10pt}details .text{max-height:none}"
         "*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
-
-const char page_documents_script[] =
-        "(function(){\n"
-        "var list=document.getElementById('list');if(!list||list.children.length<2)return;\n"
-        "var tools=document.createElement('div');tools.className='tools';\n"
-        "tools.innerHTML='<label>Show those with <input type=\"search\"></label>'+\n"
-        "'<label>in the order of <select><option value=\"number\">the input</option>'+\n"
-        "'<option value=\"doubt\">doubt</option></select></label><span></span>';\n"
-        "list.parentNode.insertBefore(tools,list);\n"
-        "var search=tools.querySelector('input'),order=tools.querySelector('select'),\n"
-        "said=tools.querySelector('span'),all=Array.prototype.slice.call(list.children),texts=null;"
-        "\n"
-        "search.addEventListener('input',function(){var w=search.value.toLowerCase(),n=0;\n"
-        "texts=texts||all.map(function(a){return a.textContent.toLowerCase();});\n"
-        "all.forEach(function(a,i){var on=texts[i].indexOf(w)>=0;a.hidden=!on;n+=on;});\n"
-        "said.textContent=w?n+' of '+all.length:'';});\n"
-        "if(list.className==='ranked')order.parentNode.remove();\n"
-        "order.addEventListener('change',function(){var d=order.value==='doubt';\n"
-        "all.slice().sort(function(a,b){return d?b.dataset.doubt-a.dataset.doubt:\n"
-        "a.dataset.number-b.dataset.number;}).forEach(function(a){list.appendChild(a);});});\n"
-        "})();\n";
 
 const char page_attention_script[] =
         "(function(){\n"

@@ -3,8 +3,6 @@
 #define CMD_PAGES_STYLE_H
 
 extern const char page_style[];
-/* Filters and sorts the documents of a page. */
-extern const char page_documents_script[];
 /* Shows the attention of a token to which the reader points. */
 extern const char page_attention_script[];
 

@@ -12,8 +12,6 @@
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
-#include "cmd/pages/style.h"
-#include "cmd/pages/table.h"
 #include "cmd/content/span-tags.h"
 #include "cmd/content/spans.h"
 
@@ -381,7 +379,8 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
                                                         result.right < result.gold));
         page_record_name(&d->name, line, item->line->file, item->line->number);
         add_named(&named, s, NAMED);
-        page_cells(&d->cells, CELL_MARKUP(&named), CELL_PERCENT((double)result.least, 1));
+        report_html(&d->row, "found", &named);
+        report_share(&d->row, NULL, "least probable tag", (double)result.least);
         add_body(&d->body, s, &result);
         d->doubt = doubt_of(p, &result);
         return RAN_OK;
@@ -399,31 +398,30 @@ int tag_page_add(struct tag_page *p, const struct page_document *d, struct ran_e
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void write_type(const struct tag_page *p, size_t i, struct page_table *t)
-{
-        const struct tag_page_type *k = &p->type[i];
-        struct ran_buf name = {0};
-
-        page_mark_add(&name, (int)i, k->n > 0 ? k->name : "(no type)", k->n > 0 ? k->n : 9,
-                      SIZE_MAX);
-        page_row(t, CELL_MARKED(&name), CELL_COUNT(k->found),
-                 p->compared > 0 ? CELL_COUNT(k->gold) : CELL_END, CELL_COUNT(k->right));
-}
-
 static void write_types(const struct tag_page *p, struct ran_buf *out)
 {
-        const bool entities = p->tagger->tags != NULL, gold = p->compared > 0;
+        const bool entities = p->tagger->tags != NULL;
+        struct report r = {0};
 
-        page_put(out, HTML_HEADING, "%s", entities ? "Entities" : "Tags");
-        struct page_table t =
-                page_table_begin(out, PAGE_WIDE,
-                                 entities ? gold ? "type|#found|#gold|#right" : "type|#found"
-                                 : gold   ? "tag|#found|#gold|#right"
-                                          : "tag|#found");
-        for (size_t i = 0; i < p->types; i++)
-                if (p->type[i].found + p->type[i].gold > 0)
-                        write_type(p, i, &t);
-        page_table_end(&t);
+        report_begin(&r, REPORT_LIST, NULL, entities ? "Entities" : "Tags");
+        for (size_t i = 0; i < p->types; i++) {
+                const struct tag_page_type *k = &p->type[i];
+                struct ran_buf name = {0};
+
+                if (k->found + k->gold == 0)
+                        continue;
+                page_mark_add(&name, (int)i, k->n > 0 ? k->name : "(no type)", k->n > 0 ? k->n : 9,
+                              SIZE_MAX);
+                report_begin(&r, REPORT_OBJECT, NULL, "");
+                report_html(&r, entities ? "type" : "tag", &name);
+                report_count(&r, NULL, "found", k->found);
+                report_count(&r, NULL, p->compared > 0 ? "gold" : NULL, k->gold);
+                report_count(&r, NULL, p->compared > 0 ? "right" : NULL, k->right);
+                report_end(&r);
+        }
+        report_end(&r);
+        report_page(&r, out);
+        report_release(&r);
 }
 
 static void write_lead(const struct tag_page *p, size_t failed, struct ran_buf *out)
@@ -457,10 +455,9 @@ void tag_page_write(struct tag_page *p, size_t failed, struct cmd_sink *out)
         }
         write_types(p, &out->buf);
         if (p->eval == NULL)
-                page_documents_write(&p->documents, "In doubt: the least probable tags",
-                                     "found|#least probable tag", out);
+                page_documents_write(&p->documents, "In doubt: the least probable tags", out);
         else
                 page_worst_write(&p->documents, "Worst errors", p->wrong, "records with an error",
                                  out);
-        page_end(&out->buf, page_documents_script);
+        page_end(&out->buf, NULL);
 }

@@ -9,30 +9,13 @@
 #include "cmd/content/model.h"
 #include "cmd/train/about/pretrained.h"
 
-enum { NAME_COLUMN = 2, VALUE_COLUMN = TRAIN_INFO_COLUMN, COLUMNS = 80, LABELS_SHOWN = 24 };
+enum { LABELS_SHOWN = 24 };
 
-/* "  name              value", over several lines between words where it is long. Ends `value`. */
-static void row(struct ran_buf *out, const char *name, struct ran_buf *value)
+/* Adds a row, and ends `value`. */
+static void row(struct report *r, const char *name, struct ran_buf *value)
 {
-        size_t at = VALUE_COLUMN;
-        const char *text, *end;
-
-        ran_buf_printf(out, "%*s%-*s", NAME_COLUMN, "", VALUE_COLUMN - NAME_COLUMN, name);
-        ran_buf_char(value, '\0');
-        if (value->failed)
-                cmd_die(CMD_FAILED, "out of memory");
-        for (text = value->data; *text != '\0'; text = end + (*end == ' ')) {
-                end = text + strcspn(text, " ");
-                size_t n = (size_t)(end - text);
-                if (at > VALUE_COLUMN && at + 1 + n > COLUMNS) {
-                        ran_buf_printf(out, "\n%*s", VALUE_COLUMN, "");
-                        at = VALUE_COLUMN;
-                }
-                ran_buf_str(out, at > VALUE_COLUMN ? " " : "");
-                ran_buf_add(out, text, n);
-                at += n + (at > VALUE_COLUMN);
-        }
-        ran_buf_char(out, '\n');
+        r->failed |= value->failed;
+        report_bytes(r, REPORT_TEXT, NULL, name, value->data, value->len);
         ran_buf_release(value);
 }
 
@@ -51,7 +34,7 @@ static void add_shown(struct ran_buf *out, const char *text)
         ran_buf_shown(out, text, strlen(text));
 }
 
-static void text_task(const struct about *a, struct ran_buf *out)
+static void text_task(const struct about *a, struct report *r)
 {
         const struct ran_config *c = ran_model_config(a->model);
         static const char *const does[RAN_TASK_COUNT] = {
@@ -67,11 +50,11 @@ static void text_task(const struct about *a, struct ran_buf *out)
         if (c->task == RAN_TASK_CLASSIFY)
                 ran_buf_str(&v, c->classify.multilabel ? ", any number of labels each"
                                                        : ", one label each");
-        row(out, "task", &v);
+        row(r, "task", &v);
         ran_buf_printf(&v, "%s -m ", cmd_model_use(c));
         add_shown(&v, a->path);
         ran_buf_str(&v, " documents.jsonl");
-        row(out, "use", &v);
+        row(r, "use", &v);
 }
 
 /* What makes the vector of a document of an encoder's windows. */
@@ -95,7 +78,7 @@ static void add_upper(struct ran_buf *v, const struct ran_config *c)
                 ran_buf_printf(v, ", width %zu", c->upper.dim);
 }
 
-static void text_parts(const struct about *a, struct ran_buf *out)
+static void text_parts(const struct about *a, struct report *r)
 {
         const struct ran_config *c = ran_model_config(a->model);
         struct ran_buf v = {0}, encoder = {0}, why = {0};
@@ -124,21 +107,21 @@ static void text_parts(const struct about *a, struct ran_buf *out)
                 if (c->upper.kind != RAN_UPPER_POOLING)
                         add_upper(&v, c);
         }
-        row(out, "parts", &v);
+        row(r, "parts", &v);
         ran_buf_release(&encoder);
         ran_buf_release(&why);
         if (!a->ensemble)
                 return;
         if (ran_config_has_features(c)) {
                 ran_buf_printf(&v, "weight %.3g, beside n-grams of weight 1", a->dense);
-                row(out, "document vectors", &v);
+                row(r, "document vectors", &v);
         }
         if (ran_config_trains_encoder(c) || !ran_config_has_features(c)) {
                 ran_buf_printf(&v, "encoder %.3g, linear model %.3g", a->encoder, a->linear);
-                row(out, "ensemble weights", &v);
+                row(r, "ensemble weights", &v);
         }
         ran_buf_printf(&v, "%.3g", a->cost);
-        row(out, "C (cost)", &v);
+        row(r, "C (cost)", &v);
 }
 
 static bool same_thresholds(const float *threshold, size_t C)
@@ -149,7 +132,7 @@ static bool same_thresholds(const float *threshold, size_t C)
         return true;
 }
 
-static void text_labels(const struct about *a, struct ran_buf *out)
+static void text_labels(const struct about *a, struct report *r)
 {
         size_t C = ran_model_classes(a->model);
         const struct ran_config *c = ran_model_config(a->model);
@@ -167,7 +150,7 @@ static void text_labels(const struct about *a, struct ran_buf *out)
         }
         if (C > LABELS_SHOWN)
                 ran_buf_printf(&v, " ... and %zu more (--format json)", C - LABELS_SHOWN);
-        row(out, c->task == RAN_TASK_TAG ? "tags" : "labels", &v);
+        row(r, c->task == RAN_TASK_TAG ? "tags" : "labels", &v);
         if (threshold == NULL)
                 return;
         if (same_thresholds(threshold, C))
@@ -175,10 +158,10 @@ static void text_labels(const struct about *a, struct ran_buf *out)
                                (double)threshold[0]);
         else
                 ran_buf_str(&v, "a label is given from the probability in parentheses on");
-        row(out, "thresholds", &v);
+        row(r, "thresholds", &v);
 }
 
-static void text_figure(const struct about *a, struct ran_buf *out)
+static void text_figure(const struct about *a, struct report *r)
 {
         const struct about_figure *f = &a->figure;
         struct ran_buf v = {0};
@@ -201,7 +184,7 @@ static void text_figure(const struct about *a, struct ran_buf *out)
                         &v, "; these documents chose the model: measure it on others with %s%s",
                         cmd_model_use(ran_model_config(a->model)),
                         ran_task_has_labels(ran_model_config(a->model)->task) ? " --eval" : "");
-        row(out, "result", &v);
+        row(r, "result", &v);
 }
 
 static double number_of(const struct ran_record *record, const char *member)
@@ -212,7 +195,7 @@ static double number_of(const struct ran_record *record, const char *member)
 }
 
 /* The texts that the encoder learned from before the labels. */
-static void text_texts(const struct about *a, struct ran_buf *out)
+static void text_texts(const struct about *a, struct report *r)
 {
         struct ran_record texts, result;
         struct ran_buf v = {0};
@@ -227,7 +210,7 @@ static void text_texts(const struct about *a, struct ran_buf *out)
                         ran_buf_printf(&v, ", before %.4f", number_of(&result, "loss_before"));
         }
         if (v.len > 0)
-                row(out, "pretrained on", &v);
+                row(r, "pretrained on", &v);
         ran_record_release(&texts);
         ran_record_release(&result);
 }
@@ -272,7 +255,7 @@ static void text_trials(const struct ran_record *self, struct ran_buf *out)
         ran_record_release(&trial);
 }
 
-static void text_self_training(const struct about *a, struct ran_buf *out)
+static void text_self_training(const struct about *a, struct report *r)
 {
         struct ran_record texts, self;
         struct ran_buf v = {0};
@@ -284,14 +267,14 @@ static void text_self_training(const struct about *a, struct ran_buf *out)
                                number_of(&self, "kept") > 0 ? "kept" : "not kept",
                                number_of(&texts, "used"), number_of(&self, "documents"));
                 text_trials(&self, &v);
-                row(out, "self-training", &v);
+                row(r, "self-training", &v);
                 ran_record_release(&self);
         }
         ran_record_release(&texts);
 }
 
 /* The encoder that others trained; false: it is none of those. */
-static bool text_pretrained(const struct about *a, struct ran_buf *out)
+static bool text_pretrained(const struct about *a, struct report *r)
 {
         struct ran_record said;
         struct ran_buf v = {0};
@@ -300,15 +283,15 @@ static bool text_pretrained(const struct about *a, struct ran_buf *out)
                 return false;
         train_pretrained_say(a, &said, &v);
         ran_record_release(&said);
-        row(out, "pretrained", &v);
+        row(r, "pretrained", &v);
         train_pretrained_sample(a, &v);
         if (v.len > 0)
-                row(out, "vector", &v);
+                row(r, "vector", &v);
         return true;
 }
 
 /* The encoder from which it was distilled. */
-static void text_teacher(const struct about *a, struct ran_buf *out)
+static void text_teacher(const struct about *a, struct report *r)
 {
         struct ran_record teacher, said;
         struct ran_buf v = {0};
@@ -316,21 +299,21 @@ static void text_teacher(const struct about *a, struct ran_buf *out)
         if (train_about_object(&a->training, "teacher", &teacher) &&
             train_about_object(&teacher, "pretrained", &said)) {
                 train_pretrained_name(&said, &v);
-                row(out, "teacher", &v);
+                row(r, "teacher", &v);
                 ran_record_release(&said);
         }
         ran_record_release(&teacher);
 }
 
 /* What a distillation lost; false: it was none. */
-static bool text_distilled(const struct about *a, struct ran_buf *out)
+static bool text_distilled(const struct about *a, struct report *r)
 {
         struct ran_record said;
         struct ran_buf v = {0};
 
         if (!train_about_object(&a->training, "distilled", &said))
                 return false;
-        text_teacher(a, out);
+        text_teacher(a, r);
         const bool ran = ran_record_find(&said, "cosine_static", NULL) != NULL;
 
         ran_buf_printf(&v,
@@ -340,12 +323,12 @@ static bool text_distilled(const struct about *a, struct ran_buf *out)
                        ran ? "of the static vectors" : "before the fit",
                        number_of(&said, ran ? "cosine_static" : "cosine_before"),
                        number_of(&said, "pairs"), number_of(&said, "rank_correlation"));
-        row(out, "result", &v);
+        row(r, "result", &v);
         ran_record_release(&said);
         return true;
 }
 
-static void text_training(const struct about *a, struct ran_buf *out)
+static void text_training(const struct about *a, struct report *r)
 {
         struct ran_buf v = {0};
         struct ran_record init;
@@ -356,13 +339,13 @@ static void text_training(const struct about *a, struct ran_buf *out)
                                "%.0f epochs and %.0f steps done; the command that began the "
                                "training continues it with --resume",
                                epochs, steps);
-                row(out, "interrupted after", &v);
+                row(r, "interrupted after", &v);
         }
-        if (text_pretrained(a, out) && a->training.count == 0)
+        if (text_pretrained(a, r) && a->training.count == 0)
                 return;
         if (a->training.count == 0) {
                 ran_buf_str(&v, "not recorded in this file");
-                row(out, "trained on", &v);
+                row(r, "trained on", &v);
                 return;
         }
         ran_buf_printf(&v, "%zu documents", a->trained);
@@ -377,23 +360,23 @@ static void text_training(const struct about *a, struct ran_buf *out)
                 ran_buf_printf(&v, "; then refitted on %zu documents", a->refitted);
         if (a->best_epoch > 0)
                 ran_buf_printf(&v, "; best epoch: %zu", a->best_epoch);
-        row(out, "trained on", &v);
-        text_texts(a, out);
-        text_self_training(a, out);
+        row(r, "trained on", &v);
+        text_texts(a, r);
+        text_self_training(a, r);
         if (train_about_object(&a->training, "init", &init)) {
                 ran_buf_str(&v, "a model with digest ");
                 const struct ran_member *m = ran_record_find(&init, "digest", NULL);
                 if (m != NULL)
                         ran_buf_shown(&v, init.line + m->value.begin,
                                       m->value.end - m->value.begin);
-                row(out, "initialised from", &v);
+                row(r, "initialised from", &v);
         }
         ran_record_release(&init);
-        if (!text_distilled(a, out) && a->kind == ABOUT_MODEL)
-                text_figure(a, out);
+        if (!text_distilled(a, r) && a->kind == ABOUT_MODEL)
+                text_figure(a, r);
 }
 
-static void text_calibration(const struct about *a, struct ran_buf *out)
+static void text_calibration(const struct about *a, struct report *r)
 {
         struct ran_buf v = {0};
 
@@ -405,7 +388,7 @@ static void text_calibration(const struct about *a, struct ran_buf *out)
         else
                 ran_buf_printf(&v, "%zu documents; --coverage up to %.3g", a->calibrated,
                                (double)a->calibrated / (double)(a->calibrated + 1));
-        row(out, "calibration", &v);
+        row(r, "calibration", &v);
 }
 
 /* A share of a decision with its interval: "recall 91.1 % (79.3 to 96.5)". */
@@ -430,7 +413,7 @@ static void add_share(const struct ran_record *decision, const char *name, struc
         ran_record_release(&share);
 }
 
-static void text_decision(const struct ran_record *decision, struct ran_buf *out)
+static void text_decision(const struct ran_record *decision, struct report *r)
 {
         const struct ran_member *label = ran_record_find(decision, "label", NULL);
         struct ran_buf v = {0};
@@ -445,10 +428,10 @@ static void text_decision(const struct ran_record *decision, struct ran_buf *out
         ran_buf_str(&v, ", ");
         add_share(decision, "precision", &v);
         ran_buf_str(&v, ", out of fold");
-        row(out, "threshold", &v);
+        row(r, "threshold", &v);
 }
 
-static void text_decisions(const struct about *a, struct ran_buf *out)
+static void text_decisions(const struct about *a, struct report *r)
 {
         const struct ran_member *list = ran_record_find(&a->training, "decisions", NULL);
         struct ran_record decision = {0};
@@ -461,11 +444,11 @@ static void text_decisions(const struct about *a, struct ran_buf *out)
                ran_json_next(a->training.line, list->value, &pos, NULL, &item, &type))
                 if (ran_record_scan(&decision, a->training.line + item.begin, item.end - item.begin,
                                     &err) == RAN_OK)
-                        text_decision(&decision, out);
+                        text_decision(&decision, r);
         ran_record_release(&decision);
 }
 
-static void text_fingerprints(const struct about *a, struct ran_buf *out)
+static void text_fingerprints(const struct about *a, struct report *r)
 {
         struct ran_buf v = {0};
 
@@ -473,10 +456,10 @@ static void text_fingerprints(const struct about *a, struct ran_buf *out)
                 return;
         ran_buf_printf(&v, "of %zu documents that it was trained on, to know them again",
                        ran_model_fingerprints(a->model));
-        row(out, "fingerprints", &v);
+        row(r, "fingerprints", &v);
 }
 
-static void text_vocabulary(const struct about *a, struct ran_buf *out)
+static void text_vocabulary(const struct about *a, struct report *r)
 {
         struct ran_buf v = {0}, type = {0};
 
@@ -489,7 +472,7 @@ static void text_vocabulary(const struct about *a, struct ran_buf *out)
                                ran_tokenizer_size(a->tokenizer),
                                ran_tokenizer_digest(a->tokenizer));
         }
-        row(out, "vocabulary", &v);
+        row(r, "vocabulary", &v);
         ran_buf_release(&type);
 }
 
@@ -513,7 +496,7 @@ static void add_strings(const char *json, const struct ran_member *list, struct 
 }
 
 /* How a tagger splits a text. */
-static void text_split(const struct about *a, struct ran_buf *out)
+static void text_split(const struct about *a, struct report *r)
 {
         struct ran_record *training = (struct ran_record *)&a->training;
         const struct ran_member *m = ran_record_find(training, "text_split", NULL),
@@ -524,14 +507,14 @@ static void text_split(const struct about *a, struct ran_buf *out)
                 return;
         ran_buf_str(&v, "split into sentences and words like the training data: ");
         ran_buf_shown(&v, training->line + m->value.begin + 1, m->value.end - m->value.begin - 2);
-        row(out, "texts", &v);
+        row(r, "texts", &v);
         if (marks != NULL && marks->type == 'a') {
                 add_strings(training->line, marks, &v);
-                row(out, "marks of texts", &v);
+                row(r, "marks of texts", &v);
         }
 }
 
-static void text_sizes(const struct about *a, struct ran_buf *out)
+static void text_sizes(const struct about *a, struct report *r)
 {
         size_t numbers = 0;
         struct ran_buf v = {0};
@@ -549,7 +532,7 @@ static void text_sizes(const struct about *a, struct ran_buf *out)
                 if (a->part[i].tensors > 0)
                         ran_buf_printf(&v, " (%s)", a->part[i].dtype);
         }
-        row(out, "size", &v);
+        row(r, "size", &v);
         if (a->model == NULL)
                 return;
         ran_buf_str(&v, "any processor, no GPU; about ");
@@ -560,36 +543,32 @@ static void text_sizes(const struct about *a, struct ran_buf *out)
                                   "much of it"
                                 : " of memory, shared by all programs that use the "
                                   "model");
-        row(out, "needs", &v);
+        row(r, "needs", &v);
 }
 
-void train_info_text(const struct about *a, struct ran_buf *out)
+void train_info_rows(const struct about *a, struct report *r)
 {
-        static const char *const kinds[] = {"a model", "a checkpoint of an interrupted training",
-                                            "a vocabulary"};
         struct ran_record *training = (struct ran_record *)&a->training;
         const struct ran_member *version = ran_record_find(training, "version", NULL);
         struct ran_buf v = {0};
 
-        add_shown(out, a->path);
-        ran_buf_printf(out, ": %s\n", kinds[a->kind]);
         if (a->model != NULL) {
-                text_task(a, out);
-                text_parts(a, out);
-                text_labels(a, out);
-                text_training(a, out);
-                text_calibration(a, out);
-                text_decisions(a, out);
-                text_fingerprints(a, out);
+                text_task(a, r);
+                text_parts(a, r);
+                text_labels(a, r);
+                text_training(a, r);
+                text_calibration(a, r);
+                text_decisions(a, r);
+                text_fingerprints(a, r);
         }
-        text_vocabulary(a, out);
+        text_vocabulary(a, r);
         if (a->model != NULL)
-                text_split(a, out);
-        text_sizes(a, out);
+                text_split(a, r);
+        text_sizes(a, r);
         if (version != NULL && version->type == 's') {
                 ran_buf_str(&v, "version ");
                 ran_buf_shown(&v, training->line + version->value.begin + 1,
                               version->value.end - version->value.begin - 2);
-                row(out, "written by", &v);
+                row(r, "written by", &v);
         }
 }

@@ -1,6 +1,8 @@
 /* info.c - the verb info: what a model is, what it was trained on, how well it did. */
 #include "cmd/train/about/info.h"
 
+#include <string.h>
+
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
@@ -50,7 +52,15 @@ static const struct cmd_program program = {
 
 static void write_text(const struct about *a, struct ran_buf *out, int *status)
 {
-        train_info_text(a, out);
+        static const char *const kinds[] = {"a model", "a checkpoint of an interrupted training",
+                                            "a vocabulary"};
+        struct report r = {0};
+
+        ran_buf_shown(out, a->path, strlen(a->path));
+        ran_buf_printf(out, ": %s\n", kinds[a->kind]);
+        train_info_rows(a, &r);
+        report_text(&r, out);
+        report_release(&r);
         if (options.top.top > 0)
                 train_top_text(&options.top, a->model, a->path, out, status);
 }

@@ -12,7 +12,6 @@
 #include "cmd/pages/chart.h"
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/table.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/about/amount.h"
 #include "cmd/train/run/figure.h"
@@ -182,131 +181,91 @@ static void write_curves(const struct train_page *p, const char *metric, bool te
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void write_time(struct page_table *t, const char *what, double seconds)
+static void add_time(struct report *r, const char *what, double seconds)
 {
         char text[32];
 
         if (seconds > 0)
-                page_row(t, CELL_NAME(what), CELL_TEXT(train_duration(text, seconds)));
+                report_string(r, NULL, what, train_duration(text, seconds));
 }
 
-static void write_times(const struct train_page *p, struct ran_buf *out)
+static void add_times(const struct train_page *p, struct report *r)
 {
-        const struct ran_train_report *r = &p->last;
+        const struct ran_train_report *last = &p->last;
         char text[32];
 
-        page_put(out, HTML_HEADING, "Times");
-        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
-        write_time(&t, "linear model", p->linear_seconds);
-        write_time(&t, "until the encoder had learned from texts", p->texts_seconds);
-        write_time(&t, "until the best epoch was chosen", p->kept_seconds);
-        if (r->refit && r->seconds > p->kept_seconds)
-                write_time(&t, "refit", r->seconds - p->kept_seconds);
-        write_time(&t, "in all", r->seconds);
-        if (!r->no_encoder)
-                page_row(&t, CELL_NAME("tokens per second"),
-                         CELL_TEXT(train_amount(text, r->tokens_per_second)));
-        page_table_end(&t);
-        page_put(out, HTML_NOTE, "Times are not in the model.");
+        report_begin(r, REPORT_OBJECT, NULL, "Times");
+        report_note(r, "Times are not in the model.");
+        add_time(r, "linear model", p->linear_seconds);
+        add_time(r, "until the encoder had learned from texts", p->texts_seconds);
+        add_time(r, "until the best epoch was chosen", p->kept_seconds);
+        if (last->refit && last->seconds > p->kept_seconds)
+                add_time(r, "refit", last->seconds - p->kept_seconds);
+        add_time(r, "in all", last->seconds);
+        if (!last->no_encoder)
+                report_string(r, NULL, "tokens per second",
+                              train_amount(text, last->tokens_per_second));
+        report_end(r);
+}
+
+/* A folded part of the page; ends the report. */
+static void write_folded(struct report *r, const char *summary, struct ran_buf *out)
+{
+        page_open(out, HTML_DETAILS);
+        page_put(out, HTML_SUMMARY, "%s", summary);
+        report_page(r, out);
+        page_close(out, HTML_DETAILS);
+        report_release(r);
 }
 
 static void write_epochs(const struct train_page *p, const char *metric, struct ran_buf *out)
 {
         const struct train_page_epochs *e = &p->epochs[0];
-        bool loss = strcmp(metric, "loss") == 0;
-        char heads[100];
+        struct report r = {0};
 
         if (e->n == 0)
                 return;
-        snprintf(heads, sizeof heads, "#epoch|#step|#loss%s%s", loss ? "" : "|#",
-                 loss ? "" : metric);
-        page_open(out, HTML_DETAILS);
-        page_put(out, HTML_SUMMARY, "validation after each epoch, as numbers");
-        struct page_table t = page_table_begin(out, PAGE_PLAIN, heads);
-        for (size_t i = 0; i < e->n; i++)
-                page_row(&t, CELL_FIGURE(e->epoch[i], 0), CELL_FIGURE(e->step[i], 0),
-                         CELL_FIGURE(e->loss[i], 4),
-                         loss ? CELL_END : CELL_PERCENT(e->metric[i], 2));
-        page_table_end(&t);
-        page_close(out, HTML_DETAILS);
+        report_begin(&r, REPORT_LIST, NULL, "");
+        for (size_t i = 0; i < e->n; i++) {
+                report_begin(&r, REPORT_OBJECT, NULL, "");
+                report_number(&r, NULL, "epoch", e->epoch[i], 0);
+                report_number(&r, NULL, "step", e->step[i], 0);
+                report_number(&r, NULL, "loss", e->loss[i], 4);
+                report_share(&r, NULL, strcmp(metric, "loss") != 0 ? metric : NULL, e->metric[i]);
+                report_end(&r);
+        }
+        report_end(&r);
+        write_folded(&r, "validation after each epoch, as numbers", out);
 }
 
 /* "name":value, as ran_fields_json writes one field. */
-static void write_setting(const struct ran_field *field, const void *base, struct page_table *t)
+static void add_setting(const struct ran_field *field, const void *base, struct report *r)
 {
         const struct ran_field one[] = {*field, {0}};
         struct ran_buf json = {0};
-        bool given = cmd_was_set(field->name);
 
         ran_fields_json(one, base, &json);
-        size_t name = strlen(field->name) + 3;
-        if (!json.failed && json.len > name)
-                page_row_add(
-                        t, given ? "all" : NULL,
-                        (const struct page_cell[]){
-                                CELL_NAME(field->name),
-                                {.kind = PAGE_TEXT, .s = json.data + name, .n = json.len - name},
-                                CELL_TEXT(given ? "given" : ""),
-                                CELL_END});
+        const size_t name = strlen(field->name) + 3;
+        if (!json.failed && json.len > name) {
+                report_bytes(r, REPORT_AMOUNT, NULL, field->name, json.data + name,
+                             json.len - name);
+                report_note(r, "%s", cmd_was_set(field->name) ? "given" : "");
+        }
         ran_buf_release(&json);
 }
 
 static void write_settings(const struct ran_train_job *job, struct ran_buf *out)
 {
+        struct report r = {0};
+
         page_put(out, HTML_HEADING, "Settings");
         page_put(out, HTML_NOTE,
                  "Options that were given are marked; the others have their defaults.");
-        page_open(out, HTML_DETAILS);
-        page_put(out, HTML_SUMMARY, "all settings");
-        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
         for (const struct ran_field *f = ran_train_fields; f->name != NULL; f++)
-                write_setting(f, job->settings, &t);
+                add_setting(f, job->settings, &r);
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
-                write_setting(f, job->config, &t);
-        page_table_end(&t);
-        page_close(out, HTML_DETAILS);
-}
-
-/* A row of the table of the model; `value` is empty then. */
-static void write_property(struct page_table *t, const char *name, size_t n, struct ran_buf *value)
-{
-        if (n > 0)
-                page_row(t, CELL_NAMED(name, n),
-                         {.kind = PAGE_TEXT, .s = value->data, .n = value->len});
-        t->out->failed |= value->failed;
-        value->len = 0;
-}
-
-/* The lines of train_info_text as a table. */
-static void write_model(struct ran_buf *out, const struct ran_buf *text)
-{
-        const char *line = text->data, *end = text->data + text->len, *next, *name = NULL;
-        struct ran_buf value = {0};
-        size_t name_n = 0;
-
-        page_put(out, HTML_HEADING, "Model");
-        struct page_table t = page_table_begin(out, PAGE_PLAIN, NULL);
-        for (; line < end; line = next) {
-                const char *stop = memchr(line, '\n', (size_t)(end - line));
-                size_t n = (size_t)((stop != NULL ? stop : end) - line), begins = 0;
-
-                next = line + n + 1;
-                if (n <= TRAIN_INFO_COLUMN || line[0] != ' ')
-                        continue; /* the title */
-                for (size_t i = 2; i < TRAIN_INFO_COLUMN; i++)
-                        begins = line[i] != ' ' ? i + 1 : begins;
-                if (begins > 0) {
-                        write_property(&t, name, name_n, &value);
-                        name = line + 2;
-                        name_n = begins - 2;
-                } else {
-                        ran_buf_char(&value, ' ');
-                }
-                ran_buf_add(&value, line + TRAIN_INFO_COLUMN, n - TRAIN_INFO_COLUMN);
-        }
-        write_property(&t, name, name_n, &value);
-        page_table_end(&t);
-        ran_buf_release(&value);
+                add_setting(f, job->config, &r);
+        write_folded(&r, "all settings", out);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -339,23 +298,27 @@ static void write_lead(const struct train_page *p, const struct about *a, struct
 void train_page_write(const struct train_page *p, const struct ran_train_job *job,
                       const char *metric, bool texts)
 {
-        struct ran_buf out = {0}, model = {0};
+        struct ran_buf out = {0};
+        struct report tables = {0};
         struct about a;
 
         train_about_open(&a, job->output);
-        train_info_text(&a, &model);
         write_lead(p, &a, &out);
-        if (!model.failed)
-                write_model(&out, &model);
+        report_begin(&tables, REPORT_OBJECT, NULL, "Model");
+        train_info_rows(&a, &tables);
+        report_end(&tables);
+        report_page(&tables, &out);
+        report_release(&tables);
         write_curves(p, metric, texts, &out);
         write_epochs(p, metric, &out);
-        write_times(p, &out);
+        add_times(p, &tables);
+        report_page(&tables, &out);
+        report_release(&tables);
         page_put(&out, HTML_HEADING, "Data");
         ran_buf_add(&out, p->data.data, p->data.len);
         write_settings(job, &out);
         page_end(&out, NULL);
         cmd_write_file(p->path, &out);
         ran_buf_release(&out);
-        ran_buf_release(&model);
         train_about_release(&a);
 }

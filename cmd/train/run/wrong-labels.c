@@ -16,8 +16,6 @@
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/record-name.h"
-#include "cmd/pages/style.h"
-#include "cmd/pages/table.h"
 
 enum { EXCERPT = 1500 };
 
@@ -193,6 +191,7 @@ static void write_labels(const struct suspects *x, struct ran_buf *out)
         struct ran_error err;
         const size_t C = x->set->C;
         size_t *count = ran_alloc(2 * C, sizeof *count, &err);
+        struct report r = {0};
 
         if (count == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
@@ -201,18 +200,23 @@ static void write_labels(const struct suspects *x, struct ran_buf *out)
                 count[x->set->labels[at]]++;
         for (size_t rank = 0; rank < x->listed; rank++)
                 listed[changed_label(&x->found.suspect[rank])]++;
-        page_put(out, HTML_HEADING, "Labels");
-        struct page_table t = page_table_begin(
-                out, PAGE_WIDE,
-                x->several ? "label|#documents|#probably wrong or missing||#mean probability"
-                           : "label|#documents|#probably wrong||#mean probability");
-        for (size_t c = 0; c < C; c++)
-                if (count[c] > 0)
-                        page_row(&t, CELL_NAME(x->set->names[c]), CELL_COUNT(count[c]),
-                                 CELL_COUNT(listed[c]),
-                                 CELL_BAR(x->several ? 0 : (double)listed[c] / (double)count[c]),
-                                 CELL_PERCENT(x->found.threshold[c], 1));
-        page_table_end(&t);
+        report_begin(&r, REPORT_LIST, NULL, "Labels");
+        for (size_t c = 0; c < C; c++) {
+                if (count[c] == 0)
+                        continue;
+                report_begin(&r, REPORT_OBJECT, NULL, "");
+                report_string(&r, NULL, "label", x->set->names[c]);
+                report_count(&r, NULL, "documents", count[c]);
+                report_count(&r, NULL, x->several ? "probably wrong or missing" : "probably wrong",
+                             listed[c]);
+                if (!x->several)
+                        report_bar(&r, NULL, "share", (double)listed[c] / (double)count[c]);
+                report_share(&r, NULL, "mean probability", x->found.threshold[c]);
+                report_end(&r);
+        }
+        report_end(&r);
+        report_page(&r, out);
+        report_release(&r);
         free(count);
 }
 
@@ -232,7 +236,7 @@ static void write_page(const struct suspects *x, struct page_documents *document
         write_labels(x, &out->buf);
         page_worst_write(documents, x->several ? "Suspects" : "Documents", x->listed,
                          x->several ? "suspects" : "documents", out);
-        page_end(&out->buf, page_documents_script);
+        page_end(&out->buf, NULL);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
