@@ -13,6 +13,7 @@
  */
 #include "text/tokenizer.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -340,12 +341,6 @@ static int choose(struct filling *f, const char *word, size_t n, uint32_t *id,
         return RAN_OK;
 }
 
-static void keep(struct filling *f, uint32_t id, size_t width)
-{
-        memcpy(f->to->rows + id * width, f->row, width * sizeof *f->row);
-        f->to->given[id] = true;
-}
-
 static int bad_number(const struct ran_vectors *v, const char *s, size_t n, struct ran_error *err)
 {
         return ran_fail(err, RAN_EFORMAT,
@@ -382,37 +377,6 @@ static int read_numbers(const struct ran_vectors *v, const struct line *line, fl
         return RAN_OK;
 }
 
-static int take_line(struct ran_vectors *v, const struct line *line, struct filling *f,
-                     struct ran_error *err)
-{
-        uint32_t id;
-        size_t n = 0;
-
-        RAN_TRY(read_numbers(v, line, NULL, &n, err));
-        RAN_TRY(choose(f, line->text, n, &id, err));
-        if (id == RAN_NO_ID)
-                return RAN_OK;
-        RAN_TRY(read_numbers(v, line, f->row, &n, err));
-        keep(f, id, v->width);
-        return RAN_OK;
-}
-
-static int read_lines(struct ran_vectors *v, struct filling *f, struct ran_error *err)
-{
-        struct line line;
-
-        for (;;) {
-                RAN_TRY(peek(v, 0, &line, err));
-                if (line.whole == 0)
-                        return RAN_OK;
-                v->row++;
-                if (line.n > 0)
-                        RAN_TRY(take_line(v, &line, f, err));
-                f->report->cut = v->cut;
-                v->begin += line.whole;
-        }
-}
-
 static int cut_off(const struct ran_vectors *v, struct ran_error *err)
 {
         return ran_fail(
@@ -421,21 +385,13 @@ static int cut_off(const struct ran_vectors *v, struct ran_error *err)
                 v->path, (unsigned long long)v->row, v->promised);
 }
 
-static float load_float(const unsigned char *p)
-{
-        uint32_t bits =
-                (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-        float x;
-
-        memcpy(&x, &bits, sizeof x);
-        return x;
-}
-
-/* The vector of a binary file that begins `from` bytes ahead. Valid until the next read. */
-struct vector {
-        const unsigned char *word, *numbers;
-        size_t n;     /* bytes of the word */
-        size_t whole; /* bytes in the file, including line feeds before it; 0: none */
+/* A row, which begins `from` bytes ahead. Valid until the next read. */
+struct row {
+        const char *word;
+        size_t n;                     /* bytes of the word */
+        size_t whole;                 /* bytes in the file; 0: there is none */
+        const unsigned char *numbers; /* of a binary file */
+        struct line line;             /* of a text; n 0: it is blank */
 };
 
 /* Finds the space behind the word that begins `from` bytes ahead; *n: the length of the word. */
@@ -454,12 +410,11 @@ static int find_space(struct ran_vectors *v, size_t from, size_t *n, struct ran_
         return RAN_OK;
 }
 
-static int look_binary(struct ran_vectors *v, size_t from, struct vector *vector,
-                       struct ran_error *err)
+/* Line feeds before a row are part of it. */
+static int look_binary(struct ran_vectors *v, size_t from, struct row *row, struct ran_error *err)
 {
         size_t at = from, size = 4 * v->width;
 
-        *vector = (struct vector){0};
         for (;; at++) {
                 RAN_TRY(need(v, at + 1, err));
                 if (v->end - v->begin <= at)
@@ -468,44 +423,75 @@ static int look_binary(struct ran_vectors *v, size_t from, struct vector *vector
                         break;
         }
         v->row++;
-        RAN_TRY(find_space(v, at, &vector->n, err));
-        RAN_TRY(need(v, at + vector->n + 1 + size, err));
-        if (v->end - v->begin < at + vector->n + 1 + size)
+        RAN_TRY(find_space(v, at, &row->n, err));
+        RAN_TRY(need(v, at + row->n + 1 + size, err));
+        if (v->end - v->begin < at + row->n + 1 + size)
                 return cut_off(v, err);
-        vector->word = v->data + v->begin + at;
-        vector->numbers = vector->word + vector->n + 1;
-        vector->whole = at - from + vector->n + 1 + size;
+        row->word = (const char *)v->data + v->begin + at;
+        row->numbers = (const unsigned char *)row->word + row->n + 1;
+        row->whole = at - from + row->n + 1 + size;
         return RAN_OK;
 }
 
-static int take_binary(const struct ran_vectors *v, const struct vector *vector, struct filling *f,
+static int look(struct ran_vectors *v, size_t from, struct row *row, struct ran_error *err)
+{
+        *row = (struct row){0};
+        if (v->binary)
+                return look_binary(v, from, row, err);
+        RAN_TRY(peek(v, from, &row->line, err));
+        row->word = row->line.text;
+        row->whole = row->line.whole;
+        v->row += row->whole > 0;
+        return row->line.n > 0 ? read_numbers(v, &row->line, NULL, &row->n, err) : RAN_OK;
+}
+
+static int load_floats(const struct ran_vectors *v, const unsigned char *numbers, float *x,
                        struct ran_error *err)
 {
-        uint32_t id;
-
         for (size_t i = 0; i < v->width; i++) {
-                f->row[i] = load_float(vector->numbers + 4 * i);
-                if (!isfinite(f->row[i]))
+                uint32_t bits;
+
+                memcpy(&bits, numbers + 4 * i, sizeof bits);
+                bits = le32toh(bits);
+                memcpy(&x[i], &bits, sizeof bits);
+                if (!isfinite(x[i]))
                         return ran_fail(err, RAN_EFORMAT,
                                         "%s: vector %llu contains a number that is not finite",
                                         v->path, (unsigned long long)v->row);
         }
-        RAN_TRY(choose(f, (const char *)vector->word, vector->n, &id, err));
-        if (id != RAN_NO_ID)
-                keep(f, id, v->width);
         return RAN_OK;
 }
 
-static int read_binary(struct ran_vectors *v, struct filling *f, struct ran_error *err)
+static int take(struct ran_vectors *v, const struct row *row, struct filling *f,
+                struct ran_error *err)
 {
-        struct vector vector;
+        uint32_t id;
+        size_t n;
+
+        if (v->binary)
+                RAN_TRY(load_floats(v, row->numbers, f->row, err));
+        RAN_TRY(choose(f, row->word, row->n, &id, err));
+        if (id == RAN_NO_ID)
+                return RAN_OK;
+        if (!v->binary)
+                RAN_TRY(read_numbers(v, &row->line, f->row, &n, err));
+        memcpy(f->to->rows + id * v->width, f->row, v->width * sizeof *f->row);
+        f->to->given[id] = true;
+        return RAN_OK;
+}
+
+static int take_all(struct ran_vectors *v, struct filling *f, struct ran_error *err)
+{
+        struct row row;
 
         for (;;) {
-                RAN_TRY(look_binary(v, 0, &vector, err));
-                if (vector.whole == 0)
+                RAN_TRY(look(v, 0, &row, err));
+                if (row.whole == 0)
                         return RAN_OK;
-                RAN_TRY(take_binary(v, &vector, f, err));
-                v->begin += vector.whole;
+                if (v->binary || row.line.n > 0)
+                        RAN_TRY(take(v, &row, f, err));
+                f->report->cut = v->cut && !v->binary;
+                v->begin += row.whole;
         }
 }
 
@@ -515,7 +501,7 @@ static int fill(struct ran_vectors *v, size_t V, struct filling *f, struct ran_e
         f->row = ran_alloc(v->width, sizeof *f->row, err);
         if (f->fit == NULL || f->row == NULL)
                 return RAN_ENOMEM;
-        RAN_TRY(v->binary ? read_binary(v, f, err) : read_lines(v, f, err));
+        RAN_TRY(take_all(v, f, err));
         if (v->header && f->report->rows < v->promised && (v->binary || f->report->cut))
                 return cut_off(v, err);
         ran_sha256_hex(&v->digest, f->to->digest);
@@ -542,29 +528,6 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
 
 /* ---- words for a vocabulary ----------------------------------------------------------------- */
 
-/* The word of the row that begins `from` bytes ahead, and the length of that row in bytes; 0:
- * none. */
-static int look_word(struct ran_vectors *v, size_t from, const char **word, size_t *n,
-                     size_t *whole, struct ran_error *err)
-{
-        struct vector vector;
-        struct line line = {0};
-
-        *n = 0;
-        if (v->binary) {
-                RAN_TRY(look_binary(v, from, &vector, err));
-                *word = (const char *)vector.word;
-                *n = vector.n;
-                *whole = vector.whole;
-                return RAN_OK;
-        }
-        RAN_TRY(peek(v, from, &line, err));
-        v->row++;
-        *word = line.text;
-        *whole = line.whole;
-        return line.n > 0 ? read_numbers(v, &line, NULL, n, err) : RAN_OK;
-}
-
 /* Words that a text would split cannot be a token. */
 static int want(struct ran_counter *c, const char *word, size_t n, struct ran_encoding *e,
                 struct ran_buf *words, size_t *wanted, struct ran_error *err)
@@ -586,12 +549,11 @@ static int want(struct ran_counter *c, const char *word, size_t n, struct ran_en
 static int want_all(struct ran_vectors *v, size_t n, struct ran_counter *c, struct ran_encoding *e,
                     struct ran_buf *words, size_t *wanted, struct ran_error *err)
 {
-        size_t length = 0, whole = 1;
-        const char *word = NULL;
+        struct row row = {.whole = 1};
 
-        for (size_t i = 0, from = 0; i < n && whole > 0; i++, from += whole) {
-                RAN_TRY(look_word(v, from, &word, &length, &whole, err));
-                RAN_TRY(want(c, word, length, e, words, wanted, err));
+        for (size_t i = 0, from = 0; i < n && row.whole > 0; i++, from += row.whole) {
+                RAN_TRY(look(v, from, &row, err));
+                RAN_TRY(want(c, row.word, row.n, e, words, wanted, err));
         }
         return RAN_OK;
 }
