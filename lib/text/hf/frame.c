@@ -9,64 +9,46 @@ enum { MOST_NESTED = 20 };
 
 /* ---- post-processors ------------------------------------------------------------------------ */
 
-static int push(struct ran_token_list *list, uint32_t id, struct ran_error *err)
+/* Adds a token as number `at` of the list. */
+static int insert(struct ran_token_list *list, size_t at, uint32_t id, struct ran_error *err)
 {
-        uint32_t *at = ran_grow(list->id, &list->cap, list->n + 1, sizeof *at, err);
+        uint32_t *ids = ran_grow(list->id, &list->cap, list->n + 1, sizeof *ids, err);
 
-        if (at == NULL)
+        if (ids == NULL)
                 return RAN_ENOMEM;
-        list->id = at;
-        at[list->n++] = id;
+        list->id = ids;
+        memmove(ids + at + 1, ids + at, (list->n++ - at) * sizeof *ids);
+        ids[at] = id;
         return RAN_OK;
 }
 
-static int push_number(struct ran_tokenizer *t, struct ran_token_list *list, const cJSON *item,
-                       struct ran_error *err)
+/* What a post-processor puts around a text stands outside of what is there: in front of it behind
+ * `first` tokens of its own, or behind all. */
+static int add_number(struct ran_tokenizer *t, const cJSON *item, bool behind, size_t *first,
+                      struct ran_error *err)
 {
         size_t id;
 
         if (!ran_cjson_whole(item, 0, (double)t->tokens.n - 1, &id))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the post_processor has an id that is not in the vocabulary");
-        return push(list, (uint32_t)id, err);
-}
-
-/* Puts `inner` in front of what is there. */
-static int put_in_front(struct ran_token_list *list, const struct ran_token_list *inner,
-                        struct ran_error *err)
-{
-        const size_t n = list->n;
-
-        for (size_t i = 0; i < inner->n; i++)
-                RAN_TRY(push(list, inner->id[i], err));
-        if (n > 0 && inner->n > 0) {
-                memmove(list->id + inner->n, list->id, n * sizeof *list->id);
-                memcpy(list->id, inner->id, inner->n * sizeof *list->id);
-        }
-        return RAN_OK;
-}
-
-/* One more pair of lists around what is there. */
-static int surround(struct ran_tokenizer *t, const struct ran_token_list *before,
-                    const struct ran_token_list *after, struct ran_error *err)
-{
-        RAN_TRY(put_in_front(&t->before, before, err));
-        for (size_t i = 0; i < after->n; i++)
-                RAN_TRY(push(&t->after, after->id[i], err));
-        return RAN_OK;
+        return behind ? insert(&t->after, t->after.n, (uint32_t)id, err)
+                      : insert(&t->before, (*first)++, (uint32_t)id, err);
 }
 
 /* BertProcessing and RobertaProcessing: ["[SEP]", 102] and ["[CLS]", 101]. */
-static int read_pair(struct ran_tokenizer *t, const cJSON *object, struct ran_token_list *before,
-                     struct ran_token_list *after, struct ran_error *err)
+static int read_pair(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
 {
-        RAN_TRY(push_number(t, before, cJSON_GetArrayItem(ran_cjson_member(object, "cls"), 1),
-                            err));
-        return push_number(t, after, cJSON_GetArrayItem(ran_cjson_member(object, "sep"), 1), err);
+        const cJSON *cls = cJSON_GetArrayItem(ran_cjson_member(object, "cls"), 1);
+        size_t first = 0;
+
+        RAN_TRY(add_number(t, cls, false, &first, err));
+        return add_number(t, cJSON_GetArrayItem(ran_cjson_member(object, "sep"), 1), true, &first,
+                          err);
 }
 
-static int read_special(struct ran_tokenizer *t, const cJSON *object, const char *name,
-                        struct ran_token_list *list, struct ran_error *err)
+static int read_special(struct ran_tokenizer *t, const cJSON *object, const char *name, bool behind,
+                        size_t *first, struct ran_error *err)
 {
         const cJSON *special = ran_cjson_member(ran_cjson_member(object, "special_tokens"), name);
         const cJSON *ids = ran_cjson_member(special, "ids"), *item;
@@ -77,16 +59,15 @@ static int read_special(struct ran_tokenizer *t, const cJSON *object, const char
                                 name);
         cJSON_ArrayForEach(item, ids)
         {
-                RAN_TRY(push_number(t, list, item, err));
+                RAN_TRY(add_number(t, item, behind, first, err));
         }
         return RAN_OK;
 }
 
 /* TemplateProcessing: what stands on either side of the sequence A in "single". */
-static int read_template(struct ran_tokenizer *t, const cJSON *object,
-                         struct ran_token_list *before, struct ran_token_list *after,
-                         struct ran_error *err)
+static int read_template(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
 {
+        size_t first = 0;
         const cJSON *item;
         int sequences = 0;
 
@@ -97,7 +78,7 @@ static int read_template(struct ran_tokenizer *t, const cJSON *object,
                 const char *sequence = ran_cjson_text(ran_cjson_member(item, "Sequence"), "id");
 
                 if (name != NULL) {
-                        RAN_TRY(read_special(t, object, name, sequences > 0 ? after : before, err));
+                        RAN_TRY(read_special(t, object, name, sequences > 0, &first, err));
                 } else if (sequence != NULL && strcmp(sequence, "A") == 0) {
                         sequences++;
                 } else {
@@ -152,9 +133,8 @@ static int read_list(struct ran_tokenizer *t, const cJSON *object, int nested,
 static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nested,
                           struct ran_error *err)
 {
-        struct ran_token_list before = {0}, after = {0};
         const char *type = ran_hf_type(object);
-        int rc = RAN_OK;
+        const bool roberta = strcmp(type, "RobertaProcessing") == 0;
 
         if (ran_cjson_is_null(object))
                 return RAN_OK;
@@ -162,19 +142,12 @@ static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nest
                 return read_list(t, object, nested, err);
         if (strcmp(type, "ByteLevel") == 0)
                 return read_trim(t, object, err);
-        if (strcmp(type, "BertProcessing") == 0 || strcmp(type, "RobertaProcessing") == 0)
-                rc = read_pair(t, object, &before, &after, err);
-        else if (strcmp(type, "TemplateProcessing") == 0)
-                rc = read_template(t, object, &before, &after, err);
-        else
+        if (strcmp(type, "TemplateProcessing") == 0)
+                return read_template(t, object, err);
+        if (!roberta && strcmp(type, "BertProcessing") != 0)
                 return ran_fail(err, RAN_EFORMAT, "the post_processor '%s' is not supported", type);
-        if (rc == RAN_OK && strcmp(type, "RobertaProcessing") == 0)
-                rc = read_trim(t, object, err);
-        if (rc == RAN_OK)
-                rc = surround(t, &before, &after, err);
-        free(before.id);
-        free(after.id);
-        return rc;
+        RAN_TRY(read_pair(t, object, err));
+        return roberta ? read_trim(t, object, err) : RAN_OK;
 }
 
 /* ---- what is kept --------------------------------------------------------------------------- */
@@ -223,25 +196,21 @@ const char *const ran_token_roles[] = {
         [RAN_TOKEN_LAST] = "sep_token",    NULL,
 };
 
-/* A name may be one that the vocabulary lacks: then nothing has that role. */
-static void read_roles(struct ran_tokenizer *t, const cJSON *named)
-{
-        for (int i = 0; ran_token_roles[i] != NULL; i++) {
-                const char *name = ran_cjson_text(named, ran_token_roles[i]);
-                if (name != NULL)
-                        ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
-        }
-}
-
 int ran_hf_read_frame(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
         static const char *const parts[] = {[KEPT_NORMALIZER] = "normalizer",
                                             [KEPT_PRE_TOKENIZER] = "pre_tokenizer",
                                             [KEPT_POST_PROCESSOR] = "post_processor",
                                             [KEPT_DECODER] = "decoder"};
+        const cJSON *named = ran_cjson_member(document, HF_ROLES);
 
         RAN_TRY(read_processor(t, ran_cjson_member(document, "post_processor"), 0, err));
-        read_roles(t, ran_cjson_member(document, HF_ROLES));
+        for (int i = 0; ran_token_roles[i] != NULL; i++) {
+                /* A name may be one that the vocabulary lacks: then nothing has that role. */
+                const char *name = ran_cjson_text(named, ran_token_roles[i]);
+                if (name != NULL)
+                        ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
+        }
         for (int i = 0; i < KEPT_MODEL; i++)
                 RAN_TRY(keep(t, i, ran_cjson_member(document, parts[i]), err));
         return keep_model(t, ran_cjson_member(document, "model"), err);

@@ -56,7 +56,7 @@ static int find_normalizer(struct ran_text_rules *r, const struct ran_steps *s,
                 stripped = stripped || strips;
                 if (strips && letters == HF_WORDS)
                         continue; /* words end at white space anyway, unless it becomes a word */
-                if (step->kind == STEP_PLAIN)
+                if (step->kind == STEP_PLAIN && step->plain != NORMAL_NMT)
                         RAN_TRY(ran_normalizer_add(z, step->plain, err));
                 else if (step->kind == STEP_REPLACE && finds(step, '\n') &&
                          is_spaced_word(step->text) && z->eol == NULL &&

@@ -15,6 +15,7 @@ const struct ran_hf_plain_step ran_hf_plain_steps[] = {
         {"NFKD", NORMAL_NFKD},
         {"StripAccents", NORMAL_STRIP_MARKS},
         {"Lowercase", NORMAL_LOWERCASE},
+        {"Nmt", NORMAL_NMT},
         {NULL, 0},
 };
 
@@ -192,8 +193,6 @@ static int read_normalizer(struct ran_steps *s, const cJSON *object, int nested,
                 return read_bert(s, object, err);
         if (strcmp(type, "Strip") == 0)
                 return read_strip(s, object, err);
-        if (strcmp(type, "Nmt") == 0)
-                return ran_steps_add(s, (struct ran_step){.kind = STEP_NMT}, err);
         if (strcmp(type, "Replace") == 0 || strcmp(type, "Prepend") == 0 ||
             strcmp(type, "Precompiled") == 0)
                 return add_filled(s, object, err);

@@ -141,25 +141,6 @@ static int prepend(const struct ran_step *step, struct ran_glyphs *out, const st
         return push_all(out, in->at, in->n, err);
 }
 
-/* The rules of the normalizer Nmt. */
-static int nmt(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
-{
-        out->n = 0;
-        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
-        for (size_t i = 0; i < in->n; i++) {
-                struct ran_glyph g = in->at[i];
-                if ((g.c >= 1 && g.c <= 8) || g.c == 0xb || (g.c >= 0xe && g.c <= 0x1f) ||
-                    g.c == 0x7f || g.c == 0x8f || g.c == 0x9f)
-                        continue;
-                if (g.c == '\t' || g.c == '\n' || g.c == '\f' || g.c == '\r' || g.c == 0x1680 ||
-                    (g.c >= 0x200b && g.c <= 0x200f) || g.c == 0x2028 || g.c == 0x2029 ||
-                    g.c == 0x2581 || g.c == 0xfeff || g.c == 0xfffd)
-                        g.c = ' ';
-                out->at[out->n++] = g;
-        }
-        return RAN_OK;
-}
-
 /* *changed: whether `out` has the result; else it is `in`. */
 static int apply(const struct ran_step *step, struct ran_passage *p, struct ran_glyphs *out,
                  struct ran_glyphs *in, bool *changed, struct ran_error *err)
@@ -170,8 +151,6 @@ static int apply(const struct ran_step *step, struct ran_passage *p, struct ran_
                 return replace(step, p, out, in, err);
         case STEP_PREPEND:
                 return prepend(step, out, in, err);
-        case STEP_NMT:
-                return nmt(out, in, err);
         case STEP_CHARSMAP:
                 return ran_charsmap_apply(step->map, out, in, changed, err);
         default:

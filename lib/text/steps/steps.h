@@ -111,7 +111,6 @@ enum ran_step_kind {
         STEP_PLAIN,    /* `plain` */
         STEP_REPLACE,  /* what matches `pattern` becomes `text` */
         STEP_PREPEND,  /* `text` goes in front */
-        STEP_NMT,      /* some control characters go, others become spaces */
         STEP_CHARSMAP, /* `map` */
         /* Pre-tokenizers that find what to split at. */
         STEP_PATTERN,     /* `pattern` */

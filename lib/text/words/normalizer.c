@@ -114,29 +114,6 @@ static int end_of_line(struct ran_glyphs *out, const struct ran_glyphs *in, cons
         return RAN_OK;
 }
 
-static int clean(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
-{
-        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
-        for (size_t i = 0; i < in->n; i++) {
-                int32_t c = in->at[i].c;
-                if (!ran_unicode_is_control(c) && !ran_unicode_is_private(c))
-                        push(out, ran_unicode_is_space(c) ? ' ' : c, &in->at[i]);
-        }
-        return RAN_OK;
-}
-
-/* Removes the characters selected by `drop`. */
-static int filter(struct ran_glyphs *out, const struct ran_glyphs *in, bool (*drop)(int32_t c),
-                  struct ran_error *err)
-{
-        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
-        for (size_t i = 0; i < in->n; i++) {
-                if (!drop(in->at[i].c))
-                        push(out, in->at[i].c, &in->at[i]);
-        }
-        return RAN_OK;
-}
-
 /* Removes white space at the beginning, or at the end. */
 static int strip(struct ran_glyphs *out, const struct ran_glyphs *in, bool left,
                  struct ran_error *err)
@@ -153,29 +130,52 @@ static int strip(struct ran_glyphs *out, const struct ran_glyphs *in, bool left,
         return RAN_OK;
 }
 
-static int space_cjk(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
+/* What becomes of a character by a step that looks at each by itself; returns how many. */
+static size_t map(enum ran_normalizer_step step, int32_t c, int32_t to[3])
 {
-        for (size_t i = 0; i < in->n; i++) {
-                const struct ran_glyph *g = &in->at[i];
-                bool cjk = ran_unicode_is_cjk(g->c);
-                RAN_TRY(ran_glyphs_reserve(out, 3, err));
-                if (cjk)
-                        push(out, ' ', g);
-                push(out, g->c, g);
-                if (cjk)
-                        push(out, ' ', g);
+        to[0] = c;
+        switch (step) {
+        case NORMAL_CLEAN:
+                to[0] = ran_unicode_is_space(c) ? ' ' : c;
+                return !ran_unicode_is_control(c) && !ran_unicode_is_private(c);
+        case NORMAL_CLEAN_CC_CF:
+                return !ran_unicode_is_control(c);
+        case NORMAL_STRIP_NONSPACING:
+                return !ran_unicode_is_nonspacing_mark(c);
+        case NORMAL_STRIP_MARKS:
+                return !ran_unicode_is_mark(c);
+        case NORMAL_CJK:
+                if (!ran_unicode_is_cjk(c))
+                        return 1;
+                to[0] = to[2] = ' ';
+                to[1] = c;
+                return 3;
+        case NORMAL_LOWERCASE:
+                to[0] = utf8proc_tolower(c);
+                to[1] = 0x307; /* of the one letter whose lower case is two characters */
+                return c == 0x130 ? 2 : 1;
+        default: /* NORMAL_NMT */
+                if (c == '\t' || c == '\n' || c == '\f' || c == '\r' || c == 0x1680 ||
+                    (c >= 0x200b && c <= 0x200f) || c == 0x2028 || c == 0x2029 || c == 0x2581 ||
+                    c == 0xfeff || c == 0xfffd)
+                        to[0] = ' ';
+                return !((c >= 1 && c <= 8) || c == 0xb || (c >= 0xe && c <= 0x1f) || c == 0x7f ||
+                         c == 0x8f || c == 0x9f);
         }
-        return RAN_OK;
 }
 
-static int lowercase(struct ran_glyphs *out, const struct ran_glyphs *in, struct ran_error *err)
+static int map_all(struct ran_glyphs *out, const struct ran_glyphs *in,
+                   enum ran_normalizer_step step, struct ran_error *err)
 {
+        enum { MOST = 3 };
+        int32_t to[MOST];
+
         for (size_t i = 0; i < in->n; i++) {
-                const struct ran_glyph *g = &in->at[i];
-                RAN_TRY(ran_glyphs_reserve(out, 2, err));
-                push(out, utf8proc_tolower(g->c), g);
-                if (g->c == 0x130) /* the one letter whose lower case is two characters */
-                        push(out, 0x307, g);
+                if (out->cap - out->n < MOST)
+                        RAN_TRY(ran_glyphs_reserve(out, in->n - i + MOST, err));
+                const size_t n = map(step, in->at[i].c, to);
+                for (size_t k = 0; k < n; k++)
+                        push(out, to[k], &in->at[i]);
         }
         return RAN_OK;
 }
@@ -351,23 +351,16 @@ int ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs
 {
         out->n = 0;
         switch (step) {
-        case NORMAL_CLEAN:
-                return clean(out, in, err);
-        case NORMAL_CLEAN_CC_CF:
-                return filter(out, in, ran_unicode_is_control, err);
-        case NORMAL_CJK:
-                return space_cjk(out, in, err);
-        case NORMAL_STRIP_NONSPACING:
-                return filter(out, in, ran_unicode_is_nonspacing_mark, err);
-        case NORMAL_STRIP_MARKS:
-                return filter(out, in, ran_unicode_is_mark, err);
-        case NORMAL_LOWERCASE:
-                return lowercase(out, in, err);
+        case NORMAL_NFC:
+        case NORMAL_NFD:
+        case NORMAL_NFKC:
+        case NORMAL_NFKD:
+                return normal_form(out, in, step, exact, err);
         case NORMAL_STRIP_LEFT:
         case NORMAL_STRIP_RIGHT:
                 return strip(out, in, step == NORMAL_STRIP_LEFT, err);
         default:
-                return normal_form(out, in, step, exact, err);
+                return map_all(out, in, step, err);
         }
 }
 

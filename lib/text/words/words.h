@@ -1,10 +1,10 @@
 /* words.h - the words of a text: normalised, and split at white space, punctuation and ideographs.
  *
  * There are two paths. Words of plain ASCII, the bulk of most texts, go through two tables of 256
- * entries; every other stretch, up to the next white space, goes through the steps of normalisation.
- * The tables come from sending each byte through those steps, so the two paths agree. They may
- * alternate before any ASCII character that normalisation keeps: none joins it with the text before
- * it.
+ * entries; every other stretch, up to the next white space, goes through the steps of
+ * normalisation. The tables come from sending each byte through those steps, so the two paths
+ * agree. They may alternate before any ASCII character that normalisation keeps: none joins it with
+ * the text before it.
  *
  * For byte pairs no part of a text is lost: its words are those of GPT-2, which include the white
  * space, or all of it is one word; then the text is normalised as a whole or not at all.
@@ -114,6 +114,7 @@ enum ran_normalizer_step {
         NORMAL_LOWERCASE,        /* each character by itself: no final sigma */
         NORMAL_STRIP_LEFT,       /* no white space at the start; for whole texts only */
         NORMAL_STRIP_RIGHT,      /* the same at the end */
+        NORMAL_NMT, /* some control characters go, others become spaces; with steps.h only */
 };
 
 enum {
