@@ -75,15 +75,6 @@ static bool may_begin(const struct ran_added_tokens *a, const char *text, size_t
         return a->first[s[0]] && (left == 1 || (a->pair[pair / 8] >> pair % 8 & 1) != 0);
 }
 
-/* Where the last character before `end` begins. */
-static size_t last_char(const char *text, size_t end)
-{
-        do
-                end--;
-        while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80);
-        return end;
-}
-
 /* Whether there is a letter, mark or digit right before `begin` or at `end`. */
 static bool is_inside_word(const char *text, size_t n, size_t begin, size_t end)
 {
@@ -93,31 +84,8 @@ static bool is_inside_word(const char *text, size_t n, size_t begin, size_t end)
                 return true;
         if (begin == 0)
                 return false;
-        const size_t before = last_char(text, begin);
+        const size_t before = ran_unicode_last(text, begin);
         return ran_unicode_is_word(ran_unicode_get(text + before, begin - before, &length));
-}
-
-/* Its end with the white space before, or behind. */
-static size_t space_before(const char *text, size_t begin, size_t taken)
-{
-        size_t length;
-
-        while (begin > taken) {
-                const size_t before = last_char(text, begin);
-                if (!ran_unicode_is_space(ran_unicode_get(text + before, begin - before, &length)))
-                        break;
-                begin = before;
-        }
-        return begin;
-}
-
-static size_t space_behind(const char *text, size_t n, size_t end)
-{
-        size_t length;
-
-        while (end < n && ran_unicode_is_space(ran_unicode_get(text + end, n - end, &length)))
-                end += length;
-        return end;
 }
 
 struct ran_found ran_added_tokens_find(const struct ran_added_tokens *a, const char *text, size_t n,
@@ -138,8 +106,12 @@ struct ran_found ran_added_tokens_find(const struct ran_added_tokens *a, const c
                         pos = end - 1;
                         continue;
                 }
-                return (struct ran_found){token, token->left ? space_before(text, pos, taken) : pos,
-                                          token->right ? space_behind(text, n, end) : end, end};
+                const size_t before =
+                        token->left && pos > taken
+                                ? ran_unicode_trailing_space(text + taken, pos - taken)
+                                : 0;
+                const size_t behind = token->right ? ran_unicode_space(text + end, n - end) : 0;
+                return (struct ran_found){token, pos - before, end + behind, end};
         }
         return (struct ran_found){NULL, n, n, n};
 }

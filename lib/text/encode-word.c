@@ -1,19 +1,6 @@
-/* encode-word.c - a word to tokens: each cut fills scratch->part and returns its code. */
+/* encode-word.c - a word to tokens: each cut fills scratch->parts and returns its code. */
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
-
-static int add_part(struct ran_encoding_scratch *s, uint32_t id, size_t from, size_t to,
-                    struct ran_error *err)
-{
-        struct ran_word_part *part =
-                ran_grow(s->part, &s->part_cap, s->parts + 1, sizeof(*part), err);
-
-        if (part == NULL)
-                return RAN_ENOMEM;
-        s->part = part;
-        part[s->parts++] = (struct ran_word_part){id, (uint32_t)from, (uint32_t)to};
-        return RAN_OK;
-}
 
 /* The longest token of the model that the text begins with. */
 static uint32_t longest_match(const struct ran_tokenizer *t, bool first, const char *text, size_t n,
@@ -42,40 +29,14 @@ static int longest_matches(const struct ran_tokenizer *t, const struct ran_word 
                 bool first = pos == 0;
                 uint32_t id = longest_match(t, first, word->s + pos, word->n - pos, &length);
                 if (id == RAN_STRING_TABLE_NONE) {
-                        s->parts = 0;
-                        return add_part(s, t->unk, 0, word->chars, err);
+                        s->parts.n = 0;
+                        return ran_word_parts_add(&s->parts, t->unk, 0, word->chars, err);
                 }
                 size_t next = chars + ran_unicode_count(word->s + pos, length);
-                RAN_TRY(add_part(s, id, chars, next, err));
+                RAN_TRY(ran_word_parts_add(&s->parts, id, chars, next, err));
                 chars = next;
         }
         return RAN_OK;
-}
-
-/* The length in bytes of leading, or trailing, white space. */
-static size_t leading_space(const char *text, size_t n)
-{
-        size_t pos = 0, length;
-
-        for (; pos < n && ran_unicode_is_space(ran_unicode_get(text + pos, n - pos, &length));
-             pos += length)
-                ;
-        return pos;
-}
-
-static size_t trailing_space(const char *text, size_t n)
-{
-        size_t end = n;
-
-        while (end > 0) {
-                size_t pos = end - 1, length;
-                while (pos > 0 && ((unsigned char)text[pos] & 0xc0) == 0x80)
-                        pos--;
-                if (!ran_unicode_is_space(ran_unicode_get(text + pos, end - pos, &length)))
-                        break;
-                end = pos;
-        }
-        return n - end;
 }
 
 /* A token of bytes [begin, end) covers the characters [*from, *to) that have a byte in it,
@@ -95,8 +56,8 @@ static void trim(const struct ran_word *word, size_t begin, size_t end, size_t *
                 begin--;
         while (end < word->n && (s[end] & 0xc0) == 0x80)
                 end++;
-        size_t lead = leading_space(word->s + begin, end - begin);
-        size_t trail = trailing_space(word->s + begin + lead, end - begin - lead);
+        size_t lead = ran_unicode_space(word->s + begin, end - begin);
+        size_t trail = ran_unicode_trailing_space(word->s + begin + lead, end - begin - lead);
         *from += ran_unicode_count(word->s + begin, lead);
         *to -= ran_unicode_count(word->s + end - trail, trail);
 }
@@ -145,41 +106,25 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
                 size_t from = chars - inside, to = next;
                 if (t->steps == NULL)
                         trim(word, pos, pos + token[i].n, &from, &to);
-                RAN_TRY(add_part(s, token[i].id, from, to > from ? to : from, err));
+                RAN_TRY(ran_word_parts_add(&s->parts, token[i].id, from, to > from ? to : from,
+                                           err));
                 pos += token[i].n;
                 chars = next;
         }
         return RAN_OK;
 }
 
-/* The parts take the place of those that s has. */
-static int cut_unigram(const struct ran_tokenizer *t, const struct ran_word *word,
-                       struct ran_encoding_scratch *s, struct ran_error *err)
-{
-        struct ran_unigram_scratch *u = &s->unigram;
-
-        RAN_TRY(ran_unigram_cut(&t->unigram, &t->tokens, t->unk, word->s, word->n, word->chars, u,
-                                err));
-        struct ran_word_part *part = s->part;
-        size_t cap = s->part_cap;
-        s->part = u->part;
-        s->part_cap = u->part_cap;
-        s->parts = u->parts;
-        u->part = part;
-        u->part_cap = cap;
-        return RAN_OK;
-}
-
 static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
                struct ran_encoding_scratch *s, struct ran_error *err)
 {
-        s->parts = 0;
+        s->parts.n = 0;
         if (word->n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
         if (t->type == TOKENIZER_UNIGRAM)
-                return cut_unigram(t, word, s, err);
+                return ran_unigram_cut(&t->unigram, &t->tokens, t->unk, word->s, word->n,
+                                       word->chars, &s->unigram, &s->parts, err);
         if (t->type == TOKENIZER_WORDPIECE && word->chars <= t->max_chars)
                 return longest_matches(t, word, s, err);
         uint32_t id = RAN_STRING_TABLE_NONE;
@@ -189,7 +134,7 @@ static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
                         "", 0, word->s, word->n);
         if (id == RAN_STRING_TABLE_NONE || id < t->least || id >= t->most)
                 id = t->unk;
-        return add_part(s, id, 0, word->chars, err);
+        return ran_word_parts_add(&s->parts, id, 0, word->chars, err);
 }
 
 static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint32_t id, size_t from,
@@ -259,10 +204,11 @@ static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
         struct walk w = {0, 0};
 
         RAN_TRY(cut(t, word, s, err));
-        for (size_t i = 0; i < s->parts; i++) {
-                RAN_TRY(add_extent(e, word, s->part[i].id, s->part[i].from, s->part[i].to, err));
+        for (size_t i = 0; i < s->parts.n; i++) {
+                RAN_TRY(add_extent(e, word, s->parts.at[i].id, s->parts.at[i].from,
+                                   s->parts.at[i].to, err));
                 if (trims)
-                        trim_spaces(t, word, s->part[i].from, s->part[i].to, &w, e);
+                        trim_spaces(t, word, s->parts.at[i].from, s->parts.at[i].to, &w, e);
         }
         return RAN_OK;
 }
@@ -282,6 +228,6 @@ int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
         if (cached != NULL)
                 return add_cached(t, e, word, cached, err);
         RAN_TRY(add_new(t, word, e, err));
-        ran_word_cache_keep(set, word->key, word->n, s->part, s->parts);
+        ran_word_cache_keep(set, word->key, word->n, &s->parts);
         return RAN_OK;
 }

@@ -19,7 +19,7 @@ void ran_encoding_release(struct ran_encoding *e)
                 ran_unigram_scratch_release(&scratch->unigram);
                 ran_word_cache_release(&scratch->cached);
                 ran_buf_release(&scratch->spelled);
-                free(scratch->part);
+                free(scratch->parts.at);
         }
         free(scratch);
         *e = (struct ran_encoding){0};

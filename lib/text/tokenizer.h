@@ -237,9 +237,8 @@ struct ran_encoding_scratch {
         struct ran_bpe_scratch bpe;
         struct ran_unigram_scratch unigram;
         struct ran_word_cache cached;
-        struct ran_word_part *part; /* of the current word */
-        size_t parts, part_cap;
-        struct ran_buf spelled; /* its bytes, as GPT-2's characters */
+        struct ran_word_parts parts; /* of the current word */
+        struct ran_buf spelled;      /* its bytes, as GPT-2's characters */
 };
 struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err);
 

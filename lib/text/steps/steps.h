@@ -84,16 +84,16 @@ int ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *to
 /* Scratch memory of ran_unigram_cut. Zero-initialise. */
 struct ran_unigram_scratch {
         struct unigram_end *end;
-        struct ran_word_part *part; /* the result */
-        size_t end_cap, part_cap, parts;
+        size_t end_cap;
 };
 void ran_unigram_scratch_release(struct ran_unigram_scratch *s);
 
-/* Splits a word of n bytes of UTF-8, `chars` characters, into s->part; unk: the token of unknown
- * text. Time is linear in n for tokens of limited length. RAN_ENOMEM. */
+/* Splits a word of n bytes of UTF-8, `chars` characters, into parts of it; unk: the token of
+ * unknown text. Time is linear in n for tokens of limited length. RAN_ENOMEM. */
 int ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *tokens,
                     uint32_t unk, const char *word, size_t n, size_t chars,
-                    struct ran_unigram_scratch *s, struct ran_error *err);
+                    struct ran_unigram_scratch *s, struct ran_word_parts *to,
+                    struct ran_error *err);
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 

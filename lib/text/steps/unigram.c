@@ -24,7 +24,6 @@ void ran_unigram_release(struct ran_unigram *u)
 void ran_unigram_scratch_release(struct ran_unigram_scratch *s)
 {
         free(s->end);
-        free(s->part);
         *s = (struct ran_unigram_scratch){0};
 }
 
@@ -226,35 +225,23 @@ static void offer_tokens(const struct ran_unigram *u, uint32_t unk, const char *
                 offer(&end[k + 1], u->unknown + before, k, unk);
 }
 
-static int add_part(struct ran_unigram_scratch *s, uint32_t id, size_t from, size_t to,
-                    struct ran_error *err)
-{
-        struct ran_word_part *part =
-                ran_grow(s->part, &s->part_cap, s->parts + 1, sizeof *part, err);
-
-        if (part == NULL)
-                return RAN_ENOMEM;
-        s->part = part;
-        part[s->parts++] = (struct ran_word_part){id, (uint32_t)from, (uint32_t)to};
-        return RAN_OK;
-}
-
 /* Unknown text, n bytes: a token that it is nevertheless, tokens of its bytes, or unknown. */
 static int add_unknown(const struct ran_unigram *u, const struct ran_string_table *tokens,
                        const char *text, size_t n, struct ran_word_part part,
-                       struct ran_unigram_scratch *s, struct ran_error *err)
+                       struct ran_word_parts *to, struct ran_error *err)
 {
         const uint32_t id = ran_string_table_find(
                 tokens, ran_string_table_hash(ran_string_table_seed, text, n), "", 0, text, n);
         bool bytes = u->bytes;
 
         if (id != RAN_STRING_TABLE_NONE && id < u->n)
-                return add_part(s, id, part.from, part.to, err);
+                return ran_word_parts_add(to, id, part.from, part.to, err);
         for (size_t i = 0; bytes && i < n; i++)
                 bytes = u->byte[(unsigned char)text[i]] != RAN_NO_ID;
         for (size_t i = 0; bytes && i < n; i++)
-                RAN_TRY(add_part(s, u->byte[(unsigned char)text[i]], part.from, part.to, err));
-        return bytes ? RAN_OK : add_part(s, part.id, part.from, part.to, err);
+                RAN_TRY(ran_word_parts_add(to, u->byte[(unsigned char)text[i]], part.from, part.to,
+                                           err));
+        return bytes ? RAN_OK : ran_word_parts_add(to, part.id, part.from, part.to, err);
 }
 
 /* Turns the chain of ends around: `start` of each becomes the end of the next token. */
@@ -276,41 +263,40 @@ static void turn(struct unigram_end *end, size_t chars)
 }
 
 static int collect(const struct ran_unigram *u, const struct ran_string_table *tokens, uint32_t unk,
-                   const char *word, size_t n, size_t chars, struct ran_unigram_scratch *s,
-                   struct ran_error *err)
+                   const char *word, size_t n, size_t chars, struct unigram_end *end,
+                   struct ran_word_parts *to, struct ran_error *err)
 {
         size_t pos = 0;
 
-        turn(s->end, chars);
-        for (size_t k = 0, to; k < chars; k = to) {
-                const uint32_t id = s->end[k].id;
+        turn(end, chars);
+        for (size_t k = 0, next; k < chars; k = next) {
+                const uint32_t id = end[k].id;
                 const size_t begin = pos;
 
-                to = s->end[k].start;
-                while (id == unk && to < chars && s->end[to].id == unk)
-                        to = s->end[to].start;
-                for (size_t left = to - k; pos < n && left > 0; pos++)
+                next = end[k].start;
+                while (id == unk && next < chars && end[next].id == unk)
+                        next = end[next].start;
+                for (size_t left = next - k; pos < n && left > 0; pos++)
                         left -= pos + 1 == n || begins_char(word[pos + 1]);
                 if (id != unk)
-                        RAN_TRY(add_part(s, id, k, to, err));
+                        RAN_TRY(ran_word_parts_add(to, id, k, next, err));
                 else
-                        RAN_TRY(add_unknown(u, tokens, word + begin, pos - begin,
-                                            (struct ran_word_part){unk, (uint32_t)k, (uint32_t)to},
-                                            s, err));
+                        RAN_TRY(add_unknown(
+                                u, tokens, word + begin, pos - begin,
+                                (struct ran_word_part){unk, (uint32_t)k, (uint32_t)next}, to, err));
         }
         return RAN_OK;
 }
 
 int ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *tokens,
                     uint32_t unk, const char *word, size_t n, size_t chars,
-                    struct ran_unigram_scratch *s, struct ran_error *err)
+                    struct ran_unigram_scratch *s, struct ran_word_parts *to, struct ran_error *err)
 {
         struct unigram_end *end = ran_grow(s->end, &s->end_cap, chars + 1, sizeof *end, err);
 
         if (end == NULL)
                 return RAN_ENOMEM;
         s->end = end;
-        s->parts = 0;
         for (size_t i = 0; i <= chars; i++)
                 end[i] = (struct unigram_end){0, RAN_NO_ID, 0};
         end[0].start = 0;
@@ -319,5 +305,5 @@ int ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *
                 for (pos++; pos < n && !begins_char(word[pos]);)
                         pos++;
         }
-        return collect(u, tokens, unk, word, n, chars, s, err);
+        return collect(u, tokens, unk, word, n, chars, end, to, err);
 }

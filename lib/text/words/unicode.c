@@ -138,3 +138,33 @@ size_t ran_unicode_count(const char *s, size_t n)
                 count += ((unsigned char)s[i] & 0xc0) != 0x80;
         return count;
 }
+
+size_t ran_unicode_last(const char *s, size_t end)
+{
+        do
+                end--;
+        while (end > 0 && ((unsigned char)s[end] & 0xc0) == 0x80);
+        return end;
+}
+
+size_t ran_unicode_space(const char *s, size_t n)
+{
+        size_t pos = 0, length;
+
+        while (pos < n && ran_unicode_is_space(ran_unicode_get(s + pos, n - pos, &length)))
+                pos += length;
+        return pos;
+}
+
+size_t ran_unicode_trailing_space(const char *s, size_t n)
+{
+        size_t end = n, length;
+
+        while (end > 0) {
+                const size_t pos = ran_unicode_last(s, end);
+                if (!ran_unicode_is_space(ran_unicode_get(s + pos, end - pos, &length)))
+                        break;
+                end = pos;
+        }
+        return n - end;
+}

@@ -32,6 +32,11 @@ size_t ran_unicode_put(char *s, int32_t c);
 int32_t ran_unicode_get(const char *s, size_t n, size_t *length);
 /* Bytes of the first character of well-formed UTF-8; n > 0. */
 size_t ran_unicode_length(const char *s, size_t n);
+/* Where the last character of s before `end` > 0 begins. */
+size_t ran_unicode_last(const char *s, size_t end);
+/* Bytes of white space at the beginning, and at the end. */
+size_t ran_unicode_space(const char *s, size_t n);
+size_t ran_unicode_trailing_space(const char *s, size_t n);
 /* Code points of well-formed UTF-8. */
 size_t ran_unicode_count(const char *s, size_t n);
 

@@ -145,17 +145,29 @@ void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WOR
 }
 
 void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
-                         const struct ran_word_part *part, size_t parts)
+                         const struct ran_word_parts *parts)
 {
-        if (parts > WORD_CACHE_PARTS)
+        if (parts->n > WORD_CACHE_PARTS)
                 return;
         set++;
         memcpy(set->key, key, sizeof(set->key));
         set->n = (unsigned char)n;
-        set->parts = (unsigned char)parts;
-        for (size_t i = 0; i < parts; i++) {
-                set->id[i] = part[i].id;
-                set->from[i] = (unsigned char)part[i].from;
-                set->to[i] = (unsigned char)part[i].to;
+        set->parts = (unsigned char)parts->n;
+        for (size_t i = 0; i < parts->n; i++) {
+                set->id[i] = parts->at[i].id;
+                set->from[i] = (unsigned char)parts->at[i].from;
+                set->to[i] = (unsigned char)parts->at[i].to;
         }
+}
+
+int ran_word_parts_add(struct ran_word_parts *p, uint32_t id, size_t from, size_t to,
+                       struct ran_error *err)
+{
+        struct ran_word_part *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof *at, err);
+
+        if (at == NULL)
+                return RAN_ENOMEM;
+        p->at = at;
+        at[p->n++] = (struct ran_word_part){id, (uint32_t)from, (uint32_t)to};
+        return RAN_OK;
 }

@@ -43,10 +43,15 @@ bool ran_gpt2_byte_occurs(unsigned char byte);
 /* Recently encoded words and their tokens, because most words of a text recur. A
  * hit equals the result of encoding the word. */
 
-/* A token of a word, from its characters [from, to), which may be none. */
-struct ran_word_part {
-        uint32_t id, from, to;
+/* The tokens of a word, each from its characters [from, to), which may be none. */
+struct ran_word_parts {
+        struct ran_word_part {
+                uint32_t id, from, to;
+        } * at;
+        size_t n, cap;
 };
+int ran_word_parts_add(struct ran_word_parts *p, uint32_t id, size_t from, size_t to,
+                       struct ran_error *err);
 
 enum {
         WORD_CACHE_KEY = 3,
@@ -88,7 +93,7 @@ void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WOR
                           size_t n);
 /* Stores a word after a miss, unless it has too many tokens. */
 void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
-                         const struct ran_word_part *part, size_t parts);
+                         const struct ran_word_parts *parts);
 
 /* ---- normalisation (normalizer.c) ------------------------------------------------------------ */
 
