@@ -124,44 +124,38 @@ static bool begins_with_reserved(const struct ran_tokenizer *t)
         return true;
 }
 
-int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err)
-{
-        for (int i = 0; i < 256; i++) {
-                unsigned char byte = (unsigned char)i;
-                char token[4];
-                size_t n = ran_unicode_put(token, ran_gpt2_char(byte));
-                t->bpe.byte[i] = BPE_NONE;
-                if (!ran_tokenizer_find(t, token, n, &t->bpe.byte[i]) && t->steps == NULL &&
-                    ran_gpt2_byte_occurs(byte))
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the vocabulary has no token '%.*s' for the byte 0x%02x",
-                                        (int)n, token, byte);
-        }
-        return RAN_OK;
-}
-
-int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err)
+int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_error *err)
 {
         struct ran_bpe *b = &t->bpe;
 
-        b->chars = &t->tokens;
         for (int i = 0; i < 256; i++) {
-                char token[TOKENIZER_BYTE_LENGTH + 1], c = (char)i;
-                snprintf(token, sizeof token, TOKENIZER_BYTE, (unsigned)i);
+                const unsigned char byte = (unsigned char)i;
+                char token[TOKENIZER_BYTE_LENGTH + 1];
+                size_t n = chars ? (size_t)snprintf(token, sizeof token, TOKENIZER_BYTE, byte)
+                                 : ran_unicode_put(token, ran_gpt2_char(byte));
+
                 b->byte[i] = BPE_NONE;
-                if (!ran_tokenizer_find(t, token, TOKENIZER_BYTE_LENGTH, &b->byte[i]) &&
-                    t->steps == NULL && ran_gpt2_byte_occurs((unsigned char)i))
-                        return ran_fail(err, RAN_EFORMAT,
+                if (ran_tokenizer_find(t, token, n, &b->byte[i]) || t->steps != NULL ||
+                    !ran_gpt2_byte_occurs(byte))
+                        continue;
+                return chars ? ran_fail(err, RAN_EFORMAT,
                                         "the vocabulary has no token '%s', which \"byte_fallback\" "
                                         "needs",
-                                        token);
-                if (i >= 128)
-                        continue;
+                                        token)
+                             : ran_fail(err, RAN_EFORMAT,
+                                        "the vocabulary has no token '%.*s' for the byte 0x%02x",
+                                        (int)n, token, byte);
+        }
+        if (!chars)
+                return RAN_OK;
+        b->chars = &t->tokens;
+        for (int i = 0; i < 128; i++) {
+                const char c = (char)i;
+                const bool meta = i == ' ' && t->steps == NULL;
+
                 b->ascii[i] = BPE_NONE;
-                if (i == ' ' && t->steps == NULL)
-                        ran_tokenizer_find(t, WORDS_META, sizeof(WORDS_META) - 1, &b->ascii[i]);
-                else
-                        ran_tokenizer_find(t, &c, 1, &b->ascii[i]);
+                ran_tokenizer_find(t, meta ? WORDS_META : &c, meta ? sizeof(WORDS_META) - 1 : 1,
+                                   &b->ascii[i]);
         }
         return RAN_OK;
 }

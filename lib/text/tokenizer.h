@@ -221,10 +221,9 @@ int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err);
 int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct ran_added_token *token,
                               struct ran_error *err);
 int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct ran_error *err);
-/* BPE, after all tokens: notes the tokens of single bytes. RAN_EFORMAT if one is missing. */
-int ran_tokenizer_find_bytes(struct ran_tokenizer *t, struct ran_error *err);
-/* The same for words as sequences of characters; also notes the tokens of single characters. */
-int ran_tokenizer_find_chars(struct ran_tokenizer *t, struct ran_error *err);
+/* BPE, after all tokens: notes the tokens of single bytes; chars: words are sequences of
+ * characters, and those of ASCII characters are noted, too. RAN_EFORMAT if one is missing. */
+int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_error *err);
 /* After the rules and all tokens: derives everything else but the text. RAN_EFORMAT without a token
  * `unk`, which may be NULL for BPE. */
 int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_error *err);

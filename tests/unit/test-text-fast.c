@@ -116,7 +116,8 @@ TEST(a_cached_word_is_no_other)
                 ran_word_cache_key(key, word, n);
                 const struct ran_cached_word *w = ran_word_cache_find(&known, key, n, &set);
                 if (w == NULL) {
-                        ran_word_cache_keep(set, key, n, &(struct ran_word_part){x, 0, 1}, 1);
+                        struct ran_word_part part = {x, 0, 1};
+                        ran_word_cache_keep(set, key, n, &(struct ran_word_parts){&part, 1, 1});
                 } else {
                         found++;
                         if (!CHECK(w->parts == 1 && w->id[0] == x))

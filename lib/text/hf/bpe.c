@@ -127,6 +127,6 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, str
                                 "\"byte_fallback\"");
         if (t->steps != NULL)
                 RAN_TRY(read_unknown(t, model, err));
-        RAN_TRY((chars ? ran_tokenizer_find_chars : ran_tokenizer_find_bytes)(t, err));
+        RAN_TRY(ran_tokenizer_find_bytes(t, chars, err));
         return read_merges(t, ran_cjson_member(model, "merges"), err);
 }

@@ -59,14 +59,6 @@ static void add_ids(const struct ran_encoding *e, struct ran_buf *out)
         }
 }
 
-static void add_words(const struct ran_encoding *e, struct ran_buf *out)
-{
-        for (size_t i = 0; i < e->n; i++) {
-                ran_buf_size(out, e->word[i]);
-                ran_buf_char(out, ',');
-        }
-}
-
 static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
@@ -112,7 +104,10 @@ void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer 
         end_array(out, e->n);
         if (words) {
                 ran_buf_str(out, ",\"words\":[");
-                add_words(e, out);
+                for (size_t i = 0; i < e->n; i++) {
+                        ran_buf_size(out, e->word[i]);
+                        ran_buf_char(out, ',');
+                }
                 end_array(out, e->n);
         }
         ran_buf_str(out, ",\"offsets\":[");

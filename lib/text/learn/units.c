@@ -171,7 +171,7 @@ int ran_learn_units(const struct ran_counter *c, struct ran_tokenizer *t, struct
                 if (ran_gpt2_byte(i) >= 0)
                         RAN_TRY(ran_tokenizer_add(t, token, ran_unicode_put(token, i), err));
         }
-        return ran_tokenizer_find_bytes(t, err);
+        return ran_tokenizer_find_bytes(t, false, err);
 }
 
 size_t ran_learn_spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)

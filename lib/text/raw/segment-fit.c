@@ -33,35 +33,14 @@ static bool is_one_of(const char *word, size_t n, const char *const *list)
 /* Whether no space stands before a word; then *open: none stands behind it. */
 static bool joins(struct ran_segment_fit *f, const char *word, size_t n, bool *open)
 {
-        static const char *const before[] = {".",
-                                             ",",
-                                             ";",
-                                             ":",
-                                             "!",
-                                             "?",
-                                             ")",
-                                             "]",
-                                             "}",
-                                             "%",
-                                             "'",
-                                             "'s",
-                                             "'S",
-                                             "'m",
-                                             "'d",
-                                             "n't",
-                                             "N'T",
-                                             "'re",
-                                             "'ve",
-                                             "'ll",
-                                             "...",
-                                             "''",
-                                             "\xe2\x80\x99s",
-                                             "-RRB-",
-                                             "-RSB-",
-                                             "-RCB-",
-                                             NULL};
-        static const char *const behind[] = {"(", "[",     "{",     "$",     "#", "``",
-                                             "`", "-LRB-", "-LSB-", "-LCB-", NULL};
+        /* clang-format off */
+        static const char *const before[] = {
+                ".", ",", ";", ":", "!", "?", ")", "]", "}", "%", "'", "'s", "'S", "'m", "'d", "n't",
+                "N'T", "'re", "'ve", "'ll", "...", "''", "\xe2\x80\x99s", "-RRB-", "-RSB-", "-RCB-",
+                NULL};
+        static const char *const behind[] = {"(", "[", "{", "$", "#", "``", "`", "-LRB-", "-LSB-",
+                                             "-LCB-", NULL};
+        /* clang-format on */
 
         *open = is_one_of(word, n, behind);
         if (n == 1 && *word == '"') {

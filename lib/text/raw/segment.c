@@ -277,24 +277,11 @@ static bool breaks(const struct ran_segments *s, size_t pos)
                 return ran_unicode_is_punct(c);
         if (s->address)
                 return false;
-        switch (c) {
-        case '(':
-        case ')':
-        case '[':
-        case ']':
-        case '{':
-        case '}':
-        case '"':
-        case ';':
-        case '?':
-        case '!':
-        case DOUBLE_OPEN:
-        case DOUBLE_CLOSE:
-        case GUILLEMET_OPEN:
-        case GUILLEMET_CLOSE:
-        case ELLIPSIS:
-        case EM_DASH:
+        if ((c > 0 && c < 0x80 && strchr("()[]{}\";?!", c) != NULL) || c == DOUBLE_OPEN ||
+            c == DOUBLE_CLOSE || c == GUILLEMET_OPEN || c == GUILLEMET_CLOSE || c == ELLIPSIS ||
+            c == EM_DASH)
                 return true;
+        switch (c) {
         case ',':
         case ':':
         case EN_DASH:

@@ -39,15 +39,26 @@ static enum kind first_kind(const char *s, size_t n, size_t *length)
         return c >= 0 ? kind_of(c) : KIND_BAD;
 }
 
-/* 's 't 're 've 'm 'll 'd: its length, or 0. */
-static size_t contraction(const char *s, size_t n)
+/* 's 't 're 've 'm 'll 'd: its length, or 0; with any_case also in capitals, and the long s. */
+static size_t contraction(const char *s, size_t n, bool any_case, size_t *chars)
 {
         static const char *const ends[] = {"s", "t", "re", "ve", "m", "ll", "d"};
+        const int small = any_case ? 0x20 : 0;
 
-        for (size_t i = 0; s[0] == '\'' && i < sizeof(ends) / sizeof(ends[0]); i++) {
-                size_t length = strlen(ends[i]);
-                if (n > length && memcmp(s + 1, ends[i], length) == 0)
+        if (s[0] != '\'')
+                return 0;
+        if (any_case && n > 2 && memcmp(s + 1, "\xc5\xbf", 2) == 0) {
+                *chars = 2;
+                return 3;
+        }
+        for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+                size_t length = strlen(ends[i]), k = 0;
+                while (k < length && 1 + k < n && (s[1 + k] | small) == ends[i][k])
+                        k++;
+                if (k == length) {
+                        *chars = 1 + length;
                         return 1 + length;
+                }
         }
         return 0;
 }
@@ -59,12 +70,10 @@ static size_t contraction(const char *s, size_t n)
  * behind it, unless it is the only one. */
 size_t ran_gpt2_word(const char *text, size_t n, size_t *chars)
 {
-        size_t length, next, last = 0, pos = contraction(text, n);
+        size_t length, next, last = 0, pos = contraction(text, n, false, chars);
 
-        if (pos > 0) {
-                *chars = pos;
+        if (pos > 0)
                 return pos;
-        }
         enum kind kind = first_kind(text, n, &length);
         *chars = 1;
         pos = length;
@@ -124,27 +133,6 @@ static bool is_feed(char c)
         return c == '\r' || c == '\n';
 }
 
-/* As above, also in capitals; the long s counts as one. */
-static size_t contraction_of_any_case(const char *s, size_t n, size_t *chars)
-{
-        static const char *const ends[] = {"s", "t", "re", "ve", "m", "ll", "d"};
-
-        if (s[0] == '\'' && n > 2 && memcmp(s + 1, "\xc5\xbf", 2) == 0) {
-                *chars = 2;
-                return 3;
-        }
-        for (size_t i = 0; s[0] == '\'' && i < sizeof(ends) / sizeof(ends[0]); i++) {
-                size_t length = strlen(ends[i]), k = 0;
-                while (k < length && 1 + k < n && (s[1 + k] | 0x20) == ends[i][k])
-                        k++;
-                if (k == length) {
-                        *chars = 1 + length;
-                        return 1 + length;
-                }
-        }
-        return 0;
-}
-
 /* White space: up to its last line end; otherwise without its last character, which belongs to
  * the next word, unless nothing follows or it is the only one. */
 static size_t white_space(const char *text, size_t n, size_t *chars)
@@ -177,7 +165,7 @@ static size_t white_space(const char *text, size_t n, size_t *chars)
  * behind it; else white space. */
 size_t ran_gpt4_word(const char *text, size_t n, size_t digits, size_t *chars)
 {
-        size_t length, next, pos = contraction_of_any_case(text, n, chars);
+        size_t length, next, pos = contraction(text, n, true, chars);
 
         if (pos > 0)
                 return pos;
