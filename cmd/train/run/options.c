@@ -293,76 +293,22 @@ static const struct {
 enum { TABLES = sizeof tables / sizeof *tables };
 
 /* What few set: keys of --config, which the command line takes as well. */
-static const char *const keys[] = {
-        "vector_words",
-        "add_words",
-        "dev_alike",
-        "soft_share",
-        "max_errors",
-        "max_record_bytes",
-        "quotes",
-        "early_stop",
-        "schedule",
-        "min_learning_rate",
-        "warmup",
-        "weight_decay",
-        "clip",
-        "beta1",
-        "beta2",
-        "epsilon",
-        "embed_dropout",
-        "word_dropout",
-        "label_smoothing",
-        "vectors_rms",
-        "init_rate",
-        "cell_memory",
-        "layer_decay",
-        "wide_cost",
-        "wide_ratios",
-        "refit",
-        "freeze",
-        "checkpoint_minutes",
-        "data_memory",
-        "heads",
-        "head_dim",
-        "min_window",
-        "cell",
-        "rotary",
-        "residual",
-        "review",
-        "review_window",
-        "pooling",
-        "cell_pooling",
-        "spelling",
-        "affixes",
-        "rank",
-        "context",
-        "position_scale",
-        "ffn_dim",
-        "attention",
-        "dilation",
-        "similarity",
-        "limit_alphabet",
-        "max_word",
-        "max_distinct",
-        "normalize",
-        "strip_accents",
-        "clean",
-        "cjk",
-        "split_at",
-        "eol_token",
-        "dump_gradients",
-        "dump_documents",
-        "model",
-        "progress",
-        "mask",
-        "join_windows",
-};
+static const char keys[] =
+        "vector_words add_words dev_alike soft_share max_errors max_record_bytes quotes "
+        "early_stop schedule min_learning_rate warmup weight_decay clip beta1 beta2 epsilon "
+        "embed_dropout word_dropout label_smoothing vectors_rms init_rate cell_memory "
+        "layer_decay wide_cost wide_ratios refit freeze checkpoint_minutes data_memory heads "
+        "head_dim min_window cell rotary residual review review_window pooling cell_pooling "
+        "spelling affixes rank context position_scale ffn_dim attention dilation similarity "
+        "limit_alphabet max_word max_distinct normalize strip_accents clean cjk split_at "
+        "eol_token dump_gradients dump_documents model progress mask join_windows ";
 
 static bool is_key(const char *name)
 {
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-                if (strcmp(name, keys[i]) == 0)
+        const size_t n = strlen(name);
+
+        for (const char *s = keys; *s != '\0'; s += strcspn(s, " ") + 1)
+                if (strncmp(s, name, n) == 0 && s[n] == ' ')
                         return true;
         return false;
 }
