@@ -105,12 +105,8 @@ static int dump_gradients(const struct train_session *s)
 static bool left_out(const struct train_session *s)
 {
         const struct cmd_counts *train = &s->train.counts, *dev = &s->dev.counts;
-        const struct cmd_counts *texts = &s->texts.train.counts;
-        const struct cmd_counts *unlabelled = &s->unlabelled.data.counts;
 
-        return train->bad + train->passed + dev->bad + dev->passed + texts->bad + texts->passed +
-                       unlabelled->bad + unlabelled->passed >
-               0;
+        return train->bad + train->passed + dev->bad + dev->passed > 0;
 }
 
 /* Before a training spends time. */
@@ -135,7 +131,6 @@ static int run(struct train_session *s, char **files)
         const struct train_checked checked = {
                 .train = &s->train,
                 .dev = s->has_dev ? &s->dev : NULL,
-                .texts = s->texts.wanted ? &s->texts.train.set : NULL,
                 .window = s->config.window,
                 .problems = &problems,
                 .warnings = &warnings,
@@ -145,9 +140,7 @@ static int run(struct train_session *s, char **files)
         train_choose_dev_share(s);
         train_find_problems(&problems, &s->train, s->has_dev ? &s->dev : NULL,
                             o->input.on_error == CMD_ON_ERROR_SKIP);
-        train_texts_find_problems(&problems, s);
         train_label_texts_find_problems(&problems, s);
-        train_unlabelled_find_problems(&problems, &warnings, s);
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
                             validation_size(s));
         train_find_forgotten(&warnings, &s->train, s->init.model, o->file.init.model);
@@ -175,10 +168,7 @@ static int run_verb(int argc, char **argv)
 {
         static struct train_options options;
         const struct train_task *task = train_task_of_verb(argv[0]);
-        struct train_session s = {.task = task,
-                                  .masked = &train_task_mlm,
-                                  .unlabelled.task = &train_task_unlabelled,
-                                  .options = &options};
+        struct train_session s = {.task = task, .options = &options};
 
         train_options_init(&options, task);
         char **files = cmd_files(&options.input, argv + cmd_parse(&options.program, argc, argv));

@@ -46,8 +46,8 @@ static int admit(struct train_reader *r, const struct cmd_line *line,
         if (r->data->set.B > 0 && none != (*without > 0))
                 return ran_fail(
                         err, RAN_EFORMAT,
-                        "the document has %s label, and those before it have %s: give texts "
-                        "without labels in a file of their own, with --unlabelled",
+                        "the document has %s label, and those before it have %s: leave out those "
+                        "without",
                         none ? "no" : "a", none ? "one" : "none");
         *without += none;
         return RAN_OK;
@@ -115,36 +115,6 @@ static const struct train_preset presets[] = {
         {"refit", "true"},
         {"early_stop", "true"},
         {0},
-};
-
-/* ---- texts without labels -------------------------------------------------------------------- */
-
-static int see_labels(struct train_scratch *s, const struct train_source *source,
-                      const struct ran_record *record, struct ran_error *err)
-{
-        (void)source;
-        (void)err;
-        s->labels.present = cmd_labels_there(record);
-        return RAN_OK;
-}
-
-static void note_labelled(struct train_data *data, const struct cmd_line *line,
-                          const struct train_document *d)
-{
-        (void)line;
-        data->labelled += d->head->labelled;
-}
-
-/* Documents as those of a classifier, whose labels are only counted. */
-const struct train_task train_task_unlabelled = {
-        .task = RAN_TASK_CLASSIFY,
-        .program = "ran-train classify",
-        .of_documents = true,
-        .members = members,
-        .read = see_labels,
-        .encode = encode,
-        .add = add,
-        .note = note_labelled,
 };
 
 const struct train_task train_task_classify = {

@@ -10,7 +10,6 @@
 
 #define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
 RAN_VERB_TASKS(TRAIN_TASK_DECLARE)
-extern const struct train_task train_task_unlabelled; /* texts of a classifier without labels */
 
 /* The verb of a task is its name. */
 const struct train_task *train_task_of_verb(const char *name);

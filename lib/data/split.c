@@ -254,55 +254,6 @@ int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struc
         return copy(to, d, left_out, false, false, ran_error_or_spare(err));
 }
 
-/* Text b of d behind the documents of `to`; soft and label: room for C. */
-static int add_text(struct ran_dataset *to, const struct ran_dataset *d, size_t b, const float *p,
-                    uint32_t *label, float *soft, struct ran_error *err)
-{
-        const struct ran_document doc = ran_dataset_document(d, b);
-        const uint32_t best = (uint32_t)ran_most_probable(p, to->C);
-        size_t n = 0;
-
-        for (uint32_t c = 0; c < to->C; c++)
-                if (p[c] > 0) {
-                        label[n] = c;
-                        soft[n++] = p[c];
-                }
-        RAN_TRY(ran_dataset_add(to, doc.ids, doc.L, &best, 1, (double)d->weight[b], err));
-        if (doc.spelling != NULL)
-                RAN_TRY(ran_dataset_spell(to, doc.spelling, doc.L, err));
-        RAN_TRY(ran_dataset_soft_target(to, label, soft, n, true, err));
-        if (to->fingerprint != NULL)
-                RAN_TRY(ran_dataset_fingerprint(to, d->fingerprint != NULL ? d->fingerprint[b] : 0,
-                                                err));
-        return to->group != NULL ? ran_dataset_group(to, "", 0, err) : RAN_OK;
-}
-
-static int add_labelled(struct ran_dataset *to, const struct ran_dataset *d, size_t b,
-                        struct ran_error *err)
-{
-        RAN_TRY(copy_document(to, d, b, false, err));
-        return ran_dataset_soft_target(to, NULL, NULL, 0, false, err);
-}
-
-int ran_dataset_join(const struct ran_dataset *d, const bool *left_out,
-                     const struct ran_dataset *texts, const float *p, struct ran_dataset *to,
-                     struct ran_error *err)
-{
-        err = ran_error_or_spare(err);
-        uint32_t *label = ran_alloc(d->C, sizeof *label, err);
-        float *soft = ran_alloc_floats(d->C, err);
-        int rc = label == NULL || soft == NULL ? RAN_ENOMEM : begin_copy(to, d, err);
-
-        for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
-                if (left_out == NULL || !left_out[b])
-                        rc = add_labelled(to, d, b, err);
-        for (size_t b = 0; b < texts->B && rc == RAN_OK; b++)
-                rc = add_text(to, texts, b, p + b * d->C, label, soft, err);
-        free(label);
-        free(soft);
-        return rc == RAN_OK ? ran_dataset_finish(to, err) : rc;
-}
-
 /* ---- folds ----------------------------------------------------------------------------------- */
 
 int ran_dataset_folds(const struct ran_dataset *d, size_t folds, uint64_t seed, uint32_t *fold,

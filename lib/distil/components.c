@@ -58,7 +58,7 @@ static int take_largest(struct ran_components *k, double *a, struct ran_error *e
 
         if (variance == NULL)
                 return RAN_ENOMEM;
-        const int rc = ran_eigen_dense(a, variance, k->F, err);
+        const int rc = ran_eigen(a, variance, k->F, err);
         for (size_t i = 0; i < k->F && rc == RAN_OK; i++) {
                 all += variance[i];
                 taken += i < k->D ? variance[i] : 0;

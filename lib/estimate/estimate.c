@@ -145,26 +145,6 @@ static int estimate(const struct ran_train_job *job, struct ran_train_estimate *
         return RAN_OK;
 }
 
-/* The first phase takes its memory beside what the training has already; what it leaves stays: the
- * encoder once more. */
-static int add_first(const struct ran_train_job *job, const struct ran_train_estimate *e,
-                     struct ran_memory_estimate *memory, struct ran_error *err)
-{
-        const size_t linear = ran_parts_rows(job->config) * job->train->C;
-        const double kept = 4 * (double)(e->parameters + e->embedding_parameters - linear);
-        struct ran_memory_estimate first;
-        struct ran_train_estimate of_first;
-        struct ran_train_phase phase;
-
-        RAN_TRY(ran_train_first_phase(job, &phase, err));
-        RAN_TRY(estimate(&phase.job, &of_first, &first, err));
-        memory->most += kept;
-        if (memory->always + first.most > memory->most)
-                memory->most = memory->always + first.most;
-        memory->file += first.file;
-        return RAN_OK;
-}
-
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err)
 {
@@ -172,8 +152,6 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
 
         err = ran_error_or_spare(err);
         RAN_TRY(estimate(job, e, &memory, err));
-        if (job->texts != NULL)
-                RAN_TRY(add_first(job, e, &memory, err));
         e->bytes = whole(memory.most);
         e->file_bytes = whole(memory.file);
         return RAN_OK;

@@ -77,11 +77,6 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
 /* Groups all documents by near-duplicates (text.h), data/alike.c: those that are at least `least`
  * similar, and all that are linked through others. */
 int ran_dataset_group_alike(struct ran_dataset *d, double least, struct ran_error *err);
-/* The document that each of d is most like, if they are at least `least` similar: of n other data
- * sets, or an earlier one of d; all are counted through, those of `before` first. RAN_NO_TEXT:
- * none. like (B). */
-int ran_dataset_find_alike(const struct ran_dataset *d, const struct ran_dataset *const *before,
-                           size_t n, double least, size_t *like, struct ran_error *err);
 /* Adds to the last document's fingerprint, which is 0 at first. Call it for all documents, or
  * sentences, or for none. */
 int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct ran_error *err);
@@ -134,13 +129,6 @@ int ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t s
  * After a failure `to` is incomplete: release it. */
 int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struct ran_dataset *to,
                         struct ran_error *err);
-/* Copies the documents of d that are not left out (left_out (B); NULL: all) to `to` (zeroed), and
- * behind them the texts, which have no labels, with the probabilities p (texts->B, C) as their soft
- * targets and the most probable label as a guessed one. d has no soft targets of its own. After a
- * failure `to` is incomplete: release it. */
-int ran_dataset_join(const struct ran_dataset *d, const bool *left_out,
-                     const struct ran_dataset *texts, const float *p, struct ran_dataset *to,
-                     struct ran_error *err);
 /* Numbers folds of about as many documents of each class from 0 in fold (B); a group is in one
  * fold. A document whose labels are guessed is in none, unless all are: RAN_NO_FOLD. The choice
  * depends only on the seed and on a document's index in d. folds >= 1. */
@@ -167,17 +155,16 @@ enum { RAN_RATIOS_AUTO, RAN_RATIOS_YES, RAN_RATIOS_NO };
 #define RAN_TUNE_ALL ((size_t)1024) /* a model has no more layers */
 struct ran_train_settings {
         size_t epochs, batch, bptt, patience, seed;
-        size_t pretrain_epochs; /* on `texts` of the job; 0: by their amount */
         double learning_rate, min_learning_rate, warmup, weight_decay, clip;
         double beta1, beta2, epsilon;
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* scale `vectors` of the job to this root mean square; 0: unscaled */
         double init_rate;   /* factor of the learning rate, for weights from `init` of the job */
-        double layer_decay; /* of weights from `init` or `texts` of the job: learning rate of a
+        double layer_decay; /* of weights from `init` of the job: learning rate of a
                              * layer, as a share of that of the layer above */
         size_t tune_layers; /* of a pretrained encoder (bert): the last layers that are tuned; what
                              * is below stays as it is; RAN_TUNE_ALL: all layers and the rows */
-        double mask_share;  /* mlm: of the words; 0: RAN_MASK_SHARE, and of texts twice that */
+        double mask_share;  /* mlm: of the words; 0: RAN_MASK_SHARE */
         double wide_cost;   /* C of the linear model, see part/linear/svm.h; 0: chosen */
         bool refit;         /* after the best epoch is known, refit on all documents */
         bool early_stop;    /* end the encoder once it can no longer prove that it helps */
@@ -222,14 +209,10 @@ struct ran_train_report {
                                    * `best` is that model's metric, and may be lower than before */
                 RAN_REPORT_REFIT, /* refitting on all documents begins */
                 RAN_REPORT_END,
-                RAN_REPORT_FITTED,    /* the linear model is fitted; what it achieves alone */
-                RAN_REPORT_DECIDED,   /* the encoder's training ends early: `decision` says why */
-                RAN_REPORT_PRETRAINED /* the first phase is over: `loss` and `loss_before` */
+                RAN_REPORT_FITTED,  /* the linear model is fitted; what it achieves alone */
+                RAN_REPORT_DECIDED, /* the encoder's training ends early: `decision` says why */
         } event;
-        bool pretraining;   /* the report is of the first phase, a masked language model */
-        double loss_before; /* REPORT_PRETRAINED: the validation loss before it; 0: unknown */
-        size_t documents;   /* REPORT_PRETRAINED: of the texts */
-        bool refit;         /* the report is of the refit */
+        bool refit;                        /* the report is of the refit */
         size_t epoch, epochs, step, steps; /* from 1 */
         double loss; /* the encoder's training loss, of the last steps, smoothed; for REPORT_DEV
                         and REPORT_FITTED the validation loss of the model */
@@ -284,29 +267,13 @@ struct ran_train_limit {
         bool aborted;         /* the encoder of the refit was not trained to its end */
 };
 
-/* Texts to learn from before the labels (train/stage-pretrain.c): the encoder is trained as that of
- * a masked language model first, which is the first phase of a training. */
-struct ran_train_texts {
-        const struct ran_dataset *train, *dev; /* documents with words and without labels, as for
-                                                * mlm; dev NULL or empty: the last epoch is kept */
-        const bool *held_out; /* (B of train) documents that dev copies; NULL: none */
-        double seconds;       /* the time for it; 0: as long as it takes */
-        struct ran_train_limit limit;
-};
-
 struct ran_train_job {
         const struct ran_config *config;
         const struct ran_train_settings *settings;
         const struct ran_dataset *train, *dev; /* dev NULL or empty: the last epoch is kept; else
                                                 * dev has the classes of train */
-        const struct ran_train_texts *texts;   /* or NULL: there is one phase */
-        size_t unlabelled;    /* of train, the last ones: texts without labels, with soft targets */
         const bool *held_out; /* (B) documents of train that dev copies: trained on only in a
                                * refit; NULL: none */
-        /* Of a linear model, with a frozen encoder or without: the soft targets that a refit learns
-         * from, in place of those of train, and as many; or NULL. */
-        const float *refit_soft;
-        bool without_vectors; /* the linear model is of n-grams alone, beside a frozen encoder */
         /* Vectors (C, F) of descriptions of the labels, by the frozen encoder: evidence that fades
          * with the number of documents (part/linear/discriminant.h); NULL: there are none. */
         const float *label_vectors;
@@ -362,68 +329,9 @@ int ran_train(const struct ran_train_job *job, struct ran_error *err);
 int ran_train_folds(const struct ran_train_job *job, size_t folds,
                     int (*next)(void *arg, size_t fold), void *arg, float *p,
                     struct ran_error *err);
-/* Self-training (train/self-training.c). A model of the labelled documents, the teacher, gives
- * texts without labels probabilities; a linear model, the pupil, learns from the documents and from
- * those, with vectors or from n-grams alone. Teachers have the vectors of the job, or in-domain
- * vectors: those of tokens that documents and texts show near each other. Folds of the documents
- * judge all of them, each fold by models that do not know it, and decide which is kept. */
-enum { RAN_SELF_TRIALS = 5, RAN_SELF_FOLDS = 5, RAN_SELF_TOKENS = 50000 };
-struct ran_self_trial {
-        size_t rounds;  /* 0: a teacher; 1: its pupil; 2: the pupil of that pupil */
-        size_t teacher; /* the trial whose probabilities it learned from */
-        bool vectors;   /* the model has vectors of documents as features, */
-        bool in_domain; /* those */
-        size_t right;   /* documents out of fold */
-        double loss;    /* their mean log loss, with probabilities at the temperature that suits it;
-                         * by macro F1 the mean over labels */
-        double *recall; /* (C) out of fold; NaN: no document has the label */
-        bool vanishes;  /* it never finds a label that the teacher finds */
-};
-struct ran_self_progress {
-        bool vectors;       /* in-domain vectors are made */
-        size_t fold, folds; /* from 1; 0: the models of all documents */
-        double share;       /* of all work */
-};
-struct ran_self_training {
-        struct ran_self_trial trial[RAN_SELF_TRIALS]; /* that of the job first */
-        size_t trials, kept; /* kept: of the model; 0: that of the job, which needs no text */
-        size_t tokens;       /* of documents and texts: in-domain vectors need RAN_SELF_TOKENS */
-        size_t folds, judged, sampled; /* models, documents and texts by which that was decided */
-        double *labelled, *text;       /* (C) shares of the labels: of the documents, and in the
-                                        * texts, as the mean probability by the teacher */
-        bool shifted;                  /* by more than chance: so they stay */
-        /* In-domain vectors, and the settings of a model with them; V 0: none were made. */
-        struct ran_embedding vectors;
-        struct ran_config config;
-        /* With a pupil that is kept: the documents and the texts; those of the job that are held
-         * out; soft targets for its refit, or NULL. */
-        struct ran_dataset set;
-        bool *held_out; /* or NULL */
-        float *refit_soft;
-};
-/* job: a classifier of one label a document without soft targets, and a linear model without an
- * encoder that is trained; its report is not called. texts: documents without labels, of the
- * classes of job->train. progress may be NULL; a value other than 0 ends it with RAN_EINTR. Release
- * x, whatever it returns. */
-int ran_self_train(struct ran_self_training *x, const struct ran_train_job *job,
-                   const struct ran_dataset *texts,
-                   int (*progress)(void *arg, const struct ran_self_progress *p), void *arg,
-                   struct ran_error *err);
-/* Gives the job what is kept, which stays x's. */
-void ran_self_training_apply(const struct ran_self_training *x, struct ran_train_job *job);
-void ran_self_training_release(struct ran_self_training *x);
 /* The work of ranks other than 0, until rank 0 closes. Fails when it loses the others or cannot
  * do its part: print the sentence then; closing ends all ranks. */
 int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);
-/* The first phase of a job that has texts, as a job of its own, which points into `phase` and to
- * what the job points to. RAN_EINVAL if its encoder cannot predict masked tokens. */
-struct ran_train_phase {
-        struct ran_config config;
-        struct ran_train_settings settings;
-        struct ran_train_job job;
-};
-int ran_train_first_phase(const struct ran_train_job *job, struct ran_train_phase *phase,
-                          struct ran_error *err);
 /* All that can change the result of a job, as JSON members `"training":{...},"config":{...},
  * "vocabulary":...`: the same text means the same model. */
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);

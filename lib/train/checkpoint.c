@@ -1,6 +1,5 @@
 /* checkpoint.c - what a checkpoint holds beside the weights, written and read by one list. */
 #include "part/linear/crf-train.h"
-#include "train/pretrained.h"
 #include "train/trainer.h"
 #include "file/model.h"
 #include "part/linear/linear-rows.h"
@@ -11,62 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the first phase ------------------------------------------------------------------------- */
-
-enum { NAME = 40 };
-
-/* Tensors with names of their own. */
-struct named {
-        struct ran_extra x[RAN_EXTRAS];
-        char name[RAN_EXTRAS][NAME];
-        size_t n;
-};
-
-static void add_named(struct named *e, const char *prefix, const char *name, int dtype, void *data,
-                      size_t n)
-{
-        snprintf(e->name[e->n], sizeof e->name[e->n], "%s%s", prefix, name);
-        e->x[e->n] = (struct ran_extra){e->name[e->n], dtype, data, n, 0};
-        e->n++;
-}
-
-static void add_kept(struct ran_trainer *t, struct named *e)
-{
-        add_named(e, "train.pretrained.", "block", RAN_DTYPE_F32, t->weights.kept_block,
-                  t->weights.layout.size);
-        add_named(e, "train.pretrained.", "embed", RAN_DTYPE_F32, t->weights.kept_table,
-                  t->V * t->D);
-}
-
-/* All that a checkpoint of the first phase by itself would have, with its weights. */
-static void add_first(struct ran_trainer *first, struct named *e)
-{
-        struct ran_extra x[RAN_EXTRAS];
-        const size_t n = ran_trainer_extras(first, RAN_FOR_CHECKPOINT, x);
-        const size_t of_train = strlen(RAN_EXTRA_PREFIX);
-        static const char prefix[] = "train.first.";
-
-        for (size_t i = 0; i < n; i++)
-                add_named(e, prefix, x[i].name + of_train, (int)x[i].dtype, x[i].data, x[i].n);
-        add_named(e, prefix, "block", RAN_DTYPE_F32, first->weights.p.block,
-                  first->weights.layout.size);
-        add_named(e, prefix, "embed", RAN_DTYPE_F32, first->weights.table.x,
-                  first->weights.table.rows * first->weights.table.width);
-}
-
-static void phase_extras(struct ran_trainer *t, struct named *e)
-{
-        e->n = 0;
-        if (t->job->texts == NULL)
-                return;
-        if (t->weights.kept_block != NULL)
-                add_kept(t, e);
-        if (t->first != NULL) {
-                ran_trainer_note(&t->first->t);
-                add_first(&t->first->t, e);
-        }
-}
 
 /* ---- writing ------------------------------------------------------------------------------------
  */
@@ -93,17 +36,13 @@ int ran_checkpoint_write(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_buf about = {0};
         struct ran_parts parts = ran_trainer_parts(t);
-        struct named first;
-        struct ran_extra x[2 * RAN_EXTRAS];
+        struct ran_extra x[RAN_EXTRAS + 1];
         float *recurrent;
         int rc;
 
         ran_trainer_note(t);
         parts.extra = x;
         parts.extras = ran_trainer_extras(t, RAN_FOR_CHECKPOINT, x);
-        phase_extras(t, &first);
-        memcpy(x + parts.extras, first.x, first.n * sizeof *x);
-        parts.extras += first.n;
         recurrent = recurrent_extra(t, &x[parts.extras], err);
         if (recurrent == NULL)
                 return RAN_ENOMEM;
@@ -197,44 +136,6 @@ static int read_recurrent(struct ran_trainer *t, const struct ran_model *m, stru
         return rc;
 }
 
-static int read_named(struct named *e, const struct ran_model *m, struct ran_error *err)
-{
-        for (size_t i = 0; i < e->n; i++)
-                RAN_TRY(ran_model_read_extra(m, &e->x[i], err));
-        e->n = 0;
-        return RAN_OK;
-}
-
-static int read_first(struct ran_trainer *t, const struct ran_model *m, struct named *e,
-                      struct ran_error *err)
-{
-        RAN_TRY(ran_trainer_make_first(t, err));
-        struct ran_trainer *first = &t->first->t;
-
-        add_first(first, e);
-        RAN_TRY(read_named(e, m, err));
-        RAN_TRY(ran_trainer_resume(first, err));
-        first->time.before = first->at.epochs.spent;
-        return RAN_OK;
-}
-
-static int read_phase(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
-{
-        struct named e = {.n = 0};
-
-        if (t->job->texts == NULL)
-                return RAN_OK;
-        if (ran_model_has_extra(m, "train.first.progress"))
-                return read_first(t, m, &e, err);
-        if (t->at.pretrained.done == 0)
-                return RAN_OK;
-        RAN_TRY(ran_pretrained_allocate(t, err));
-        add_kept(t, &e);
-        RAN_TRY(read_named(&e, m, err));
-        ran_pretrained_apply(t);
-        return RAN_OK;
-}
-
 static void read_linear(struct ran_trainer *t, const struct ran_model *m)
 {
         if (t->linear.rows == 0)
@@ -269,7 +170,6 @@ static int read_all(struct ran_trainer *t, const struct ran_model *m, struct ran
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(ran_model_read_extra(m, &x[i], err));
         RAN_TRY(ran_trainer_resume(t, err));
-        RAN_TRY(read_phase(t, m, err));
         RAN_TRY(read_recurrent(t, m, err));
         t->time.before = t->at.epochs.spent;
         memcpy(t->weights.p.block, m->params.block, t->weights.layout.size * sizeof(float));

@@ -257,23 +257,13 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Its documents, with the targets of this fit. */
-static const struct ran_dataset *targets(struct ran_trainer *t)
-{
-        if (t->at.epochs.refit == 0 || t->job->refit_soft == NULL)
-                return t->job->train;
-        t->refit = *t->job->train;
-        t->refit.soft = (float *)t->job->refit_soft; /* only read */
-        return &t->refit;
-}
-
 struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
 {
         return (struct ran_linear_fit){.c = t->c,
                                        .p = &t->weights.p,
                                        .V = t->V,
                                        .C = t->C,
-                                       .d = targets(t),
+                                       .d = t->job->train,
                                        .document = t->loop.document,
                                        .documents = t->loop.documents,
                                        .class_weight = t->loop.batcher.of.class_weight,
@@ -283,7 +273,6 @@ struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
                                        .read = ran_dense_read,
                                        .vector_cache = t->job->vector_cache,
                                        .pool = t->job->pool,
-                                       .without_vectors = t->job->without_vectors,
                                        .label_vectors = t->job->label_vectors,
                                        .label_names = t->job->label_names,
                                        .guessed_labels = t->job->guessed_labels,
@@ -346,7 +335,6 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->loop.optimiser.table.rate_scale[id] = 0;
-        ran_pretrained_apply(t);
         for (size_t i = 0; i < t->weights.layout.n; i++)
                 if (strcmp(t->weights.layout.spec[i].name, "wide.dense") == 0)
                         t->loop.optimiser.rate_scale[i] = 0; /* nor does it decay */

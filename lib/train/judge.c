@@ -46,13 +46,11 @@ static struct ran_gain gain_now(const struct ran_trainer *t)
         return g;
 }
 
-/* The encoder of a tagger learns nothing in its first epochs. One that was trained before, on texts
- * or for another model, is behind a new one after the first epoch and ahead of it after the third:
- * its looks begin then. */
+/* The encoder of a tagger learns nothing in its first epochs. One that was trained before is behind
+ * a new one after the first epoch and ahead of it after the third: its looks begin then. */
 static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
 {
-        const double epoch =
-                t->at.epochs.epoch - (t->at.pretrained.done != 0 || t->job->init != NULL ? 2 : 0);
+        const double epoch = t->at.epochs.epoch - (t->job->init != NULL ? 2 : 0);
         const double looks = epoch / (double)ran_train_task_of(t->c)->first_look;
 
         return looks < 1 || ran_gain_may_prove(most, looks);

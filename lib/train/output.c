@@ -21,11 +21,10 @@ static void add_training(const struct ran_train_job *job, struct ran_buf *out)
         ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
         ran_fields_json(ran_train_fields, job->settings, out);
         ran_buf_printf(out, ",\"batch_size\":%zu,\"train\":{\"documents\":%zu,\"digest\":\"%s\"}",
-                       ran_train_batch(job), job->train->B - job->unlabelled, job->train->digest);
+                       ran_train_batch(job), job->train->B, job->train->digest);
         if (ran_train_has_dev(job))
                 ran_buf_printf(out, ",\"dev\":{\"documents\":%zu,\"digest\":\"%s\"}", job->dev->B,
                                job->dev->digest);
-        ran_pretrained_describe_texts(job, out);
         ran_trainer_describe_init(job, out);
         if (job->training != NULL && job->training[0] != '\0') {
                 ran_buf_char(out, ',');
@@ -284,11 +283,9 @@ int ran_trainer_write(struct ran_trainer *t, struct ran_error *err)
                                "\"aborted\":%s}",
                                t->at.epochs.limit_from, t->at.epochs.limit, t->at.epochs.last,
                                ran_budget_aborts_refit(t) ? "true" : "false");
-        ran_pretrained_describe(t, &more);
         add_validation(t, &more);
         if (t->at.epochs.refit != 0)
-                ran_buf_printf(&more, ",\"learned_from\":%zu",
-                               t->loop.documents - t->job->unlabelled);
+                ran_buf_printf(&more, ",\"learned_from\":%zu", t->loop.documents);
         if (t->linear.rows > 0) {
                 ran_buf_str(&more, ",\"paths\":{\"deep\":");
                 ran_buf_double(&more, t->at.best.encoder);

@@ -36,12 +36,11 @@ static double steps_of(const struct ran_trainer *t)
 
 struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int event)
 {
-        double seconds = ran_clock() - ran_trainer_began(t), step = (double)t->loop.optimiser.step;
+        double seconds = ran_clock() - t->time.started, step = (double)t->loop.optimiser.step;
         double done = step - (double)t->time.from_step, steps = steps_of(t), left = steps - step;
 
         return (struct ran_train_report){
                 .event = event,
-                .pretraining = t->outer != NULL,
                 .refit = t->at.epochs.refit != 0,
                 .epoch = epoch_of(t, event),
                 .epochs = ran_trainer_epochs(t),

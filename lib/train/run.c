@@ -9,7 +9,7 @@
 
 size_t ran_train_batch(const struct ran_train_job *job)
 {
-        size_t by_size = (job->train->B - job->unlabelled) / 100;
+        size_t by_size = job->train->B / 100;
 
         if (job->settings->batch > 0)
                 return job->settings->batch;
@@ -31,11 +31,6 @@ bool ran_train_refits(const struct ran_train_job *job)
 bool ran_trainer_leads(const struct ran_trainer *t)
 {
         return ran_ranks_leads(t->job->ranks);
-}
-
-double ran_trainer_began(const struct ran_trainer *t)
-{
-        return t->outer != NULL ? t->outer->time.started : t->time.started;
 }
 
 bool ran_trainer_drops_encoder(const struct ran_trainer *t)

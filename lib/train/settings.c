@@ -188,8 +188,7 @@ const struct ran_field ran_train_fields[] = {
          .initial = "1",
          .help = "learning rate of the weights from --init, as a share of --learning-rate; 0 "
                  "freezes them",
-         RAN_RULES(RAN_NEEDS_AS("init pretrain pretrain_epochs pretrain_minutes",
-                                "is for --init MODEL or --pretrain FILE"))},
+         RAN_RULES(RAN_NEEDS_AS("init", "is for --init MODEL"))},
         {.name = "cell_memory",
          .type = RAN_FIELD_SIZE,
          AT(cell_memory),
@@ -211,8 +210,7 @@ const struct ran_field ran_train_fields[] = {
          .help = "learning rate of each layer, as a share of that of "
                  "the "
                  "layer above it; the embedding is below all layers",
-         RAN_RULES(RAN_NEEDS_AS("init pretrain pretrain_epochs pretrain_minutes",
-                                "is for --init MODEL or --pretrain FILE"))},
+         RAN_RULES(RAN_NEEDS_AS("init", "is for --init MODEL"))},
         {.name = "tune_layers",
          .type = RAN_FIELD_SIZE,
          AT(tune_layers),
@@ -225,19 +223,6 @@ const struct ran_field ran_train_fields[] = {
                  "it is, and is computed once; 0: as --frozen; 1024: all",
          RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
                    RAN_NEEDS_AS("init", "needs a pretrained encoder: give --init MODEL"))},
-        {.name = "pretrain_epochs",
-         .type = RAN_FIELD_SIZE,
-         AT(pretrain_epochs),
-         .low = 0,
-         .high = 1000000,
-         .value = "N",
-         .initial = "0",
-         .later = true,
-         .help = "learn from the text of the documents in so many epochs first, before the labels; "
-                 "0: not without --pretrain, and with it as many as the amount of text suggests",
-         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
-                                "is for ran-train classify and tag: a language "
-                                "model learns from texts as they are"))},
         {.name = "mask_share",
          .type = RAN_FIELD_REAL,
          AT(mask_share),
@@ -246,10 +231,8 @@ const struct ran_field ran_train_fields[] = {
          .value = "X",
          .initial = "0",
          .later = true,
-         .help = "share of the words that are masked in training; 0: 0.15, and "
-                 "with --pretrain 0.3",
-         RAN_RULES(RAN_NEEDS_AS("task=mlm pretrain pretrain_epochs pretrain_minutes",
-                                "is for --pretrain FILE, or ran-train mlm"))},
+         .help = "share of the words that are masked in training; 0: 0.15",
+         RAN_RULES(RAN_NEEDS_AS("task=mlm", "is for ran-train mlm"))},
         {.name = "wide_cost",
          .type = RAN_FIELD_REAL,
          AT(wide_cost),

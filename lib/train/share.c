@@ -147,38 +147,8 @@ static int broadcast_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *
 /* The parts of a job that other ranks need; the rest concerns rank 0 alone. */
 struct order {
         uint64_t V, threads, documents;
-        double texts_seconds;
-        struct ran_train_limit texts_limit;
-        int resume, dev, held_out, storage, texts, texts_dev, texts_held_out;
+        int resume, dev, held_out, storage;
 };
-
-/* How the first phase is sent. */
-static void order_texts(struct order *order, const struct ran_train_texts *texts)
-{
-        if (texts == NULL)
-                return;
-        order->texts = true;
-        order->texts_dev = texts->dev != NULL;
-        order->texts_held_out = texts->held_out != NULL;
-        order->texts_seconds = texts->seconds;
-        order->texts_limit = texts->limit;
-}
-
-static int broadcast_texts(struct ran_ranks *r, const struct ran_train_texts *texts,
-                           struct ran_error *err)
-{
-        if (texts == NULL)
-                return RAN_OK;
-        struct ran_dataset train = *texts->train, dev = {0};
-        if (texts->dev != NULL)
-                dev = *texts->dev;
-        RAN_TRY(broadcast_dataset(r, &train, err));
-        if (texts->dev != NULL)
-                RAN_TRY(broadcast_dataset(r, &dev, err));
-        return texts->held_out != NULL ? broadcast(r, (void *)texts->held_out,
-                                                   train.B * sizeof *texts->held_out, err)
-                                       : RAN_OK;
-}
 
 int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
 {
@@ -193,7 +163,6 @@ int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
 
         if (r == NULL)
                 return RAN_OK;
-        order_texts(&order, job->texts);
         struct ran_dataset train = *job->train, dev = {0};
         if (job->dev != NULL)
                 dev = *job->dev;
@@ -206,9 +175,9 @@ int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
         if (order.dev)
                 RAN_TRY(broadcast_dataset(r, &dev, err));
         if (order.held_out)
-                RAN_TRY(broadcast(r, (void *)job->held_out, order.documents * sizeof *job->held_out,
-                                  err));
-        return broadcast_texts(r, job->texts, err);
+                return broadcast(r, (void *)job->held_out, order.documents * sizeof *job->held_out,
+                                 err);
+        return RAN_OK;
 }
 
 static int receive_flags(struct ran_ranks *r, struct ran_spool *flags, size_t n,
@@ -217,26 +186,6 @@ static int receive_flags(struct ran_ranks *r, struct ran_spool *flags, size_t n,
         if (ran_spool_reserve(flags, n, sizeof(bool), err) == NULL)
                 return ran_ranks_break(r, err->code);
         return broadcast(r, flags->data, n * sizeof(bool), err);
-}
-
-static int receive_texts(struct ran_share_job_copy *s, struct ran_ranks *r,
-                         const struct order *order, struct ran_error *err)
-{
-        if (!order->texts)
-                return RAN_OK;
-        RAN_TRY(broadcast_dataset(r, &s->text_train, err));
-        if (order->texts_dev)
-                RAN_TRY(broadcast_dataset(r, &s->text_dev, err));
-        if (order->texts_held_out)
-                RAN_TRY(receive_flags(r, &s->text_held_out, s->text_train.B, err));
-        s->texts = (struct ran_train_texts){
-                .train = &s->text_train,
-                .dev = order->texts_dev ? &s->text_dev : NULL,
-                .held_out = order->texts_held_out ? s->text_held_out.data : NULL,
-                .seconds = order->texts_seconds,
-                .limit = order->texts_limit,
-        };
-        return RAN_OK;
 }
 
 static int receive(struct ran_share_job_copy *s, struct ran_ranks *r, const struct order *order,
@@ -251,8 +200,8 @@ static int receive(struct ran_share_job_copy *s, struct ran_ranks *r, const stru
         if (order->dev)
                 RAN_TRY(broadcast_dataset(r, &s->dev, err));
         if (order->held_out)
-                RAN_TRY(receive_flags(r, &s->held_out, n, err));
-        return receive_texts(s, r, order, err);
+                return receive_flags(r, &s->held_out, n, err);
+        return RAN_OK;
 }
 
 bool ran_share_receive(struct ran_share_job_copy *s, struct ran_ranks *ranks,
@@ -280,7 +229,6 @@ bool ran_share_receive(struct ran_share_job_copy *s, struct ran_ranks *ranks,
                                         .tokenizer = s->tokenizer,
                                         .V = order.V,
                                         .storage = order.storage,
-                                        .texts = order.texts ? &s->texts : NULL,
                                         .pool = *pool,
                                         .ranks = ranks};
         return true;
@@ -292,9 +240,6 @@ void ran_share_release(struct ran_share_job_copy *s)
         ran_dataset_release(&s->dev);
         ran_tokenizer_free(s->tokenizer);
         ran_spool_release(&s->held_out);
-        ran_dataset_release(&s->text_train);
-        ran_dataset_release(&s->text_dev);
-        ran_spool_release(&s->text_held_out);
         *s = (struct ran_share_job_copy){0};
 }
 

@@ -34,9 +34,6 @@ struct ran_share_job_copy {
         struct ran_dataset train, dev;
         struct ran_tokenizer *tokenizer;
         struct ran_spool held_out;
-        struct ran_train_texts texts; /* of the job, or unused: its data follow */
-        struct ran_dataset text_train, text_dev;
-        struct ran_spool text_held_out;
 };
 /* Receives the next job, with `pool`, or with a pool of its own if that is NULL. False: no more
  * jobs, or a failure in *err. Release it in any case. */

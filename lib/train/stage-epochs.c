@@ -50,7 +50,7 @@ static int write_checkpoint(struct ran_trainer *t, struct ran_error *err)
         t->time.saved = ran_clock();
         if (t->job->checkpoint == NULL)
                 return RAN_OK;
-        RAN_TRY(ran_checkpoint_write(t->outer != NULL ? t->outer : t, err));
+        RAN_TRY(ran_checkpoint_write(t, err));
         t->time.saved = ran_clock();
         r = ran_trainer_report(t, RAN_REPORT_CHECKPOINT);
         ran_trainer_tell(t, &r);
@@ -184,7 +184,7 @@ int ran_stage_epochs(struct ran_trainer *t, struct ran_error *err)
         if (t->at.epochs.refit != 0 && ran_trainer_drops_encoder(t))
                 return RAN_OK;
         t->time.from_step = t->loop.optimiser.step;
-        t->time.from_seconds = ran_clock() - ran_trainer_began(t);
+        t->time.from_seconds = ran_clock() - t->time.started;
         while (rc == RAN_OK && t->at.epochs.epoch < (double)ran_trainer_epochs(t) &&
                (t->at.epochs.refit != 0 || !ran_trainer_is_decided(t)) &&
                (!ran_budget_is_used(t) || t->at.epochs.batch > 0) && /* begun: it is to be judged */

@@ -12,21 +12,6 @@
  * and decides whether it leaves an encoder room (gain.h). */
 int ran_stage_linear(struct ran_trainer *t, struct ran_error *err);
 
-/* stage-pretrain.c: the encoder learns from texts without labels.
- *
- *      linear model  |  first phase: masked language model  |  second phase: classes or tags
- *                       texts: all documents but those held     the same encoder, a new head
- *                       out, and others without labels
- *
- * The first phase is a trainer of its own, for the stages epochs and best, with a job that follows
- * from the whole one: settings of masked language models, the same encoder. It lives from its first
- * step to its last. A checkpoint has its state beside that of the whole training; then its encoder,
- * which a refit begins with once more.
- *
- * The linear model is fitted first. If it leaves no room for an encoder, there is no first phase.
- */
-int ran_stage_pretrain(struct ran_trainer *t, struct ran_error *err);
-
 /* stage-epochs.c: trains the encoder until its last epoch; validation documents judge each, unless
  * it is a refit. Without an encoder they judge the linear model, as the only epoch. */
 int ran_stage_epochs(struct ran_trainer *t, struct ran_error *err);

@@ -25,18 +25,6 @@
         X(weight, SIZE)    /* of the ensemble with vectors, by folds; 0: unknown */ \
         X(offset, NUMBER)
 
-/* pretrained: the first phase (stages.h), once it is over. */
-#define RAN_STATE_PRETRAINED(X)                                                           \
-        X(done, FLAG)                                                                     \
-        X(before, NUMBER) /* validation loss before it; 0: unknown */                     \
-        X(after, NUMBER)  /* and after it, or, without validation texts, training loss */ \
-        X(epochs, NUMBER)                                                                 \
-        X(best_epoch, NUMBER) /* the one whose weights were kept */                       \
-        X(steps, NUMBER)                                                                  \
-        X(limit_from, NUMBER) /* what the time allowed, as below */                       \
-        X(limit, NUMBER)                                                                  \
-        X(last, NUMBER)
-
 /* epochs: the training of the encoder; without one an epoch is done when all is fitted. */
 #define RAN_STATE_EPOCHS(X)                                                              \
         X(epoch, COUNT)   /* done */                                                     \
@@ -86,11 +74,10 @@
         X(weight_offset, NUMBER)
 
 /* Each state: its member, the name of its tensor, its numbers. */
-#define RAN_STATES(S)                                           \
-        S(linear, "train.linear", RAN_STATE_LINEAR)             \
-        S(pretrained, "train.pretrained", RAN_STATE_PRETRAINED) \
-        S(epochs, "train.progress", RAN_STATE_EPOCHS)           \
-        S(best, "train.validation", RAN_STATE_BEST)             \
+#define RAN_STATES(S)                                 \
+        S(linear, "train.linear", RAN_STATE_LINEAR)   \
+        S(epochs, "train.progress", RAN_STATE_EPOCHS) \
+        S(best, "train.validation", RAN_STATE_BEST)   \
         S(decision, "train.decision", RAN_STATE_DECISION)
 
 #define X(field, kind) double field;
@@ -109,7 +96,7 @@ struct ran_states {
 };
 
 /* A state as a tensor of a checkpoint; how many there are. */
-enum { RAN_STATE_TENSORS = 5 };
+enum { RAN_STATE_TENSORS = 4 };
 void ran_states_tensors(struct ran_states *s, struct ran_extra x[RAN_STATE_TENSORS]);
 /* Whether each number is of its kind, and a decision one that there is. */
 bool ran_states_are_sane(const struct ran_states *s);

@@ -1,7 +1,6 @@
 /* train.c - a training: a sequence of stages.
  *
  *      linear       the linear model is fitted, and judged alone
- *      pretrain     with --pretrain: the encoder learns from texts
  *      epochs       the encoder learns from the labels; validation documents judge each epoch
  *      best         the best epoch is restored, proven, rounded and calibrated
  *      start over   where documents were held out: linear and epochs once more, on all of them, and
@@ -28,9 +27,9 @@ struct stage {
 };
 
 static const struct stage stages[] = {
-        {ran_stage_linear, FIRST}, {ran_stage_pretrain, FIRST},   {ran_stage_epochs, FIRST},
-        {ran_stage_best, FIRST},   {ran_stage_start_over, FIRST}, {ran_stage_linear, REFIT},
-        {ran_stage_epochs, REFIT}, {ran_stage_compare, REFIT},    {ran_stage_write, BOTH},
+        {ran_stage_linear, FIRST},     {ran_stage_epochs, FIRST}, {ran_stage_best, FIRST},
+        {ran_stage_start_over, FIRST}, {ran_stage_linear, REFIT}, {ran_stage_epochs, REFIT},
+        {ran_stage_compare, REFIT},    {ran_stage_write, BOTH},
 };
 
 /* Writes a checkpoint for a run that the caller stopped. */
@@ -51,7 +50,7 @@ static int run(struct ran_trainer *t, struct ran_error *err)
                     (stages[i].when == REFIT) == (t->at.epochs.refit != 0))
                         rc = stages[i].run(t, err);
         if (rc == RAN_EINTR && ran_ranks_are_whole(t->job->ranks))
-                return stop(t->first != NULL ? &t->first->t : t, err);
+                return stop(t, err);
         return rc;
 }
 
@@ -74,7 +73,6 @@ static int train(const struct ran_train_job *job, struct ran_error *err)
         struct ran_trainer t;
         int rc = begin_and_run(&t, job, err);
 
-        ran_trainer_release_first(&t);
         ran_trainer_release(&t);
         return rc;
 }

@@ -159,10 +159,6 @@ static int check_below(const struct ran_trainer *t, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "layers that are not tuned need weights, and there is no initial "
                                 "model");
-        if (t->job->texts != NULL)
-                return ran_fail(err, RAN_EINVAL,
-                                "texts would change the layers that tune_layers leaves as they "
-                                "are: pretrain the encoder first, with ran-train mlm");
         return RAN_OK;
 }
 
@@ -246,7 +242,6 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
 
 void ran_trainer_release(struct ran_trainer *t)
 {
-        ran_pretrained_release(t);
         ran_batcher_release(&t->loop.batcher);
         ran_plan_release(&t->loop.plan);
         ran_optimiser_release(&t->loop.optimiser);

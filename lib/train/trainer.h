@@ -10,7 +10,6 @@
 #include "train/state.h"
 
 struct ran_rates;
-struct ran_pretrain;
 
 /* The weights, and copies of them. */
 struct ran_weights {
@@ -21,8 +20,6 @@ struct ran_weights {
                 *below; /* of p: the layers that stay, and their rows; NULL: none do */
         float *best_block,
                 *best_table; /* rank 0: of the best epoch; NULL without validation data */
-        float *kept_block, *kept_table; /* rank 0: the encoder that the first phase left, in a block
-                                         * of this layout, and its embedding; NULL: there is none */
 };
 
 /* The steps of the encoder. */
@@ -68,26 +65,14 @@ struct ran_trainer {
         const struct ran_config *c;
         const struct ran_train_settings *s;
         size_t V, C, D;
-        struct ran_dataset refit; /* a view of the documents with the soft targets of the refit */
-        char *training;           /* metadata that says what is computed: same text, same run */
+        char *training; /* metadata that says what is computed: same text, same run */
         struct ran_states at;
         struct ran_weights weights;
         struct ran_linear linear;
         struct ran_loop loop;
         struct ran_judge judge;
         struct ran_timing time;
-        struct ran_trainer *outer;  /* the training that this one is the first phase of, or NULL */
-        struct ran_pretrain *first; /* the first phase, while it is at work; or NULL */
 };
-
-/* The first phase of a training, as stages.h says. */
-struct ran_pretrain {
-        struct ran_train_phase phase;
-        struct ran_trainer t;
-};
-/* pretrain-job.c: makes t->first, at its beginning; releases it. */
-int ran_trainer_make_first(struct ran_trainer *t, struct ran_error *err);
-void ran_trainer_release_first(struct ran_trainer *t);
 
 /* Allocates all, with starting weights at rank 0. _release is fine after a failure. */
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err);
@@ -144,8 +129,7 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
                             const char *more, struct ran_error *err);
 int ran_trainer_write(struct ran_trainer *t, struct ran_error *err);
 
-/* report.c: when the run began, of which this may be the first phase. */
-double ran_trainer_began(const struct ran_trainer *t);
+/* report.c. */
 /* Epochs that there will be at most. */
 size_t ran_trainer_epochs(const struct ran_trainer *t);
 /* Whether the validation documents gave the encoder no weight: the model is without it. */

@@ -49,7 +49,7 @@ static bool has_trial(const struct ran_trainer *t)
 
         return t->s->early_stop && t->at.epochs.refit == 0 && t->at.decision.documents > 0 &&
                !t->judge.waits && ran_train_task_of(t->c)->first_look == 1 && job->init == NULL &&
-               job->vectors == NULL && t->at.pretrained.done == 0;
+               job->vectors == NULL;
 }
 
 /* Half of the cost is for steps, which take three times the forward pass. */

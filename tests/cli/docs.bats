@@ -44,7 +44,8 @@ source_map() {
   for command in 'ran-tokenize learn' 'ran-tokenize encode' 'ran-tokenize duplicates' 'ran-train classify' 'ran-train distil' 'ran-train info' ran-classify \
     'ran-lm score' 'ran-lm generate' ran-attnmask ran-tag; do
     $command --help-all
-  done | grep -oE -- '--[][a-z-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known
+    $command --print-config | sed 's/^ *"\([a-z0-9_]*\)":.*/--\1\n--no-\1/; s/_/-/g'
+  done | grep -oE -- '--[][a-z0-9-]+' | sed 's/\[no-\]\(.*\)/\1\n--no-\1/' | sort -u >known
   # Those of other programs.
   printf -- '--cflags\n--libs\n' >>known
   grep -oE -- '--[a-z][a-z-]*' "$root/README.md" | sort -u >named

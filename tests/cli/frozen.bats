@@ -106,8 +106,6 @@ setup() {
   refused 2 '--frozen is for ran-train classify' ran-train mlm --frozen --init models/base.ran -o m.ran train.jsonl
   ran-train classify -q --encoder none -o none.ran train.jsonl
   refused 2 'has no encoder' ran-train classify --frozen --init none.ran -o m.ran train.jsonl
-  refused 2 '--frozen leaves the encoder of --init as it is' \
-    ran-train classify --frozen --init models/base.ran --pretrain train.jsonl -o m.ran train.jsonl
   refused 2 'has a frozen encoder' ran-train classify --dump-gradients g -m frozen.ran train.jsonl
 }
 

@@ -265,12 +265,11 @@ TEXTS
     [ ! -e no.ran ]
   }
   { head -n 1 all.jsonl; sed -n 2p pool.jsonl; } >mixed.jsonl
-  refuses 3 'mixed.jsonl:2: the document has no label, and those before it have one: give texts without labels in a file of their own, with --unlabelled' mixed.jsonl
+  refuses 3 'mixed.jsonl:2: the document has no label, and those before it have one: leave out those without' mixed.jsonl
   { head -n 1 pool.jsonl; sed -n 2p all.jsonl; } >mixed.jsonl
   refuses 3 'mixed.jsonl:2: the document has a label, and those before it have none' mixed.jsonl
   head -n 2 pool.jsonl >two.jsonl
   refuses 3 '2 documents without labels cannot show what 3 labels are: give more' two.jsonl
-  refuses 3 'no document has a label: leave out --unlabelled' --unlabelled pool.jsonl pool.jsonl
   refuses 3 'no document has a label: leave out --class-weights' --class-weights balanced pool.jsonl
   refuses 3 'no document has a label: leave out --threshold-for' --threshold-for football=recall:0.9 pool.jsonl
   refuses 3 'no document has a label: leave out --multilabel' --multilabel pool.jsonl

@@ -168,7 +168,6 @@ extra() {
   run ! grep -qaF '"##phone"' b.ran
   refused 2 'is for ran-train classify' ran-train tag --init english --add-words 2 -o b.ran tagged.jsonl
   refused 2 'leave out --add-words' ran-train classify --replay a.ran --init english --add-words 5 train.jsonl
-  refused 2 'exclude each other' ran-train classify --init english --add-words 2 --pretrain train.jsonl -o b.ran train.jsonl
 }
 
 @test "no-dev: an encoder that nothing judges is left out, unless an option asks for one [all]" {
@@ -233,7 +232,7 @@ extra() {
 
 @test "base: options that ask for another vocabulary, encoder or training of it do without, and those that may not know it are told [all]" {
   begun --seed 3 --wide-cost 1 --no-affixes --no-refit
-  for option in '--dim 16' '--encoder none' '--wide 0' '--vocab-size 100' '--epochs 2' '--no-frozen' '--pretrain train.jsonl' \
+  for option in '--dim 16' '--encoder none' '--wide 0' '--vocab-size 100' '--epochs 2' '--no-frozen' \
     '--init english'; do
     read -ra words <<<"$option"
     not_begun "${words[@]}"
@@ -331,7 +330,7 @@ epochs() {
 
 @test "base: what --base names is used, or a sentence says why not [all]" {
   refused 2 '--base is for ran-train classify and tag' ran-train lm --base english -o a.ran train.jsonl
-  for option in '--dim 16' '--epochs 2' '--vocab-size 100' '--pretrain train.jsonl'; do
+  for option in '--dim 16' '--epochs 2' '--vocab-size 100'; do
     read -ra words <<<"$option"
     refused 2 'give --init english' ran-train classify --base english "${words[@]}" -o a.ran train.jsonl
   done

@@ -243,9 +243,9 @@ alone() {
   options=('--vectors-rms 1')
   alone '--vectors FILE' ran-train lm -o m
   options=('--init-rate 0' '--layer-decay 0.5')
-  alone '--init MODEL or --pretrain FILE' ran-train mlm -o m
+  alone '--init MODEL' ran-train mlm -o m
   options=('--mask-share 0.2')
-  alone '--pretrain FILE, or ran-train mlm' ran-train tag -o m
+  alone 'ran-train mlm' ran-train tag -o m
   # What the configuration has as a default is not asked for.
   ran-classify --print-config >config.json
   run -3 ran-classify -m none -c config.json
@@ -256,7 +256,7 @@ alone() {
 @test "options: --help says what an option needs, and has none of other verbs [all]" {
   ran-classify --help-all | grep -qF '(with --eval; json, text,'
   ran-train classify --help-all | tr -s ' \n' ' ' | grep -qF 'format of the report (with --check; json, text; default: json)'
-  for pair in classify:crf classify:source-file tag:soft-label tag:multilabel lm:pretrain mlm:bptt; do
+  for pair in classify:crf classify:source-file tag:soft-label tag:multilabel mlm:bptt; do
     verb=${pair%:*} option=${pair#*:}
     run -1 grep -E -- "^ +--(\[no-\])?$option( |\$)" <(ran-train $verb --help-all)
     run -0 ran-train $verb --print-options

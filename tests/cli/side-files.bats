@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Files that options name beside the input (--among, --dev, --pretrain, --unlabelled) are read in their own format.
+# Files that options name beside the input (--among, --dev) are read in their own format.
 
 bats_require_minimum_version 1.5.0
 load train.bash
@@ -39,15 +39,10 @@ nearest() {
   jq -e -s 'length == 30 and all(.duplicate.similarity == 1)' found
 }
 
-@test "side files: training reads validation documents and texts in their format" {
+@test "side files: training reads validation documents in their format" {
   mapfile -t options < <(printf '%s\n' --check --base none --encoder none --input-format csv --delimiter ';')
   ran-train classify "${options[@]}" --dev docs.jsonl table.csv >report || true
   jq -e '.dev.documents == 30 and .dev.overlap.count == 30' report
-  ran-train classify "${options[@]}" --unlabelled docs.jsonl table.csv >report || true
-  jq -e 'any(.problems[]; test("all texts of --unlabelled are documents with labels"))' report
-  run -0 ran-train tag --check --pretrain docs.jsonl --input-format conll \
-    <(printf '%s\n' 'Rome B-LOC' 'is O' '' 'Bonn B-LOC' '')
-  [[ $output != *'"text"'* ]]
 }
 
 @test "side files: an option gives the format, and prose is read as the input is" {

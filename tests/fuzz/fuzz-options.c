@@ -19,8 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct {
         struct ran_list list;
         struct ran_choices choices;
-        char *text, *init, *vectors, *pretrain;
-        double real, minutes;
+        char *text, *init, *vectors;
+        double real;
         int format;
 } others;
 static struct ran_config config;
@@ -39,15 +39,12 @@ static const struct ran_field other_fields[] = {
         {"real", 'x', RAN_FIELD_REAL, offsetof(__typeof__(others), real), -1, 2.5, .initial = "0.5",
          .help = "a number"},
         /* What options of training and of tables say that they need. */
-        {"pretrain_minutes", 0, RAN_FIELD_REAL, offsetof(__typeof__(others), minutes), 0, 1e6,
-         .initial = "0", .help = "minutes"},
         {"output_format", 0, RAN_FIELD_CHOICE, offsetof(__typeof__(others), format),
          .choices = formats, .initial = "csv", .help = "a table"},
         {"eval_format", 0, RAN_FIELD_CHOICE, offsetof(__typeof__(others), format),
          .choices = formats, .initial = "csv", .help = "a table"},
         {"init", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), init), .help = "a model"},
         {"vectors", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), vectors), .help = "vectors"},
-        {"pretrain", 0, RAN_FIELD_TEXT, offsetof(__typeof__(others), pretrain), .help = "texts"},
         {0},
 };
 static const struct cmd_group groups[] = {

@@ -248,32 +248,6 @@ TEST(any_number_of_ranks_trains_the_same_language_model)
         check_ranks(&t, "a shortlist");
 }
 
-TEST(any_number_of_ranks_learns_the_same_from_texts_first)
-{
-        struct ran_dataset train, dev;
-        bool held_out[30] = {[3] = true, [7] = true};
-        struct ran_train_texts texts = {.train = &train, .dev = &dev, .held_out = held_out};
-        struct training t;
-
-        corpus_texts(&train, 30, 2, 200, CORPUS_MASKED, 3);
-        corpus_texts(&dev, 6, 2, 200, CORPUS_MASKED, 4);
-        training_init(&t, "ranks-texts", 300, false);
-        t.c.linear.wide = 50;
-        t.s.wide_cost = 1;
-        t.s.pretrain_epochs = 2;
-        t.job.texts = &texts;
-        check_ranks(&t, "texts, then labels");
-
-        training_init(&t, "ranks-texts", 300, false);
-        t.c.linear.wide = 50;
-        t.s.wide_cost = 1;
-        t.s.pretrain_epochs = 2;
-        t.job.texts = &texts;
-        check_resume(&t);
-        ran_dataset_release(&train);
-        ran_dataset_release(&dev);
-}
-
 /* ---- stopped, and gone on with --------------------------------------------------------------- */
 
 static void check_resume(struct training *t)

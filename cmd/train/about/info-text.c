@@ -194,85 +194,6 @@ static double number_of(const struct ran_record *record, const char *member)
         return train_about_number(record, member, &x) ? x : 0;
 }
 
-/* The texts that the encoder learned from before the labels. */
-static void text_texts(const struct about *a, struct report *r)
-{
-        struct ran_record texts, result;
-        struct ran_buf v = {0};
-
-        if (train_about_object(&a->training, "pretrain", &texts))
-                ran_buf_printf(&v, "%.0f documents without labels, %.0f tokens",
-                               number_of(&texts, "documents"), number_of(&texts, "tokens"));
-        if (train_about_object(&a->training, "pretrained", &result)) {
-                ran_buf_printf(&v, "; %.0f epochs; loss %.4f", number_of(&result, "epochs"),
-                               number_of(&result, "loss"));
-                if (number_of(&result, "loss_before") > 0)
-                        ran_buf_printf(&v, ", before %.4f", number_of(&result, "loss_before"));
-        }
-        if (v.len > 0)
-                row(r, "pretrained on", &v);
-        ran_record_release(&texts);
-        ran_record_release(&result);
-}
-
-static void text_trial(const struct ran_record *trial, struct ran_buf *out)
-{
-        const struct ran_member *of = ran_record_find(trial, "of", NULL);
-
-        ran_buf_printf(out, "%.0f right, log loss %.4f", number_of(trial, "right"),
-                       number_of(trial, "loss"));
-        if (of == NULL)
-                return;
-        ran_buf_printf(out, ", lowest recall %.1f %% (", 100 * number_of(trial, "lowest_recall"));
-        ran_buf_shown(out, trial->line + of->value.begin, of->value.end - of->value.begin);
-        ran_buf_char(out, ')');
-}
-
-/* What was tried with texts without labels: the documents alone come first. */
-static void text_trials(const struct ran_record *self, struct ran_buf *out)
-{
-        const struct ran_member *list = ran_record_find(self, "trials", NULL);
-        const size_t kept = (size_t)number_of(self, "kept");
-        struct ran_record trial = {0};
-        struct ran_span item;
-        struct ran_error err;
-        size_t pos = 0, i = 0;
-        char type;
-
-        while (list != NULL && list->type == 'a' &&
-               ran_json_next(self->line, list->value, &pos, NULL, &item, &type)) {
-                if ((i == 0 || i == kept) &&
-                    ran_record_scan(&trial, self->line + item.begin, item.end - item.begin, &err) ==
-                            RAN_OK) {
-                        ran_buf_str(out, i == 0 ? "; documents alone: "
-                                         : number_of(&trial, "rounds") > 0
-                                                 ? "; with texts: "
-                                                 : "; with in-domain vectors: ");
-                        text_trial(&trial, out);
-                }
-                i++;
-        }
-        ran_record_release(&trial);
-}
-
-static void text_self_training(const struct about *a, struct report *r)
-{
-        struct ran_record texts, self;
-        struct ran_buf v = {0};
-
-        if (train_about_object(&a->training, "unlabelled", &texts) &&
-            train_about_object(&a->training, "self_training", &self)) {
-                ran_buf_printf(&v,
-                               "%s, of %.0f texts without labels; on %.0f documents out of fold",
-                               number_of(&self, "kept") > 0 ? "kept" : "not kept",
-                               number_of(&texts, "used"), number_of(&self, "documents"));
-                text_trials(&self, &v);
-                row(r, "self-training", &v);
-                ran_record_release(&self);
-        }
-        ran_record_release(&texts);
-}
-
 /* The encoder that others trained; false: it is none of those. */
 static bool text_pretrained(const struct about *a, struct report *r)
 {
@@ -361,8 +282,6 @@ static void text_training(const struct about *a, struct report *r)
         if (a->best_epoch > 0)
                 ran_buf_printf(&v, "; best epoch: %zu", a->best_epoch);
         row(r, "trained on", &v);
-        text_texts(a, r);
-        text_self_training(a, r);
         if (train_about_object(&a->training, "init", &init)) {
                 ran_buf_str(&v, "a model with digest ");
                 const struct ran_member *m = ran_record_find(&init, "digest", NULL);

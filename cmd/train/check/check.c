@@ -228,10 +228,8 @@ void train_count_repeats(const struct train_data *train, const struct train_data
 
 void train_check(const struct train_checked *c, enum train_check_form form, struct ran_buf *out)
 {
-        struct train_report found = {.window = c->window,
-                                     .texts = c->texts,
-                                     .problems = c->problems,
-                                     .warnings = c->warnings};
+        struct train_report found = {
+                .window = c->window, .problems = c->problems, .warnings = c->warnings};
         struct report r = {0};
 
         summarise(&found.train, c->train, c->window);

@@ -7,7 +7,6 @@
 /* The data that a report is about. */
 struct train_checked {
         const struct train_data *train, *dev; /* dev NULL: none */
-        const struct ran_dataset *texts;      /* of --pretrain; NULL: none */
         size_t window;
         const struct train_problems *problems, *warnings;
 };

@@ -127,12 +127,6 @@ void train_report_tree(struct report *r, const struct train_report *c)
                           &c->near_overlap);
                 report_end(r);
         }
-        if (c->texts != NULL) {
-                report_begin(r, REPORT_OBJECT, "pretrain", "Texts to learn from first");
-                report_count(r, "documents", "documents", c->texts->B);
-                report_count(r, "tokens", "tokens", c->texts->first[c->texts->B]);
-                report_end(r);
-        }
         add_sentences(r, "problems", "Problems", c->problems);
         add_sentences(r, "warnings", "Warnings", c->warnings);
         report_bool(r, "ok", NULL, ok);

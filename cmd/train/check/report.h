@@ -28,7 +28,6 @@ struct train_summary {
 struct train_report {
         struct train_summary train, dev; /* dev.data NULL: none */
         size_t window;
-        const struct ran_dataset *texts; /* of --pretrain; NULL: none */
         struct train_pairs duplicates, contradictions, overlap;
         struct train_pairs near_duplicates, near_overlap; /* beside those */
         const struct train_problems *problems, *warnings;

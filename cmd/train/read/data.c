@@ -10,7 +10,6 @@
 #include "cmd/options/message.h"
 #include "cmd/records/members.h"
 #include "cmd/train/read/task.h"
-#include "cmd/train/read/text-set.h"
 
 /* ---- where lines stand ---------------------------------------------------------------------- */
 
@@ -128,8 +127,6 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         size_t before = data->set.B;
 
         RAN_TRY(r->source->task->add(r, d, err));
-        if (r->source->texts != NULL)
-                RAN_TRY(train_text_set_add(r->source->texts, r, d, err));
         if (head->spelling > 0)
                 RAN_TRY(ran_dataset_spell(&data->set, d->spelling, head->L, err));
         if (r->source->soft_label != NULL)

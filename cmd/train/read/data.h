@@ -44,7 +44,6 @@ struct train_data {
         const char *soft_label;            /* of the source */
         size_t soft_target;                /* documents that have that member */
         size_t without_label;              /* classifiers: documents without any, all or none */
-        size_t labelled;                   /* texts without labels: those that have one */
         size_t weighted;                   /* documents with another weight than 1 */
         const char *group;                 /* of the source */
         size_t grouped;                    /* documents that have that member */
@@ -67,9 +66,8 @@ void train_data_set_classes(struct train_data *d, char *const *names, size_t C);
 /* Documents that wait for a vocabulary, as far as they are known. */
 struct train_counted {
         const struct ran_counter *words;
-        uint64_t of_texts; /* running words that are not of documents, but of texts beside them */
-        bool several;      /* a document has several labels */
-        bool encoded;      /* a document has an "encoding" by the vocabulary that is there */
+        bool several; /* a document has several labels */
+        bool encoded; /* a document has an "encoding" by the vocabulary that is there */
 };
 
 /* How documents become ids. */
@@ -102,8 +100,7 @@ struct train_source {
         const struct ran_tokenizer *(*given)(void *arg, const struct train_counted *counted,
                                              size_t *spelling);
         void *given_arg;
-        struct ran_dataset *texts; /* gets the text of each document, too (text-set.h); or NULL */
-        bool keep_lines;           /* keep the record of each document */
+        bool keep_lines;               /* keep the record of each document */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
 
@@ -114,12 +111,11 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
 /* The same without a vocabulary: learns one from the documents, which are read once and kept in
  * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
  * vocabulary is a bad line. If the source has a vocabulary, `given` extends it. of_pairs: other
- * settings if the documents have a source and a target, or NULL. texts: files whose words it has,
- * too, read as of_texts says, or NULL. The caller frees the tokeniser. */
+ * settings if the documents have a source and a target, or NULL. The
+ * caller frees the tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,
                                        const struct ran_vocab_settings *of_pairs, bool *paired,
-                                       const struct cmd_input *of_texts, char **texts,
                                        char **files);
 
 #endif

@@ -80,7 +80,6 @@ int train_document_read(struct train_scratch *s, const struct train_source *sour
 {
         s->document.with_fingerprint = true;
         s->document.spelling = source->spelling;
-        s->document.with_positions = source->texts != NULL;
         int rc = cmd_document_read(&s->document, record, source->tokenizer, source->V, NULL, err);
 
         return rc != RAN_OK && s->document.empty ? RAN_OK : rc;

@@ -8,7 +8,6 @@
 #include "cmd/formats/json.h"
 #include "cmd/train/read/reader.h"
 #include "cmd/options/message.h"
-#include "cmd/train/read/text-set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,7 +32,6 @@ struct learner {
         struct train_location first_ids, first_words;
         const struct ran_vocab_settings *of_pairs; /* or NULL; for records that are `paired` */
         bool paired;
-        uint64_t of_texts;     /* words counted in texts beside the documents */
         bool several, encoded; /* a document has several labels, or an "encoding"; set atomically */
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
@@ -338,7 +336,7 @@ static void finish(void *arg, struct cmd_run *run)
                 return;
         if (l->of_pairs != NULL && l->paired)
                 count_pairs(l);
-        const struct train_counted counted = {l->counter, l->of_texts, l->several, l->encoded};
+        const struct train_counted counted = {l->counter, l->several, l->encoded};
         const struct ran_tokenizer *given =
                 with->given != NULL ? with->given(with->given_arg, &counted, &l->spelling) : NULL;
         if (given == NULL)
@@ -349,20 +347,10 @@ static void finish(void *arg, struct cmd_run *run)
         encode_waiting(l, run);
 }
 
-static uint64_t count_texts(const struct train_source *source, const struct cmd_input *input,
-                            char **texts, struct ran_counter *counter)
-{
-        struct ran_counter_report report;
-
-        train_text_set_count(input, source->pool, texts, counter);
-        ran_counter_report(counter, &report);
-        return report.words;
-}
-
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
                                        const struct ran_vocab_settings *settings,
                                        const struct ran_vocab_settings *of_pairs, bool *paired,
-                                       const struct cmd_input *of_texts, char **texts, char **files)
+                                       char **files)
 {
         struct train_source with = *source; /* ids without a vocabulary have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d},
@@ -380,8 +368,6 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
                             : ran_counter_new(settings, &err);
         if (l.counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        if (texts != NULL)
-                l.of_texts = count_texts(source, of_texts, texts, l.counter);
         loop.work = count;
         loop.take = take_counted;
         loop.finish = finish;

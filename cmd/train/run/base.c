@@ -180,7 +180,7 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         struct ran_counter_report count;
 
         ran_counter_report(words, &count);
-        const uint64_t own = count.words - counted->of_texts;
+        const uint64_t own = count.words;
         const double seconds = (double)own / words_a_second;
         const bool several = counted->several || s->config.classify.multilabel;
         if (own > few_words(s, several) && !(s->task->of_documents && is_wanted(s))) {

@@ -90,7 +90,6 @@ static void tell_linear_time(const struct ran_train_job *job)
                 linear.vectors = NULL;
                 linear.init = NULL;
         }
-        linear.texts = NULL;
         struct measurement m = measure(&linear, &config, on_measured_pass);
         printf("time        %s%s for the linear model, on %zu threads\n", m.whole ? "" : "about ",
                train_duration(text, m.seconds), ran_pool_threads(job->pool));
@@ -104,7 +103,6 @@ static void tell_encoder_time(const struct ran_train_job *job)
 
         struct ran_train_job labels = *job;
 
-        labels.texts = NULL;
         ran_config_drop_predictors(&config);
         struct measurement m = measure(&labels, &config, on_measured_step);
         const double epochs = (double)job->settings->epochs;
@@ -114,28 +112,6 @@ static void tell_encoder_time(const struct ran_train_job *job)
                ran_pool_threads(job->pool));
         if (job->settings->early_stop && ran_config_has_predictor(job->config) && job->dev != NULL)
                 puts("            less if the encoder does not improve on the linear model");
-}
-
-/* The texts of --pretrain: --minutes and --pretrain-minutes may leave less time for them. */
-static void tell_texts(const struct ran_train_job *job)
-{
-        struct ran_train_phase phase;
-        struct ran_train_estimate e;
-        struct ran_error err = {0};
-        char text[32];
-
-        if (job->texts == NULL)
-                return;
-        if (ran_train_first_phase(job, &phase, &err) != RAN_OK ||
-            ran_train_estimate(&phase.job, &e, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        printf("texts       %zu, %s tokens, without labels: %zu steps\n", phase.job.train->B,
-               train_amount(text, (double)phase.job.train->first[phase.job.train->B]), e.steps);
-        fflush(stdout);
-        phase.job.seconds = 0;
-        struct measurement m = measure(&phase.job, &phase.config, on_measured_step);
-        printf("time        %s for %zu epochs of them, on %zu threads\n",
-               train_duration(text, m.seconds), phase.settings.epochs, ran_pool_threads(job->pool));
 }
 
 /* The memory is that of the program now and what training adds, or the most while data were read.
@@ -176,7 +152,6 @@ int train_dry_run(const struct ran_train_job *job)
         }
         fflush(stdout); /* what follows takes a while */
         tell_linear_time(job);
-        tell_texts(job);
         if (ran_config_trains_encoder(job->config))
                 tell_encoder_time(job);
         return CMD_OK;

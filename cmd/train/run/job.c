@@ -265,7 +265,6 @@ static int tune(struct train_session *s, const struct ran_train_job *job)
 static int replay(struct train_session *s, struct ran_train_job *job)
 {
         job->limit = train_replay_limit(&s->replay);
-        s->texts.job.limit = train_replay_texts_limit(&s->replay);
         if (job->output == NULL)
                 job->output = train_replay_output(&s->replay);
         int status = train_run(job, &s->run);
@@ -299,7 +298,6 @@ int train_job_run(struct train_session *s)
 
         hold_out(s);
         train_unjudged_leave_out(s);
-        train_unlabelled_adapt(s);
         if (s->task->adapt_to_dev != NULL)
                 s->task->adapt_to_dev(s);
         if (s->task->label != NULL)
@@ -307,7 +305,6 @@ int train_job_run(struct train_session *s)
         struct ran_train_job job = job_of(s);
         describe_data(s, &training);
         job.training = training.data;
-        train_texts_job(s, &job);
         train_init_job(&s->init, &job);
         job.vector_cache = s->vectors;
         train_label_texts_job(s, &job);
@@ -317,11 +314,8 @@ int train_job_run(struct train_session *s)
         if (about.failed)
                 cmd_die(CMD_FAILED, "no memory to describe the data");
         job.about = about.data;
-        train_unlabelled_describe(s, &job, &training);
         if (mode->replay != NULL)
                 train_replay_check(&s->replay, &job);
-        if (status == CMD_OK)
-                status = train_unlabelled_learn(s, &job, &training);
         status = status != CMD_OK           ? status
                  : mode->find_wrong_labels  ? train_find_wrong_labels(s, &job)
                  : mode->dry_run            ? train_dry_run(&job)

@@ -37,8 +37,7 @@ const struct ran_field train_file_fields[] = {
                  RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
                  RAN_NEEDS_AS("init",
                               "extends the vocabulary of --init MODEL: give that, and no --vocab"),
-                 RAN_EXCLUDES("vocab", "--add-words extends the vocabulary of --init MODEL"),
-                 RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes", NULL))},
+                 RAN_EXCLUDES("vocab", "--add-words extends the vocabulary of --init MODEL"))},
         {"vector_cache", 0, RAN_FIELD_TEXT, FILE_AT(vector_cache), .value = "FILE", .local = true,
          .help = "--frozen and --tune-layers: keep what a pretrained encoder, or a distilled RAN, "
                  "makes of documents in FILE, and take from there what it has"},
@@ -46,33 +45,6 @@ const struct ran_field train_file_fields[] = {
          .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
                  "words; none: from no model. Default: RAN_BASE, else english, for tag "
                  "english-tags"},
-        {"pretrain", 0, RAN_FIELD_LIST, FILE_AT(pretrain), .value = "FILE", .local = true,
-         .help = "let the encoder learn from the text of the documents and of FILE, "
-                 "whose records need no labels, before it learns from the labels; may be repeated",
-         .first = true,
-         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
-                                "is for ran-train classify and tag: a language "
-                                "model learns from texts as they are"))},
-        CMD_SIDE_FORMAT("pretrain", FILE_AT(pretrain_format)),
-        {"unlabelled", 0, RAN_FIELD_LIST, FILE_AT(unlabelled), .value = "FILE", .local = true,
-         .help = "learn from the texts of FILE as well, from in-domain word vectors and from the "
-                 "probabilities that a model of the documents gives them (self-training), if folds "
-                 "of the documents show that it helps; may be repeated",
-         .first = true,
-         RAN_RULES(
-                 RAN_NEEDS_AS("task=classify",
-                              "is for ran-train classify: taggers learn more from --init with a "
-                              "pretrained encoder"),
-                 RAN_EXCLUDES("soft_label multilabel",
-                              "--unlabelled is for documents with one label each"),
-                 RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes",
-                              "--pretrain is for an encoder, and --unlabelled for a linear model"),
-                 RAN_EXCLUDES("tune minutes threshold_for",
-                              "--unlabelled judges by folds of its own, at given settings, to "
-                              "their end"),
-                 RAN_EXCLUDES("find_wrong_labels dry_run dump_gradients",
-                              "--unlabelled is of a training that writes a model"))},
-        CMD_SIDE_FORMAT("unlabelled", FILE_AT(unlabelled_format)),
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "validation documents: training ends when it no longer improves on them, and "
                  "keeps the best epoch",
@@ -144,22 +116,12 @@ static const struct ran_field run_fields[] = {
                    RAN_EXCLUDES("minutes",
                                 "--tune MINUTES is for a search, and --minutes for one training"),
                    RAN_EXCLUDES("report", "--report is of one training: train again with the "
-                                          "settings that --tune finds"),
-                   RAN_EXCLUDES("pretrain pretrain_epochs pretrain_minutes",
-                                "--tune would read these texts in each trial: train a model with "
-                                "ran-train mlm, and give it with --init"))},
+                                          "settings that --tune finds"))},
         {"minutes", 0, RAN_FIELD_REAL, RUN_AT(minutes), 0, 1e6, .value = "X", .initial = "0",
          .local = true,
          .help = "train the best model within so many minutes: the encoder makes the steps that "
                  "fit, and the model says how many; 0: no limit",
          .first = true},
-        {"pretrain_minutes", 0, RAN_FIELD_REAL, RUN_AT(pretrain_minutes), 0, 1e6, .value = "X",
-         .initial = "0", .local = true,
-         .help = "learn from text without labels within so many minutes; 0: no limit but half of "
-                 "what --minutes leaves",
-         RAN_RULES(RAN_NEEDS_AS("task=classify,tag",
-                                "is for ran-train classify and tag: a language "
-                                "model learns from texts as they are"))},
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
          .help = "continue from the checkpoint, or continue a search; if there is neither, start "
                  "from the beginning",
@@ -213,7 +175,7 @@ static const struct ran_field mode_fields[] = {
                  RAN_EXCLUDES("vocab", "--dump-gradients takes the vocabulary of its model"),
                  RAN_EXCLUDES(
                          "output dev no_dev dev_share dev_group dev_alike tune minutes resume log "
-                         "overwrite_checkpoint weights pretrain pretrain_minutes [Training] "
+                         "overwrite_checkpoint weights [Training] "
                          "[Model] [Learned vocabulary]",
                          "--dump-gradients takes a model as it is"))},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
@@ -226,14 +188,14 @@ static const struct ran_field mode_fields[] = {
                  RAN_NEEDS_AS("dump_gradients", "is for --dump-gradients; the output is -o FILE"))},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
-                 "it differs; give --dev, --vectors, --pretrain and --unlabelled again, and "
+                 "it differs; give --dev and --vectors again, and "
                  "--init if no name finds that model; writes nothing without -o",
          RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group dev_alike "
                                 "soft_label soft_share threshold_for weight_member weights tune "
                                 "[Training] "
                                 "[Model] [Learned vocabulary]",
                                 "--replay takes the settings of the model"),
-                   RAN_EXCLUDES("minutes pretrain_minutes",
+                   RAN_EXCLUDES("minutes",
                                 "--replay makes the steps of the model, whatever the time"))},
         {"find_wrong_labels", 0, RAN_FIELD_BOOL, MODE_AT(find_wrong_labels), .local = true,
          .help = "list documents whose label is probably wrong on stdout, the most suspicious "
@@ -245,8 +207,7 @@ static const struct ran_field mode_fields[] = {
                                 "--find-wrong-labels writes a list, and no model"),
                    RAN_EXCLUDES("dev no_dev dev_share", "--find-wrong-labels judges each document "
                                                         "by a model of the others"),
-                   RAN_EXCLUDES("soft_label pretrain pretrain_epochs pretrain_minutes minutes",
-                                NULL))},
+                   RAN_EXCLUDES("soft_label minutes", NULL))},
         {"folds", 0, RAN_FIELD_SIZE, MODE_AT(folds), 2, 1000, .value = "N", .initial = "5",
          .local = true,
          .help = "for that, train so many models, each on all documents but one of N parts",

@@ -11,9 +11,8 @@
 
 struct train_file_options {
         char *output, *vocab, *dev, *dev_group, *label_names, *label_texts, *soft_label;
-        char *weight_member;                  /* NULL: weight; "none": there is none */
-        struct ran_list pretrain, unlabelled; /* files */
-        int dev_format, pretrain_format, unlabelled_format;
+        char *weight_member; /* NULL: weight; "none": there is none */
+        int dev_format;
         struct ran_list threshold_for;
         struct train_init_options init;
         char *vector_cache;

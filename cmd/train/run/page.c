@@ -79,10 +79,6 @@ void train_page_note(struct train_page *p, const struct ran_train_report *r)
         size_t of = r->refit ? 1 : 0;
 
         p->last = *r;
-        if (r->event == RAN_REPORT_PRETRAINED)
-                p->texts_seconds = r->seconds;
-        if (r->pretraining)
-                return; /* another loss, and other steps */
         if (r->event == RAN_REPORT_LINEAR && !r->refit)
                 p->linear_seconds = r->seconds;
         if (r->event == RAN_REPORT_KEPT)
@@ -197,7 +193,6 @@ static void add_times(const struct train_page *p, struct report *r)
         report_begin(r, REPORT_OBJECT, NULL, "Times");
         report_note(r, "Times are not in the model.");
         add_time(r, "linear model", p->linear_seconds);
-        add_time(r, "until the encoder had learned from texts", p->texts_seconds);
         add_time(r, "until the best epoch was chosen", p->kept_seconds);
         if (last->refit && last->seconds > p->kept_seconds)
                 add_time(r, "refit", last->seconds - p->kept_seconds);

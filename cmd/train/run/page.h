@@ -24,8 +24,8 @@ struct train_page {
         /* One for the first training, one for the refit. */
         struct train_page_curve curve[2];
         struct train_page_epochs epochs[2];
-        double linear_seconds, texts_seconds,
-                kept_seconds; /* when the linear model, the texts, the first training were done */
+        double linear_seconds,
+                kept_seconds; /* when the linear model, the first training were done */
         struct ran_train_report last;
         bool resumed;
         double unknown; /* of a language model: the share of unknown tokens */

@@ -131,25 +131,6 @@ static void add_refit(const struct train_progress *p, const struct ran_train_rep
         else
                 ran_buf_printf(line, "epoch %zu was best; refitting on all %zu documents",
                                r->best_epoch, p->documents);
-        if (p->unlabelled > 0)
-                ran_buf_printf(line, " and %zu texts", p->unlabelled);
-}
-
-/* Tells how much the texts taught. */
-static void add_pretrained(const struct ran_train_report *r, struct ran_buf *line)
-{
-        char tokens[32], time[32];
-
-        ran_buf_printf(line,
-                       "the encoder has learned from %zu documents without labels (%s tokens, "
-                       "until %s): ",
-                       r->documents, train_amount(tokens, (double)r->tokens),
-                       train_duration(time, r->seconds));
-        if (r->loss_before > 0)
-                ran_buf_printf(line, "validation perplexity %.1f, before %.1f", ran_exp(r->loss),
-                               ran_exp(r->loss_before));
-        else
-                ran_buf_printf(line, "training perplexity %.1f", ran_exp(r->loss));
 }
 
 static void make_line(const struct train_progress *p, const struct ran_train_report *r,
@@ -159,11 +140,7 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
                 ran_buf_printf(line, "trial %zu  ", p->trial);
         if (r->refit && r->event != RAN_REPORT_REFIT)
                 ran_buf_str(line, "refit  ");
-        if (r->pretraining && r->event != RAN_REPORT_PRETRAINED)
-                ran_buf_str(line, "texts  ");
-        if (r->event == RAN_REPORT_PRETRAINED) {
-                add_pretrained(r, line);
-        } else if (r->event == RAN_REPORT_REFIT) {
+        if (r->event == RAN_REPORT_REFIT) {
                 add_refit(p, r, line);
         } else if (r->event == RAN_REPORT_DECIDED) {
                 ran_train_decision_tell(&r->decision, line);
@@ -183,8 +160,7 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
 static bool lasts(const struct train_progress *p, const struct ran_train_report *r)
 {
         return p->trial == 0 && (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT ||
-                                 r->event == RAN_REPORT_FITTED || r->event == RAN_REPORT_DECIDED ||
-                                 r->event == RAN_REPORT_PRETRAINED);
+                                 r->event == RAN_REPORT_FITTED || r->event == RAN_REPORT_DECIDED);
 }
 
 void train_progress_clear(struct train_progress *p)
@@ -296,13 +272,11 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
                        struct ran_buf *b)
 {
         static const char *const event[] = {"wide",  "step", "dev",    "checkpoint", "kept",
-                                            "refit", "end",  "linear", "decided",    "pretrained"};
+                                            "refit", "end",  "linear", "decided"};
 
         ran_buf_printf(b, "\"event\":\"%s\"", event[r->event]);
         if (p->trial > 0)
                 ran_buf_printf(b, ",\"trial\":%zu", p->trial);
-        if (r->pretraining)
-                ran_buf_str(b, ",\"pretraining\":true");
         if (r->refit)
                 ran_buf_str(b, ",\"refit\":true");
         ran_buf_printf(b, ",\"epoch\":%zu,\"epochs\":%zu,\"step\":%zu,\"steps\":%zu", r->epoch,
@@ -322,11 +296,6 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
                 ran_buf_json(b, why.data, why.len);
                 b->failed |= why.failed;
                 ran_buf_release(&why);
-        }
-        if (r->event == RAN_REPORT_PRETRAINED) {
-                ran_buf_printf(b, ",\"documents\":%zu", r->documents);
-                if (r->loss_before > 0)
-                        add_number(b, "loss_before", r->loss_before);
         }
         if (r->event == RAN_REPORT_LINEAR)
                 add_number(b, "share", r->share);
@@ -360,28 +329,15 @@ void train_progress_entry(struct train_progress *p, const struct ran_buf *member
         ran_buf_release(&entry);
 }
 
-/* The first phase is a language model, whatever the task. */
-static void begin_texts(struct train_progress *p)
-{
-        p->texts = true;
-        p->metric = "loss";
-}
-
 void train_progress_report(struct train_progress *p, const struct ran_train_report *r)
 {
-        const char *metric = p->metric;
-        const bool texts = p->texts;
         struct ran_buf entry = {0};
 
         p->last = *r;
-        if (r->pretraining)
-                begin_texts(p);
         if (p->when != TRAIN_PROGRESS_NEVER)
                 show(p, r);
         if (p->log != NULL)
                 make_entry(p, r, &entry);
-        p->metric = metric;
-        p->texts = texts;
         train_progress_entry(p, &entry);
         ran_buf_release(&entry);
 }

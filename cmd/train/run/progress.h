@@ -16,7 +16,6 @@ struct train_progress {
         double unknown;     /* of a language model: the share of unknown tokens in its texts */
         bool single;        /* one label a document: micro F1 is shown as accuracy */
         size_t documents;   /* of the training data, including held-out ones */
-        size_t unlabelled;  /* texts without labels beside them */
         uint64_t seed;
         size_t trial; /* of a search, from 1: its epochs are shown like steps; 0: of none */
         FILE *log;    /* one JSON object a report; NULL: none */

@@ -147,7 +147,6 @@ void train_replay_open(struct train_replay *r, const char *path, int task)
         r->learned = train_replay_has(r, "vocab_type");
         r->config = *ran_model_config(r->model);
         restore_changed(r, "tried", "the encoder that was tried");
-        restore_changed(r, "before_vectors", "the settings before in-domain vectors");
 }
 
 /* A model does not mention a later setting that is as before. */
@@ -258,24 +257,15 @@ static uint64_t steps_of(struct value limit, const char *inner)
         return n;
 }
 
-static struct ran_train_limit limit_of(struct value limit)
-{
-        return (struct ran_train_limit){.from = steps_of(limit, "\"from\""),
-                                        .steps = steps_of(limit, "\"steps\""),
-                                        .last = steps_of(limit, "\"last\"")};
-}
-
 struct ran_train_limit train_replay_limit(const struct train_replay *r)
 {
-        struct ran_train_limit limit = limit_of(value_of(&r->said, "time_limit"));
+        const struct value limit = value_of(&r->said, "time_limit");
 
-        limit.aborted = is(within(&r->said, "time_limit", "\"aborted\""), "true");
-        return limit;
-}
-
-struct ran_train_limit train_replay_texts_limit(const struct train_replay *r)
-{
-        return limit_of(within(&r->said, "pretrained", "\"time_limit\""));
+        return (struct ran_train_limit){
+                .from = steps_of(limit, "\"from\""),
+                .steps = steps_of(limit, "\"steps\""),
+                .last = steps_of(limit, "\"last\""),
+                .aborted = is(within(&r->said, "time_limit", "\"aborted\""), "true")};
 }
 
 /* Makes an in-memory file whose name is written in place. */
@@ -372,8 +362,6 @@ void train_replay_check(const struct train_replay *r, const struct ran_train_job
         describe(job, &text, &ours);
         check_data(r, &ours, "train", "training data");
         check_data(r, &ours, "dev", "validation documents");
-        check_data(r, &ours, "pretrain", "texts of --pretrain");
-        check_data(r, &ours, "unlabelled", "texts of --unlabelled");
         check_model(r, job);
         check_settings(r, &ours);
         ran_record_release(&ours);

@@ -272,8 +272,7 @@ struct train_progress train_run_progress(const struct ran_train_job *job,
                                    .unknown = task->label == NULL ? unknown_share(job) : 0,
                                    .single =
                                            task->of_documents && !job->config->classify.multilabel,
-                                   .documents = job->train->B - job->unlabelled,
-                                   .unlabelled = job->unlabelled,
+                                   .documents = job->train->B,
                                    .seed = job->settings->seed,
                                    .log = run->log,
                                    .log_name = run->options->log};

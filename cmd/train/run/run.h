@@ -14,7 +14,6 @@ struct train_run_options {
         char *report; /* a page, or NULL */
         double checkpoint_minutes;
         double minutes;            /* for one training; 0: as long as it takes */
-        double pretrain_minutes;   /* for its first phase; 0: as long as it takes */
         double tune;               /* minutes to search for better settings; 0: no search */
         size_t data_memory;        /* MB of each long array of the data that stay in memory */
         bool resume;               /* resume if there is a checkpoint */

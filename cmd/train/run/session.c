@@ -39,7 +39,7 @@ static void check_outputs(struct train_session *s, char **files)
         const struct train_options *o = s->options;
         const struct train_mode_options *mode = &o->mode;
 
-        char **const inputs[] = {files, s->texts.files, s->unlabelled.files};
+        char **const inputs[] = {files};
         for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
                 cmd_check_inputs("output", o->file.output, inputs[i]);
                 cmd_check_inputs("log", o->run.log, inputs[i]);
@@ -239,8 +239,6 @@ void train_session_open(struct train_session *s, char **files)
         if (s->config.ran.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
-        train_texts_open(s);
-        train_unlabelled_open(s);
         train_base_check(s);
         check_outputs(s, files);
         spare_encoder(s);
@@ -316,7 +314,7 @@ static const struct ran_tokenizer *extend(void *arg, const struct train_counted 
 static bool extends(const struct train_session *s)
 {
         return s->init.model != NULL && s->tokenizer == NULL && s->replay.model == NULL &&
-               !s->texts.wanted && train_init_adds(&s->init, &s->config) > 0;
+               train_init_adds(&s->init, &s->config) > 0;
 }
 
 static void learn_vocabulary(struct train_session *s, char **files)
@@ -329,13 +327,8 @@ static void learn_vocabulary(struct train_session *s, char **files)
                 s->source.given = extend;
         else if (train_base_may_serve(s))
                 s->source.given = train_base_take;
-        s->tokenizer =
-                train_data_learn(&s->train, &s->source, &s->vocabulary, differs ? &of_pairs : NULL,
-                                 &paired, s->texts.wanted ? &s->texts.input : &s->unlabelled.input,
-                                 s->texts.wanted        ? s->texts.files
-                                 : s->unlabelled.wanted ? s->unlabelled.files
-                                                        : NULL,
-                                 files);
+        s->tokenizer = train_data_learn(&s->train, &s->source, &s->vocabulary,
+                                        differs ? &of_pairs : NULL, &paired, files);
         if (s->init.model != NULL) {
                 take_given(s);
                 return;
@@ -363,10 +356,6 @@ static void shorten(struct train_session *s)
 static void read_train(struct train_session *s, char **files)
 {
         init_source(s);
-        if (s->texts.wanted) {
-                train_text_set_begin(&s->texts.train.set, s->source.keep);
-                s->source.texts = &s->texts.train.set;
-        }
         if (s->init.model != NULL && s->source.tokenizer == NULL)
                 drop_spelling(s);
         if (extends(s) ||
@@ -399,24 +388,16 @@ static void read_dev(struct train_session *s)
         source.judge = true;
         source.several = s->config.classify.multilabel;
         s->has_dev = true;
-        if (s->texts.wanted) {
-                train_text_set_begin(&s->texts.own_dev, source.keep);
-                source.texts = &s->texts.own_dev;
-        }
         train_data_set_classes(&s->dev, s->train.set.names, s->train.set.C);
         train_data_read(&s->dev, &source, files);
-        if (s->texts.wanted)
-                train_text_set_end(&s->texts.own_dev);
         s->dev.set.multilabel = s->config.classify.multilabel;
 }
 
 void train_session_read(struct train_session *s, char **files)
 {
         read_train(s, files);
-        train_texts_read(s);
         if (s->options->file.dev != NULL)
                 read_dev(s);
-        train_unlabelled_read(s);
 }
 
 /* The training is over: whatever happens here, its results stand. */
@@ -454,8 +435,6 @@ void train_session_release(struct train_session *s)
 {
         train_data_release(&s->train);
         train_data_release(&s->dev);
-        train_texts_release(&s->texts);
-        train_unlabelled_release(&s->unlabelled);
         cmd_names_release(&s->names);
         train_label_texts_release(s);
         free(s->held_out);

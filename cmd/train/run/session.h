@@ -6,12 +6,10 @@
 #include "cmd/content/names.h"
 #include "cmd/train/run/options.h"
 #include "cmd/train/run/replay.h"
-#include "cmd/train/run/texts.h"
-#include "cmd/train/run/unlabelled.h"
 
 /* Zero-initialise but for the tasks and the options. */
 struct train_session {
-        const struct train_task *task, *masked; /* masked: how texts of --pretrain are read */
+        const struct train_task *task;
         const struct train_options *options;
         /* The settings of the options, changed by --init, the data and --dump-gradients. */
         struct ran_config config;
@@ -30,8 +28,6 @@ struct train_session {
         struct train_source source;
         struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;
-        struct train_texts texts; /* of --pretrain */
-        struct train_unlabelled unlabelled;
         double dev_share; /* of the documents to hold out: unjudged.h */
         bool *held_out;   /* (B of train) documents copied to dev; NULL: dev has other documents */
         bool has_dev;

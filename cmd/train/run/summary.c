@@ -89,11 +89,9 @@ static void tell_decision(const struct ran_train_decision *d)
 
 static void tell_cost(const struct ran_train_job *job, const struct ran_train_report *last)
 {
-        char tokens[32], rate[32], time[32], peak[32], moved[32], texts[48] = "";
+        char tokens[32], rate[32], time[32], peak[32], moved[32];
 
-        if (job->unlabelled > 0)
-                snprintf(texts, sizeof texts, " and %zu texts", job->unlabelled);
-        cmd_note("%zu documents%s in %s, peak memory %sB", job->train->B - job->unlabelled, texts,
+        cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
                  train_duration(time, last->seconds), train_amount(peak, train_peak_bytes()));
         if (last->tokens > 0)
                 cmd_note("encoder: %s tokens, %s tokens/s",

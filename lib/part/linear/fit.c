@@ -385,8 +385,7 @@ static int weigh_guesses(struct fit *x, struct ran_error *err)
 static int fit_svm(struct fit *x, struct ran_error *err)
 {
         const struct ran_linear_fit *k = x->k;
-        const bool dense = ran_parts_features(k->c) > 0 && !k->without_vectors &&
-                           !(k->refit && x->chosen->dense == 0);
+        const bool dense = ran_parts_features(k->c) > 0 && !(k->refit && x->chosen->dense == 0);
         const bool guesses = k->guessed_labels != NULL;
 
         x->row = ran_alloc(k->documents, sizeof *x->row, err);
@@ -423,8 +422,6 @@ static int fit_documents(struct ran_linear *l, const struct ran_linear_fit *k,
         struct fit x = {.l = l, .k = k, .chosen = chosen, .at = {.k = k}};
         int rc = fit_svm(&x, err);
 
-        if (k->without_vectors)
-                chosen->dense = 0;
         *ensemble = x.svm.ensemble;
         ran_features_release(&x.features);
         ran_dense_frame_release(&x.frame);

@@ -48,7 +48,6 @@ struct ran_linear_fit {
         ran_dense_reader *read;                /* reads the vectors of a frozen encoder */
         struct ran_vector_cache *vector_cache; /* of those, or NULL */
         struct ran_pool *pool;
-        bool without_vectors;       /* of a frozen encoder: n-grams alone */
         const float *label_vectors; /* (C, F) of descriptions of the labels; NULL: there are none */
         bool label_names;           /* they are the labels' names, which held-out rows judge */
         uint32_t *guessed_labels;   /* d->labels, (d->B): no document has a label, and descriptions
