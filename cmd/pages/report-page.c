@@ -195,7 +195,7 @@ static void add_fact(const struct report *r, size_t i, struct ran_buf *out)
                 add_value(r, v, 2, out);
         for (size_t k = i + 1; k < report_next(r, i); k++) {
                 ran_buf_str(out, k > i + 1 ? ", " : "");
-                if (v->kind == REPORT_LINE)
+                if (r->node[k].title[0] != '\0')
                         ran_buf_printf(out, "%s ", r->node[k].title);
                 add_value(r, &r->node[k], 2, out);
         }

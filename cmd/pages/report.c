@@ -10,7 +10,7 @@
 
 /* COLUMNS: the most columns of a table; CELLS: those of a matrix as text; WIDEST: a column; LINE:
  * of a text beside its name. */
-enum { COLUMNS = 16, CELLS = 12, WIDEST = 40, LINE = 80 };
+enum { COLUMNS = 16, CELLS = 12, WIDEST = 48, LINE = 80 };
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -161,7 +161,8 @@ enum report_form report_form(const struct report *r, size_t i)
 {
         const struct report_node *v = &r->node[i];
 
-        if (v->title == NULL || (v->kind == REPORT_LIST && v->size == 1))
+        if (v->title == NULL ||
+            (v->size == 1 && (v->kind == REPORT_LIST || v->kind == REPORT_LINE)))
                 return REPORT_HIDDEN;
         if (v->kind == REPORT_MATRIX || v->kind == REPORT_OBJECT)
                 return REPORT_SECTION;
@@ -293,19 +294,29 @@ void report_value(const struct report *r, const struct report_node *v, struct ra
         }
 }
 
-/* The value at the left or, of a number, the right of a column so wide, with two spaces before. */
+/* Bytes from anywhere at the left or at the right of a column so wide. */
+static void text_padded(const char *s, size_t n, size_t width, bool left, struct ran_buf *out)
+{
+        const size_t used = ran_shown_width(s, n);
+        const int rest = (int)(width > used ? width - used : 0);
+
+        ran_buf_printf(out, "%*s", left ? 0 : rest, "");
+        ran_buf_shown(out, s, n);
+        ran_buf_printf(out, "%*s", left ? rest : 0, "");
+}
+
+static bool is_left(const struct report_node *v)
+{
+        return v->kind == REPORT_TEXT || v->kind == REPORT_LACK;
+}
+
 static void text_cell(const struct report *r, const struct report_node *v, size_t width,
                       struct ran_buf *out)
 {
-        const bool left = v->kind == REPORT_TEXT || v->kind == REPORT_LACK;
         struct ran_buf cell = {0};
 
         report_value(r, v, &cell);
-        const size_t used = ran_shown_width(cell.data, cell.len);
-        const int rest = (int)(width > used ? width - used : 0);
-        ran_buf_printf(out, "%*s", left ? 0 : rest, "");
-        ran_buf_add(out, cell.data, cell.len);
-        ran_buf_printf(out, "%*s", left ? rest : 0, "");
+        text_padded(cell.data, cell.len, width, is_left(v), out);
         out->failed |= cell.failed;
         ran_buf_release(&cell);
 }
@@ -331,6 +342,13 @@ static size_t cells_of(const struct report *r, size_t i, const struct report_nod
         return n;
 }
 
+static void end_line(struct ran_buf *out)
+{
+        while (out->len > 0 && out->data[out->len - 1] == ' ')
+                out->len--;
+        ran_buf_char(out, '\n');
+}
+
 static void text_table(const struct report *r, size_t list, struct ran_buf *out)
 {
         const struct report_node *head[COLUMNS], *cell[COLUMNS];
@@ -339,18 +357,18 @@ static void text_table(const struct report *r, size_t list, struct ran_buf *out)
         size_t width[COLUMNS];
 
         for (size_t c = 0; c < columns; c++)
-                width[c] = strlen(head[c]->title);
+                width[c] = ran_shown_width(head[c]->title, strlen(head[c]->title));
         for (size_t i = first; i < end; i = report_next(r, i))
                 for (size_t c = 0, n = cells_of(r, i, cell); c < n && c < columns; c++) {
                         const size_t w = width_of(r, cell[c]);
                         width[c] = w > width[c] ? w : width[c];
                 }
         for (size_t c = 0; c < columns; c++) {
-                const bool left = head[c]->kind == REPORT_TEXT;
-                ran_buf_printf(out, "%s%*s", c > 0 ? "  " : "",
-                               (int)(left ? -1 : 1) * (int)width[c], head[c]->title);
+                ran_buf_str(out, c > 0 ? "  " : "");
+                text_padded(head[c]->title, strlen(head[c]->title), width[c], is_left(head[c]),
+                            out);
         }
-        ran_buf_char(out, '\n');
+        end_line(out);
         for (size_t i = first; i < end; i = report_next(r, i)) {
                 const size_t n = r->node[i].title != NULL ? cells_of(r, i, cell) : 0;
                 if (n == 0)
@@ -359,9 +377,7 @@ static void text_table(const struct report *r, size_t list, struct ran_buf *out)
                         ran_buf_str(out, c > 0 ? "  " : "");
                         text_cell(r, cell[c], width[c], out);
                 }
-                while (out->len > 0 && out->data[out->len - 1] == ' ')
-                        out->len--;
-                ran_buf_char(out, '\n');
+                end_line(out);
         }
 }
 
@@ -389,7 +405,7 @@ static void text_list(const struct report *r, size_t list, struct ran_buf *out)
 {
         for (size_t i = list + 1; i < report_next(r, list); i = report_next(r, i)) {
                 ran_buf_str(out, i > list + 1 ? ", " : "");
-                if (r->node[list].kind == REPORT_LINE)
+                if (r->node[i].title[0] != '\0')
                         ran_buf_printf(out, "%s ", r->node[i].title);
                 report_value(r, &r->node[i], out);
         }
@@ -421,10 +437,9 @@ static void text_fact(const struct report *r, size_t i, size_t width, struct ran
 {
         const struct report_node *v = &r->node[i];
         const bool interval = v->interval.high > 0, note = v->note_n > 0;
-        const size_t used = ran_shown_width(v->title, strlen(v->title));
 
-        ran_buf_shown(out, v->title, strlen(v->title));
-        ran_buf_printf(out, "%*s  ", (int)(width > used ? width - used : 0), "");
+        text_padded(v->title, strlen(v->title), width, true, out);
+        ran_buf_str(out, "  ");
         if (v->size > 1)
                 text_list(r, i, out);
         else if (v->kind == REPORT_TEXT)
@@ -466,9 +481,13 @@ static void text_heading(const struct report *r, size_t i, struct ran_buf *out)
         const struct report_node *v = &r->node[i];
 
         if (v->title[0] != '\0' || report_form(r, i) == REPORT_TABLE)
-                ran_buf_printf(out, "\n%s%s", v->title, v->title[0] != '\0' ? "\n" : "");
-        if (v->note_n > 0)
-                ran_buf_printf(out, "%.*s\n", (int)v->note_n, r->text.data + v->note);
+                ran_buf_char(out, '\n');
+        ran_buf_shown(out, v->title, strlen(v->title));
+        ran_buf_str(out, v->title[0] != '\0' ? "\n" : "");
+        if (v->note_n > 0) {
+                ran_buf_shown(out, r->text.data + v->note, v->note_n);
+                ran_buf_char(out, '\n');
+        }
 }
 
 static void text_section(const struct report *r, size_t from, size_t to, bool facts,

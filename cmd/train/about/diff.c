@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/about/info.h"
+#include "cmd/train/about/info-json.h"
 
 static struct diff_options {
         int format;
@@ -122,42 +122,31 @@ static const char **labels_of(const struct ran_model *m, size_t *n)
         return label;
 }
 
-/* The labels of a that b lacks, as a JSON array; their number. */
-static size_t only_in(const struct ran_model *a, const struct ran_model *b, struct ran_buf *out)
+/* The labels of a that b lacks: a list for machines or, with a title, a line for people. */
+static void add_only(struct report *r, const struct ran_model *a, const struct ran_model *b,
+                     const char *title)
 {
-        size_t a_n, b_n, found = 0, k = 0;
+        size_t a_n, b_n, k = 0;
         const char **of_a = labels_of(a, &a_n), **of_b = labels_of(b, &b_n);
+        const bool people = title != NULL;
 
-        json_begin(out, '[');
+        report_begin(r, people ? REPORT_LINE : REPORT_LIST, people ? NULL : "", title);
         for (size_t i = 0; i < a_n; i++) {
                 while (k < b_n && strcmp(of_b[k], of_a[i]) < 0)
                         k++;
-                if (k < b_n && strcmp(of_b[k], of_a[i]) == 0)
-                        continue;
-                json_string(out, of_a[i], strlen(of_a[i]));
-                found++;
+                if (k == b_n || strcmp(of_b[k], of_a[i]) != 0)
+                        report_string(r, "", "", of_a[i]);
         }
-        json_end(out, ']');
+        report_end(r);
         free(of_a);
         free(of_b);
-        return found;
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* ---- the report ------------------------------------------------------------------------------ */
 
-enum { VALUE_SHOWN = 48 };
+enum { VALUE_SHOWN = 45 };
 
-static void add_value(struct ran_buf *out, const char *text, size_t n)
-{
-        size_t shown = n <= VALUE_SHOWN ? n : ran_utf8_valid(text, VALUE_SHOWN);
-
-        if (n == 0)
-                ran_buf_str(out, "(none)");
-        ran_buf_shown(out, text, shown);
-        ran_buf_str(out, shown < n ? "..." : "");
-}
-
-/* Results have lines of their own. */
+/* Results have a table of their own. */
 static bool is_result(const struct difference *d)
 {
         static const char *const results[] = {"dev_metric", "dev_baseline", "calibration", NULL};
@@ -168,153 +157,91 @@ static bool is_result(const struct difference *d)
         return false;
 }
 
+struct differences {
+        struct report *r;
+        const char *path[2];
+};
+
 static void add_setting(void *arg, const struct difference *d)
 {
-        struct ran_buf *out = arg;
+        const struct differences *to = arg;
+        struct report *r = to->r;
 
-        if (is_result(d))
-                return;
+        report_begin(r, REPORT_OBJECT, "", is_result(d) ? NULL : "");
+        report_string(r, "of", "of", d->before);
+        report_bytes(r, REPORT_TEXT, "name", "setting", d->name, d->name_n);
+        report_begin(r, REPORT_LIST, "values", NULL);
+        for (size_t i = 0; i < 2; i++)
+                report_bytes(r, REPORT_RAW, "", NULL, d->value[i].n > 0 ? d->value[i].text : "null",
+                             d->value[i].n > 0 ? d->value[i].n : 4);
+        report_end(r);
+        for (size_t i = 0; i < 2; i++) {
+                const size_t n = d->value[i].n;
+                const size_t shown =
+                        n <= VALUE_SHOWN ? n : ran_utf8_valid(d->value[i].text, VALUE_SHOWN);
 
-        ran_buf_printf(out, "  %s, ", d->before);
-        ran_buf_shown(out, d->name, d->name_n);
-        ran_buf_str(out, ": ");
-        add_value(out, d->value[0].text, d->value[0].n);
-        ran_buf_str(out, " and ");
-        add_value(out, d->value[1].text, d->value[1].n);
-        ran_buf_char(out, '\n');
-}
-
-static void add_figure(struct ran_buf *out, const struct about *a)
-{
-        const struct about_figure *f = &a->figure;
-
-        ran_buf_str(out, "  result of ");
-        ran_buf_shown(out, a->path, strlen(a->path));
-        if (f->metric == NULL) {
-                ran_buf_str(out, ": not measured\n");
-                return;
+                report_put(r, NULL, to->path[i], "%.*s%s", (int)shown,
+                           n > 0 ? d->value[i].text : "",
+                           n == 0      ? "(none)"
+                           : shown < n ? "..."
+                                       : "");
         }
-        if (strcmp(f->metric, "loss") == 0)
-                ran_buf_printf(out, ": loss %.4f", f->value);
-        else
-                ran_buf_printf(out, ": %s %.2f%%", f->metric, 100 * f->value);
-        ran_buf_printf(out, " on %zu validation documents", f->n);
-        if (f->has_interval)
-                ran_buf_printf(out, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
-                               100 * f->interval.high);
-        ran_buf_char(out, '\n');
+        report_end(r);
 }
 
-static void add_verdict(struct ran_buf *out, const struct about_figure *a,
-                        const struct about_figure *b)
+static void add_figures(struct report *r, const struct about *a, const struct about *b)
 {
-        if (a->has_interval && b->has_interval && a->interval.low <= b->interval.high &&
-            b->interval.low <= a->interval.high)
-                ran_buf_str(out, "  the intervals overlap: these figures alone do not show that "
-                                 "one is better\n");
-}
+        const struct ran_interval x = a->figure.interval, y = b->figure.interval;
+        const bool overlap = a->figure.has_interval && b->figure.has_interval && x.low <= y.high &&
+                             y.low <= x.high;
 
-static void add_only(struct ran_buf *out, const struct about *a, const struct about *b)
-{
-        struct ran_buf list = {0};
-
-        if (only_in(a->model, b->model, &list) > 0) {
-                ran_buf_str(out, "  labels only in ");
-                ran_buf_shown(out, a->path, strlen(a->path));
-                ran_buf_str(out, ": ");
-                ran_buf_shown(out, list.data, list.len);
-                ran_buf_char(out, '\n');
+        report_begin(r, REPORT_LIST, "validation", "Results");
+        report_note(r, "%s",
+                    overlap ? "the intervals overlap: these figures alone do not show that one is "
+                              "better"
+                            : "");
+        for (size_t i = 0; i < 2; i++) {
+                report_begin(r, REPORT_OBJECT, "", "");
+                report_string(r, NULL, "model", (i == 0 ? a : b)->path);
+                train_info_figure(&(i == 0 ? a : b)->figure, r);
+                report_end(r);
         }
-        out->failed |= list.failed;
-        ran_buf_release(&list);
+        report_end(r);
 }
 
-static void write_text(const struct about *a, const struct about *b, const struct ran_buf *what,
+static void add_differences(struct report *r, const struct about *a, const struct about *b,
+                            bool same, const struct ran_buf *what)
+{
+        struct differences to = {r, {a->path, b->path}};
+
+        report_bool(r, "same", NULL, same);
+        report_begin(r, REPORT_LIST, "settings", "Settings");
+        each_setting(a, b, add_setting, &to);
+        report_end(r);
+        report_begin(r, REPORT_LIST, "labels_only", NULL);
+        add_only(r, a->model, b->model, NULL);
+        add_only(r, b->model, a->model, NULL);
+        report_end(r);
+        add_only(r, a->model, b->model, "labels only in the first");
+        add_only(r, b->model, a->model, "labels only in the second");
+        add_figures(r, a, b);
+        report_begin(r, REPORT_LIST, "bytes", "bytes");
+        report_count(r, "", "", a->bytes);
+        report_count(r, "", "", b->bytes);
+        report_end(r);
+        if (!same)
+                report_bytes(r, REPORT_TEXT, "first_difference", "first difference", what->data,
+                             what->len);
+}
+
+static void write_text(const struct about *a, const struct about *b, const struct report *r,
                        struct ran_buf *out)
 {
         ran_buf_shown(out, a->path, strlen(a->path));
         ran_buf_str(out, " and ");
         ran_buf_shown(out, b->path, strlen(b->path));
         ran_buf_str(out, " differ:\n");
-        each_setting(a, b, add_setting, out);
-        add_only(out, a, b);
-        add_only(out, b, a);
-        add_figure(out, a);
-        add_figure(out, b);
-        add_verdict(out, &a->figure, &b->figure);
-        ran_buf_printf(out, "  size: %zu and %zu bytes\n  ", a->bytes, b->bytes);
-        ran_buf_shown(out, what->data, what->len);
-        ran_buf_char(out, '\n');
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void put_setting(void *arg, const struct difference *d)
-{
-        struct ran_buf *out = arg;
-
-        json_begin(out, '{');
-        json_put_string(out, "of", d->before, strlen(d->before));
-        json_put_string(out, "name", d->name, d->name_n);
-        json_name(out, "values");
-        json_begin(out, '[');
-        for (size_t i = 0; i < 2; i++)
-                if (d->value[i].n > 0)
-                        json_raw(out, d->value[i].text, d->value[i].n);
-                else
-                        json_raw(out, "null", 4);
-        json_end(out, ']');
-        json_end(out, '}');
-}
-
-static void put_figure(struct ran_buf *out, const struct about_figure *f)
-{
-        json_begin(out, '{');
-        json_put_size(out, "documents", f->n);
-        if (f->metric != NULL) {
-                json_put_string(out, "metric", f->metric, strlen(f->metric));
-                json_name(out, "value");
-                ran_buf_double(out, f->value);
-        }
-        if (f->has_interval) {
-                json_name(out, "interval");
-                ran_buf_char(out, '[');
-                ran_buf_double(out, f->interval.low);
-                ran_buf_char(out, ',');
-                ran_buf_double(out, f->interval.high);
-                ran_buf_char(out, ']');
-        }
-        json_end(out, '}');
-}
-
-static void write_json(const struct about *a, const struct about *b, bool same,
-                       const struct ran_buf *what, struct ran_buf *out)
-{
-        json_begin(out, '{');
-        json_put_bool(out, "same", same);
-        json_name(out, "settings");
-        json_begin(out, '[');
-        each_setting(a, b, put_setting, out);
-        json_end(out, ']');
-        json_name(out, "labels_only");
-        json_begin(out, '[');
-        only_in(a->model, b->model, out);
-        only_in(b->model, a->model, out);
-        json_end(out, ']');
-        json_name(out, "validation");
-        json_begin(out, '[');
-        put_figure(out, &a->figure);
-        put_figure(out, &b->figure);
-        json_end(out, ']');
-        json_name(out, "bytes");
-        json_begin(out, '[');
-        json_size(out, a->bytes);
-        json_size(out, b->bytes);
-        json_end(out, ']');
-        if (!same)
-                json_put_string(out, "first_difference", what->data, what->len);
-        json_end(out, '}');
-        ran_buf_char(out, '\n');
+        report_text(r, out);
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
@@ -330,6 +257,7 @@ int train_diff(int argc, char **argv)
 {
         char **files = argv + cmd_parse(&program, argc, argv);
         struct ran_buf out = {0}, what = {0};
+        struct report r = {0};
         struct about a, b;
 
         if (files[0] == NULL || files[1] == NULL || files[2] != NULL)
@@ -337,10 +265,14 @@ int train_diff(int argc, char **argv)
         open_model(&a, files[0]);
         open_model(&b, files[1]);
         bool same = ran_model_same(a.model, b.model, &what);
-        if (options.format == TRAIN_INFO_JSON)
-                write_json(&a, &b, same, &what, &out);
-        else if (!same)
-                write_text(&a, &b, &what, &out);
+        add_differences(&r, &a, &b, same, &what);
+        if (options.format == TRAIN_INFO_JSON) {
+                report_json(&r, &out);
+                ran_buf_char(&out, '\n');
+        } else if (!same) {
+                write_text(&a, &b, &r, &out);
+        }
+        report_release(&r);
         if (out.failed || what.failed)
                 cmd_die(CMD_FAILED, "out of memory");
         cmd_write_file(NULL, &out);

@@ -79,6 +79,19 @@ static void check_output(const char *output, const char *folder)
                 cmd_usage("%s is a file of the folder that is read: give another output", output);
 }
 
+static void write_json(const struct about *a)
+{
+        struct report r = {0};
+        struct ran_buf out = {0};
+
+        train_info_members(a, &r);
+        report_json(&r, &out);
+        ran_buf_char(&out, '\n');
+        cmd_write_file(NULL, &out);
+        ran_buf_release(&out);
+        report_release(&r);
+}
+
 static void make(const struct train_import *k, const char *folder)
 {
         struct stat st;
@@ -94,7 +107,7 @@ static void make(const struct train_import *k, const char *folder)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         train_about_open(&a, k->output);
         if (k->format == TRAIN_INFO_JSON)
-                train_info_json(&a);
+                write_json(&a);
         else
                 say(&a);
         train_about_release(&a);

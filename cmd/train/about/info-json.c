@@ -1,179 +1,146 @@
-/* info-json.c - what a model, a checkpoint or a vocabulary is, as JSON. */
+/* info-json.c - what a model, a checkpoint or a vocabulary is, for machines. */
 #include "cmd/train/about/info-json.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cmd/formats/json.h"
-#include "cmd/options/message.h"
-#include "cmd/options/write.h"
 #include "cmd/content/model.h"
 #include "cmd/train/about/pretrained.h"
 
-static void put_parts(const struct about *a, struct ran_buf *out)
+/* People read all but the parts in rows (info-text.c). */
+static void add_parts(const struct about *a, struct report *r)
 {
-        json_name(out, "parts");
-        json_begin(out, '[');
+        report_begin(r, REPORT_LIST, "parts", "Parts");
         for (size_t i = 0; i < a->parts; i++) {
                 const struct ran_model_part *p = &a->part[i];
+                const bool tensors = p->tensors > 0;
 
-                json_begin(out, '{');
-                json_put_text(out, "name", p->name);
-                json_put_size(out, "bytes", p->bytes);
-                if (p->tensors > 0) {
-                        json_put_size(out, "tensors", p->tensors);
-                        json_put_size(out, "elements", p->elements);
-                        json_put_text(out, "dtype", p->dtype);
-                }
-                json_end(out, '}');
+                report_begin(r, REPORT_OBJECT, "", "");
+                report_string(r, "name", "part", p->name);
+                report_count(r, "bytes", "bytes", p->bytes);
+                report_count(r, tensors ? "tensors" : NULL, "tensors", p->tensors);
+                report_count(r, tensors ? "elements" : NULL, "elements", p->elements);
+                report_string(r, tensors ? "dtype" : NULL, "type", tensors ? p->dtype : "");
+                report_end(r);
         }
-        json_end(out, ']');
+        report_end(r);
 }
 
-static void put_vocabulary(const struct about *a, struct ran_buf *out)
+static void add_vocabulary(const struct about *a, struct report *r)
 {
         struct ran_buf type = {0};
 
-        if (a->tokenizer == NULL)
-                return;
         train_about_vocabulary(a, &type);
-        json_name(out, "vocabulary");
-        json_begin(out, '{');
-        json_put_string(out, "type", type.data, type.len);
-        json_put_size(out, "tokens", ran_tokenizer_size(a->tokenizer));
-        json_put_text(out, "digest", ran_tokenizer_digest(a->tokenizer));
-        json_end(out, '}');
+        report_begin(r, REPORT_OBJECT, "vocabulary", NULL);
+        report_bytes(r, REPORT_TEXT, "type", NULL, type.data, type.len);
+        report_count(r, "tokens", NULL, ran_tokenizer_size(a->tokenizer));
+        report_string(r, "digest", NULL, ran_tokenizer_digest(a->tokenizer));
+        report_end(r);
         ran_buf_release(&type);
 }
 
-static void put_labels(const struct about *a, struct ran_buf *out)
+static void add_labels(const struct about *a, struct report *r)
 {
         const struct ran_config *c = ran_model_config(a->model);
+        const size_t C = ran_model_classes(a->model);
 
-        if (!ran_task_has_labels(c->task))
-                return;
-        json_put_bool(out, "multilabel", c->classify.multilabel);
-        json_name(out, "labels");
-        json_begin(out, '[');
-        for (size_t i = 0; i < ran_model_classes(a->model); i++) {
-                const char *label = ran_model_label(a->model, i);
-                json_string(out, label, strlen(label));
-        }
-        json_end(out, ']');
+        report_bool(r, "multilabel", NULL, c->classify.multilabel);
+        report_begin(r, REPORT_LIST, "labels", NULL);
+        for (size_t i = 0; i < C; i++)
+                report_string(r, "", NULL, ran_model_label(a->model, i));
+        report_end(r);
         if (!c->classify.multilabel)
                 return;
-        json_name(out, "thresholds");
-        json_begin(out, '{');
-        for (size_t i = 0; i < ran_model_classes(a->model); i++)
-                json_put_double(out, ran_model_label(a->model, i),
-                                ran_model_thresholds(a->model)[i]);
-        json_end(out, '}');
+        report_begin(r, REPORT_OBJECT, "thresholds", NULL);
+        for (size_t i = 0; i < C; i++)
+                report_number(r, ran_model_label(a->model, i), NULL,
+                              (double)ran_model_thresholds(a->model)[i], 0);
+        report_end(r);
 }
 
-static void put_figure(const struct about_figure *f, struct ran_buf *out)
+void train_info_figure(const struct about_figure *f, struct report *r)
 {
-        json_name(out, "validation");
-        json_begin(out, '{');
-        json_put_size(out, "documents", f->n);
-        if (f->metric != NULL) {
-                json_put_text(out, "metric", f->metric);
-                json_put_double(out, "value", f->value);
-        }
-        if (f->has_interval) {
-                json_name(out, "interval");
-                json_begin(out, '[');
-                ran_buf_double(out, f->interval.low);
-                ran_buf_char(out, ',');
-                ran_buf_double(out, f->interval.high);
-                json_end(out, ']');
-        }
-        if (!isnan(f->baseline))
-                json_put_double(out, "baseline", f->baseline);
-        json_end(out, '}');
+        report_count(r, "documents", "validation documents", f->n);
+        report_string(r, f->metric != NULL ? "metric" : NULL, "metric",
+                      f->metric != NULL ? f->metric : "not measured");
+        report_number(r, f->metric != NULL ? "value" : NULL, "result",
+                      f->metric != NULL ? f->value : NAN, 4);
+        if (!f->has_interval)
+                return;
+        report_begin(r, REPORT_LIST, "interval", NULL);
+        report_number(r, "", NULL, f->interval.low, 0);
+        report_number(r, "", NULL, f->interval.high, 0);
+        report_end(r);
+        report_put(r, NULL, "95 % interval", "%.4f to %.4f", f->interval.low, f->interval.high);
 }
 
-static void put_ensemble(const struct about *a, struct ran_buf *out)
-{
-        json_name(out, "ensemble");
-        json_begin(out, '{');
-        json_put_double(out, "encoder", a->encoder);
-        json_put_double(out, "linear", a->linear);
-        json_put_double(out, "cost", a->cost);
-        json_end(out, '}');
-}
-
-static void put_progress(const struct about *a, struct ran_buf *out)
+static void add_numbers(const struct about *a, struct report *r)
 {
         double epochs, steps;
 
-        if (!ran_model_progress(a->model, &epochs, &steps))
-                return;
-        json_name(out, "progress");
-        json_begin(out, '{');
-        json_put_double(out, "epochs", epochs);
-        json_put_double(out, "steps", steps);
-        json_end(out, '}');
+        if (ran_model_progress(a->model, &epochs, &steps)) {
+                report_begin(r, REPORT_OBJECT, "progress", NULL);
+                report_number(r, "epochs", NULL, epochs, 0);
+                report_number(r, "steps", NULL, steps, 0);
+                report_end(r);
+        }
+        report_count(r, "trained_on", NULL, a->trained);
+        report_count(r, a->refitted > 0 ? "refitted_on" : NULL, NULL, a->refitted);
+        if (a->validated > 0) {
+                report_begin(r, REPORT_OBJECT, "validation", NULL);
+                train_info_figure(&a->figure, r);
+                report_number(r, isnan(a->figure.baseline) ? NULL : "baseline", NULL,
+                              a->figure.baseline, 0);
+                report_end(r);
+        }
+        if (a->ensemble) {
+                report_begin(r, REPORT_OBJECT, "ensemble", NULL);
+                report_number(r, "encoder", NULL, a->encoder, 0);
+                report_number(r, "linear", NULL, a->linear, 0);
+                report_number(r, "cost", NULL, a->cost, 0);
+                report_end(r);
+        }
+        report_count(r, a->calibrated > 0 ? "calibrated_on" : NULL, NULL, a->calibrated);
+        const size_t known = ran_model_fingerprints(a->model);
+        report_count(r, known > 0 ? "fingerprints" : NULL, known > 0 ? "fingerprints" : NULL,
+                     known);
+        report_note(r, "of documents that it was trained on, to know them again");
 }
 
-static void put_model(const struct about *a, struct ran_buf *out)
+static void add_model(const struct about *a, struct report *r)
 {
         const struct ran_config *c = ran_model_config(a->model);
         const char *digest = ran_model_metadata(a->model, "digest");
         struct ran_buf encoder = {0};
 
-        json_put_text(out, "task", ran_task_name(c->task));
-        json_put_text(out, "program", cmd_model_program_of_task(c->task));
+        report_string(r, "task", NULL, ran_task_name(c->task));
+        report_string(r, "program", NULL, cmd_model_program_of_task(c->task));
         train_about_encoder(a, &encoder);
-        json_put_string(out, a->tried ? "encoder_tried" : "encoder", encoder.data, encoder.len);
+        report_bytes(r, REPORT_TEXT, a->tried ? "encoder_tried" : "encoder", NULL, encoder.data,
+                     encoder.len);
         ran_buf_release(&encoder);
-        if (ran_task_has_labels(c->task))
-                json_put_text(out, "consists_of", train_about_parts(a));
-        put_labels(a, out);
+        if (ran_task_has_labels(c->task)) {
+                report_string(r, "consists_of", NULL, train_about_parts(a));
+                add_labels(a, r);
+        }
         if (digest != NULL)
-                json_put_text(out, "digest", digest);
-        put_progress(a, out);
-        json_put_size(out, "trained_on", a->trained);
-        if (a->refitted > 0)
-                json_put_size(out, "refitted_on", a->refitted);
-        if (a->validated > 0)
-                put_figure(&a->figure, out);
-        if (a->ensemble)
-                put_ensemble(a, out);
-        if (a->calibrated > 0)
-                json_put_size(out, "calibrated_on", a->calibrated);
-        if (ran_model_fingerprints(a->model) > 0)
-                json_put_size(out, "fingerprints", ran_model_fingerprints(a->model));
-        json_put_raw(out, "config", a->settings.data, a->settings.len);
+                report_string(r, "digest", NULL, digest);
+        add_numbers(a, r);
+        report_bytes(r, REPORT_RAW, "config", NULL, a->settings.data, a->settings.len);
         if (a->training.count > 0)
-                json_put_raw(out, "training", a->training.line, a->training.length);
-        train_pretrained_json(a, out);
+                report_bytes(r, REPORT_RAW, "training", NULL, a->training.line, a->training.length);
+        train_pretrained_members(a, r);
+        add_parts(a, r);
 }
 
-void train_info_members(const struct about *a, struct ran_buf *out)
+void train_info_members(const struct about *a, struct report *r)
 {
         static const char *const kinds[] = {"model", "checkpoint", "vocabulary"};
 
-        json_put_text(out, "file", a->path);
-        json_put_text(out, "kind", kinds[a->kind]);
-        json_put_size(out, "bytes", a->bytes);
-        if (a->model != NULL) {
-                put_model(a, out);
-                put_parts(a, out);
-        }
-        put_vocabulary(a, out);
-}
-
-void train_info_json(const struct about *a)
-{
-        struct ran_buf out = {0};
-
-        json_begin(&out, '{');
-        train_info_members(a, &out);
-        json_end(&out, '}');
-        ran_buf_char(&out, '\n');
-        if (out.failed)
-                cmd_die(CMD_FAILED, "out of memory");
-        cmd_write_file(NULL, &out);
-        ran_buf_release(&out);
+        report_string(r, "file", NULL, a->path);
+        report_string(r, "kind", NULL, kinds[a->kind]);
+        report_count(r, "bytes", NULL, a->bytes);
+        if (a->model != NULL)
+                add_model(a, r);
+        if (a->tokenizer != NULL)
+                add_vocabulary(a, r);
 }

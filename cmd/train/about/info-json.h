@@ -1,12 +1,13 @@
-/* info-json.h - what a model, a checkpoint or a vocabulary is, as JSON. */
+/* info-json.h - what a model, a checkpoint or a vocabulary is, for machines. */
 #ifndef CMD_TRAIN_ABOUT_INFO_JSON_H
 #define CMD_TRAIN_ABOUT_INFO_JSON_H
 
+#include "cmd/pages/report.h"
 #include "cmd/train/about/about.h"
 
-/* Appends the members of its object. */
-void train_info_members(const struct about *a, struct ran_buf *out);
-/* Writes the object, a line on standard output. */
-void train_info_json(const struct about *a);
+/* Adds the members of its object. */
+void train_info_members(const struct about *a, struct report *r);
+/* Adds a result on validation documents: the members of an object, and the cells of a row. */
+void train_info_figure(const struct about_figure *f, struct report *r);
 
 #endif

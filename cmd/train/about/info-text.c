@@ -367,17 +367,6 @@ static void text_decisions(const struct about *a, struct report *r)
         ran_record_release(&decision);
 }
 
-static void text_fingerprints(const struct about *a, struct report *r)
-{
-        struct ran_buf v = {0};
-
-        if (ran_model_fingerprints(a->model) == 0)
-                return;
-        ran_buf_printf(&v, "of %zu documents that it was trained on, to know them again",
-                       ran_model_fingerprints(a->model));
-        row(r, "fingerprints", &v);
-}
-
 static void text_vocabulary(const struct about *a, struct report *r)
 {
         struct ran_buf v = {0}, type = {0};
@@ -444,13 +433,7 @@ static void text_sizes(const struct about *a, struct report *r)
                         numbers += a->part[i].elements;
         add_bytes(&v, a->bytes);
         if (a->model != NULL)
-                ran_buf_printf(&v, ", %zu weights:", numbers);
-        for (size_t i = 0; i < a->parts; i++) {
-                ran_buf_printf(&v, "%s %s ", i > 0 ? "," : "", a->part[i].name);
-                add_bytes(&v, a->part[i].bytes);
-                if (a->part[i].tensors > 0)
-                        ran_buf_printf(&v, " (%s)", a->part[i].dtype);
-        }
+                ran_buf_printf(&v, ", %zu weights", numbers);
         row(r, "size", &v);
         if (a->model == NULL)
                 return;
@@ -478,7 +461,6 @@ void train_info_rows(const struct about *a, struct report *r)
                 text_training(a, r);
                 text_calibration(a, r);
                 text_decisions(a, r);
-                text_fingerprints(a, r);
         }
         text_vocabulary(a, r);
         if (a->model != NULL)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
@@ -50,29 +49,20 @@ static const struct cmd_program program = {
         .groups = groups,
 };
 
-static void write_text(const struct about *a, struct ran_buf *out, int *status)
+static void write_report(const struct about *a, bool json, struct report *r, struct ran_buf *out)
 {
         static const char *const kinds[] = {"a model", "a checkpoint of an interrupted training",
                                             "a vocabulary"};
-        struct report r = {0};
 
-        ran_buf_shown(out, a->path, strlen(a->path));
-        ran_buf_printf(out, ": %s\n", kinds[a->kind]);
-        train_info_rows(a, &r);
-        report_text(&r, out);
-        report_release(&r);
-        if (options.top.top > 0)
-                train_top_text(&options.top, a->model, a->path, out, status);
-}
-
-static void write_json(const struct about *a, struct ran_buf *out, int *status)
-{
-        json_begin(out, '{');
-        train_info_members(a, out);
-        if (options.top.top > 0)
-                train_top_json(&options.top, a->model, a->path, out, status);
-        json_end(out, '}');
-        ran_buf_char(out, '\n');
+        if (json) {
+                report_json(r, out);
+                ran_buf_char(out, '\n');
+        } else {
+                ran_buf_shown(out, a->path, strlen(a->path));
+                ran_buf_printf(out, ": %s\n", kinds[a->kind]);
+                report_text(r, out);
+        }
+        report_release(r);
 }
 
 static void check(char **files)
@@ -85,6 +75,7 @@ int train_info(int argc, char **argv)
 {
         char **files = argv + cmd_parse(&program, argc, argv);
         struct ran_buf out = {0};
+        struct report r = {0};
         int status = CMD_OK;
         struct about a;
 
@@ -94,10 +85,11 @@ int train_info(int argc, char **argv)
                 if (options.top.top > 0 && a.model == NULL)
                         cmd_die(CMD_FAILED, "%s: --top: a vocabulary has no labels", files[i]);
                 ran_buf_str(&out, i > 0 && options.format == TRAIN_INFO_TEXT ? "\n" : "");
-                if (options.format == TRAIN_INFO_JSON)
-                        write_json(&a, &out, &status);
-                else
-                        write_text(&a, &out, &status);
+                train_info_rows(&a, &r);
+                train_info_members(&a, &r);
+                if (options.top.top > 0)
+                        train_top_add(&options.top, a.model, a.path, &r, &status);
+                write_report(&a, options.format == TRAIN_INFO_JSON, &r, &out);
                 train_about_release(&a);
         }
         if (out.failed)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 
 static const char sentence[] = "The quick brown fox jumps over the lazy dog.";
@@ -140,24 +139,23 @@ void train_pretrained_sample(const struct about *a, struct ran_buf *out)
         ran_buf_release(&vector);
 }
 
-void train_pretrained_json(const struct about *a, struct ran_buf *out)
+void train_pretrained_members(const struct about *a, struct report *r)
 {
-        const char *prompts = a->model != NULL ? ran_model_metadata(a->model, "prompts") : NULL;
+        const char *prompts = ran_model_metadata(a->model, "prompts");
         struct ran_record said;
         struct ran_buf vector = {0};
 
         if (!train_pretrained_open(a, &said))
                 return;
-        json_put_raw(out, "pretrained", said.line, said.length);
+        report_bytes(r, REPORT_RAW, "pretrained", NULL, said.line, said.length);
         if (prompts != NULL)
-                json_put_raw(out, "prompts", prompts, strlen(prompts));
+                report_bytes(r, REPORT_RAW, "prompts", NULL, prompts, strlen(prompts));
         add_vector(a, &vector);
         if (vector.len > 0) {
-                json_name(out, "sample");
-                json_begin(out, '{');
-                json_put_string(out, "text", sentence, strlen(sentence));
-                json_put_raw(out, "vector", vector.data, vector.len);
-                json_end(out, '}');
+                report_begin(r, REPORT_OBJECT, "sample", NULL);
+                report_string(r, "text", NULL, sentence);
+                report_bytes(r, REPORT_RAW, "vector", NULL, vector.data, vector.len);
+                report_end(r);
         }
         ran_buf_release(&vector);
         ran_record_release(&said);

@@ -2,6 +2,7 @@
 #ifndef CMD_TRAIN_ABOUT_PRETRAINED_H
 #define CMD_TRAIN_ABOUT_PRETRAINED_H
 
+#include "cmd/pages/report.h"
 #include "cmd/train/about/about.h"
 
 /* Its metadata `pretrained`; false if there are none. Release it. */
@@ -13,7 +14,7 @@ void train_pretrained_say(const struct about *a, const struct ran_record *said,
                           struct ran_buf *out);
 /* Appends a sentence and the first numbers of its vector; nothing for a model with a head. */
 void train_pretrained_sample(const struct about *a, struct ran_buf *out);
-/* Appends all of this as members. */
-void train_pretrained_json(const struct about *a, struct ran_buf *out);
+/* Adds all of this as members, for machines. */
+void train_pretrained_members(const struct about *a, struct report *r);
 
 #endif

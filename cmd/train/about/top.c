@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/content/document.h"
@@ -130,65 +129,35 @@ static void add_words(const struct ran_model *m, const struct ran_top_ngram *gra
                 ran_buf_str(text, "?");
 }
 
-void train_top_text(const struct train_top_options *o, const struct ran_model *m, const char *path,
-                    struct ran_buf *out, int *status)
+void train_top_add(const struct train_top_options *o, const struct ran_model *m, const char *path,
+                   struct report *r, int *status)
 {
         struct lists l = find(o, m, path, status);
+        const bool texts = o->texts.n > 0;
         struct ran_buf text = {0};
 
-        ran_buf_str(out, o->texts.n > 0
-                                 ? "n-grams that speak most for a label: weight, times in the "
-                                   "texts\n"
-                                 : "words that speak most for a label: weight (--texts shows "
-                                   "n-grams as well)\n");
+        report_begin(r, REPORT_OBJECT, "top",
+                     texts ? "N-grams that speak most for a label"
+                           : "Words that speak most for a label");
+        report_note(r, "%s", texts ? "" : "--texts shows n-grams as well");
         for (size_t c = 0; c < ran_model_classes(m); c++) {
                 const char *label = ran_model_label(m, c);
 
-                ran_buf_str(out, "  ");
-                ran_buf_shown(out, label, strlen(label));
-                ran_buf_char(out, '\n');
+                report_begin(r, REPORT_LIST, label, label);
                 for (size_t i = 0; i < l.n[c]; i++) {
                         const struct ran_top_ngram *gram = &l.list[c * o->top + i];
 
                         add_words(m, gram, &text);
-                        ran_buf_printf(out, "    %8.3f", gram->weight);
-                        if (o->texts.n > 0)
-                                ran_buf_printf(out, "  %7zu", gram->count);
-                        ran_buf_str(out, "  ");
-                        ran_buf_shown(out, text.data, text.len);
-                        ran_buf_char(out, '\n');
+                        report_begin(r, REPORT_OBJECT, "", "");
+                        report_bytes(r, REPORT_TEXT, "ngram", "n-gram", text.data, text.len);
+                        report_number(r, "weight", "weight", gram->weight, 3);
+                        if (texts)
+                                report_count(r, "count", "times", gram->count);
+                        report_end(r);
                 }
+                report_end(r);
         }
-        ran_buf_release(&text);
-        release(&l);
-}
-
-void train_top_json(const struct train_top_options *o, const struct ran_model *m, const char *path,
-                    struct ran_buf *out, int *status)
-{
-        struct lists l = find(o, m, path, status);
-        struct ran_buf text = {0};
-
-        json_name(out, "top");
-        json_begin(out, '{');
-        for (size_t c = 0; c < ran_model_classes(m); c++) {
-                json_name(out, ran_model_label(m, c));
-                json_begin(out, '[');
-                for (size_t i = 0; i < l.n[c]; i++) {
-                        const struct ran_top_ngram *gram = &l.list[c * o->top + i];
-
-                        add_words(m, gram, &text);
-                        json_begin(out, '{');
-                        json_put_string(out, "ngram", text.data, text.len);
-                        json_name(out, "weight");
-                        ran_buf_double(out, gram->weight);
-                        if (o->texts.n > 0)
-                                json_put_size(out, "count", gram->count);
-                        json_end(out, '}');
-                }
-                json_end(out, ']');
-        }
-        json_end(out, '}');
+        report_end(r);
         ran_buf_release(&text);
         release(&l);
 }

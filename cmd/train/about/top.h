@@ -2,6 +2,7 @@
 #ifndef CMD_TRAIN_ABOUT_TOP_H
 #define CMD_TRAIN_ABOUT_TOP_H
 
+#include "cmd/pages/report.h"
 #include "cmd/records/io.h"
 #include "ran.h"
 
@@ -11,11 +12,9 @@ struct train_top_options {
         struct cmd_input input;
 };
 
-/* Reads the texts and adds the n-grams to a report, as text or as the member "top" of an object.
- * Exits if the model has none. Adds the status of records that could not be read to *status. */
-void train_top_text(const struct train_top_options *o, const struct ran_model *m, const char *path,
-                    struct ran_buf *out, int *status);
-void train_top_json(const struct train_top_options *o, const struct ran_model *m, const char *path,
-                    struct ran_buf *out, int *status);
+/* Reads the texts and adds the n-grams to a report, as its member "top". Exits if the model has
+ * none. Adds the status of records that could not be read to *status. */
+void train_top_add(const struct train_top_options *o, const struct ran_model *m, const char *path,
+                   struct report *r, int *status);
 
 #endif
