@@ -504,9 +504,9 @@ TEST(folders_without_a_tokenizer_json)
         CHECK_STR(refusal(folder), "FOLDER/tokenizer_config.json: not valid JSON");
         put(folder, "tokenizer_config.json", "{}");
         put(folder, "vocab.txt", "a\nb\na\n");
-        CHECK_STR(refusal(folder), "FOLDER/vocab.txt: line 3 has the token 'a' again");
+        CHECK_STR(refusal(folder), "FOLDER/vocab.txt: line 3: the token 'a' occurs twice, as 0 and 2");
         put(folder, "vocab.txt", "a\n\xff\n");
-        CHECK_STR(refusal(folder), "FOLDER/vocab.txt: line 2 is not a token in UTF-8");
+        CHECK_STR(refusal(folder), "FOLDER/vocab.txt: line 2: token 1 is not valid UTF-8");
         put(folder, "tokenizer.json", "[]");
         CHECK_STR(refusal(folder), "FOLDER/tokenizer.json: not valid JSON at byte 1: expected an "
                                    "object, '{', found '['");

@@ -1,4 +1,4 @@
-/* tokenizer-folder.c - the tokeniser of a folder in Hugging Face's form. Without a tokenizer.json,
+/* folder.c - the tokeniser of a folder in Hugging Face's form. Without a tokenizer.json,
  * the older files are turned into one: what their Python classes would make of them. */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +16,11 @@ struct folder {
         cJSON *config; /* tokenizer_config.json, or NULL */
         cJSON *names;  /* special_tokens_map.json, or NULL */
         struct ran_error *err;
+        /* Older files. */
+        struct ran_tokenizer *lines; /* the tokens of vocab.txt alone; or NULL, */
+        cJSON *vocab;                /* and vocab.json */
+        const char *const *usual;    /* the special tokens where nothing names them */
+        uint32_t special[RAN_TOKEN_ROLES];
 };
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -81,13 +86,14 @@ static const char *token_in(const cJSON *object, const char *role)
         return cJSON_IsObject(item) ? ran_cjson_text(item, "content") : cJSON_GetStringValue(item);
 }
 
-static const char *token_of(const struct folder *f, const char *role, const char *otherwise)
+/* The token with a role; NULL: none. */
+static const char *token_of(const struct folder *f, int role)
 {
-        const char *name = token_in(f->config, role);
+        const char *name = token_in(f->config, ran_token_roles[role]);
 
         if (name == NULL)
-                name = token_in(f->names, role);
-        return name != NULL && *name != '\0' ? name : otherwise;
+                name = token_in(f->names, ran_token_roles[role]);
+        return name != NULL && *name != '\0' ? name : f->usual != NULL ? f->usual[role] : NULL;
 }
 
 static bool flag(const struct folder *f, const char *name, bool otherwise)
@@ -107,39 +113,26 @@ static void put_text(struct ran_buf *out, const char *s)
         ran_buf_json(out, s, strlen(s));
 }
 
-/* The role of each special token, as tokenizer_config.json names it. `names`: what it is without
- * that, by enum ran_token_role. */
-static void put_roles(const struct folder *f, const char *const names[], struct ran_buf *out)
-{
-        ran_buf_str(out, ",\"" HF_ROLES "\":{");
-        for (int i = 0; ran_token_roles[i] != NULL; i++) {
-                ran_buf_printf(out, "%s\"%s\":", i > 0 ? "," : "", ran_token_roles[i]);
-                put_text(out, token_of(f, ran_token_roles[i], names[i]));
-        }
-        ran_buf_char(out, '}');
-}
-
 /* ---- older files ---------------------------------------------------------------------------- */
 
-/* The ids of tokens while a document is made of them. */
-struct tokens {
-        struct ran_string_table table;
-        uint32_t special[RAN_TOKEN_ROLES];
-};
-
-static int find_special(const struct folder *f, struct tokens *t, const char *const names[],
-                        const char *file)
+static bool find_id(const struct folder *f, const char *name, uint32_t *id)
 {
-        for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
-                const char *name = token_of(f, ran_token_roles[i], names[i]);
-                size_t n = strlen(name);
-                t->special[i] = ran_string_table_find(
-                        &t->table, ran_string_table_hash(ran_string_table_seed, name, n), "", 0,
-                        name, n);
-                if (t->special[i] == RAN_STRING_TABLE_NONE)
+        size_t x = 0;
+        const bool found = f->lines != NULL ? ran_tokenizer_find(f->lines, name, strlen(name), id)
+                                            : ran_cjson_whole(ran_cjson_member(f->vocab, name), 0,
+                                                              UINT32_MAX - 1.0, &x);
+
+        if (found && f->lines == NULL)
+                *id = (uint32_t)x;
+        return found;
+}
+
+static int find_special(struct folder *f, const char *file)
+{
+        for (int i = 0; i < RAN_TOKEN_ROLES; i++)
+                if (!find_id(f, token_of(f, i), &f->special[i]))
                         return ran_fail(f->err, RAN_EFORMAT, "%s/%s: the %s '%.80s' is not in it",
-                                        f->path, file, ran_token_roles[i], name);
-        }
+                                        f->path, file, ran_token_roles[i], token_of(f, i));
         return RAN_OK;
 }
 
@@ -155,95 +148,20 @@ static bool mask_strips(const struct folder *f, bool otherwise)
         return cJSON_IsBool(settings) ? cJSON_IsTrue(settings) : otherwise;
 }
 
-static void put_added_token(struct ran_buf *out, uint32_t id, const char *name, bool strips)
+static void put_added(struct ran_buf *out, const char **between, uint32_t id, const char *name,
+                      bool strips)
 {
-        ran_buf_printf(out, "{\"id\":%u,\"content\":", (unsigned)id);
+        ran_buf_printf(out, "%s{\"id\":%u,\"content\":", *between, (unsigned)id);
         put_text(out, name);
         ran_buf_printf(out,
                        ",\"single_word\":false,\"lstrip\":%s,\"rstrip\":false,"
                        "\"normalized\":false,\"special\":true}",
                        boolean(strips));
-}
-
-/* The special tokens, each once. strips: see mask_strips. */
-static void put_added(const struct folder *f, const struct tokens *t, const char *const names[],
-                      bool strips, struct ran_buf *out)
-{
-        const char *between = "";
-
-        strips = mask_strips(f, strips);
-        ran_buf_str(out, ",\"added_tokens\":[");
-        for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
-                bool again = false;
-                for (int k = 0; k < i; k++)
-                        again |= t->special[k] == t->special[i];
-                if (again)
-                        continue;
-                ran_buf_str(out, between);
-                put_added_token(out, t->special[i], token_of(f, ran_token_roles[i], names[i]),
-                                strips && i == RAN_TOKEN_MASK);
-                between = ",";
-        }
-        ran_buf_char(out, ']');
-}
-
-static void put_pair(const struct folder *f, const struct tokens *t, const char *const names[],
-                     struct ran_buf *out)
-{
-        ran_buf_str(out, "\"sep\":[");
-        put_text(out, token_of(f, "sep_token", names[RAN_TOKEN_LAST]));
-        ran_buf_printf(out, ",%u],\"cls\":[", (unsigned)t->special[RAN_TOKEN_LAST]);
-        put_text(out, token_of(f, "cls_token", names[RAN_TOKEN_FIRST]));
-        ran_buf_printf(out, ",%u]", (unsigned)t->special[RAN_TOKEN_FIRST]);
-}
-
-/* The lines of vocab.txt: a token each. */
-static int read_lines(const struct folder *f, const struct ran_bytes *file, struct tokens *t,
-                      struct ran_buf *vocab)
-{
-        const char *data = (const char *)file->data;
-
-        for (size_t pos = 0, line = 1; pos < file->size; line++) {
-                const char *newline = memchr(data + pos, '\n', file->size - pos);
-                size_t end = newline != NULL ? (size_t)(newline - data) : file->size;
-                size_t n = end - pos - (end > pos && data[end - 1] == '\r');
-                const uint64_t hash = ran_string_table_hash(ran_string_table_seed, data + pos, n);
-
-                if (ran_utf8_valid(data + pos, n) < n || memchr(data + pos, '\0', n) != NULL)
-                        return ran_fail(f->err, RAN_EFORMAT,
-                                        "%s/vocab.txt: line %zu is not a token in UTF-8", f->path,
-                                        line);
-                if (n == 0) {
-                        if (ran_string_table_skip(&t->table, f->err) == RAN_STRING_TABLE_NONE)
-                                return RAN_ENOMEM;
-                } else if (ran_string_table_find(&t->table, hash, "", 0, data + pos, n) !=
-                           RAN_STRING_TABLE_NONE) {
-                        return ran_fail(f->err, RAN_EFORMAT,
-                                        "%s/vocab.txt: line %zu has the token '%.*s' again",
-                                        f->path, line, n < 80 ? (int)n : 80, data + pos);
-                } else {
-                        ran_buf_str(vocab, t->table.used > 0 ? ",\n" : "\n");
-                        ran_buf_json(vocab, data + pos, n);
-                        ran_buf_printf(vocab, ":%zu", t->table.n);
-                        if (ran_string_table_add(&t->table, hash, data + pos, n, f->err) ==
-                            RAN_STRING_TABLE_NONE)
-                                return RAN_ENOMEM;
-                }
-                pos = end + (newline != NULL);
-        }
-        return RAN_OK;
-}
-
-static uint32_t find_token(const struct tokens *t, const char *name)
-{
-        const size_t n = strlen(name);
-
-        return ran_string_table_find(
-                &t->table, ran_string_table_hash(ran_string_table_seed, name, n), "", 0, name, n);
+        *between = ",";
 }
 
 /* Those that the package rannet knows and the vocabulary has. */
-static void put_rannet_added(const struct tokens *t, struct ran_buf *out)
+static void put_rannet_added(const struct folder *f, struct ran_buf *out)
 {
         enum { UNUSED = 1000 };
         static const char *const names[] = {"[PAD]", "[UNK]",   "[MASK]",
@@ -251,42 +169,82 @@ static void put_rannet_added(const struct tokens *t, struct ran_buf *out)
         const size_t named = sizeof names / sizeof *names;
         const char *between = "";
 
-        ran_buf_str(out, ",\"added_tokens\":[");
         for (size_t i = 0; i < named + UNUSED; i++) {
                 char name[24];
+                uint32_t id;
 
                 snprintf(name, sizeof name, "[unused%zu]", i - named);
                 const char *text = i < named ? names[i] : name;
-                const uint32_t id = find_token(t, text);
-                if (id == RAN_STRING_TABLE_NONE)
-                        continue;
-                ran_buf_str(out, between);
-                put_added_token(out, id, text, false);
-                between = ",";
+                if (find_id(f, text, &id))
+                        put_added(out, &between, id, text, false);
+        }
+}
+
+/* The beginning of a document: the role of each special token, as tokenizer_config.json names it,
+ * and the special tokens, each once. strips: see mask_strips. */
+static void put_special(const struct folder *f, bool strips, bool rannet, struct ran_buf *out)
+{
+        const char *between = "";
+
+        ran_buf_str(out, "{\"version\":\"1.0\",\"" HF_ROLES "\":{");
+        for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
+                ran_buf_printf(out, "%s\"%s\":", i > 0 ? "," : "", ran_token_roles[i]);
+                put_text(out, token_of(f, i));
+        }
+        ran_buf_str(out, "},\"added_tokens\":[");
+        if (rannet)
+                put_rannet_added(f, out);
+        for (int i = 0, k; i < RAN_TOKEN_ROLES && !rannet; i++) {
+                for (k = 0; f->special[k] != f->special[i];)
+                        k++;
+                if (k == i)
+                        put_added(out, &between, f->special[i], token_of(f, i),
+                                  i == RAN_TOKEN_MASK && mask_strips(f, strips));
         }
         ran_buf_char(out, ']');
 }
 
+static void put_pair(const struct folder *f, struct ran_buf *out)
+{
+        ran_buf_str(out, "\"sep\":[");
+        put_text(out, token_of(f, RAN_TOKEN_LAST));
+        ran_buf_printf(out, ",%u],\"cls\":[", (unsigned)f->special[RAN_TOKEN_LAST]);
+        put_text(out, token_of(f, RAN_TOKEN_FIRST));
+        ran_buf_printf(out, ",%u]", (unsigned)f->special[RAN_TOKEN_FIRST]);
+}
+
+static void put_lines(const struct folder *f, struct ran_buf *out)
+{
+        const char *between = "";
+
+        for (size_t id = 0; id < ran_tokenizer_size(f->lines); id++) {
+                size_t n;
+                const char *token = ran_tokenizer_token(f->lines, (uint32_t)id, &n);
+
+                if (token == NULL)
+                        continue;
+                ran_buf_printf(out, "%s\n", between);
+                ran_buf_json(out, token, n);
+                ran_buf_printf(out, ":%zu", id);
+                between = ",";
+        }
+}
+
 /* BERT; MPNet, which calls its special tokens as RoBERTa does; and the package rannet, which puts
  * none around a text. */
-static int make_wordpiece(const struct folder *f, struct tokens *t, struct ran_buf *vocab,
-                          struct ran_buf *out)
+static int make_wordpiece(struct folder *f, struct ran_buf *out)
 {
         static const char *const bert[] = {"[UNK]", "[PAD]", "[MASK]", "[CLS]", "[SEP]"};
         static const char *const mpnet[] = {"[UNK]", "<pad>", "<mask>", "<s>", "</s>"};
         static const char *const rannet[] = {"[UNK]", "[PAD]", "[MASK]", "[SEP]", "[SEP]"};
-        const bool is_bert = find_token(t, "[CLS]") != RAN_STRING_TABLE_NONE;
-        const bool is_rannet = !is_bert && find_token(t, "[SEP]") != RAN_STRING_TABLE_NONE;
-        const char *const *names = is_bert ? bert : is_rannet ? rannet : mpnet;
+        uint32_t id;
+        const bool is_bert = find_id(f, "[CLS]", &id);
+        const bool is_rannet = !is_bert && find_id(f, "[SEP]", &id);
         const bool lower = flag(f, "do_lower_case", true);
 
-        RAN_TRY(find_special(f, t, names, "vocab.txt"));
-        ran_buf_str(out, "{\"version\":\"1.0\"");
-        put_roles(f, names, out);
-        if (is_rannet)
-                put_rannet_added(t, out);
-        else
-                put_added(f, t, names, !is_bert, out);
+        f->usual = is_bert ? bert : is_rannet ? rannet : mpnet;
+        RAN_TRY(find_special(f, "vocab.txt"));
+        put_special(f, !is_bert, is_rannet, out);
         ran_buf_printf(out,
                        ",\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"
                        "\"handle_chinese_chars\":%s,\"strip_accents\":%s,\"lowercase\":%s},"
@@ -296,34 +254,31 @@ static int make_wordpiece(const struct folder *f, struct tokens *t, struct ran_b
                        boolean(flag(f, "strip_accents", lower)), boolean(lower),
                        is_rannet ? "null" : "{\"type\":\"BertProcessing\",");
         if (!is_rannet) {
-                put_pair(f, t, names, out);
+                put_pair(f, out);
                 ran_buf_char(out, '}');
         }
         ran_buf_str(out, ",\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\","
                          "\"cleanup\":true},\"model\":{\"type\":\"WordPiece\",\"unk_token\":");
-        put_text(out, token_of(f, "unk_token", names[RAN_TOKEN_UNKNOWN]));
+        put_text(out, token_of(f, RAN_TOKEN_UNKNOWN));
         ran_buf_str(out, ",\"continuing_subword_prefix\":\"##\","
                          "\"max_input_chars_per_word\":100,\"vocab\":{");
-        ran_buf_add(out, vocab->data, vocab->len);
+        put_lines(f, out);
         ran_buf_str(out, "}}}");
         return RAN_OK;
 }
 
-static int from_vocab_txt(const struct folder *f, struct ran_buf *out)
+static int from_vocab_txt(struct folder *f, struct ran_buf *out)
 {
-        struct tokens t = {0};
-        struct ran_buf vocab = {0};
+        struct ran_error why;
         struct ran_bytes file;
 
+        f->lines = ran_tokenizer_new(TOKENIZER_WORDPIECE, f->err);
+        if (f->lines == NULL)
+                return RAN_ENOMEM;
         RAN_TRY(open_file(f, "vocab.txt", &file));
-        int rc = read_lines(f, &file, &t, &vocab);
+        const int rc = ran_tokenizer_add_lines(f->lines, (const char *)file.data, file.size, &why);
         ran_bytes_release(&file);
-        if (rc == RAN_OK)
-                rc = make_wordpiece(f, &t, &vocab, out);
-        out->failed |= vocab.failed;
-        ran_buf_release(&vocab);
-        ran_string_table_release(&t.table);
-        return rc;
+        return rc == RAN_OK ? make_wordpiece(f, out) : fail_in(f, "vocab.txt", &why);
 }
 
 /* The lines of merges.txt, behind "#version", as a list. */
@@ -352,38 +307,22 @@ static int put_merges(const struct folder *f, struct ran_buf *out)
         return RAN_OK;
 }
 
-/* Only the special tokens have to be known. */
-static int find_ids(const struct folder *f, const cJSON *vocab, struct tokens *t,
-                    const char *const names[])
-{
-        for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
-                const char *name = token_of(f, ran_token_roles[i], names[i]);
-                size_t id;
-                if (!ran_cjson_whole(ran_cjson_member(vocab, name), 0, UINT32_MAX - 1.0, &id))
-                        return ran_fail(f->err, RAN_EFORMAT,
-                                        "%s/vocab.json: the %s '%.80s' is not in it", f->path,
-                                        ran_token_roles[i], name);
-                t->special[i] = (uint32_t)id;
-        }
-        return RAN_OK;
-}
-
 /* RoBERTa. */
-static int make_bytes(const struct folder *f, const struct tokens *t, const struct ran_bytes *vocab,
-                      const char *const names[], struct ran_buf *out)
+static int make_bytes(struct folder *f, const struct ran_bytes *vocab, struct ran_buf *out)
 {
+        static const char *const names[] = {"<unk>", "<pad>", "<mask>", "<s>", "</s>"};
         const char *prefix = boolean(flag(f, "add_prefix_space", false));
         const char *trim = boolean(flag(f, "trim_offsets", true));
 
-        ran_buf_str(out, "{\"version\":\"1.0\"");
-        put_roles(f, names, out);
-        put_added(f, t, names, true, out);
+        f->usual = names;
+        RAN_TRY(find_special(f, "vocab.json"));
+        put_special(f, true, false, out);
         ran_buf_printf(out,
                        ",\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"ByteLevel\","
                        "\"add_prefix_space\":%s,\"trim_offsets\":%s,\"use_regex\":true},"
                        "\"post_processor\":{\"type\":\"RobertaProcessing\",",
                        prefix, trim);
-        put_pair(f, t, names, out);
+        put_pair(f, out);
         ran_buf_printf(out,
                        ",\"trim_offsets\":%s,\"add_prefix_space\":%s},"
                        "\"decoder\":{\"type\":\"ByteLevel\",\"add_prefix_space\":%s,"
@@ -399,19 +338,13 @@ static int make_bytes(const struct folder *f, const struct tokens *t, const stru
         return RAN_OK;
 }
 
-static int from_vocab_json(const struct folder *f, struct ran_buf *out)
+static int from_vocab_json(struct folder *f, struct ran_buf *out)
 {
-        static const char *const names[] = {"<unk>", "<pad>", "<mask>", "<s>", "</s>"};
-        struct tokens t = {0};
         struct ran_bytes file;
-        cJSON *vocab;
 
-        RAN_TRY(read_json(f, "vocab.json", &vocab));
-        int rc = find_ids(f, vocab, &t, names);
-        cJSON_Delete(vocab);
-        RAN_TRY(rc);
+        RAN_TRY(read_json(f, "vocab.json", &f->vocab));
         RAN_TRY(open_file(f, "vocab.json", &file));
-        rc = make_bytes(f, &t, &file, names, out);
+        const int rc = make_bytes(f, &file, out);
         ran_bytes_release(&file);
         return rc;
 }
@@ -434,7 +367,7 @@ static struct ran_tokenizer *from_tokenizer_json(const struct folder *f)
         if (t == NULL)
                 fail_in(f, "tokenizer.json", &why);
         for (int i = 0; t != NULL && ran_token_roles[i] != NULL; i++) {
-                const char *name = token_of(f, ran_token_roles[i], NULL);
+                const char *name = token_of(f, i);
                 if (name != NULL)
                         ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
         }
@@ -461,7 +394,7 @@ static int refuse(const struct folder *f)
                         f->path);
 }
 
-static struct ran_tokenizer *read_folder(const struct folder *f)
+static struct ran_tokenizer *read_folder(struct folder *f)
 {
         struct ran_buf document = {0};
         struct ran_tokenizer *t = NULL;
@@ -500,5 +433,7 @@ struct ran_tokenizer *ran_tokenizer_open_folder(const char *folder, struct ran_e
                 t = read_folder(&f);
         cJSON_Delete(f.config);
         cJSON_Delete(f.names);
+        cJSON_Delete(f.vocab);
+        ran_tokenizer_free(f.lines);
         return t;
 }

@@ -14,6 +14,9 @@ const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *
 /* exact: as an encoder needs it, also where the rules would do otherwise. later: see above. */
 struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
                                               struct ran_error *err);
+/* Adds the tokens of a vocab.txt, one a line. */
+int ran_tokenizer_add_lines(struct ran_tokenizer *t, const char *data, size_t n,
+                            struct ran_error *err);
 struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "text/hf/text.h"
 
-static int add_lines(struct ran_tokenizer *t, const char *data, size_t n, struct ran_error *err)
+int ran_tokenizer_add_lines(struct ran_tokenizer *t, const char *data, size_t n,
+                            struct ran_error *err)
 {
         for (size_t pos = ran_utf8_mark(data, n); pos < n;) {
                 const char *newline = memchr(data + pos, '\n', n - pos);
@@ -49,7 +50,7 @@ static int fill(struct ran_tokenizer *t, const char *data, size_t n,
         t->max_chars = settings->max_word;
         t->attach = settings->split_at == RAN_SPLIT_PUNCTUATION;
         RAN_TRY(ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err));
-        RAN_TRY(add_lines(t, data, n, err));
+        RAN_TRY(ran_tokenizer_add_lines(t, data, n, err));
         if (special)
                 RAN_TRY(mark_special(t, err));
         return ran_tokenizer_finish(t, ran_tokenizer_reserved[RAN_UNK], err);
