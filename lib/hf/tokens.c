@@ -55,28 +55,23 @@ static void add_lower_case(struct ran_buf *to, const struct ran_record *all)
 }
 
 /* do_lower_case of Sentence Transformers comes before the tokenizer. */
-static int write_lower(struct ran_buf *text, const char *json, size_t n, struct ran_error *err)
-{
-        struct ran_record all = {0};
-        const int rc = ran_record_scan(&all, json, n, err);
-
-        if (rc == RAN_OK)
-                add_lower_case(text, &all);
-        ran_record_release(&all);
-        return text->failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : rc;
-}
-
 static int lower(struct ran_tokenizer **tokenizer, struct ran_error *err)
 {
+        struct ran_tokenizer *lowered = NULL;
+        struct ran_record all = {0};
         struct ran_buf text = {0};
         size_t n = 0;
         const char *json = ran_tokenizer_json(*tokenizer, &n);
+        int rc = json != NULL ? ran_record_scan(&all, json, n, err)
+                              : ran_fail(err, RAN_ENOMEM, "out of memory");
 
-        if (json == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
-        const int rc = write_lower(&text, json, n, err);
-        struct ran_tokenizer *lowered =
-                rc == RAN_OK ? ran_tokenizer_load_encoder(text.data, text.len, err) : NULL;
+        if (rc == RAN_OK)
+                add_lower_case(&text, &all);
+        if (text.failed)
+                rc = ran_fail(err, RAN_ENOMEM, "out of memory");
+        else if (rc == RAN_OK)
+                lowered = ran_tokenizer_load_encoder(text.data, text.len, err);
+        ran_record_release(&all);
         ran_buf_release(&text);
         if (lowered == NULL)
                 return rc != RAN_OK ? rc : RAN_EFORMAT;

@@ -1,6 +1,6 @@
-/* encode-steps.c - text to tokens by the steps of a file. Added tokens that are not normalized are
- * found in the text; what lies between them is normalised, each part by itself; in it the others
- * are found; what lies between these becomes words. */
+/* encode-steps.c - text to tokens by the steps of a file. What lies between two added tokens that
+ * are not normalized is normalised by itself; in it the others are found; what lies between these
+ * becomes words. */
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 
@@ -52,20 +52,22 @@ static int add_normalized(struct reading *r, uint32_t id, struct ran_stretch par
         return RAN_OK;
 }
 
-/* The text between two added tokens. *points: its code points. */
-static int add_passage(struct reading *r, const char *text, size_t n, size_t *points)
+int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, size_t n,
+                              bool numbered, size_t *points, struct ran_encoding *e,
+                              struct ran_error *err)
 {
-        struct ran_passage *p = r->p;
-        size_t from = 0, first = 0;
+        struct ran_passage *p = &((struct ran_encoding_scratch *)e->scratch)->passage;
+        struct reading r = {t, e, p, numbered, *points, err};
+        size_t from = 0, first = 0, more;
 
-        RAN_TRY(ran_steps_normalize(r->t->steps, p, text, n, points, r->err));
+        RAN_TRY(ran_steps_normalize(t->steps, p, text, n, &more, err));
         for (size_t taken = 0; taken < p->n;) {
                 const struct ran_found found =
-                        ran_added_tokens_find(&r->t->normalized, p->s, p->n, from, taken);
+                        ran_added_tokens_find(&t->normalized, p->s, p->n, from, taken);
                 struct ran_stretch part = {taken, found.begin, first};
 
                 if (found.begin > taken) {
-                        RAN_TRY(add_words(r, part));
+                        RAN_TRY(add_words(&r, part));
                         first += ran_unicode_count(p->s + taken, found.begin - taken);
                 } else {
                         first -= ran_unicode_count(p->s + found.begin, taken - found.begin);
@@ -73,44 +75,11 @@ static int add_passage(struct reading *r, const char *text, size_t n, size_t *po
                 if (found.token == NULL)
                         break;
                 part = (struct ran_stretch){found.begin, found.end, first};
-                RAN_TRY(add_normalized(r, found.token->id, part));
+                RAN_TRY(add_normalized(&r, found.token->id, part));
                 first += ran_unicode_count(p->s + found.begin, found.end - found.begin);
                 taken = found.end;
                 from = found.next;
         }
-        return RAN_OK;
-}
-
-int ran_tokenizer_encode_steps(const struct ran_tokenizer *t, const char *text, size_t n,
-                               bool numbered, size_t *points, struct ran_encoding *e,
-                               struct ran_error *err)
-{
-        struct ran_encoding_scratch *scratch = e->scratch;
-        struct reading r = {t, e, &scratch->passage, numbered, 0, err};
-        size_t from = 0, more;
-
-        scratch->passage.led = false;
-
-        for (size_t taken = 0; taken < n;) {
-                const struct ran_found found =
-                        ran_added_tokens_find(&t->added, text, n, from, taken);
-
-                if (found.begin > taken) {
-                        RAN_TRY(add_passage(&r, text + taken, found.begin - taken, &more));
-                        r.points += more;
-                } else {
-                        r.points -= ran_unicode_count(text + found.begin, taken - found.begin);
-                }
-                if (found.token == NULL)
-                        break;
-                more = ran_unicode_count(text + found.begin, found.end - found.begin);
-                RAN_TRY(ran_encoding_add(e, found.token->id, r.points, r.points + more, err));
-                ran_encoding_trim_added(t, e, text + found.begin, found.end - found.begin);
-                e->words += numbered;
-                r.points += more;
-                taken = found.end;
-                from = found.next;
-        }
-        *points = r.points;
+        *points += more;
         return RAN_OK;
 }

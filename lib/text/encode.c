@@ -75,24 +75,27 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
         if (scratch == NULL)
                 return RAN_ENOMEM;
         RAN_TRY(ran_word_cache_use(&scratch->cached, t->serial, err));
+        scratch->passage.led = false;
         *points = 0;
-        if (t->steps != NULL)
-                return ran_tokenizer_encode_steps(t, text, n, numbered, points, e, err);
-        for (size_t pos = 0; pos < n;) {
-                struct ran_found found =
-                        ran_added_tokens_find(&t->added, text + pos, n - pos, 0, 0);
-                if (found.begin > 0)
-                        RAN_TRY(encode_plain(t, text + pos, found.begin, numbered, points, e, err));
-                if (found.token != NULL) {
-                        size_t end = *points + ran_unicode_count(text + pos + found.begin,
-                                                                 found.end - found.begin);
-                        RAN_TRY(ran_encoding_add(e, found.token->id, *points, end, err));
-                        ran_encoding_trim_added(t, e, text + pos + found.begin,
-                                                found.end - found.begin);
-                        e->words += numbered;
-                        *points = end;
-                }
-                pos += found.end;
+        for (size_t taken = 0, from = 0; taken < n;) {
+                const struct ran_found found =
+                        ran_added_tokens_find(&t->added, text, n, from, taken);
+
+                if (found.begin > taken)
+                        RAN_TRY((t->steps != NULL ? ran_tokenizer_add_passage : encode_plain)(
+                                t, text + taken, found.begin - taken, numbered, points, e, err));
+                else
+                        *points -= ran_unicode_count(text + found.begin, taken - found.begin);
+                if (found.token == NULL)
+                        break;
+                const size_t end =
+                        *points + ran_unicode_count(text + found.begin, found.end - found.begin);
+                RAN_TRY(ran_encoding_add(e, found.token->id, *points, end, err));
+                ran_encoding_trim_added(t, e, text + found.begin, found.end - found.begin);
+                e->words += numbered;
+                *points = end;
+                taken = found.end;
+                from = found.next;
         }
         return RAN_OK;
 }

@@ -249,11 +249,11 @@ int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t e
                      struct ran_error *err);
 int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
                            struct ran_encoding *e, struct ran_error *err);
-/* encode-steps.c: as ran_tokenizer_encode, with t->steps. numbered: each word gets its number;
- * otherwise the text is a word. *points: its code points. */
-int ran_tokenizer_encode_steps(const struct ran_tokenizer *t, const char *text, size_t n,
-                               bool numbered, size_t *points, struct ran_encoding *e,
-                               struct ran_error *err);
+/* encode-steps.c: encodes the text between two added tokens, with t->steps. *points grows by its
+ * code points. numbered: each word gets its number; otherwise the text is a word. */
+int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, size_t n,
+                              bool numbered, size_t *points, struct ran_encoding *e,
+                              struct ran_error *err);
 /* Excludes spaces at the ends of the last token from its offsets, as many as its text has: what a
  * post-processor with trim_offsets does (t->trim). t->keep: but not the one that was put in front
  * of the text. */

@@ -53,12 +53,10 @@ int ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
  * behind its closing brace; 0 if it is of another kind, or broken, or memory is short: the table is
  * empty again. */
 size_t ran_hf_take_vocab(struct ran_string_table *tokens, const char *json, struct ran_span vocab);
-/* Reads the tokens of the vocabulary and those that were added. Takes lists->tokens away. */
+/* Reads the tokens of the vocabulary and those that were added. Takes lists->tokens away; lists
+ * NULL: t has the vocabulary. */
 int ran_hf_read_tokens(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *added,
                        struct ran_error *err);
-
-/* The same for those that were added, alone. */
-int ran_hf_read_added(struct ran_tokenizer *t, const cJSON *added, struct ran_error *err);
 /* Whether added tokens need t->steps: because they are normalized, or single words. */
 bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added);
 /* Reads the tokens and scores of the model Unigram, and those that were added. */

@@ -86,5 +86,5 @@ int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, con
                         u->byte[i] = RAN_NO_ID;
         }
         lists->vocab = (struct ran_span){0, 0};
-        return ran_hf_read_added(t, ran_cjson_member(document, "added_tokens"), err);
+        return ran_hf_read_tokens(t, NULL, ran_cjson_member(document, "added_tokens"), err);
 }

@@ -178,16 +178,6 @@ static int check_ids(const struct entries *all, size_t taken, struct ran_error *
         return RAN_OK;
 }
 
-static void sort(struct entries *all)
-{
-        for (size_t i = 1; i < all->n; i++) {
-                if (by_id(&all->at[i - 1], &all->at[i]) > 0) { /* most files are in order */
-                        qsort(all->at, all->n, sizeof(*all->at), by_id);
-                        return;
-                }
-        }
-}
-
 static int collect(struct entries *all, const struct ran_hf_lists *lists, size_t taken,
                    const cJSON *added, struct ran_error *err)
 {
@@ -195,7 +185,8 @@ static int collect(struct entries *all, const struct ran_hf_lists *lists, size_t
                 RAN_TRY(collect_vocab(all, lists, err));
         RAN_TRY(collect_added(all, added, err));
         RAN_TRY(check_ids(all, taken, err));
-        sort(all);
+        if (all->n > 0)
+                qsort(all->at, all->n, sizeof(*all->at), by_id);
         return RAN_OK;
 }
 
@@ -306,45 +297,27 @@ static int add_tokens(struct ran_tokenizer *t, const struct entries *all, struct
         return RAN_OK;
 }
 
-/* The first id behind those of the vocabulary. */
-static uint32_t end_of_vocab(const struct entries *all, size_t taken)
-{
-        size_t end = taken;
-
-        for (size_t i = 0; i < all->n; i++)
-                if (all->at[i].added == NULL && all->at[i].id >= end)
-                        end = all->at[i].id + 1;
-        return (uint32_t)end;
-}
-
 int ran_hf_read_tokens(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *added,
                        struct ran_error *err)
 {
         struct entries all = {0};
 
-        if (lists->vocab.end == 0 || lists->json[lists->vocab.begin] != '{')
+        if (lists != NULL && (lists->vocab.end == 0 || lists->json[lists->vocab.begin] != '{'))
                 return ran_fail(err, RAN_EFORMAT, "'model' has no object 'vocab'");
-        t->tokens = lists->tokens;
-        lists->tokens = (struct ran_string_table){0};
-        const size_t taken = t->tokens.n;
-        int code = collect(&all, lists, taken, added, err);
-        if (t->exact && code == RAN_OK)
-                t->most = end_of_vocab(&all, taken);
+        if (lists != NULL) {
+                t->tokens = lists->tokens;
+                lists->tokens = (struct ran_string_table){0};
+        }
+        size_t end = t->tokens.n; /* behind the ids of the vocabulary */
+        int code = collect(&all, lists, end, added, err);
+        for (size_t i = 0; i < all.n && code == RAN_OK; i++)
+                if (all.at[i].added == NULL && all.at[i].id >= end)
+                        end = all.at[i].id + 1;
+        if (t->exact)
+                t->most = (uint32_t)end;
         if (code == RAN_OK)
                 code = add_tokens(t, &all, err);
         free(all.at);
         ran_buf_release(&all.text);
         return code;
-}
-
-int ran_hf_read_added(struct ran_tokenizer *t, const cJSON *added, struct ran_error *err)
-{
-        struct entries all = {0};
-        int rc = collect(&all, NULL, t->tokens.n, added, err);
-
-        if (rc == RAN_OK)
-                rc = add_tokens(t, &all, err);
-        free(all.at);
-        ran_buf_release(&all.text);
-        return rc;
 }
