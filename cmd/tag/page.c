@@ -139,13 +139,13 @@ static struct page_mark mark_of(const struct tag_page *p, const char *type, size
                                   .label_n = n > 0 ? n : p->type[of].n};
 }
 
-static bool is_entity(const struct ran_entity *list, size_t n, const struct ran_entity *e)
+/* Whether the next of a list, in order, are this one; *at moves past those before it. */
+static bool is_next(const struct ran_entity *list, size_t n, size_t *at, const struct ran_entity *e)
 {
-        for (size_t i = 0; i < n; i++)
-                if (list[i].start == e->start && list[i].end == e->end &&
-                    list[i].length == e->length && memcmp(list[i].type, e->type, e->length) == 0)
-                        return true;
-        return false;
+        while (*at < n && list[*at].start < e->start)
+                ++*at;
+        return *at < n && list[*at].start == e->start && list[*at].end == e->end &&
+               list[*at].length == e->length && memcmp(list[*at].type, e->type, e->length) == 0;
 }
 
 /* ---- gold ------------------------------------------------------------------------------------ */
@@ -201,83 +201,66 @@ struct result {
         float least; /* probability */
 };
 
-static void count_found(struct tag_page *p, const struct result *r, size_t type, float score,
-                        bool right)
+/* Lists what was found; tags of no scheme: each word that was read has one. */
+static size_t list_found(const struct tag_page *p, const struct tag_scratch *tags,
+                         const struct tag_record *r)
 {
-        atomic_fetch_add(&p->type[type].found, 1);
-        if (!r->has_gold)
-                return;
-        atomic_fetch_add(&p->type[type].right, right);
-        page_reliability_add(&p->reliability, (double)score, right);
-}
+        size_t n = 0;
 
-static int mark_entities(struct tag_page *p, struct tag_page_scratch *s,
-                         const struct tag_scratch *tags, const struct tag_record *r,
-                         const struct ran_record *line, struct result *result,
-                         struct ran_error *err)
-{
-        size_t gold_n = result->has_gold ? ran_tags_entities(s->gold, r->words, s->gold_entity) : 0;
-        struct placing w;
-
-        result->found = ran_tags_entities(r->found, r->words, r->entities);
-        result->gold = gold_n;
-        begin_placing(&w, s, r, line);
-        for (size_t i = 0; i < result->found; i++) {
-                const struct ran_entity *e = &r->entities[i];
-                size_t type = type_of(p, e->type, e->length);
-                struct page_mark m = mark_of(p, e->type, e->length, type);
-                float score = score_of(tags, r, e->start, e->end);
-                bool right = is_entity(s->gold_entity, gold_n, e);
-
-                result->right += right;
-                count_found(p, result, type, score, right);
-                snprintf(m.title, sizeof m.title, "%.1f %%", 100 * (double)score);
-                RAN_TRY(add_mark(&w, &s->found_mark, &s->found_n, &s->found_cap, e->start, e->end,
-                                 m, err));
-        }
-        begin_placing(&w, s, r, line);
-        for (size_t i = 0; i < gold_n; i++) {
-                const struct ran_entity *e = &s->gold_entity[i];
-                size_t type = type_of(p, e->type, e->length);
-
-                atomic_fetch_add(&p->type[type].gold, 1);
-                RAN_TRY(add_mark(&w, &s->gold_mark, &s->gold_n, &s->gold_mark_cap, e->start, e->end,
-                                 mark_of(p, e->type, e->length, type), err));
-        }
-        return RAN_OK;
-}
-
-/* Tags of no scheme: each word has one. */
-static int mark_words(struct tag_page *p, struct tag_page_scratch *s,
-                      const struct tag_scratch *tags, const struct tag_record *r,
-                      const struct ran_record *line, struct result *result, struct ran_error *err)
-{
-        struct placing w;
-
-        begin_placing(&w, s, r, line);
+        if (p->tagger->tags != NULL)
+                return ran_tags_entities(r->found, r->words, r->entities);
         for (size_t i = 0; i < r->words; i++) {
                 if (r->at[i] == TAG_NOT_READ)
                         continue;
                 const char *tag = ran_model_label(p->tagger->model, tags->tags[r->at[i]]);
-                size_t n = strlen(tag), type = type_of(p, tag, n);
-                struct page_mark m = mark_of(p, tag, n, type);
-                bool right = result->has_gold && s->gold[i].length == n &&
-                             memcmp(s->gold[i].type, tag, n) == 0;
-
-                result->found++;
-                result->right += right;
-                count_found(p, result, type, tags->score[r->at[i]], right);
-                RAN_TRY(add_mark(&w, &s->found_mark, &s->found_n, &s->found_cap, i, i + 1, m, err));
+                r->entities[n++] = (struct ran_entity){
+                        .start = i, .end = i + 1, .type = tag, .length = strlen(tag)};
         }
-        result->gold = result->has_gold ? r->words : 0;
+        return n;
+}
+
+static int mark_found(struct tag_page *p, struct tag_page_scratch *s,
+                      const struct tag_scratch *tags, const struct tag_record *r,
+                      const struct ran_record *line, struct result *result, struct ran_error *err)
+{
+        struct placing w;
+        size_t at = 0;
+
         begin_placing(&w, s, r, line);
-        for (size_t i = 0; result->has_gold && i < r->words; i++) {
-                const struct ran_tag *t = &s->gold[i];
-                size_t type = type_of(p, t->type, t->length);
+        for (size_t i = 0; i < result->found; i++) {
+                const struct ran_entity *e = &r->entities[i];
+                const size_t type = type_of(p, e->type, e->length);
+                const float score = score_of(tags, r, e->start, e->end);
+                const bool right = is_next(s->gold_entity, result->gold, &at, e);
+                struct page_mark m = mark_of(p, e->type, e->length, type);
+
+                result->right += right;
+                atomic_fetch_add(&p->type[type].found, 1);
+                if (result->has_gold) {
+                        atomic_fetch_add(&p->type[type].right, right);
+                        page_reliability_add(&p->reliability, (double)score, right);
+                }
+                snprintf(m.title, sizeof m.title, "%.1f %%", 100 * (double)score);
+                RAN_TRY(add_mark(&w, &s->found_mark, &s->found_n, &s->found_cap, e->start, e->end,
+                                 m, err));
+        }
+        return RAN_OK;
+}
+
+static int mark_gold(struct tag_page *p, struct tag_page_scratch *s, const struct tag_record *r,
+                     const struct ran_record *line, const struct result *result,
+                     struct ran_error *err)
+{
+        struct placing w;
+
+        begin_placing(&w, s, r, line);
+        for (size_t i = 0; i < result->gold; i++) {
+                const struct ran_entity *e = &s->gold_entity[i];
+                const size_t type = type_of(p, e->type, e->length);
 
                 atomic_fetch_add(&p->type[type].gold, 1);
-                RAN_TRY(add_mark(&w, &s->gold_mark, &s->gold_n, &s->gold_mark_cap, i, i + 1,
-                                 mark_of(p, t->type, t->length, type), err));
+                RAN_TRY(add_mark(&w, &s->gold_mark, &s->gold_n, &s->gold_mark_cap, e->start, e->end,
+                                 mark_of(p, e->type, e->length, type), err));
         }
         return RAN_OK;
 }
@@ -372,7 +355,10 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
                 RAN_TRY(parse_gold(s, gold, scheme, &result.has_gold, item->err));
         RAN_TRY(cmd_shown_read(&s->shown, &r->document, line, item->err));
         s->found_n = s->gold_n = 0;
-        RAN_TRY((scheme ? mark_entities : mark_words)(p, s, tags, r, line, &result, item->err));
+        result.found = list_found(p, tags, r);
+        result.gold = result.has_gold ? ran_tags_entities(s->gold, r->words, s->gold_entity) : 0;
+        RAN_TRY(mark_found(p, s, tags, r, line, &result, item->err));
+        RAN_TRY(mark_gold(p, s, r, line, &result, item->err));
         atomic_fetch_add(&p->reliability.gold, result.gold);
         atomic_fetch_add(&p->compared, result.has_gold);
         atomic_fetch_add(&p->wrong, result.has_gold && (result.right < result.found ||
