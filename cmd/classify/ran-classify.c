@@ -147,14 +147,10 @@ static void write_report(const struct evaluation *e)
         classify_eval_tree(&e->eval, &report);
         if (compares(e))
                 classify_against_tree(&e->against, &report);
-        if (csv || o->eval_format == CLASSIFY_EVAL_TSV) {
+        if (csv || o->eval_format == CLASSIFY_EVAL_TSV)
                 report_rows(&report, "per_class", columns, csv ? &output_csv : &output_tsv, &out);
-        } else if (o->eval_format == CLASSIFY_EVAL_TEXT) {
-                report_text(&report, &out);
-        } else {
-                report_json(&report, &out);
-                ran_buf_char(&out, '\n');
-        }
+        else
+                report_finish(&report, o->eval_format == CLASSIFY_EVAL_TEXT, &out);
         cmd_write_file(o->output.output, &out);
         ran_buf_release(&out);
         report_release(&report);

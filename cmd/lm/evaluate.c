@@ -256,13 +256,7 @@ static void write_report(struct evaluation *e, uint64_t seed, const char *output
                 return;
         }
         lm_eval_tree(&report, &tree);
-        if (e->options->eval_format == EVAL_TEXT) {
-                report_text(&tree, &out);
-        } else {
-                report_json(&tree, &out);
-                ran_buf_char(&out, '\n');
-        }
-        report_release(&tree);
+        report_finish(&tree, e->options->eval_format == EVAL_TEXT, &out);
         cmd_write_file(output, &out);
         ran_buf_release(&out);
 }

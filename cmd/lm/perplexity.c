@@ -99,37 +99,62 @@ void perplexity_merge(struct perplexity *p, const struct perplexity *from)
         p->uncounted += from->uncounted;
 }
 
-/* null where nothing was predicted. */
-static void add_number(struct ran_buf *out, const char *name, double x)
-{
-        ran_buf_printf(out, ",\"%s\":", name);
-        ran_buf_double(out, x);
-}
-
 static double perplexity(double nll, size_t n)
 {
         return n > 0 ? ran_exp(nll / (double)n) : NAN;
 }
 
-void perplexity_json(const struct perplexity *p, double cost, struct ran_buf *out)
+/* "12.34", "1234", or "-" where nothing was predicted. */
+static void add_figure(struct report *r, const char *name, const char *title, double x)
+{
+        report_number(r, name, title, x, x < 1000 ? 2 : 0);
+}
+
+/* What a measure that depends on the vocabulary means. */
+static void add_meaning(struct report *r, const struct perplexity *p, double cost)
+{
+        const double percent = 100 * perplexity_unknown_share(p);
+
+        if (p->unknown == 0)
+                report_note(r, "does not depend on the vocabulary");
+        else if (cost > 0)
+                report_note(r, "%.1f %% of the tokens are unknown words, spelled at %g bits a byte",
+                            percent, cost);
+        else
+                report_note(r,
+                            "without the spelling of unknown words, %.1f %% of the tokens: it "
+                            "compares models only with --unknown-cost",
+                            percent);
+}
+
+void perplexity_tree(const struct perplexity *p, double cost, bool all, struct report *r)
 {
         const double known = p->nll - p->nll_unknown, spelled = perplexity_spelled(p, cost);
+        const double share = perplexity_unknown_share(p);
 
-        ran_buf_str(out, "\"nll\":");
-        ran_buf_double(out, p->nll);
-        ran_buf_printf(out, ",\"tokens\":%zu", p->tokens);
-        add_number(out, "perplexity", perplexity(p->nll, p->tokens));
-        ran_buf_printf(out, ",\"unknown\":%zu", p->unknown);
-        add_number(out, "unknown_share", perplexity_unknown_share(p));
-        add_number(out, "nll_known", known);
-        add_number(out, "perplexity_known", perplexity(known, p->tokens - p->unknown));
-        if (p->uncounted > 0)
+        report_number(r, "nll", NULL, p->nll, 0);
+        report_count(r, "tokens", "tokens", p->tokens);
+        add_figure(r, "perplexity", "perplexity", perplexity(p->nll, p->tokens));
+        report_note(r, "of a token of the vocabulary; 1 is best");
+        report_count(r, "unknown", all ? "unknown" : NULL, p->unknown);
+        report_note(r, "%.1f %% of the tokens", 100 * share);
+        report_share(r, "unknown_share", all ? NULL : "unknown", share);
+        report_number(r, "nll_known", NULL, known, 0);
+        add_figure(r, "perplexity_known",
+                   all && p->unknown > 0 ? "perplexity of known words" : NULL,
+                   perplexity(known, p->tokens - p->unknown));
+        report_note(r, "without the words that the vocabulary lacks");
+        if (p->uncounted > 0) {
+                report_none(r, all ? NULL : "bits per byte");
                 return;
-        if (cost > 0)
-                add_number(out, "nll_spelled", spelled);
-        ran_buf_printf(out, ",\"words\":%zu", p->words);
-        add_number(out, "perplexity_per_word", perplexity(spelled, p->words));
-        ran_buf_printf(out, ",\"bytes\":%zu", p->bytes);
-        add_number(out, "bits_per_byte",
+        }
+        report_number(r, cost > 0 ? "nll_spelled" : NULL, NULL, spelled, 0);
+        report_count(r, "words", NULL, p->words);
+        add_figure(r, "perplexity_per_word", all ? "perplexity per word" : NULL,
+                   perplexity(spelled, p->words));
+        add_meaning(r, p, cost);
+        report_count(r, "bytes", NULL, p->bytes);
+        add_figure(r, "bits_per_byte", "bits per byte",
                    p->bytes > 0 ? spelled / ran_log(2) / (double)p->bytes : NAN);
+        add_meaning(r, p, cost);
 }

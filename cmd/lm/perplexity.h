@@ -3,6 +3,7 @@
 #define CMD_LM_PERPLEXITY_H
 
 #include "cmd/content/document.h"
+#include "cmd/pages/report.h"
 #include "ran.h"
 
 /* Sums over predicted tokens. The sums of several texts add up; perplexities are computed from sums
@@ -35,8 +36,8 @@ int perplexity_count(struct perplexity *p, const struct cmd_document *d,
 /* Code points of a text. */
 size_t perplexity_points(const struct ran_buf *text);
 void perplexity_merge(struct perplexity *p, const struct perplexity *from);
-/* The members of an object, without its braces; with a cost above 0, measures of words and bytes
- * have unknown words spelled. */
-void perplexity_json(const struct perplexity *p, double cost, struct ran_buf *out);
+/* Adds the measures to a report; with a cost above 0, those of words and bytes have unknown words
+ * spelled. all: people see all measures; else the few that stand beside a text. */
+void perplexity_tree(const struct perplexity *p, double cost, bool all, struct report *r);
 
 #endif

@@ -23,12 +23,6 @@ static double mean(double sum, size_t n)
         return n > 0 ? sum / (double)n : NAN;
 }
 
-/* "12.34", "1234", or "-" where nothing was predicted. */
-static void add_figure(struct report *r, const char *title, double x)
-{
-        report_number(r, NULL, title, x, x < 1000 ? 2 : 0);
-}
-
 /* ---- a text --------------------------------------------------------------------------------- */
 
 /* The colour of a token says how many bits it took to predict it. */
@@ -110,16 +104,6 @@ static void add_body(struct ran_buf *out, const struct lm *lm, const struct cmd_
                          tokens, all);
 }
 
-static void add_row(struct report *r, const struct perplexity *p, double cost)
-{
-        const double bits = bits_of(perplexity_spelled(p, cost));
-
-        add_figure(r, "perplexity", ran_exp(mean(p->nll, p->tokens)));
-        add_figure(r, "bits per byte", p->uncounted > 0 ? NAN : mean(bits, p->bytes));
-        report_share(r, NULL, "unknown", perplexity_unknown_share(p));
-        report_count(r, NULL, "tokens", p->tokens);
-}
-
 void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
                         const struct cmd_sequence *q, const float *nll, double cost,
                         struct lm_scored *scored)
@@ -132,52 +116,11 @@ void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
 
         d->doubt = p->tokens > 0 ? mean(rank, p->tokens) : 0;
         page_record_name(&d->name, &line->record, line->file, line->number);
-        add_row(&d->row, p, cost);
+        perplexity_tree(p, cost, false, &d->row);
         add_body(&d->body, lm, q, nll);
 }
 
 /* ---- the page ------------------------------------------------------------------------------- */
-
-/* What a measure that depends on the vocabulary means. */
-static void add_meaning(struct report *r, const struct perplexity *p, double cost)
-{
-        const double percent = 100 * perplexity_unknown_share(p);
-
-        if (p->unknown == 0)
-                report_note(r, "does not depend on the vocabulary");
-        else if (cost > 0)
-                report_note(r, "%.1f %% of the tokens are unknown words, spelled at %g bits a byte",
-                            percent, cost);
-        else
-                report_note(r,
-                            "without the spelling of unknown words, %.1f %% of the tokens: it "
-                            "compares models only with --unknown-cost",
-                            percent);
-}
-
-static void add_total(struct report *r, const struct perplexity *p, double cost)
-{
-        const double known = p->nll - p->nll_unknown, spelled = perplexity_spelled(p, cost);
-
-        report_begin(r, REPORT_OBJECT, NULL, "All texts");
-        add_figure(r, "perplexity", ran_exp(mean(p->nll, p->tokens)));
-        report_note(r, "of a token of the vocabulary; 1 is best");
-        if (p->uncounted == 0) {
-                add_figure(r, "perplexity per word", ran_exp(mean(spelled, p->words)));
-                add_meaning(r, p, cost);
-                add_figure(r, "bits per byte", mean(bits_of(spelled), p->bytes));
-                add_meaning(r, p, cost);
-        }
-        if (p->unknown > 0) {
-                add_figure(r, "perplexity of known words",
-                           ran_exp(mean(known, p->tokens - p->unknown)));
-                report_note(r, "without the words that the vocabulary lacks");
-        }
-        report_count(r, NULL, "tokens", p->tokens);
-        report_count(r, NULL, "unknown", p->unknown);
-        report_note(r, "%.1f %% of the tokens", 100 * perplexity_unknown_share(p));
-        report_end(r);
-}
 
 static void write_legend(struct ran_buf *out)
 {
@@ -203,7 +146,9 @@ void lm_score_page_write(struct page_documents *documents, const struct perplexi
         ran_buf_printf(&lead, "%zu text%s, model %s", total->records,
                        total->records == 1 ? "" : "s", model);
         page_begin(&out->buf, "How surprising texts are", &lead);
-        add_total(&r, total, cost);
+        report_begin(&r, REPORT_OBJECT, NULL, "All texts");
+        perplexity_tree(total, cost, true, &r);
+        report_end(&r);
         report_page(&r, &out->buf);
         report_release(&r);
         write_legend(&out->buf);

@@ -144,12 +144,14 @@ struct scratch {
         float *nll, *logits; /* (read), (read, V): logits with --logits only */
         size_t gold_cap, nll_cap, logits_cap;
         struct ran_buf text;
+        struct report measures;
 };
 
 static void free_scratch(void *arg)
 {
         struct scratch *s = arg;
 
+        report_release(&s->measures);
         ran_state_free(s->state);
         ran_cache_free(s->cache);
         cmd_sequence_release(&s->sequence);
@@ -364,8 +366,10 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line,
                                    options.unknown_cost, scored);
                 return RAN_OK;
         }
-        ran_buf_char(out, '{');
-        perplexity_json(&p, options.unknown_cost, out);
+        perplexity_tree(&p, options.unknown_cost, false, &s->measures);
+        report_json(&s->measures, out);
+        report_clear(&s->measures);
+        out->len--; /* the brace: more members may follow */
         if (options.per_token)
                 add_per_token(out, lm, s);
         if (options.logits) {
@@ -406,11 +410,12 @@ static void write_page(struct scorer *c)
 
 static void write_total(const struct scorer *c)
 {
+        struct report r = {0};
         struct ran_buf out = {0};
 
-        ran_buf_printf(&out, "{\"records\":%zu,", c->total.records);
-        perplexity_json(&c->total, options.unknown_cost, &out);
-        ran_buf_str(&out, "}\n");
+        report_count(&r, "records", NULL, c->total.records);
+        perplexity_tree(&c->total, options.unknown_cost, true, &r);
+        report_finish(&r, false, &out);
         cmd_write_file(output.output, &out);
         ran_buf_release(&out);
 }

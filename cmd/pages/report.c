@@ -21,6 +21,11 @@ void report_release(struct report *r)
         *r = (struct report){0};
 }
 
+void report_clear(struct report *r)
+{
+        r->n = r->open = r->text.len = 0;
+}
+
 static void add(struct report *r, struct report_node node)
 {
         struct report_node *grown = ran_grow(r->node, &r->cap, r->n + 1, sizeof *grown, NULL);
@@ -524,6 +529,16 @@ void report_text(const struct report *r, struct ran_buf *out)
 {
         text_section(r, 0, r->n, true, out);
         out->failed |= r->failed || r->text.failed;
+}
+
+void report_finish(struct report *r, bool text, struct ran_buf *out)
+{
+        if (text)
+                report_text(r, out);
+        else
+                report_json(r, out);
+        ran_buf_str(out, text ? "" : "\n");
+        report_release(r);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

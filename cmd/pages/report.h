@@ -59,6 +59,7 @@ struct report {
         bool failed;
 };
 void report_release(struct report *r);
+void report_clear(struct report *r); /* keeps its memory for the next one */
 
 void report_begin(struct report *r, enum report_kind kind, const char *name, const char *title);
 void report_end(struct report *r);
@@ -91,6 +92,8 @@ void report_json(const struct report *r, struct ran_buf *out);
 void report_text(const struct report *r, struct ran_buf *out);
 void report_rows(const struct report *r, const char *list, const char *const *columns,
                  const struct output_format *format, struct ran_buf *out);
+/* Appends it as text, or as a line of JSON, and releases it. */
+void report_finish(struct report *r, bool text, struct ran_buf *out);
 /* Appends it as a part of a page. */
 void report_page(const struct report *r, struct ran_buf *out);
 /* Appends its values as cells of a row, which other cells precede; their titles as its heads. */

@@ -365,22 +365,20 @@ void tag_eval_report(struct tag_eval *e, int format, struct ran_buf *out)
 {
         static const char *const columns[] = {"label", "precision", "recall",  "f1",
                                               "gold",  "found",     "correct", NULL};
+        const bool text = format == TAG_EVAL_TEXT;
         struct ran_conll_report conll;
         struct report r = {0};
 
         ran_conll_finish(e->conll, &conll);
         tag_eval_tree(e, false, &r);
-        if (format == TAG_EVAL_CONLLEVAL || (format == TAG_EVAL_TEXT && e->tags != NULL))
+        if (format == TAG_EVAL_CONLLEVAL || (text && e->tags != NULL))
                 ran_conll_text(&conll, out);
-        if (format == TAG_EVAL_TEXT) {
-                ran_buf_str(out, e->tags != NULL ? "\n" : "");
-                report_text(&r, out);
-        } else if (format == TAG_EVAL_CSV || format == TAG_EVAL_TSV) {
+        if (format == TAG_EVAL_CSV || format == TAG_EVAL_TSV)
                 report_rows(&r, "per_type", columns,
                             format == TAG_EVAL_CSV ? &output_csv : &output_tsv, out);
-        } else if (format == TAG_EVAL_JSON) {
-                report_json(&r, out);
-                ran_buf_char(out, '\n');
+        if (text || format == TAG_EVAL_JSON) {
+                ran_buf_str(out, text && e->tags != NULL ? "\n" : "");
+                report_finish(&r, text, out);
         }
         report_release(&r);
 }

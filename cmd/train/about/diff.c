@@ -234,16 +234,6 @@ static void add_differences(struct report *r, const struct about *a, const struc
                              what->len);
 }
 
-static void write_text(const struct about *a, const struct about *b, const struct report *r,
-                       struct ran_buf *out)
-{
-        ran_buf_shown(out, a->path, strlen(a->path));
-        ran_buf_str(out, " and ");
-        ran_buf_shown(out, b->path, strlen(b->path));
-        ran_buf_str(out, " differ:\n");
-        report_text(r, out);
-}
-
 /* ---- the verb -------------------------------------------------------------------------------- */
 
 static void open_model(struct about *a, const char *path)
@@ -257,6 +247,7 @@ int train_diff(int argc, char **argv)
 {
         char **files = argv + cmd_parse(&program, argc, argv);
         struct ran_buf out = {0}, what = {0};
+        const bool text = options.format == TRAIN_INFO_TEXT;
         struct report r = {0};
         struct about a, b;
 
@@ -266,12 +257,14 @@ int train_diff(int argc, char **argv)
         open_model(&b, files[1]);
         bool same = ran_model_same(a.model, b.model, &what);
         add_differences(&r, &a, &b, same, &what);
-        if (options.format == TRAIN_INFO_JSON) {
-                report_json(&r, &out);
-                ran_buf_char(&out, '\n');
-        } else if (!same) {
-                write_text(&a, &b, &r, &out);
+        if (text && !same) {
+                ran_buf_shown(&out, a.path, strlen(a.path));
+                ran_buf_str(&out, " and ");
+                ran_buf_shown(&out, b.path, strlen(b.path));
+                ran_buf_str(&out, " differ:\n");
         }
+        if (!text || !same)
+                report_finish(&r, text, &out);
         report_release(&r);
         if (out.failed || what.failed)
                 cmd_die(CMD_FAILED, "out of memory");

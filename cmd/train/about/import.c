@@ -85,11 +85,9 @@ static void write_json(const struct about *a)
         struct ran_buf out = {0};
 
         train_info_members(a, &r);
-        report_json(&r, &out);
-        ran_buf_char(&out, '\n');
+        report_finish(&r, false, &out);
         cmd_write_file(NULL, &out);
         ran_buf_release(&out);
-        report_release(&r);
 }
 
 static void make(const struct train_import *k, const char *folder)

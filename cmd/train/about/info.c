@@ -49,22 +49,6 @@ static const struct cmd_program program = {
         .groups = groups,
 };
 
-static void write_report(const struct about *a, bool json, struct report *r, struct ran_buf *out)
-{
-        static const char *const kinds[] = {"a model", "a checkpoint of an interrupted training",
-                                            "a vocabulary"};
-
-        if (json) {
-                report_json(r, out);
-                ran_buf_char(out, '\n');
-        } else {
-                ran_buf_shown(out, a->path, strlen(a->path));
-                ran_buf_printf(out, ": %s\n", kinds[a->kind]);
-                report_text(r, out);
-        }
-        report_release(r);
-}
-
 static void check(char **files)
 {
         if (*files == NULL)
@@ -75,6 +59,9 @@ int train_info(int argc, char **argv)
 {
         char **files = argv + cmd_parse(&program, argc, argv);
         struct ran_buf out = {0};
+        static const char *const kinds[] = {"a model", "a checkpoint of an interrupted training",
+                                            "a vocabulary"};
+        const bool text = options.format == TRAIN_INFO_TEXT;
         struct report r = {0};
         int status = CMD_OK;
         struct about a;
@@ -84,12 +71,16 @@ int train_info(int argc, char **argv)
                 train_about_open(&a, files[i]);
                 if (options.top.top > 0 && a.model == NULL)
                         cmd_die(CMD_FAILED, "%s: --top: a vocabulary has no labels", files[i]);
-                ran_buf_str(&out, i > 0 && options.format == TRAIN_INFO_TEXT ? "\n" : "");
+                ran_buf_str(&out, i > 0 && text ? "\n" : "");
                 train_info_rows(&a, &r);
                 train_info_members(&a, &r);
                 if (options.top.top > 0)
                         train_top_add(&options.top, a.model, a.path, &r, &status);
-                write_report(&a, options.format == TRAIN_INFO_JSON, &r, &out);
+                if (text) {
+                        ran_buf_shown(&out, files[i], strlen(files[i]));
+                        ran_buf_printf(&out, ": %s\n", kinds[a.kind]);
+                }
+                report_finish(&r, text, &out);
                 train_about_release(&a);
         }
         if (out.failed)

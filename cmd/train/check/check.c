@@ -237,14 +237,10 @@ void train_check(const struct train_checked *c, enum train_check_form form, stru
                 summarise(&found.dev, c->dev, c->window);
         gather_repeats(&found, c->train, c->dev);
         train_report_tree(&r, &found);
-        if (form == TRAIN_CHECK_JSON) {
-                report_json(&r, out);
-                ran_buf_char(out, '\n');
-        } else if (form == TRAIN_CHECK_TEXT) {
-                report_text(&r, out);
-        } else {
+        if (form == TRAIN_CHECK_PAGE)
                 report_page(&r, out);
-        }
+        else
+                report_finish(&r, form == TRAIN_CHECK_TEXT, out);
         report_release(&r);
         if (out->failed)
                 cmd_die(CMD_FAILED, "out of memory for the report");
