@@ -189,7 +189,7 @@ static void find_roles(struct ran_tokenizer *t)
 
 int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
 {
-        if (t->type != TOKENIZER_UNIGRAM)
+        if (t->type == TOKENIZER_BPE)
                 t->unk = t->bpe.unknown;
         if (unk != NULL && !ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
                 return ran_fail(err, RAN_EFORMAT,

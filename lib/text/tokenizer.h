@@ -225,7 +225,7 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
  * characters, and those of ASCII characters are noted, too. RAN_EFORMAT if one is missing. */
 int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_error *err);
 /* After the rules and all tokens: derives everything else but the text. RAN_EFORMAT without a token
- * `unk`, which may be NULL for BPE. */
+ * `unk`; NULL: t->unk stays, and is that of its model for BPE. */
 int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
 void ran_tokenizer_text_release(struct ran_tokenizer_text *text);
 

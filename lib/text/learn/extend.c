@@ -53,20 +53,6 @@ static int add_words(struct ran_tokenizer *t, const struct ran_counter *c, size_
         return rc;
 }
 
-/* Its derived parts are those of all tokens again. */
-static int finish(struct ran_tokenizer *t, struct ran_error *err)
-{
-        char unk[TOKENIZER_TOKEN_MOST + 1];
-        size_t n;
-        const char *token = ran_tokenizer_token(t, t->unk, &n);
-
-        if (token == NULL || n >= sizeof unk)
-                return ran_fail(err, RAN_EINVAL, "the vocabulary has no token for unknown words");
-        memcpy(unk, token, n);
-        unk[n] = '\0';
-        return ran_tokenizer_finish(t, unk, err);
-}
-
 int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
                        struct ran_tokenizer **to, struct ran_error *err)
 {
@@ -87,7 +73,7 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
         int rc = add_words(t, c, least, order, &added, err);
         free(order);
         if (rc == RAN_OK && added > 0)
-                rc = finish(t, err);
+                rc = ran_tokenizer_finish(t, NULL, err);
         if (rc == RAN_OK && added > 0)
                 *to = t;
         else

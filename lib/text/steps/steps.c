@@ -69,38 +69,6 @@ void ran_passage_release(struct ran_passage *p)
 
 /* ---- steps of normalisation: each reads `in` and replaces `out` ------------------------------ */
 
-static int put_bytes(const struct ran_glyphs *g, struct ran_buf *out, struct ran_error *err)
-{
-        const size_t widest = 4;
-
-        out->len = 0;
-        char *at = ran_buf_room(out, g->n * widest);
-        if (at == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory for a text of %zu characters", g->n);
-        char *end = at;
-        for (size_t i = 0; i < g->n; i++) {
-                int32_t c = g->at[i].c;
-                if (c < 0x80)
-                        *end++ = (char)c;
-                else
-                        end += ran_unicode_put(end, c);
-        }
-        out->len = (size_t)(end - at);
-        return RAN_OK;
-}
-
-/* Appends a text of which each character has the range of `from`. */
-static int push_text(struct ran_glyphs *out, const char *text, size_t n, struct ran_glyph from,
-                     struct ran_error *err)
-{
-        RAN_TRY(ran_glyphs_reserve(out, n, err));
-        for (size_t pos = 0, length; pos < n; pos += length) {
-                from.c = ran_unicode_get(text + pos, n - pos, &length);
-                out->at[out->n++] = from;
-        }
-        return RAN_OK;
-}
-
 static int push_all(struct ran_glyphs *out, const struct ran_glyph *at, size_t n,
                     struct ran_error *err)
 {
@@ -118,7 +86,7 @@ static int replace(const struct ran_step *step, struct ran_passage *p, struct ra
         size_t begin, end, i = 0;
 
         out->n = 0;
-        RAN_TRY(put_bytes(in, &p->normal_bytes, err));
+        RAN_TRY(ran_glyphs_write(in->at, in->n, &p->normal_bytes, err));
         const char *s = p->normal_bytes.data;
         const size_t n = p->normal_bytes.len;
         for (size_t pos = 0; pos < n; pos = end) {
@@ -127,7 +95,7 @@ static int replace(const struct ran_step *step, struct ran_passage *p, struct ra
                 RAN_TRY(push_all(out, in->at + i, kept, err));
                 i += kept + ran_unicode_count(s + begin, end - begin);
                 if (begin < n)
-                        RAN_TRY(push_text(out, step->text, step->n, in->at[i - 1], err));
+                        RAN_TRY(ran_glyphs_add(out, step->text, step->n, in->at[i - 1], err));
         }
         return RAN_OK;
 }
@@ -137,7 +105,7 @@ static int prepend(const struct ran_step *step, struct ran_glyphs *out, const st
 {
         out->n = 0;
         if (in->n > 0)
-                RAN_TRY(push_text(out, step->text, step->n, in->at[0], err));
+                RAN_TRY(ran_glyphs_add(out, step->text, step->n, in->at[0], err));
         return push_all(out, in->at, in->n, err);
 }
 
@@ -184,7 +152,7 @@ int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const 
                         p->spare = swap;
                 }
         }
-        RAN_TRY(put_bytes(&p->glyphs, &p->normal_bytes, err));
+        RAN_TRY(ran_glyphs_write(p->glyphs.at, p->glyphs.n, &p->normal_bytes, err));
         p->s = p->normal_bytes.data;
         p->n = p->normal_bytes.len;
         p->at = p->glyphs.at;

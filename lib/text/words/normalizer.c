@@ -32,6 +32,8 @@ int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
                 return ran_fail(err, RAN_EFORMAT,
                                 "the end-of-line token has %zu bytes; the maximum is %d", n,
                                 NORMAL_EOL_MOST);
+        if (ran_utf8_valid(word, n) < n)
+                return ran_fail(err, RAN_EFORMAT, "the end-of-line token is not valid UTF-8");
         z->eol = strndup(word, n);
         if (z->eol == NULL)
                 return ran_fail(err, RAN_ENOMEM, "out of memory");
@@ -84,32 +86,48 @@ int ran_glyphs_read(struct ran_glyphs *out, const char *text, size_t n, struct r
         return RAN_OK;
 }
 
+int ran_glyphs_add(struct ran_glyphs *out, const char *text, size_t n, struct ran_glyph from,
+                   struct ran_error *err)
+{
+        RAN_TRY(ran_glyphs_reserve(out, n, err));
+        for (size_t pos = 0, length; pos < n; pos += length)
+                push(out, ran_unicode_get(text + pos, n - pos, &length), &from);
+        return RAN_OK;
+}
+
+int ran_glyphs_write(const struct ran_glyph *at, size_t n, struct ran_buf *out,
+                     struct ran_error *err)
+{
+        const size_t widest = 4; /* no overflow: glyphs are larger */
+
+        out->len = 0;
+        out->failed = false; /* for lack of memory for another text */
+        char *begin = ran_buf_room(out, n * widest), *end = begin;
+        if (begin == NULL)
+                return ran_fail(err, RAN_ENOMEM, "no memory for a text of %zu characters", n);
+        for (size_t i = 0; i < n; i++) {
+                if (at[i].c < 0x80)
+                        *end++ = (char)at[i].c;
+                else
+                        end += ran_unicode_put(end, at[i].c);
+        }
+        out->len = (size_t)(end - begin);
+        return RAN_OK;
+}
+
 /* ---- steps: each reads all of `in` and fills `out`, which is empty -------------------------- */
 
 static int end_of_line(struct ran_glyphs *out, const struct ran_glyphs *in, const char *eol,
                        struct ran_error *err)
 {
-        size_t n = strlen(eol);
-
         for (size_t i = 0; i < in->n; i++) {
                 const struct ran_glyph *g = &in->at[i];
-                RAN_TRY(ran_glyphs_reserve(out, n + 2, err));
-                if (g->c != '\n') {
-                        push(out, g->c, g);
+                RAN_TRY(ran_glyphs_reserve(out, 1, err));
+                push(out, g->c == '\n' ? ' ' : g->c, g);
+                if (g->c != '\n')
                         continue;
-                }
-                push(out, ' ', g);
-                for (size_t pos = 0; pos < n;) {
-                        utf8proc_int32_t c;
-                        utf8proc_ssize_t length =
-                                utf8proc_iterate((const utf8proc_uint8_t *)eol + pos, -1, &c);
-                        if (length <= 0)
-                                return ran_fail(err, RAN_EFORMAT,
-                                                "the end-of-line token is not valid UTF-8");
-                        push(out, c, g);
-                        pos += (size_t)length;
-                }
-                push(out, ' ', g);
+                RAN_TRY(ran_glyphs_add(out, eol, strlen(eol), *g, err));
+                RAN_TRY(ran_glyphs_add(out, " ", 1, *g, err));
         }
         return RAN_OK;
 }

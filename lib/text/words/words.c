@@ -123,25 +123,6 @@ static bool normalise_stretch(struct ran_words *w, size_t begin, struct ran_erro
         return w->code == RAN_OK;
 }
 
-/* Writes glyphs [begin, end) as n bytes of UTF-8. */
-static bool put_glyphs(struct ran_words *w, size_t begin, size_t end, size_t *n,
-                       struct ran_error *err)
-{
-        struct ran_words_scratch *scratch = w->scratch;
-        size_t most = (end - begin) * 4; /* no overflow: glyphs are larger */
-
-        char *bytes = ran_grow(scratch->bytes, &scratch->cap, most, 1, err);
-        if (bytes == NULL) {
-                w->code = RAN_ENOMEM;
-                return false;
-        }
-        scratch->bytes = bytes;
-        *n = 0;
-        for (size_t i = begin; i < end; i++)
-                *n += ran_unicode_put(bytes + *n, scratch->glyphs.at[i].c);
-        return true;
-}
-
 /* The next word of the stretch at hand; *found is false when there is none left. */
 static bool next_of_stretch(struct ran_words *w, struct ran_word *word, bool *found,
                             struct ran_error *err)
@@ -164,11 +145,11 @@ static bool next_of_stretch(struct ran_words *w, struct ran_word *word, bool *fo
         *found = i > begin;
         if (!*found)
                 return true;
-        size_t n;
-        if (!put_glyphs(w, begin, i, &n, err))
+        w->code = ran_glyphs_write(at + begin, i - begin, &w->scratch->bytes, err);
+        if (w->code != RAN_OK)
                 return false;
-        *word = (struct ran_word){.s = w->scratch->bytes,
-                                  .n = n,
+        *word = (struct ran_word){.s = w->scratch->bytes.data,
+                                  .n = w->scratch->bytes.len,
                                   .chars = i - begin,
                                   .first = w->first,
                                   .glyphs = w->scratch->glyphs.at + begin};
@@ -250,9 +231,12 @@ static bool make_whole(struct ran_words *w, struct ran_error *err)
                                        &points, err);
         if (w->code == RAN_OK && w->lead)
                 w->code = add_lead(glyphs, w->rules->always, err);
-        if (w->code != RAN_OK || !put_glyphs(w, 0, glyphs->n, &w->n, err))
+        if (w->code == RAN_OK)
+                w->code = ran_glyphs_write(glyphs->at, glyphs->n, &w->scratch->bytes, err);
+        if (w->code != RAN_OK)
                 return false;
-        w->text = w->scratch->bytes;
+        w->text = w->scratch->bytes.data;
+        w->n = w->scratch->bytes.len;
         w->first = w->points;
         w->glyphs_end = glyphs->n;
         w->points += points;
@@ -405,6 +389,6 @@ void ran_words_scratch_release(struct ran_words_scratch *scratch)
 {
         ran_glyphs_release(&scratch->glyphs);
         ran_glyphs_release(&scratch->spare);
-        free(scratch->bytes);
+        ran_buf_release(&scratch->bytes);
         *scratch = (struct ran_words_scratch){0};
 }

@@ -158,6 +158,12 @@ void ran_glyphs_release(struct ran_glyphs *g);
 int ran_glyphs_reserve(struct ran_glyphs *g, size_t more, struct ran_error *err);
 /* Reads the n bytes at text as glyphs. RAN_EFORMAT for invalid UTF-8. */
 int ran_glyphs_read(struct ran_glyphs *out, const char *text, size_t n, struct ran_error *err);
+/* Adds the characters of a text, well-formed UTF-8, each with the range of `from`. */
+int ran_glyphs_add(struct ran_glyphs *out, const char *text, size_t n, struct ran_glyph from,
+                   struct ran_error *err);
+/* Replaces out with n glyphs as UTF-8. */
+int ran_glyphs_write(const struct ran_glyph *at, size_t n, struct ran_buf *out,
+                     struct ran_error *err);
 
 /* Applies one step, but NORMAL_EOL, to `in`, which may change; `out` is replaced. exact: where
  * characters compose or marks change places, ranges are those of the library of Hugging Face: the
@@ -236,8 +242,7 @@ void ran_words_extent(const struct ran_word *word, size_t from, size_t to, size_
 /* Scratch memory, reused from text to text. Zero-initialise. */
 struct ran_words_scratch {
         struct ran_glyphs glyphs, spare;
-        char *bytes;
-        size_t cap;
+        struct ran_buf bytes;
 };
 void ran_words_scratch_release(struct ran_words_scratch *scratch);
 
