@@ -18,7 +18,7 @@ struct reading {
 static int add_words(struct reading *r, struct ran_stretch part)
 {
         struct ran_passage *p = r->p;
-        const bool lead = r->t->bytes && !r->numbered && r->e->words > 0;
+        const bool lead = r->t->steps->bytes && !r->numbered && r->e->words > 0;
 
         RAN_TRY(ran_steps_split(r->t->steps, p, part, r->points,
                                 lead && r->points + part.begin == 0, r->err));

@@ -186,7 +186,6 @@ struct ran_tokenizer {
         /* Of a file that is read exactly as the library of Hugging Face reads it (`exact`). */
         bool exact;
         struct ran_steps *steps;            /* in place of the rules; NULL: the rules do the same */
-        bool bytes;                         /* with steps: words are sequences of bytes */
         struct ran_added_tokens normalized; /* added tokens found in the normalised text, with the
                                              * text that they are normalised to */
         bool trim, keep;                    /* see ran_encoding_trim */

@@ -115,9 +115,9 @@ static int read_unknown(struct ran_tokenizer *t, const cJSON *model, struct ran_
         return RAN_OK;
 }
 
-int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, struct ran_error *err)
+int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        bool chars = t->steps != NULL ? !bytes : t->rules.split == SPLIT_META;
+        bool chars = t->steps != NULL ? !t->steps->bytes : t->rules.split == SPLIT_META;
 
         RAN_TRY(check_bpe(model, err));
         RAN_TRY(ran_cjson_bool(model, "ignore_merges", false, &t->bpe.whole, err));

@@ -43,10 +43,9 @@ const char *ran_hf_type(const cJSON *object);
 
 /* The units of tokens: words and subwords, bytes, or characters. */
 enum ran_hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
-/* Rules that do the same as the steps of a file; bytes: it has ByteLevel. RAN_EFORMAT: there are
- * none. */
+/* Rules that do the same as the steps of a file. RAN_EFORMAT: there are none. */
 int ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
-                      enum ran_hf_letters letters, bool bytes, struct ran_error *err);
+                      enum ran_hf_letters letters, struct ran_error *err);
 
 /* Reads a vocabulary with the ids 0, 1, 2 and so on, in this order, into an empty table: most have
  * them. `vocab`: its opening brace, and an end that may be behind its own. Returns the position
@@ -63,14 +62,11 @@ bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added)
 int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *document,
                         struct ran_error *err);
 
-/* Reads what only the model BPE has, after its tokens. bytes: words are sequences of bytes; only
- * with t->steps, where it may be false. */
-int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, bool bytes, struct ran_error *err);
+/* Reads what only the model BPE has, after its tokens. */
+int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err);
 
-/* Reads the normalizer and the pre_tokenizer of a document into t->steps. *bytes: it has ByteLevel.
- */
-int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, bool *bytes,
-                      struct ran_error *err);
+/* Reads the normalizer and the pre_tokenizer of a document into t->steps; err is not NULL. */
+int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err);
 
 /* A member of our own: {"mask_token": "<mask>", ...}. A file that has it is of an encoder that was
  * imported: it is read exactly as the library reads it, and written with its post_processor. */

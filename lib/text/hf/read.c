@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "text/hf/hf.h"
 #include "record/json.h"
 #include "text/tokenizer.h"
@@ -74,7 +75,7 @@ static int find_rules(struct ran_tokenizer *t, const cJSON *document, struct ran
                                        &chars, err));
                 letters = chars ? HF_CHARS : HF_BYTES;
         }
-        RAN_TRY(ran_hf_find_rules(&t->rules, t->steps, letters, t->bytes, err));
+        RAN_TRY(ran_hf_find_rules(&t->rules, t->steps, letters, err));
         if (ran_hf_added_need_steps(&t->rules.normal, ran_cjson_member(document, "added_tokens")))
                 return RAN_EFORMAT;
         t->rules.normal.exact = t->exact;
@@ -91,7 +92,7 @@ static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran
 {
         struct ran_error why;
 
-        RAN_TRY(ran_hf_read_steps(t, document, &t->bytes, err));
+        RAN_TRY(ran_hf_read_steps(t, document, err));
         const int rc = find_rules(t, document, &why);
         if (rc == RAN_EFORMAT) {
                 ran_text_rules_release(&t->rules);
@@ -100,7 +101,6 @@ static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran
         }
         ran_steps_free(t->steps);
         t->steps = NULL;
-        t->bytes = false;
         return rc == RAN_OK ? rc : ran_fail(err, rc, "%s", why.text);
 }
 
@@ -120,7 +120,7 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document, struct 
         else
                 RAN_TRY(ran_hf_read_tokens(t, lists, added, err));
         if (t->type == TOKENIZER_BPE)
-                RAN_TRY(ran_hf_read_bpe(t, model, t->bytes, err));
+                RAN_TRY(ran_hf_read_bpe(t, model, err));
         RAN_TRY(set_notice(t, document, err));
         if (unk == NULL && names)
                 unk = ran_tokenizer_reserved[RAN_UNK];
@@ -235,6 +235,7 @@ static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *
 struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
                                               struct ran_error *err)
 {
+        err = ran_error_or_spare(err);
         struct ran_record scanned = {0};
         struct ran_tokenizer *t = NULL;
         struct ran_hf_lists lists;

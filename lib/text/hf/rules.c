@@ -128,9 +128,9 @@ static bool find_no_split(const struct ran_steps *s)
 }
 
 int ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
-                      enum ran_hf_letters letters, bool bytes, struct ran_error *err)
+                      enum ran_hf_letters letters, struct ran_error *err)
 {
-        if (s->nested || bytes != (letters == HF_BYTES))
+        if (s->nested || s->bytes != (letters == HF_BYTES))
                 return RAN_EFORMAT;
         RAN_TRY(find_normalizer(r, s, letters, err));
         return (letters == HF_WORDS   ? find_word_split(r, s)

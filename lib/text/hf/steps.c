@@ -39,20 +39,12 @@ const char *ran_hf_type(const cJSON *object)
         return object == NULL || cJSON_IsNull(object) ? "null" : "(without a type)";
 }
 
-static int refuse(const char *part, const cJSON *object, struct ran_error *err)
+/* Adds a step, to be filled: what it owns is released with the others. NULL: failed. */
+static struct ran_step *add(struct ran_steps *s, enum ran_step_kind kind, struct ran_error *err)
 {
-        return ran_fail(err, RAN_EFORMAT, "the %s '%s' is not supported", part,
-                        ran_hf_type(object));
-}
+        const struct ran_step step = {.kind = kind};
 
-static int check_list(const cJSON *list, const char *part, const char *name, int nested,
-                      struct ran_error *err)
-{
-        if (!cJSON_IsArray(list))
-                return ran_fail(err, RAN_EFORMAT, "the %s has no list '%s'", part, name);
-        if (nested >= MOST_NESTED)
-                return ran_fail(err, RAN_EFORMAT, "the %s is nested too deeply", part);
-        return RAN_OK;
+        return ran_steps_add(s, step, err) == RAN_OK ? &s->at[s->n - 1] : NULL;
 }
 
 /* A text member; RAN_EFORMAT without it. */
@@ -65,14 +57,15 @@ static int need_text(const cJSON *object, const char *name, const char **text,
                                         ran_hf_type(object), name);
 }
 
-static int set_text(struct ran_step *step, const char *text, struct ran_error *err)
+static int set_text(struct ran_step *step, const cJSON *object, const char *name,
+                    struct ran_error *err)
 {
+        const char *text;
+
+        RAN_TRY(need_text(object, name, &text, err));
         step->n = strlen(text);
-        step->text = ran_alloc(step->n + 1, 1, err);
-        if (step->text == NULL)
-                return RAN_ENOMEM;
-        memcpy(step->text, text, step->n);
-        return RAN_OK;
+        step->text = strdup(text);
+        return step->text != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
 }
 
 /* The member "pattern": {"String": ...} or {"Regex": ...}. */
@@ -131,77 +124,38 @@ static int read_strip(struct ran_steps *s, const cJSON *object, struct ran_error
         return add_plain(s, NORMAL_STRIP_RIGHT, right, err);
 }
 
-/* Fills a step that owns memory. */
-static int fill_step(struct ran_step *step, const cJSON *object, struct ran_error *err)
-{
-        const char *type = ran_hf_type(object), *text;
-
-        if (strcmp(type, "Replace") == 0) {
-                step->kind = STEP_REPLACE;
-                RAN_TRY(set_pattern(step, object, err));
-                RAN_TRY(need_text(object, "content", &text, err));
-                return set_text(step, text, err);
-        }
-        if (strcmp(type, "Prepend") == 0) {
-                step->kind = STEP_PREPEND;
-                RAN_TRY(need_text(object, "prepend", &text, err));
-                return set_text(step, text, err);
-        }
-        step->kind = STEP_CHARSMAP;
-        RAN_TRY(need_text(object, "precompiled_charsmap", &text, err));
-        step->map = ran_charsmap_new(text, strlen(text), err);
-        return step->map != NULL ? RAN_OK : err->code;
-}
-
-static int add_filled(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+static int read_replace(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
         const char *regex = ran_cjson_text(ran_cjson_member(object, "pattern"), "Regex");
-        struct ran_step step = {0};
-        struct ran_error why;
-        int rc = fill_step(&step, object, &why);
+        const char *content = ran_cjson_text(object, "content");
 
-        if (rc == RAN_OK && step.kind == STEP_REPLACE && step.n == 0 && regex != NULL &&
-            strcmp(regex, HF_CC_CF_PATTERN) == 0) {
-                ran_step_release(&step);
+        if (regex != NULL && strcmp(regex, HF_CC_CF_PATTERN) == 0 && content != NULL &&
+            *content == '\0')
                 return add_plain(s, NORMAL_CLEAN_CC_CF, true, err);
-        }
-        if (rc != RAN_OK) {
-                ran_step_release(&step);
-                return ran_fail(err, rc, "%s", why.text);
-        }
-        return ran_steps_add(s, step, err);
+        struct ran_step *step = add(s, STEP_REPLACE, err);
+        if (step == NULL)
+                return err->code;
+        RAN_TRY(set_pattern(step, object, err));
+        return set_text(step, object, "content", err);
 }
 
-static int read_normalizer(struct ran_steps *s, const cJSON *object, int nested,
-                           struct ran_error *err)
+static int read_prepend(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
-        const char *type = ran_hf_type(object);
-        const cJSON *list = ran_cjson_member(object, "normalizers"), *item;
+        struct ran_step *step = add(s, STEP_PREPEND, err);
 
-        if (ran_cjson_is_null(object))
-                return RAN_OK;
-        if (strcmp(type, "Sequence") == 0) {
-                RAN_TRY(check_list(list, "normalizer Sequence", "normalizers", nested, err));
-                s->nested |= nested > 0;
-                cJSON_ArrayForEach(item, list)
-                {
-                        RAN_TRY(read_normalizer(s, item, nested + 1, err));
-                }
-                return RAN_OK;
-        }
-        if (strcmp(type, "BertNormalizer") == 0)
-                return read_bert(s, object, err);
-        if (strcmp(type, "Strip") == 0)
-                return read_strip(s, object, err);
-        if (strcmp(type, "Replace") == 0 || strcmp(type, "Prepend") == 0 ||
-            strcmp(type, "Precompiled") == 0)
-                return add_filled(s, object, err);
-        for (const struct ran_hf_plain_step *plain = ran_hf_plain_steps; plain->type != NULL;
-             plain++) {
-                if (strcmp(type, plain->type) == 0)
-                        return add_plain(s, plain->step, true, err);
-        }
-        return refuse("normalizer", object, err);
+        return step != NULL ? set_text(step, object, "prepend", err) : (int)err->code;
+}
+
+static int read_charsmap(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        struct ran_step *step = add(s, STEP_CHARSMAP, err);
+        const char *text;
+
+        if (step == NULL)
+                return err->code;
+        RAN_TRY(need_text(object, "precompiled_charsmap", &text, err));
+        step->map = ran_charsmap_new(text, strlen(text), err);
+        return step->map != NULL ? RAN_OK : (int)err->code;
 }
 
 /* ---- pre-tokenizers ------------------------------------------------------------------------- */
@@ -247,20 +201,20 @@ static int read_char(const cJSON *object, const char *name, int32_t *c, struct r
 static int read_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
         const char *regex = ran_cjson_text(ran_cjson_member(object, "pattern"), "Regex");
-        struct ran_step step = {.kind = STEP_PATTERN};
-        struct ran_error why;
+        struct ran_step *step = add(s, STEP_PATTERN, err);
 
-        RAN_TRY(read_behavior(object, &step.behavior, err));
-        RAN_TRY(ran_cjson_bool(object, "invert", false, &step.invert, err));
+        if (step == NULL)
+                return err->code;
+        RAN_TRY(read_behavior(object, &step->behavior, err));
+        RAN_TRY(ran_cjson_bool(object, "invert", false, &step->invert, err));
         for (const struct ran_hf_pattern *known = ran_hf_patterns; known->regex != NULL; known++) {
                 if (regex != NULL && strcmp(known->regex, regex) == 0) {
-                        step.kind = known->split == SPLIT_GPT4 ? STEP_GPT4 : STEP_GPT2;
-                        step.digits = known->digits;
-                        return ran_steps_add(s, step, err);
+                        step->kind = known->split == SPLIT_GPT4 ? STEP_GPT4 : STEP_GPT2;
+                        step->digits = known->digits;
+                        return RAN_OK;
                 }
         }
-        int rc = set_pattern(&step, object, &why);
-        return rc == RAN_OK ? ran_steps_add(s, step, err) : ran_fail(err, rc, "%s", why.text);
+        return set_pattern(step, object, err);
 }
 
 static int read_meta(struct ran_steps *s, const cJSON *object, struct ran_error *err)
@@ -293,6 +247,7 @@ static int read_byte_level(struct ran_steps *s, const cJSON *object, struct ran_
         const struct ran_step split = {.kind = STEP_GPT2, .behavior = SPLIT_ISOLATED};
         bool prefix, regex;
 
+        s->bytes = true;
         RAN_TRY(ran_cjson_bool(object, "add_prefix_space", true, &prefix, err));
         RAN_TRY(ran_cjson_bool(object, "use_regex", true, &regex, err));
         if (prefix)
@@ -330,67 +285,92 @@ static int read_punctuation(struct ran_steps *s, const cJSON *object, struct ran
         return add_split(s, STEP_PUNCTUATION, behavior, err);
 }
 
-static int read_one(struct ran_steps *s, const cJSON *object, bool *bytes, struct ran_error *err)
+static int read_bert_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
-        const char *type = ran_hf_type(object);
-
-        if (*bytes)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the pre_tokenizer '%s' is not supported behind ByteLevel", type);
-        if (strcmp(type, "BertPreTokenizer") == 0) {
-                RAN_TRY(add_split(s, STEP_SPACES, SPLIT_REMOVED, err));
-                return add_split(s, STEP_PUNCTUATION, SPLIT_ISOLATED, err);
-        }
-        if (strcmp(type, "WhitespaceSplit") == 0)
-                return add_split(s, STEP_SPACES, SPLIT_REMOVED, err);
-        if (strcmp(type, "Whitespace") == 0)
-                return add_split(s, STEP_RUNS, SPLIT_REMOVED, err);
-        if (strcmp(type, "Punctuation") == 0)
-                return read_punctuation(s, object, err);
-        if (strcmp(type, "Digits") == 0)
-                return read_digits(s, object, err);
-        if (strcmp(type, "Split") == 0)
-                return read_split(s, object, err);
-        if (strcmp(type, "CharDelimiterSplit") == 0)
-                return read_delimiter(s, object, err);
-        if (strcmp(type, "Metaspace") == 0)
-                return read_meta(s, object, err);
-        if (strcmp(type, "ByteLevel") != 0)
-                return refuse("pre_tokenizer", object, err);
-        *bytes = true;
-        return read_byte_level(s, object, err);
+        (void)object;
+        RAN_TRY(add_split(s, STEP_SPACES, SPLIT_REMOVED, err));
+        return add_split(s, STEP_PUNCTUATION, SPLIT_ISOLATED, err);
 }
 
-static int read_pre_tokenizer(struct ran_steps *s, const cJSON *object, bool *bytes, int nested,
-                              struct ran_error *err)
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* A type, and its reader; NULL: it is a split of this kind, which removes what it finds. */
+struct part {
+        const char *type;
+        int (*read)(struct ran_steps *s, const cJSON *object, struct ran_error *err);
+        enum ran_step_kind kind;
+};
+static const struct part normalizers[] = {
+        {"BertNormalizer", read_bert, 0},  {"Strip", read_strip, 0},
+        {"Replace", read_replace, 0},      {"Prepend", read_prepend, 0},
+        {"Precompiled", read_charsmap, 0}, {NULL, NULL, 0}};
+static const struct part pre_tokenizers[] = {{"BertPreTokenizer", read_bert_split, 0},
+                                             {"WhitespaceSplit", NULL, STEP_SPACES},
+                                             {"Whitespace", NULL, STEP_RUNS},
+                                             {"Punctuation", read_punctuation, 0},
+                                             {"Digits", read_digits, 0},
+                                             {"Split", read_split, 0},
+                                             {"CharDelimiterSplit", read_delimiter, 0},
+                                             {"Metaspace", read_meta, 0},
+                                             {"ByteLevel", read_byte_level, 0},
+                                             {NULL, NULL, 0}};
+
+/* The two kinds of parts of a document, and the list that a Sequence of them has. */
+static const struct kind {
+        const char *name, *list;
+        const struct part *parts;
+} normalizer = {"normalizer", "normalizers", normalizers},
+  pre_tokenizer = {"pre_tokenizer", "pretokenizers", pre_tokenizers};
+
+static int read_parts(struct ran_steps *s, const struct kind *kind, const cJSON *object, int nested,
+                      struct ran_error *err)
 {
-        const cJSON *list = ran_cjson_member(object, "pretokenizers"), *item;
+        const char *type = ran_hf_type(object);
+        const cJSON *list = ran_cjson_member(object, kind->list), *item;
+        const struct part *part = kind->parts;
 
         if (ran_cjson_is_null(object))
                 return RAN_OK;
-        if (strcmp(ran_hf_type(object), "Sequence") != 0)
-                return read_one(s, object, bytes, err);
-        RAN_TRY(check_list(list, "pre_tokenizer Sequence", "pretokenizers", nested, err));
-        s->nested |= nested > 0;
-        cJSON_ArrayForEach(item, list)
-        {
-                RAN_TRY(read_pre_tokenizer(s, item, bytes, nested + 1, err));
+        if (strcmp(type, "Sequence") == 0) {
+                if (!cJSON_IsArray(list))
+                        return ran_fail(err, RAN_EFORMAT, "the %s Sequence has no list '%s'",
+                                        kind->name, kind->list);
+                if (nested >= MOST_NESTED)
+                        return ran_fail(err, RAN_EFORMAT, "the %s Sequence is nested too deeply",
+                                        kind->name);
+                s->nested |= nested > 0;
+                cJSON_ArrayForEach(item, list)
+                {
+                        RAN_TRY(read_parts(s, kind, item, nested + 1, err));
+                }
+                return RAN_OK;
         }
-        return RAN_OK;
+        if (s->bytes)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the pre_tokenizer '%s' is not supported behind ByteLevel", type);
+        for (const struct ran_hf_plain_step *plain = ran_hf_plain_steps;
+             plain->type != NULL && kind == &normalizer; plain++)
+                if (strcmp(type, plain->type) == 0)
+                        return add_plain(s, plain->step, true, err);
+        while (part->type != NULL && strcmp(type, part->type) != 0)
+                part++;
+        if (part->type == NULL)
+                return ran_fail(err, RAN_EFORMAT, "the %s '%s' is not supported", kind->name, type);
+        return part->read != NULL ? part->read(s, object, err)
+                                  : add_split(s, part->kind, SPLIT_REMOVED, err);
 }
 
-int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, bool *bytes,
-                      struct ran_error *err)
+int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
         t->steps = ran_steps_new(err);
         if (t->steps == NULL)
                 return RAN_ENOMEM;
-        RAN_TRY(read_normalizer(t->steps, ran_cjson_member(document, "normalizer"), 0, err));
+        RAN_TRY(read_parts(t->steps, &normalizer, ran_cjson_member(document, "normalizer"), 0,
+                           err));
         t->steps->normal_n = t->steps->n;
-        *bytes = false;
-        RAN_TRY(read_pre_tokenizer(t->steps, ran_cjson_member(document, "pre_tokenizer"), bytes, 0,
-                                   err));
-        if (*bytes && t->type != TOKENIZER_BPE)
+        RAN_TRY(read_parts(t->steps, &pre_tokenizer, ran_cjson_member(document, "pre_tokenizer"), 0,
+                           err));
+        if (t->steps->bytes && t->type != TOKENIZER_BPE)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "the pre_tokenizer 'ByteLevel' is supported for the model BPE only");

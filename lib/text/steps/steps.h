@@ -146,6 +146,7 @@ struct ran_steps {
         struct ran_step *at;
         size_t n, normal_n, cap;
         bool nested; /* the file has a Sequence in a Sequence */
+        bool bytes;  /* words are sequences of bytes */
 };
 struct ran_steps *ran_steps_new(struct ran_error *err);
 void ran_steps_free(struct ran_steps *s);
