@@ -37,7 +37,7 @@ void classify_against_open(struct classify_against *a, const struct classifier *
                                                  .model = m,
                                                  .pool = c->pool,
                                                  .C = ran_model_classes(m),
-                                                 .D = ran_model_head_width(m)}};
+                                                 .D = ran_model_config(m)->dim}};
         a->thresholds = classify_thresholds(m, o);
         a->other.thresholds = a->thresholds;
         decision_open(&a->other.decision, m, &none, NULL, true);

@@ -376,7 +376,7 @@ int main(int argc, char **argv)
                 .pool = cmd_pool(),
                 .C = ran_model_config(model)->task == RAN_TASK_CLASSIFY ? ran_model_classes(model)
                                                                         : 0,
-                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_head_width(model),
+                .D = embedder != NULL ? ran_embedder_width(embedder) : ran_model_config(model)->dim,
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };

@@ -21,7 +21,6 @@ static const struct {
         {"token.", 0},
         {"ran.", 1},
         {"bert.", 1},
-        {"upper.", 1},
         {"transformer.", 1},
         {"contextualizer", 1},
         {"classify.out", 2},

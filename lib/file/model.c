@@ -46,7 +46,12 @@ static int read_config(struct ran_model *m, struct ran_error *err)
         if (text == NULL)
                 return ran_fail(err, RAN_EFORMAT, "the model file has no configuration");
         RAN_TRY(ran_fields_init(ran_config_fields, &m->config, err));
-        RAN_TRY(ran_fields_parse(ran_config_fields, &m->config, text, n, false, err));
+        if (ran_fields_parse(ran_config_fields, &m->config, text, n, false, err) != RAN_OK)
+                return ran_fail(err, err->code,
+                                err->code == RAN_EINVAL ? "%s (this is version " RAN_VERSION
+                                                          "; another one may know it)"
+                                                        : "%s",
+                                err->text);
         return ran_config_check(&m->config, err);
 }
 
@@ -394,17 +399,8 @@ int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err
                 return ran_fail(err, RAN_EINVAL,
                                 "only a classifier on a pretrained encoder reads documents in "
                                 "windows that can be joined in another way");
-        if (m->config.upper.kind > RAN_UPPER_CERTAIN)
-                return ran_fail(err, RAN_EINVAL,
-                                "the model has learned what stands above its windows: they cannot "
-                                "be joined in another way");
-        m->config.upper.kind = upper;
+        m->config.upper = upper;
         return RAN_OK;
-}
-
-size_t ran_model_head_width(const struct ran_model *m)
-{
-        return ran_head_width(&m->config);
 }
 
 const char *ran_model_label(const struct ran_model *m, size_t c)

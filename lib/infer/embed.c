@@ -311,8 +311,7 @@ int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const stru
 /* Tensors between the encoder and the last linear layer. */
 static bool is_between(const char *name)
 {
-        return strncmp(name, "upper.", 6) == 0 ||
-               (strncmp(name, "classify.", 9) == 0 && strncmp(name + 9, "out", 3) != 0);
+        return strncmp(name, "classify.", 9) == 0 && strncmp(name + 9, "out", 3) != 0;
 }
 
 int ran_embedding_digest(const struct ran_model *m, char hex[65], struct ran_error *err)

@@ -529,7 +529,7 @@ static int config_of(struct ran_config *c, const struct ran_model *m, struct ran
         }
         c->task = RAN_TASK_CLASSIFY;
         c->frozen = true;
-        c->upper.kind = RAN_UPPER_POOLING;
+        c->upper = RAN_UPPER_POOLING;
         c->linear = (struct ran_config_linear){.wide = 1, .ngrams = 1};
         c->classify.multilabel = false;
         c->tag = (struct ran_config_tag){0};

@@ -38,9 +38,9 @@ int ran_classify_each(const struct ran_model *m, struct ran_state *s, const stru
                                 "document");
         for (size_t i = 0, k; i < n; i += k) {
                 k = ran_score_abreast(s, d + i, n - i);
-                RAN_TRY(ran_score_each(
-                        s, d + i, k, logits + i * m->C,
-                        embedding != NULL ? embedding + i * ran_model_head_width(m) : NULL, err));
+                RAN_TRY(ran_score_each(s, d + i, k, logits + i * m->C,
+                                       embedding != NULL ? embedding + i * m->config.dim : NULL,
+                                       err));
         }
         return ran_score_check_result(logits, n * m->C, err);
 }

@@ -184,8 +184,7 @@ int ran_score_each(struct ran_state *s, const struct ran_document *d, size_t n, 
         s->workspace.given = NULL;
         memcpy(logits, s->workspace.head.logits, n * s->C * sizeof *logits);
         if (embedding != NULL)
-                memcpy(embedding, s->workspace.head.head,
-                       n * s->workspace.head_width * sizeof *embedding);
+                memcpy(embedding, s->workspace.head.head, n * s->workspace.D * sizeof *embedding);
         return RAN_OK;
 }
 

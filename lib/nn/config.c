@@ -14,10 +14,7 @@ static const char *const poolings[] = {"max", "mean", "cls", "last", NULL};
 static const char *const activations[] = {"none", "gelu", "gelu_tanh", "relu",
                                           "silu", "tanh", NULL};
 
-static const char *const uppers[] = {"pooling",        "mean",        "max",
-                                     "certain",        "attention",   "ran",
-                                     "contextualizer", "transformer", NULL};
-static const char *const upper_rows[] = {"tokens", "windows", NULL};
+static const char *const uppers[] = {"pooling", "mean", "max", "certain", NULL};
 
 #define AT(member) .offset = offsetof(struct ran_config, member)
 
@@ -231,17 +228,6 @@ const struct ran_field ran_config_fields[] = {
          RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
                    RAN_NEEDS_AS("init",
                                 "needs an encoder: give --init MODEL, such as --init english"))},
-        {.name = "wide_layer",
-         .type = RAN_FIELD_SIZE,
-         AT(linear.layer),
-         .low = 0,
-         .high = 1025,
-         .value = "N",
-         .initial = "0",
-         .later = true,
-         .help = "linear model: also the mean of the rows that enter layer N of a pretrained "
-                 "encoder, the first one that is tuned; 0: n-grams alone",
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"))},
         {.name = "rank",
          .type = RAN_FIELD_SIZE,
          AT(contextualizer.rank),
@@ -466,91 +452,27 @@ const struct ran_field ran_config_fields[] = {
          .help = "bert: document vectors have length 1"},
         {.name = "upper",
          .type = RAN_FIELD_CHOICE,
-         AT(upper.kind),
+         AT(upper),
          .choices = uppers,
          .value = "KIND",
          .initial = "pooling",
          .later = true,
          .help = "pretrained encoder: what makes a document's vector of its windows: its own "
                  "pooling; mean or max of the windows' vectors; certain: the window whose label is "
-                 "most certain; or what learns: attention over "
-                 "them, or an encoder that reads the rows of all windows; tag: ran or transformer "
-                 "read the rows in front of the tags",
-         RAN_RULES(RAN_NEEDS_AS("task=classify,tag", "is for ran-train classify and tag"),
+                 "most certain",
+         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
                    RAN_NEEDS_AS("init", "needs a pretrained encoder: give --init MODEL"))},
-        {.name = "upper_rows",
-         .type = RAN_FIELD_CHOICE,
-         AT(upper.rows),
-         .choices = upper_rows,
-         .value = "KIND",
-         .initial = "tokens",
-         .later = true,
-         .help = "what the encoder of --upper reads: the outputs of all tokens, or one vector of "
-                 "each window",
-         RAN_RULES(RAN_NEEDS_AS("upper=ran,contextualizer,transformer",
-                                "is for --upper ran, contextualizer or transformer"))},
-        {.name = "upper_dim",
-         .type = RAN_FIELD_SIZE,
-         AT(upper.dim),
-         .low = 1,
-         .high = 4096,
-         .value = "N",
-         .initial = "128",
-         .later = true,
-         .help = "width of --upper",
-         RAN_RULES(RAN_NEEDS("upper"))},
-        {.name = "upper_layers",
-         .type = RAN_FIELD_SIZE,
-         AT(upper.layers),
-         .low = 1,
-         .high = 1024,
-         .value = "N",
-         .initial = "1",
-         .later = true,
-         .help = "layers of the encoder of --upper",
-         RAN_RULES(RAN_NEEDS("upper"))},
-        {.name = "upper_heads",
-         .type = RAN_FIELD_SIZE,
-         AT(upper.heads),
-         .low = 1,
-         .high = 4096,
-         .value = "N",
-         .initial = "4",
-         .later = true,
-         .help = "its attention heads",
-         RAN_RULES(RAN_NEEDS("upper"))},
-        {.name = "upper_head_dim",
-         .type = RAN_FIELD_SIZE,
-         AT(upper.head_dim),
-         .low = 1,
-         .high = 65536,
-         .value = "N",
-         .initial = "32",
-         .later = true,
-         .help = "width of its heads",
-         RAN_RULES(RAN_NEEDS("upper"))},
-        {.name = "upper_window",
-         .type = RAN_FIELD_SIZE,
-         AT(upper.window),
-         .low = 1,
-         .high = 1 << 20,
-         .value = "N",
-         .initial = "256",
-         .later = true,
-         .help = "rows in a window of --upper ran",
-         RAN_RULES(RAN_NEEDS("upper"))},
         {0},
 };
 
 bool ran_config_is_of_task(const char *name)
 {
         static const char *const of_task[] = {
-                "task",         "mask",       "min_window", "pooling",
-                "cell_pooling", "multilabel", "crf",        "join_sentences",
-                "spelling",     "wide",       "ngrams",     "affixes",
-                "frozen",       "wide_layer", "shortlist",  "l2_normalize"};
+                "task",       "mask",    "min_window",     "pooling",   "cell_pooling",
+                "multilabel", "crf",     "join_sentences", "spelling",  "wide",
+                "ngrams",     "affixes", "frozen",         "shortlist", "l2_normalize"};
 
-        if (strncmp(name, "upper", 5) == 0 || strncmp(name, "dense", 5) == 0)
+        if (strcmp(name, "upper") == 0 || strncmp(name, "dense", 5) == 0)
                 return true;
         for (size_t i = 0; i < sizeof of_task / sizeof *of_task; i++)
                 if (strcmp(of_task[i], name) == 0)
@@ -592,7 +514,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                                 ran_task_names[c->task]);
         if (!ran_config_has_encoder(c))
                 RAN_TRY(check_alone(c, err));
-        if (c->upper.kind != RAN_UPPER_POOLING && !ran_encoder_has_windows(c))
+        if (c->upper != RAN_UPPER_POOLING && !ran_encoder_has_windows(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "upper stands above the windows of a pretrained encoder, not of "
                                 "the encoder '%s': it must be 'pooling'",

@@ -26,7 +26,7 @@ void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)
                         parts->part[i]->rows(w, p);
 }
 
-void ran_encode_drop(struct ran_workspace *w, float *x)
+static void drop(struct ran_workspace *w, float *x)
 {
         const struct ran_part_list *parts = &w->parts;
 
@@ -47,7 +47,7 @@ void ran_encode(struct ran_workspace *w, const struct ran_params *p)
 {
         ran_encode_embed(w, p);
         if (p->below == NULL)
-                ran_encode_drop(w, w->x[0]);
+                drop(w, w->x[0]);
         ran_encode_rows(w, p);
 }
 
@@ -59,5 +59,5 @@ void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
                 encoder->backward(w, p, dp);
         ran_phase = RAN_PHASE_EMBEDDING;
         if (p->below == NULL)
-                ran_encode_drop(w, w->dx);
+                drop(w, w->dx);
 }

@@ -14,8 +14,6 @@ size_t ran_encoder_states(const struct ran_config *c, size_t tokens);
  * but for dropout. */
 void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p);
 void ran_encode_rows(struct ran_workspace *w, const struct ran_params *p);
-/* Dropout, or its adjoint, of the rows x of the tokens. */
-void ran_encode_drop(struct ran_workspace *w, float *x);
 /* Encodes w->packed (after ran_workspace_fit): leaves the output (L, D) in w->x[N]. Ids must be
  * below V. */
 void ran_encode(struct ran_workspace *w, const struct ran_params *p);

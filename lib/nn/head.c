@@ -11,21 +11,12 @@
 static void drop_positions(struct ran_workspace *w, float *h)
 {
         const struct ran_packed *packed = w->packed;
-        const size_t H = w->head_width;
+        const size_t H = w->D;
 
         for (size_t b = 0; b < packed->B; b++)
                 ran_workspace_dropout(
                         w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + packed->doc_position[b] * H,
                         (packed->doc_position[b + 1] - packed->doc_position[b]) * H, 0);
-}
-
-/* What stands above the encoder, or NULL. */
-static const struct ran_part *above(const struct ran_workspace *w)
-{
-        for (size_t i = 0; i < w->parts.n; i++)
-                if (w->parts.part[i]->positions != NULL)
-                        return w->parts.part[i];
-        return NULL;
 }
 
 static void gather(struct ran_workspace *w, const struct ran_params *p)
@@ -56,20 +47,16 @@ static void gather_bwd(struct ran_workspace *w, const struct ran_params *p, stru
 
 void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_part *upper = above(w);
-
-        (upper != NULL ? upper->positions : gather)(w, p);
+        gather(w, p);
         drop_positions(w, w->head.head);
 }
 
 void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp)
 {
-        const struct ran_part *upper = above(w);
-
         drop_positions(w, w->head.dhead);
         memset(w->dlast, 0, w->packed->B * w->D * sizeof(float));
-        (upper != NULL ? upper->positions_bwd : gather_bwd)(w, p, dp);
+        gather_bwd(w, p, dp);
 }
 
 /* ---- by task -------------------------------------------------------------------------------- */

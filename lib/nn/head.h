@@ -4,7 +4,7 @@
 
 #include "nn/workspace.h"
 
-/* Gathers the output rows at word positions in w->head.head (positions, head_width); adjoint: from
+/* Gathers the output rows at word positions in w->head.head (positions, D); adjoint: from
  * w->head.dhead to w->dx and w->dlast (overwritten). */
 void ran_head_positions(struct ran_workspace *w, const struct ran_params *p);
 void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,

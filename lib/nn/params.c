@@ -28,12 +28,9 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
 
         for (size_t i = 0; i < parts.n; i++) {
                 const struct ran_part *part = parts.part[i];
-                struct ran_config inner;
 
                 if (part->encodes)
                         walk_encoder(k, p, c);
-                if (p->inner != NULL && part->within != NULL && part->within(c, &inner))
-                        walk_encoder(k, p->inner, &inner);
                 if (part->tensors != NULL)
                         part->tensors(k, p, c, C);
         }
@@ -50,20 +47,6 @@ static bool alloc_encoder(struct ran_params *p, const struct ran_config *c, stru
                 p->once = ran_alloc(1, encoder->once_size, err);
         return (encoder->layer_size == 0 || p->layers != NULL) &&
                (encoder->once_size == 0 || p->once != NULL);
-}
-
-/* And of the one within a part. */
-static bool alloc_inner(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
-{
-        const struct ran_part_list parts = ran_parts_of(c);
-        struct ran_config inner;
-
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->within != NULL && parts.part[i]->within(c, &inner)) {
-                        p->inner = ran_alloc(1, sizeof *p->inner, err);
-                        return p->inner != NULL && alloc_encoder(p->inner, &inner, err);
-                }
-        return true;
 }
 
 /* Of all other parts. */
@@ -84,8 +67,7 @@ static bool alloc_own(struct ran_params *p, const struct ran_config *c, struct r
 int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
 {
         *p = (struct ran_params){0};
-        if (alloc_own(p, c, err) &&
-            (ran_encoder_of(c) == NULL || (alloc_encoder(p, c, err) && alloc_inner(p, c, err))))
+        if (alloc_own(p, c, err) && (ran_encoder_of(c) == NULL || alloc_encoder(p, c, err)))
                 return RAN_OK;
         ran_params_release(p);
         return RAN_ENOMEM;
@@ -167,11 +149,6 @@ void ran_params_release(struct ran_params *p)
         free(p->block);
         free(p->layers);
         free(p->once);
-        if (p->inner != NULL) {
-                free(p->inner->layers);
-                free(p->inner->once);
-        }
-        free(p->inner);
         for (int i = 0; i < RAN_PARTS_MOST; i++)
                 free(p->own[i]);
         *p = (struct ran_params){0};

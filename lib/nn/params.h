@@ -25,7 +25,6 @@ struct ran_params {
         struct ran_head_params head;
         void *own[RAN_PARTS_MOST]; /* tensors and tables of each other part, its struct; NULL: it
                                       is not in the list, or has none (part.h) */
-        struct ran_params *inner;  /* of an encoder within a part: layers and once; or NULL */
         const float *embed;        /* (V, D), a mapped table */
         const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
         struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */

@@ -8,10 +8,8 @@
  *   rows        embedding: a row of each token
  *   encoders    ran, contextualizer, transformer, static, bert: from rows to outputs of tokens, or
  *               of documents. At most one is in the list
- *   upper       what makes vectors of documents of an encoder's outputs: attention, or another
- *               encoder that reads them
- *   features    vectors: a vector of each document from an encoder, or layers of it, that are not
- *               trained
+ *   upper       which window of a pretrained encoder makes the vector of a document
+ *   features    vectors: a vector of each document from an encoder that is not trained
  *   predictors  linear, words: logits of their own, beside those of the head
  *   heads       classify_head, tag_head, crf, lm_head: tensors of a task's output
  *
@@ -96,10 +94,6 @@ struct ran_part {
         /* Floats of the panels that all who score keep of its weights (math/kept-panels.h). */
         size_t (*kept)(const struct ran_config *c);
 
-        /* ---- an encoder within the part, which reads rows of its own: true fills `inner`, its
-         * configuration. Its tensors are p->inner, in front of those of `tensors`. */
-        bool (*within)(const struct ran_config *c, struct ran_config *inner);
-
         /* ---- rows: fills w->x[0], and drops some of x, rows or their adjoints, in training */
         void (*rows)(struct ran_workspace *w, const struct ran_params *p);
         void (*drop_rows)(struct ran_workspace *w, float *x);
@@ -125,7 +119,7 @@ struct ran_part {
         void (*forward)(struct ran_workspace *w, const struct ran_params *p);
         void (*backward)(struct ran_workspace *w, const struct ran_params *p,
                          struct ran_params *dp);
-        /* Writes a vector for each document, the classifier's input: (B, head_width) in
+        /* Writes a vector for each document, the classifier's input: (B, D) in
          * w->head.head. Adjoint: from w->head.dhead to w->dx and w->dlast, overwritten. The last
          * part in the list that has them: the encoder, or what stands above it. */
         void (*documents)(struct ran_workspace *w, const struct ran_params *p);
@@ -136,11 +130,6 @@ struct ran_part {
         void (*outputs)(struct ran_workspace *w, const struct ran_params *p);
         void (*outputs_bwd)(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp);
-        /* Of what stands above an encoder: the same, but it fills w->head.head (positions,
-         * head_width) itself; adjoint: from w->head.dhead to w->dx, overwritten. */
-        void (*positions)(struct ran_workspace *w, const struct ran_params *p);
-        void (*positions_bwd)(struct ran_workspace *w, const struct ran_params *p,
-                              struct ran_params *dp);
         /* A vector of document b made for documents to be compared by, with its width; its adjoint,
          * of all documents, from dv, which it changes, to w->dx and w->dlast. NULL, or a width of
          * 0: means of rows and outputs are (part/vectors/document-vector.h). */
@@ -157,11 +146,6 @@ struct ran_part {
         /* Whether the numbers of a document's vector are principal components, the large ones
          * first, and are best left in proportion (data/dense.h). */
         bool (*components)(const struct ran_config *c);
-        /* The mean of the rows of document b that enter layer c->linear.layer, after `forward`; the
-         * adjoint of that of the one document at hand, for `backward`, as long as it runs. NULL:
-         * none of its layers can be left as they are. */
-        void (*entering)(const struct ran_workspace *w, size_t b, float *v);
-        void (*entering_bwd)(struct ran_workspace *w, const float *dv);
         /* Of an encoder that reads windows by themselves: how many windows document b has, and the
          * number of the first of them; after `forward` the vectors of all (M, vector_width). Their
          * adjoints, to be filled, once those of rows, w->dx, are cleared; and from there to w->dx,
@@ -231,8 +215,6 @@ RAN_PARTS(RAN_PART_DECLARE)
 extern const struct ran_part *const ran_part_table[RAN_PARTS_MOST]; /* all there are, by number */
 struct ran_part_list ran_parts_of(const struct ran_config *c);
 
-/* The width of a document's vector in front of the head. */
-size_t ran_head_width(const struct ran_config *c);
 extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
 /* The encoder in the list, or NULL. */
 const struct ran_part *ran_encoder_of(const struct ran_config *c);

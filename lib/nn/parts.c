@@ -128,25 +128,11 @@ size_t ran_encoder_spelling(const struct ran_config *c)
 
 /* A configuration says by fields which parts it has. */
 
-/* The layers below the one that the linear model reads, frozen. */
-static void drop_layers(struct ran_config *c)
-{
-        c->layers = c->linear.layer - 1;
-        c->frozen = true;
-        c->bert.dense = 0;
-        c->bert.dense_norm = c->bert.l2_normalize = false;
-}
-
 void ran_config_drop_encoder(struct ran_config *c)
 {
-        c->upper.kind = RAN_UPPER_POOLING;
-        if (c->linear.layer > 0 && !c->frozen) {
-                drop_layers(c);
-                return;
-        }
+        c->upper = RAN_UPPER_POOLING;
         c->encoder = RAN_ENCODER_NONE;
         c->frozen = false;
-        c->linear.layer = 0;
 }
 
 void ran_config_take_static(struct ran_config *c, size_t dim)
@@ -157,7 +143,7 @@ void ran_config_take_static(struct ran_config *c, size_t dim)
 
 void ran_config_drop_predictors(struct ran_config *c)
 {
-        c->linear.wide = c->linear.layer = 0;
+        c->linear.wide = 0;
 }
 
 /* ---- what all of them say together ------------------------------------------------------------
@@ -178,30 +164,15 @@ const struct ran_part *ran_parts_abreast(const struct ran_config *c)
         const struct ran_part *encoder = ran_encoder_of(c);
         const bool alone = encoder != NULL && encoder->rows_stand_alone > 0;
 
-        return alone && !ran_config_has_upper(c) && ran_encoder_spelling(c) == 0 ? encoder : NULL;
-}
-
-bool ran_config_has_upper(const struct ran_config *c)
-{
-        return ran_part_table[RAN_PART_UPPER]->is_in(c);
-}
-
-size_t ran_head_width(const struct ran_config *c)
-{
-        struct ran_config inner;
-
-        for (int i = 0; i < RAN_PARTS_MOST; i++)
-                if (ran_part_table[i]->within != NULL && ran_part_table[i]->is_in(c) &&
-                    ran_part_table[i]->within(c, &inner))
-                        return inner.dim;
-        return c->dim;
+        return alone && c->upper != RAN_UPPER_CERTAIN && ran_encoder_spelling(c) == 0 ? encoder
+                                                                                      : NULL;
 }
 
 bool ran_parts_stream(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        return encoder != NULL && encoder->streams && c->upper.kind == RAN_UPPER_POOLING &&
+        return encoder != NULL && encoder->streams && c->upper == RAN_UPPER_POOLING &&
                ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
 }
 

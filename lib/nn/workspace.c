@@ -26,7 +26,7 @@ static void measure(struct ran_workspace *w, const struct ran_packed *packed, si
 static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ran_head *out)
 {
         const struct ran_dims *x = &w->size;
-        const double C = (double)x->C, H = (double)w->head_width;
+        const double C = (double)x->C, H = ran_config_has_encoder(w->c) ? (double)w->D : 0;
         const double outputs = (double)x->outputs, logit_rows = (double)x->logit_rows,
                      logit_width = (double)x->logit_width, tail_width = (double)x->tail_width;
 
@@ -38,7 +38,7 @@ static void lay_out_head(struct ran_workspace *w, struct ran_arena *k, struct ra
 
 /* Lays everything out in order. Without k->base all pointers become NULL and only the count is
  * valid. */
-void ran_workspace_lay_out(struct ran_workspace *w, struct ran_arena *k)
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         const struct ran_part_list *parts = &w->parts;
         const double floats = (double)w->size.L * (double)w->D;
@@ -54,8 +54,8 @@ void ran_workspace_lay_out(struct ran_workspace *w, struct ran_arena *k)
         lay_out_head(w, k, &w->head);
 }
 
-int ran_workspace_prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
-                          struct ran_error *err)
+static int prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
+                   struct ran_error *err)
 {
         const struct ran_part_list *parts = &w->parts;
 
@@ -73,8 +73,8 @@ int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, 
         struct ran_arena k = {0};
 
         ran_phase = RAN_PHASE_REST;
-        RAN_TRY(ran_workspace_prepare(w, packed, C, err));
-        ran_workspace_lay_out(w, &k);
+        RAN_TRY(prepare(w, packed, C, err));
+        lay_out(w, &k);
         if (k.count > (double)(SIZE_MAX / sizeof(float) / 2))
                 return ran_fail(err, RAN_ENOMEM,
                                 "%zu tokens at once need %.0f GB of memory: a smaller "
@@ -91,7 +91,7 @@ int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, 
                 w->arena_floats = floats;
         }
         k = (struct ran_arena){.base = w->arena};
-        ran_workspace_lay_out(w, &k);
+        lay_out(w, &k);
         return RAN_OK;
 }
 
@@ -100,8 +100,8 @@ int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed
 {
         struct ran_arena k = {0};
 
-        RAN_TRY(ran_workspace_prepare(w, packed, C, err));
-        ran_workspace_lay_out(w, &k);
+        RAN_TRY(prepare(w, packed, C, err));
+        lay_out(w, &k);
         *bytes = k.count * sizeof(float);
         return RAN_OK;
 }
@@ -136,7 +136,6 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
                                     .keep_floats = KEEP_FLOATS,
                                     .linear_weight = 1,
                                     .D = ran_config_has_encoder(c) ? c->dim : 0,
-                                    .head_width = ran_config_has_encoder(c) ? ran_head_width(c) : 0,
                                     .E = c->heads * c->head_dim,
                                     .h = c->heads,
                                     .d_k = c->head_dim};

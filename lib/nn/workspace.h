@@ -71,7 +71,6 @@ struct ran_workspace {
         float linear_weight; /* weight of the logits of predictors: 1; less on a path to the
                               * document (infer/explain.c); 0: not computed */
         size_t D, E, h, d_k; /* of the configuration; E = h d_k */
-        size_t head_width;   /* of what the head reads: D, unless an upper encoder says another */
         size_t slab_rows;    /* limit of a slab, unless it is one window; tests lower it */
         size_t keep_floats;  /* limit for keeping activations of several slabs; tests lower it */
         const float *given;  /* (B, F) features of documents; NULL: parts make them */
@@ -98,10 +97,6 @@ void ran_workspace_release(struct ran_workspace *w);
  * before. */
 int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                       struct ran_error *err);
-/* Its two halves, for a workspace within another: sizes; and the layout in the arena of that. */
-int ran_workspace_prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
-                          struct ran_error *err);
-void ran_workspace_lay_out(struct ran_workspace *w, struct ran_arena *k);
 /* Bytes that ran_workspace_fit would lay out for these documents; as a double, because it may be
  * more than memory can address. */
 int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,

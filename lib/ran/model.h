@@ -60,24 +60,13 @@ enum {
 };
 enum { RAN_REVIEW_NONE, RAN_REVIEW_ALL, RAN_REVIEW_WINDOW, RAN_REVIEW_DISPERSED };
 /* What makes the vector of a document of the windows of a pretrained encoder: its own pooling; mean
- * or maximum of the windows' vectors; that of the window whose label is most certain; or what is
- * learned (part/upper/upper.h): attention, or an encoder, in the order of RAN_ENCODERS. */
-enum {
-        RAN_UPPER_POOLING,
-        RAN_UPPER_MEAN,
-        RAN_UPPER_MAX,
-        RAN_UPPER_CERTAIN,
-        RAN_UPPER_ATTENTION,
-        RAN_UPPER_RAN,
-        RAN_UPPER_CONTEXTUALIZER,
-        RAN_UPPER_TRANSFORMER
-};
-enum { RAN_ROWS_TOKENS, RAN_ROWS_WINDOWS };
+ * or maximum of the windows' vectors; that of the window whose label is most certain. */
+enum { RAN_UPPER_POOLING, RAN_UPPER_MEAN, RAN_UPPER_MAX, RAN_UPPER_CERTAIN };
 enum { RAN_CONTEXT_CONSTANT, RAN_CONTEXT_LEARNED, RAN_CONTEXT_RANDOM };
 
 /* The configuration of a model: the `config` of the model file and the options of ran-train. V
  * and C come from the tensors' shapes. First what several parts read; then, in a struct for each,
- * what one part or task reads. In files and options all names are flat: `rank`, `upper_dim`. */
+ * what one part or task reads. In files and options all names are flat: `rank`, `ffn_dim`. */
 struct ran_config {
         int encoder, task;
         size_t dim, layers, heads, head_dim, window, min_window;
@@ -125,17 +114,11 @@ struct ran_config {
                 int dense_activation;
                 bool dense_norm, l2_normalize;
         } bert;
-        struct ran_config_upper {
-                int kind, rows; /* RAN_UPPER_..., and what it reads: RAN_ROWS_... */
-                size_t dim, layers, heads, head_dim, window;
-        } upper;
+        int upper;                 /* of a pretrained encoder: RAN_UPPER_... */
         struct ran_config_linear { /* classify, tag */
                 size_t wide;       /* rows of its table, 0: none */
                 size_t ngrams;     /* the longest */
                 bool affixes;      /* prefixes and suffixes of words, too */
-                size_t layer;      /* classify: means of the rows that enter this layer, counted
-                                      from 1, are features beside an encoder whose layers from
-                                      there on are trained; 0: none */
         } linear;
         struct ran_config_classify {
                 bool multilabel;
@@ -169,7 +152,6 @@ bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
 /* Whether a part makes vectors of documents of its outputs for the head alone. */
-bool ran_config_has_upper(const struct ran_config *config);
 /* Whether vectors of documents are features of a predictor: of a frozen encoder, or of its layers
  * below the tuned ones. */
 bool ran_config_has_features(const struct ran_config *config);
@@ -298,8 +280,6 @@ struct ran_document {
  * _MAX or _CERTAIN. Before any state is made. RAN_EINVAL for other models, and for those that have
  * learned what stands above the windows. */
 int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err);
-/* The width of the input of the last linear layer: D, or that of an upper encoder. */
-size_t ran_model_head_width(const struct ran_model *m);
 /* logits (C); embedding (head width), the input of the last linear layer, or NULL. The result
  * depends on the document alone, bit for bit. task classify. RAN_EINVAL for the embedding of a
  * model without an encoder, or with a frozen one, which has no such layer: see ran_embed. */

@@ -30,7 +30,7 @@ static bool is_in(const struct ran_config *c)
 static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
-        const size_t D = ran_head_width(c), l = 0;
+        const size_t D = c->dim, l = 0;
         const char *prefix = NULL;
         struct ran_head_params *p = &params->head;
 
@@ -46,15 +46,15 @@ const struct ran_part ran_part_classify_head = {
 static void drop_out(struct ran_workspace *w, float *h)
 {
         for (size_t b = 0; b < w->packed->B; b++)
-                ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout,
-                                      h + b * w->head_width, w->head_width, 0);
+                ran_workspace_dropout(w, b, 0, RAN_DROP_HEAD, w->noise.dropout, h + b * w->D, w->D,
+                                      0);
 }
 
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         const struct ran_part_list *parts = &w->parts;
         struct ran_head *h = &w->head;
-        size_t D = w->head_width, B = w->packed->B;
+        size_t D = w->D, B = w->packed->B;
 
         if (w->parts.trains) {
                 w->parts.documents->documents(w, p);
@@ -78,7 +78,7 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
 {
         const struct ran_part_list *parts = &w->parts;
         struct ran_head *h = &w->head;
-        size_t D = w->head_width, B = w->packed->B;
+        size_t D = w->D, B = w->packed->B;
 
         if (w->parts.trains) {
                 ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.w, dp->head.b, h->dlogits,
@@ -230,7 +230,7 @@ static void merge(const struct ran_config *c, struct ran_params *p, size_t C,
         (void)linear_crf;
         if (!ran_config_trains_encoder(c))
                 return;
-        ran_ensemble_scale(p->head.w, C * ran_head_width(c), ensemble->encoder);
+        ran_ensemble_scale(p->head.w, C * c->dim, ensemble->encoder);
         ran_ensemble_scale(p->head.b, C, ensemble->encoder);
 }
 

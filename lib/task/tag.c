@@ -19,12 +19,9 @@ static int check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "a tagger has prefixes and suffixes of words as spelling: affixes "
                                 "must be off");
-        if (c->upper.kind != RAN_UPPER_POOLING &&
-            ((c->upper.kind != RAN_UPPER_RAN && c->upper.kind != RAN_UPPER_TRANSFORMER) ||
-             c->upper.rows != RAN_ROWS_TOKENS))
+        if (c->upper != RAN_UPPER_POOLING)
                 return ran_fail(err, RAN_EINVAL,
-                                "a tagger needs outputs of tokens: upper must be 'ran' or "
-                                "'transformer', and upper_rows 'tokens'");
+                                "a tagger needs outputs of tokens: upper must be 'pooling'");
         return RAN_OK;
 }
 
@@ -42,7 +39,7 @@ static bool is_in(const struct ran_config *c)
 static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
-        const size_t D = ran_head_width(c), l = 0;
+        const size_t D = c->dim, l = 0;
         const char *prefix = NULL;
         struct ran_head_params *p = &params->head;
 
@@ -58,7 +55,7 @@ const struct ran_part ran_part_tag_head = {
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         struct ran_head *h = &w->head;
-        const size_t D = w->head_width;
+        const size_t D = w->D;
 
         if (w->parts.encoder == NULL) { /* predictors add them all */
                 memset(h->logits, 0, w->packed->positions * C * sizeof *h->logits);
@@ -73,7 +70,7 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
                      size_t C)
 {
         struct ran_head *h = &w->head;
-        const size_t D = w->head_width;
+        const size_t D = w->D;
 
         ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.w, dp->head.b, h->dlogits, C,
                             h->head, D, p->head.w, w->packed->positions, D, C);
@@ -218,7 +215,7 @@ static void merge(const struct ran_config *c, struct ran_params *p, size_t C,
                   const struct ran_ensemble *ensemble, const float *linear_crf)
 {
         if (ran_config_has_encoder(c)) {
-                ran_ensemble_scale(p->head.w, C * ran_head_width(c), ensemble->encoder);
+                ran_ensemble_scale(p->head.w, C * c->dim, ensemble->encoder);
                 ran_ensemble_scale(p->head.b, C, ensemble->encoder);
         }
         if (linear_crf == NULL)

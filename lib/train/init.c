@@ -41,8 +41,7 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         /* Without an encoder the head is the linear model, whichever encoder it was beside. */
         if (job->init == NULL || of->task != c->task ||
             (of->encoder != c->encoder && ran_config_has_encoder(c)) ||
-            ran_config_has_features(of) != ran_config_has_features(c) ||
-            of->linear.layer != c->linear.layer || of->upper.kind != c->upper.kind)
+            ran_config_has_features(of) != ran_config_has_features(c) || of->upper != c->upper)
                 return false;
         if (ran_task_is_tied(c))
                 return true; /* their classes are the vocabulary */

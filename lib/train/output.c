@@ -114,16 +114,9 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
         return rc;
 }
 
-/* Whether cross-validation found that rows of a layer do not help the linear model. */
-static bool drops_features(const struct ran_trainer *t)
-{
-        return ran_config_trains_encoder(t->c) && ran_config_has_features(t->c) &&
-               t->at.linear.fitted != 0 && t->at.linear.dense == 0;
-}
-
 static bool drops(const struct ran_trainer *t)
 {
-        return ran_trainer_drops_encoder(t) || ran_trainer_drops_linear(t) || drops_features(t);
+        return ran_trainer_drops_encoder(t) || ran_trainer_drops_linear(t);
 }
 
 /* What is left of the run's model without the part that it drops. */
@@ -131,8 +124,6 @@ static struct ran_config left_of(const struct ran_trainer *t)
 {
         struct ran_config c = *t->c;
 
-        if (drops_features(t))
-                c.linear.layer = 0;
         if (ran_trainer_drops_encoder(t))
                 ran_config_drop_encoder(&c);
         else if (ran_trainer_drops_linear(t))

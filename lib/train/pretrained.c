@@ -17,13 +17,6 @@ bool ran_pretrained_is_of_head(const char *tensor)
         return false;
 }
 
-/* Whether it belongs to what stands above a pretrained encoder. */
-static bool is_of_upper(const struct ran_trainer *t, const char *tensor)
-{
-        return ran_config_has_upper(t->c) && strncmp(tensor, "bert.", 5) != 0 &&
-               strcmp(tensor, "embed.weight") != 0;
-}
-
 /* Tensors outside the layers that are below all of them. */
 static bool is_of_rows(const char *tensor)
 {
@@ -46,8 +39,6 @@ static size_t layers_above(const struct ran_trainer *t, const char *tensor)
 
         if (strcmp(tensor, "embed.weight") == 0 || strcmp(tensor, "spelling.weight") == 0)
                 return t->c->layers;
-        if (is_of_upper(t, tensor))
-                return 0;
         for (; dot != NULL && dot[1 + digits] >= '0' && dot[1 + digits] <= '9'; digits++)
                 layer = 10 * layer + (size_t)(dot[1 + digits] - '0');
         return digits > 0 && layer < t->c->layers ? t->c->layers - 1 - layer : 0;
@@ -57,7 +48,7 @@ bool ran_pretrained_stays(const struct ran_trainer *t, const char *tensor)
 {
         const size_t below = ran_train_below(t->s, t->c);
 
-        if (below == 0 || ran_pretrained_is_of_head(tensor) || is_of_upper(t, tensor))
+        if (below == 0 || ran_pretrained_is_of_head(tensor))
                 return false;
         return below == t->c->layers || is_of_rows(tensor) ||
                layers_above(t, tensor) >= t->s->tune_layers;

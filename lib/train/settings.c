@@ -312,24 +312,6 @@ static int check_tuned(const struct ran_train_settings *s, const struct ran_conf
         return RAN_OK;
 }
 
-/* The linear model has rows that training does not change. */
-static int check_wide_layer(const struct ran_train_settings *s, const struct ran_config *c,
-                            struct ran_error *err)
-{
-        const size_t below = ran_train_below(s, c);
-
-        if (c->linear.layer == 0 || !ran_config_trains_encoder(c) || c->linear.layer == below + 1)
-                return RAN_OK;
-        if (below == 0)
-                return ran_fail(err, RAN_EINVAL,
-                                "the linear model has rows of layers that are not tuned "
-                                "(wide_layer), and here all are: lower tune_layers");
-        return ran_fail(err, RAN_EINVAL,
-                        "the linear model can have the rows that enter layer %zu (wide_layer), the "
-                        "first one that is tuned, not those of layer %zu",
-                        below + 1, c->linear.layer);
-}
-
 int ran_train_settings_check(const struct ran_train_settings *s, const struct ran_config *config,
                              struct ran_error *err)
 {
@@ -337,7 +319,6 @@ int ran_train_settings_check(const struct ran_train_settings *s, const struct ra
 
         RAN_TRY(ran_fields_check(ran_train_fields, s, err));
         RAN_TRY(check_tuned(s, config, err));
-        RAN_TRY(check_wide_layer(s, config, err));
         if (s->bptt > 0 && !task->chunks)
                 return ran_fail(err, RAN_EINVAL,
                                 "truncated back-propagation is for language models (lm): bptt must "

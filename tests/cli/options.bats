@@ -46,7 +46,7 @@ setup() {
     run -3 ran-train $verb -o m --beta2 0.99 none
     run -2 ran-train $verb -o m --beta 0.99 none
   done
-  [ "$(ran-train classify --print-options | cut -f 1 | grep -vc -- --no-)" -le 92 ]
+  [ "$(ran-train classify --print-options | cut -f 1 | grep -vc -- --no-)" -le 80 ]
   ran-train classify --help | grep -q -- '--encoder'
   run -1 grep -q -- --beta2 <(ran-train classify --help)
 }

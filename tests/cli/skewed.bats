@@ -79,7 +79,7 @@ train() {
   documents 400 >few.jsonl
   label=$(jq -r .label few.jsonl | sort | uniq -c | sort -n | tail -1 | awk '{print $2}')
   encoder=$BATS_TEST_DIRNAME/../encoders/sentence-mean
-  for options in --frozen '--tune-layers 1 --wide-layer 2 --epochs 1'; do
+  for options in --frozen '--tune-layers 1 --epochs 1'; do
     ran-train classify -q --base none --init "$encoder" $options --threshold-for "$label=recall:0.5" -o kept.ran few.jsonl
     ran-train info --format json kept.ran | jq -e '.training.decisions | length == 1'
   done

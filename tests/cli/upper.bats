@@ -18,7 +18,7 @@ documents() {
 
 # train OPTION...: without a linear model.
 train() {
-  RAN_ISA=portable ran-train classify -q --init "$encoder" --wide 0 --upper-dim 12 --upper-head-dim 4 --epochs 2 "$@" train.jsonl
+  RAN_ISA=portable ran-train classify -q --init "$encoder" --wide 0 --epochs 2 "$@" train.jsonl
 }
 
 setup_file() {
@@ -27,11 +27,9 @@ setup_file() {
   export encoder=$root/tests/encoders/sentence-mean
   cd "$BATS_FILE_TMPDIR"
   documents 40 >train.jsonl
-  for kind in attention ran contextualizer transformer; do
-    train --frozen --upper $kind -o $kind.ran
-  done
-  train --frozen --upper ran --upper-rows windows -o windows.ran
-  train --upper ran -o tuned.ran
+  train --frozen --upper certain -o certain.ran
+  train --upper certain -o tuned.ran
+  train --upper max -o max.ran
 }
 
 setup() {
@@ -53,48 +51,30 @@ bytes_of() {
   head -c $((8 + length + ${at% *})) "$1" | tail -c "${at#* }" | od -An -v -t x1
 }
 
-@test "upper: the model has the part, and says so; a frozen encoder stays, byte for byte" {
+@test "upper: the model says what is above its windows; a frozen encoder stays, byte for byte" {
   ran-train import -q -o encoder.ran "$encoder"
-  for model in attention ran contextualizer transformer windows; do
-    for tensor in embed.weight bert.0.attn.q.weight bert.1.ffn.down.bias bert.embed_norm.weight; do
-      bytes_of encoder.ran $tensor >expected
-      [ -s expected ]
-      bytes_of $model.ran $tensor | cmp - expected
-    done
+  for tensor in embed.weight bert.0.attn.q.weight bert.1.ffn.down.bias bert.embed_norm.weight; do
+    bytes_of encoder.ran $tensor >expected
+    [ -s expected ]
+    bytes_of certain.ran $tensor | cmp - expected
   done
   bytes_of encoder.ran bert.0.attn.q.weight >expected
   bytes_of tuned.ran bert.0.attn.q.weight >tuned
   run -1 cmp expected tuned
-  header attention.ran | jq -e '.["upper.attention.weight"].shape == [12, 16] and (.["upper.attention.query"].shape == [12]) and
-    .["classify.out.weight"].shape == [2, 16]'
-  header ran.ran | jq -e '.["upper.in.weight"].shape == [12, 16] and has("ran.0.attn.q.weight") and .["classify.out.weight"].shape == [2, 12]'
-  header ran.ran | jq -e '.__metadata__.config | fromjson | .encoder == "bert" and .upper == "ran" and .upper_dim == 12'
-  run -0 ran-train info ran.ran
-  [[ $(tr -s '\n ' ' ' <<<"$output") == *'encoder only; encoder: bert, 2 layers, width 16; above its tokens: ran, 1 layer, width 12'* ]]
-  run -0 ran-train info windows.ran
-  [[ $(tr -s '\n ' ' ' <<<"$output") == *'above its windows: ran, 1 layer, width 12'* ]]
-  run -0 ran-train info attention.ran
-  [[ $(tr -s '\n ' ' ' <<<"$output") == *'above its windows: attention, width 12'* ]]
+  header certain.ran | jq -e '.["classify.out.weight"].shape == [2, 16] and (.__metadata__.config | fromjson | .upper == "certain")'
+  run -0 ran-train info certain.ran
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *'encoder only; encoder: bert, 2 layers, width 16; above its windows: the most certain'* ]]
+  run -0 ran-train info max.ran
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *'above its windows: maximum'* ]]
 }
 
 @test "upper: threads and --replay give the same bytes" {
-  for model in ran attention; do
-    train --frozen --upper $model -j 3 -o again.ran
-    cmp $model.ran again.ran
-    RAN_ISA=portable run -0 ran-train classify --replay $model.ran --init "$encoder" train.jsonl
-    [[ $output == *'is reproduced, byte for byte'* ]]
-  done
-  train --upper ran -j 3 -o again.ran
+  train --frozen --upper certain -j 3 -o again.ran
+  cmp certain.ran again.ran
+  RAN_ISA=portable run -0 ran-train classify --replay certain.ran --init "$encoder" train.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  train --upper certain -j 3 -o again.ran
   cmp tuned.ran again.ran
-}
-
-@test "upper: resumed after a kill, the model is the same" {
-  long=(env RAN_ISA=portable ran-train classify -q --init "$encoder" --frozen --wide 0 --upper ran --upper-dim 12
-    --upper-head-dim 4 --epochs 40 --patience 40 --batch 1 train.jsonl)
-  "${long[@]}" -o whole.ran
-  ended_by KILL '"checkpoint"' l "${long[@]}" --checkpoint-minutes 0 --log l -o cut.ran
-  [ -e cut.ran ] || "${long[@]}" --resume -o cut.ran
-  cmp whole.ran cut.ran
 }
 
 @test "upper: a document's answer depends on it alone" {
@@ -107,23 +87,13 @@ bytes_of() {
   done
 }
 
-@test "upper: attribution and evidence go through both; the vector is what the head reads" {
-  for model in ran attention tuned; do
+@test "upper: attribution and evidence are of the window; the vector is what the head reads" {
+  for model in certain tuned; do
     head -n 2 train.jsonl | ran-attnmask -m $model.ran --map label --top 3 |
       jq -es 'map(.attention.top | length) == [3, 3] and all(.[].attention.top[]; .value != 0)'
     head -n 2 train.jsonl | ran-classify -q -m $model.ran --evidence 2 | jq -es 'all(.[]; .prediction | has("evidence"))'
   done
-  ran-classify -q -m ran.ran --embed train.jsonl | jq -es 'all(.[]; .prediction.embedding | length == 12)'
-  ran-classify -q -m attention.ran --embed train.jsonl | jq -es 'all(.[]; .prediction.embedding | length == 16)'
-}
-
-@test "upper: a trained model is a beginning; its part goes on from there" {
-  ran-train classify -q --init ran.ran --frozen --wide 0 --epochs 1 --learning-rate 0 --no-refit --dev-share 0.2 -o same.ran train.jsonl
-  for tensor in upper.in.weight ran.0.attn.q.weight bert.0.attn.q.weight; do
-    bytes_of ran.ran $tensor >expected
-    [ -s expected ]
-    bytes_of same.ran $tensor | cmp - expected
-  done
+  ran-classify -q -m certain.ran --embed train.jsonl | jq -es 'all(.[]; .prediction.embedding | length == 16)'
 }
 
 @test "upper: mean and max of windows are vectors for the linear model, too" {
@@ -134,37 +104,12 @@ bytes_of() {
   run -1 cmp mean.ran max.ran
 }
 
-@test "upper: --dry-run counts the part, and the rows that are kept" {
-  parameters() {
-    ran-train classify --dry-run --init "$encoder" --wide 0 "$@" train.jsonl 2>/dev/null |
-      sed -n 's/^parameters .*features, \([0-9]*\) in the rest/\1/p'
-  }
-  # B x + b, and a head of another width; q and A, and a head of the same
-  [ "$(parameters --upper attention)" -eq $(($(parameters) + 128 * 16 + 128 + 128)) ]
-  [ "$(parameters --upper ran --upper-dim 8 --frozen)" -gt "$(parameters)" ]
-}
-
 @test "upper: what it does not go with is said" {
-  run -2 --separate-stderr ran-train classify --upper ran -o m.ran train.jsonl
+  run -2 --separate-stderr ran-train classify --upper certain -o m.ran train.jsonl
   [[ $stderr == *'needs a pretrained encoder: give --init MODEL'* ]]
-  run -2 --separate-stderr ran-train classify --init english --upper ran -o m.ran train.jsonl
+  run -2 --separate-stderr ran-train classify --init english --upper certain -o m.ran train.jsonl
   [[ $stderr == *"upper stands above the windows of a pretrained encoder, not of the encoder 'ran'"* ]]
-  run -2 --separate-stderr train --upper attention --upper-rows windows -o m.ran
-  [[ $stderr == *'--upper-rows is for --upper ran, contextualizer or transformer'* ]]
-  run -2 --separate-stderr train --upper ran --upper-head-dim 3 -o m.ran
-  [[ $stderr == *'head_dim must be even, not 3'* ]]
   [ ! -e m.ran ]
-}
-
-@test "upper: rows of a frozen encoder come from a file, to the same bytes" {
-  train -q --frozen --upper ran -o without.ran
-  train -q --frozen --upper ran --vector-cache v -o first.ran
-  size=$(wc -c <v)
-  [ "$size" -gt 1000 ]
-  train -q --frozen --upper ran --vector-cache v -o second.ran
-  cmp without.ran first.ran
-  cmp without.ran second.ran
-  [ "$(wc -c <v)" -eq "$size" ]
 }
 
 @test "upper: the windows of a pretrained classifier are joined in another way on request" {
@@ -185,14 +130,12 @@ bytes_of() {
   ran-train classify -q --encoder none -o linear.ran train.jsonl
   run -2 --separate-stderr ran-classify -m linear.ran --join-windows certain long.jsonl
   [[ $stderr == *'--join-windows: linear.ran: only a classifier on a pretrained encoder reads documents in windows'* ]]
-  run -2 --separate-stderr ran-classify -m ran.ran --join-windows certain long.jsonl
-  [[ $stderr == *'the model has learned what stands above its windows'* ]]
 }
 
 @test "upper: sets of what stands above hold the label, and count the calibrating documents exactly" {
   # each of another length, or equal ones would enter and leave a set together
   documents 40 | awk '{ for (i = 0; i < NR; i++) sub(/"}$/, i % 3 ? " hills\"}" : " sea\"}"); print }' >dev.jsonl
-  for kind in ran attention; do
+  for kind in certain; do
     train --frozen --upper $kind --learning-rate 0.01 --dev dev.jsonl -o m.ran
     run -0 ran-train info --format json m.ran
     jq -e '.calibrated_on == 40' <<<"$output"

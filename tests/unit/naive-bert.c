@@ -329,8 +329,8 @@ void naive_bert(const struct naive *n, double *v, double *tokens, double *each, 
         double *one = doubles(width);
         struct rows w = {.n = n};
 
-        const bool own = c->upper.kind != RAN_UPPER_POOLING;
-        const bool top = own ? c->upper.kind == RAN_UPPER_MAX : c->pooling == RAN_POOL_MAX;
+        const bool own = c->upper != RAN_UPPER_POOLING;
+        const bool top = own ? c->upper == RAN_UPPER_MAX : c->pooling == RAN_POOL_MAX;
 
         for (size_t d = 0; d < width; d++)
                 v[d] = top ? -INFINITY : 0;

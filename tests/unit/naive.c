@@ -279,28 +279,7 @@ static void read_document(const struct naive *n, double *v, const uint32_t *ids,
                 naive_read_cells(n, v, ids, L);
 }
 
-/* ---- above the windows of an encoder: see part/upper/upper.h -------------------------------- */
-
-static void attend_windows(const struct naive *n, double *h, const double *x, size_t R)
-{
-        const size_t D = n->c->dim, A = n->c->upper.dim;
-        const struct pair key = naive_pair(n, "upper.attention");
-        const double *query = naive_pair(n, "upper.attention.query").w;
-        double *k = doubles(R * A), *score = doubles(R);
-
-        naive_linear(n, k, x, key, R, false);
-        for (size_t r = 0; r < R; r++)
-                for (size_t a = 0; a < A; a++)
-                        score[r] += query[a] * tanh(k[r * A + a]);
-        naive_softmax(score, R);
-        for (size_t d = 0; d < D; d++)
-                h[d] = 0;
-        for (size_t r = 0; r < R; r++)
-                for (size_t d = 0; d < D; d++)
-                        h[d] += score[r] * x[r * D + d];
-        free(k);
-        free(score);
-}
+/* ---- above the windows of an encoder: see part/upper/upper.c -------------------------------- */
 
 /* The row of the window that is surest of its label. */
 static void choose_window(const struct naive *n, double *h, const double *x, size_t R)
@@ -323,57 +302,16 @@ static void choose_window(const struct naive *n, double *h, const double *x, siz
         free(logits);
 }
 
-/* Another encoder reads the R rows. */
-static void read_rows(const struct naive *n, double *h, const double *x, size_t R)
-{
-        struct naive inner = *n;
-        struct ran_config c;
-        double *z = doubles(R * n->c->upper.dim);
-
-        if (ran_fields_init(ran_config_fields, &c, NULL) != RAN_OK)
-                abort();
-        c.encoder = n->c->upper.kind == RAN_UPPER_RAN              ? RAN_ENCODER_RAN
-                    : n->c->upper.kind == RAN_UPPER_CONTEXTUALIZER ? RAN_ENCODER_CONTEXTUALIZER
-                                                                   : RAN_ENCODER_TRANSFORMER;
-        c.dim = n->c->upper.dim;
-        c.layers = n->c->upper.layers;
-        c.heads = n->c->upper.heads;
-        c.head_dim = n->c->upper.head_dim;
-        c.window = n->c->upper.window;
-        c.ffn_dim = 4 * c.dim;
-        c.contextualizer.rank = 2 * c.dim;
-        naive_linear(n, z, x, naive_pair(n, "upper.in"), R, false);
-        inner.c = &c;
-        inner.given = z;
-        inner.noise.seed = ~n->noise.seed;
-        inner.layer = calloc(c.layers, sizeof(*inner.layer));
-        inner.head = calloc(1, sizeof(*inner.head));
-        if (inner.layer == NULL || inner.head == NULL)
-                abort();
-        for (size_t l = 0; l < c.layers; l++)
-                inner.layer[l] = layer_of(&inner, l);
-        *inner.head = head_of(&inner);
-        read_document(&inner, h, NULL, R);
-        free(inner.layer);
-        free(inner.head);
-        free(z);
-}
-
 static void read_windows(const struct naive *n, double *v, const uint32_t *ids, size_t L)
 {
         const size_t D = n->c->dim, m = naive_windows(n, L);
-        const bool windows = n->c->upper.rows == RAN_ROWS_WINDOWS;
         double *x = doubles(L * D), *own = doubles(D), *tokens = doubles(L * D),
                *each = doubles(m * D);
 
         naive_read_tokens(n, x, ids, L);
         naive_bert(n, own, tokens, each, x, L);
-        if (n->c->upper.kind == RAN_UPPER_ATTENTION)
-                attend_windows(n, v, each, m);
-        else if (n->c->upper.kind == RAN_UPPER_CERTAIN)
+        if (n->c->upper == RAN_UPPER_CERTAIN)
                 choose_window(n, v, each, m);
-        else if (n->c->upper.kind > RAN_UPPER_ATTENTION)
-                read_rows(n, v, windows ? each : tokens, windows ? m : L);
         else
                 memcpy(v, own, D * sizeof(*v));
         free(x);
@@ -455,7 +393,7 @@ static void add_wide(const struct naive *n, double *logits, const uint32_t *ids,
 void naive_classify(const struct naive *n, double *logits, double *head, const uint32_t *ids,
                     size_t L)
 {
-        size_t D = n->c->upper.kind >= RAN_UPPER_RAN ? n->c->upper.dim : n->c->dim;
+        size_t D = n->c->dim;
         double *sum = doubles(D);
 
         if (n->c->encoder == RAN_ENCODER_BERT)

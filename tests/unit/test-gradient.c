@@ -531,9 +531,9 @@ TEST(gradient_of_what_stands_above_an_encoder)
         const struct ran_noise noise = {3, 4, 0.3, 0.2};
         struct dice dice = {.key = 16};
 
-        for (size_t i = 0; i < (test_all() ? 96u : 36u); i++) {
+        for (size_t i = 0; i < (test_all() ? 48u : 18u); i++) {
                 struct ran_config c =
-                        toy_upper(&dice, RAN_UPPER_MEAN + (int)(i % RAN_UPPER_TRANSFORMER));
+                        toy_upper(&dice, RAN_UPPER_MEAN + (int)(i % RAN_UPPER_CERTAIN));
 
                 c.dim = 4 + i % 3;
                 c.head_dim = 4;
@@ -552,9 +552,9 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
 
         for (size_t i = 0; i < 24; i++) {
                 struct ran_config c =
-                        i % 2 > 0 ? toy_bert(&dice)
-                                  : toy_upper(&dice,
-                                              RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_TRANSFORMER);
+                        i % 2 > 0
+                                ? toy_bert(&dice)
+                                : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_CERTAIN);
                 struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
                 struct batch b = {0};
                 struct ran_error err;

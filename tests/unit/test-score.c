@@ -82,12 +82,7 @@ TEST(score_refuses_what_is_no_document)
                                       .bert.max_length = 3,
                                       .bert.rotary_base = 1,
                                       .bert.rotary_base_local = 1,
-                                      .bert.global_every = 1,
-                                      .upper.dim = 1,
-                                      .upper.layers = 1,
-                                      .upper.heads = 1,
-                                      .upper.head_dim = 1,
-                                      .upper.window = 1},
+                                      .bert.global_every = 1},
                  9, 0.3);
         CHECK_OK(ran_model_write(path,
                                  &(struct ran_parts){.config = &t.c,

@@ -33,12 +33,7 @@ struct ran_config toy_config(void)
                                    .bert.bias = true,
                                    .bert.norm_eps = 1e-12,
                                    .bert.activation = RAN_ACTIVATION_GELU,
-                                   .bert.dense_activation = RAN_ACTIVATION_TANH,
-                                   .upper.dim = 6,
-                                   .upper.layers = 1,
-                                   .upper.heads = 1,
-                                   .upper.head_dim = 4,
-                                   .upper.window = 5};
+                                   .bert.dense_activation = RAN_ACTIVATION_TANH};
 }
 
 struct ran_config toy_random_config(struct dice *d)
@@ -115,13 +110,7 @@ struct ran_config toy_upper(struct dice *d, int upper)
 {
         struct ran_config c = toy_bert(d);
 
-        c.upper.kind = upper;
-        c.upper.rows = (int)dice_size(d, RAN_ROWS_TOKENS, RAN_ROWS_WINDOWS);
-        c.upper.dim = dice_size(d, 2, 8);
-        c.upper.layers = dice_size(d, 1, 2);
-        c.upper.heads = dice_size(d, 1, 2);
-        c.upper.head_dim = 2 * dice_size(d, 1, 3);
-        c.upper.window = dice_size(d, 1, 6);
+        c.upper = upper;
         return c;
 }
 
@@ -224,7 +213,7 @@ const char *toy_name(const struct ran_config *c)
                          "around%s%s"
                          "%s, buckets %zu, global %zu, W %zu, activation %d%s%s, pooling %d, dense "
                          "%zu %d"
-                         "%s%s, below %d of %s",
+                         "%s%s, below %d",
                          c->dim, c->layers, c->heads, c->head_dim, c->bert.max_length,
                          c->bert.prefix, c->bert.suffix, c->bert.norm_first ? ", norm first" : "",
                          c->bert.bias ? ", biases" : "", c->rotary ? ", rotary" : "",
@@ -232,8 +221,7 @@ const char *toy_name(const struct ran_config *c)
                          c->bert.gated ? ", gated" : "", c->bert.positions ? ", positions" : "",
                          c->pooling, c->bert.dense, c->bert.dense_activation,
                          c->bert.dense_norm ? ", norm" : "",
-                         c->bert.l2_normalize ? ", length 1" : "", c->upper.kind,
-                         c->upper.rows == RAN_ROWS_WINDOWS ? "windows" : "tokens");
+                         c->bert.l2_normalize ? ", length 1" : "", c->upper);
                 return text;
         }
         if (c->encoder == RAN_ENCODER_TRANSFORMER) {

@@ -57,30 +57,12 @@ static void text_task(const struct about *a, struct report *r)
         row(r, "use", &v);
 }
 
-/* What makes the vector of a document of an encoder's windows. */
-static void add_upper(struct ran_buf *v, const struct ran_config *c)
-{
-        static const char *const kinds[] = {[RAN_UPPER_MEAN] = "mean",
-                                            [RAN_UPPER_MAX] = "maximum",
-                                            [RAN_UPPER_CERTAIN] = "the most certain",
-                                            [RAN_UPPER_ATTENTION] = "attention",
-                                            [RAN_UPPER_RAN] = "ran",
-                                            [RAN_UPPER_CONTEXTUALIZER] = "contextualizer",
-                                            [RAN_UPPER_TRANSFORMER] = "transformer"};
-        const bool tokens = c->upper.kind >= RAN_UPPER_RAN && c->upper.rows == RAN_ROWS_TOKENS;
-
-        ran_buf_printf(v, "; above its %s: %s", tokens ? "tokens" : "windows",
-                       kinds[c->upper.kind]);
-        if (c->upper.kind >= RAN_UPPER_RAN)
-                ran_buf_printf(v, ", %zu layer%s", c->upper.layers,
-                               c->upper.layers == 1 ? "" : "s");
-        if (c->upper.kind >= RAN_UPPER_ATTENTION)
-                ran_buf_printf(v, ", width %zu", c->upper.dim);
-}
-
 static void text_parts(const struct about *a, struct report *r)
 {
         const struct ran_config *c = ran_model_config(a->model);
+        static const char *const above[] = {[RAN_UPPER_MEAN] = "mean",
+                                            [RAN_UPPER_MAX] = "maximum",
+                                            [RAN_UPPER_CERTAIN] = "the most certain"};
         struct ran_buf v = {0}, encoder = {0}, why = {0};
 
         train_about_encoder(a, &encoder);
@@ -104,8 +86,8 @@ static void text_parts(const struct about *a, struct report *r)
                 ran_buf_printf(&v, ", width %zu", c->dim);
                 if (ran_config_uses(c, "min_window"))
                         ran_buf_printf(&v, ", window %zu", c->window);
-                if (c->upper.kind != RAN_UPPER_POOLING)
-                        add_upper(&v, c);
+                if (c->upper != RAN_UPPER_POOLING)
+                        ran_buf_printf(&v, "; above its windows: %s", above[c->upper]);
         }
         row(r, "parts", &v);
         ran_buf_release(&encoder);

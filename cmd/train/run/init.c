@@ -133,7 +133,7 @@ static void open_model(struct train_init *s, struct ran_config *config)
                 cmd_usage("%s has vectors of tokens and no encoder to train: give --init "
                           "english-tags, or --encoder ran as well, to take the vectors alone",
                           name);
-        if (config->linear.wide == 0 && !ran_config_has_upper(config) &&
+        if (config->linear.wide == 0 && config->upper != RAN_UPPER_CERTAIN &&
             (config->frozen || config->encoder == RAN_ENCODER_STATIC))
                 config->linear.wide = rows; /* the vectors are features of a linear model */
         if (config->encoder == RAN_ENCODER_BERT && config->linear.wide == 0 &&

@@ -182,20 +182,10 @@ static void spare_encoder(struct train_session *s)
 /* What stands above the encoder and learns is trained in place of such a linear model. */
 static void stay_below(struct train_session *s)
 {
-        if (!s->config.frozen || !ran_config_has_upper(&s->config))
+        if (!s->config.frozen || s->config.upper != RAN_UPPER_CERTAIN)
                 return;
         s->config.frozen = false;
         s->settings.tune_layers = 0;
-}
-
-/* The linear model of --init may have had rows that are trained now. */
-static void read_below(struct train_session *s)
-{
-        const size_t below = ran_train_below(&s->settings, &s->config);
-
-        if (!cmd_was_set("wide_layer") && ran_config_trains_encoder(&s->config) &&
-            (below == 0 || s->config.linear.layer != below + 1))
-                s->config.linear.layer = 0;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
@@ -235,7 +225,6 @@ void train_session_open(struct train_session *s, char **files)
         train_init_tune_nothing(&s->config, &s->settings);
         train_init_open(&s->init, &o->file.init, &s->config);
         stay_below(s);
-        read_below(s);
         if (s->config.ran.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);

@@ -132,19 +132,18 @@ struct ran_bert_window {
 /* Of all windows M of the batch: outputs of the rows around their tokens. And of `units`, which are
  * windows or, for heads of words and tokens, word positions: what the dense layer reads and makes.
  */
-#define RAN_BERT_VECTORS(X)                                               \
-        X(special, !streams * M * specials * D)                           \
-        X(dspecial, training *M *specials *D)                             \
-        X(pooled, units *D)                                               \
-        X(dpooled, training *units *D)                                    \
-        X(pre, units *dense)   /* in front of the activation */           \
-        X(acted, units *dense) /* and behind it */                        \
-        X(acted_stat, units * 2)                                          \
-        X(vector, units *width)                                           \
-        X(unit, each *units *width) /* each of one length */              \
-        X(dvector, training *units *width)                                \
-        X(joined, of_documents *B *width) /* in front of normalisation */ \
-        X(entering, enters *M *D)         /* sums of the rows that enter layer wide_layer */
+#define RAN_BERT_VECTORS(X)                                     \
+        X(special, !streams * M * specials * D)                 \
+        X(dspecial, training *M *specials *D)                   \
+        X(pooled, units *D)                                     \
+        X(dpooled, training *units *D)                          \
+        X(pre, units *dense)   /* in front of the activation */ \
+        X(acted, units *dense) /* and behind it */              \
+        X(acted_stat, units * 2)                                \
+        X(vector, units *width)                                 \
+        X(unit, each *units *width) /* each of one length */    \
+        X(dvector, training *units *width)                      \
+        X(joined, of_documents *B *width) /* in front of normalisation */
 
 struct ran_bert_acts {
 #define X(field, floats) float *field;
@@ -187,7 +186,6 @@ struct ran_bert_memory {
         struct ran_bert_rows rows;
         struct ran_bert_adjoints adj;
         struct ran_bert_vectors out;
-        const float *dentering; /* (D) adjoint of a mean of such rows; NULL: none */
         uint32_t *argmax,
                 *join_argmax; /* pooling max: rows of windows (M, D); windows (B, width) */
 };
@@ -301,16 +299,6 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s);
 
 /* ---- vectors of documents (bert-vector.c) --------------------------------------------------- */
 
-/* How many layers are below the one whose rows the linear model has; 0: it has none. */
-static inline size_t ran_bert_below_linear(const struct ran_config *c)
-{
-        return c->linear.layer > 0 ? c->linear.layer - 1 : 0;
-}
-/* The rows of a group that leave the last of those layers: their sums, for the linear model; adds
- * the adjoint of a mean to theirs. */
-void ran_bert_enter(struct ran_bert_pass *s);
-void ran_bert_enter_bwd(struct ran_bert_pass *s);
-
 /* Of a stream (w->streams): pools the group's windows, whose rows are in `outputs`, and joins their
  * vectors, unless a dense layer comes first, to which all windows of a document go at once. */
 void ran_bert_pool(struct ran_bert_pass *s);
@@ -326,8 +314,6 @@ float *ran_bert_clear(struct ran_workspace *w);
 void ran_bert_window_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
                                  struct ran_params *dp);
 /* The hooks of struct ran_part. */
-void ran_bert_entering(const struct ran_workspace *w, size_t b, float *v);
-void ran_bert_entering_bwd(struct ran_workspace *w, const float *dv);
 void ran_bert_documents(struct ran_workspace *w, const struct ran_params *p);
 void ran_bert_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp);

@@ -121,14 +121,13 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                      specials = (double)ran_bert_specials(c), dense = (double)c->bert.dense,      \
                      width = (double)ran_bert_width(c), streams = w->streams,                     \
                      groups = (double)z->most,                                                    \
-                     each = c->upper.kind != RAN_UPPER_POOLING && c->bert.l2_normalize,           \
-                     enters = c->linear.layer > 0,                                                \
+                     each = c->upper != RAN_UPPER_POOLING && c->bert.l2_normalize,                \
                      units = of_documents        ? w->streams && c->bert.dense == 0 ? groups : M  \
                              : c->bert.dense > 0 ? (double)w->packed->positions                   \
                                                  : 0;                                             \
         (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
                 (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
-                (void)width, (void)streams, (void)each, (void)units, (void)enters
+                (void)width, (void)streams, (void)each, (void)units
 
 static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
 {
@@ -155,7 +154,7 @@ static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         SIZES;
         const bool max = of_documents && c->pooling == RAN_POOL_MAX;
-        const bool join_max = max || (of_documents && c->upper.kind == RAN_UPPER_MAX);
+        const bool join_max = max || (of_documents && c->upper == RAN_UPPER_MAX);
 
         RAN_BERT_VECTORS(RAN_ARENA_FIELD)
         own->argmax = (uint32_t *)ran_arena_take(k, max ? units * D : 0);
@@ -243,17 +242,10 @@ static void read_below(struct ran_workspace *w, const struct ran_params *p, size
 
 static void read_group(struct ran_workspace *w, const struct ran_params *p, size_t g)
 {
-        const size_t layers = w->c->layers, entered = ran_bert_below_linear(w->c);
-        size_t read = ran_vector_cache_layers(p->below);
+        const size_t layers = w->c->layers, read = ran_vector_cache_layers(p->below);
 
         if (read > 0)
                 read_below(w, p, g, read);
-        if (entered > 0) {
-                read_layers(w, p, g, read, entered);
-                struct ran_bert_pass of_linear = ran_bert_pass_of(w, p, NULL, entered - 1, g);
-                ran_bert_enter(&of_linear);
-                read = entered;
-        }
         read_layers(w, p, g, read, layers);
         struct ran_bert_pass last = ran_bert_pass_of(w, p, NULL, layers - 1, g);
         ran_bert_scatter(&last);
@@ -291,15 +283,12 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
                         if (l + 1 == w->c->layers)
                                 ran_bert_gather(&s);
-                        if (l + 1 == ran_bert_below_linear(w->c))
-                                ran_bert_enter_bwd(&s);
                         ran_bert_feed_bwd(&s);
                         ran_bert_attention_bwd(&s);
                         if (l == 0)
                                 ran_bert_embed_bwd(&s);
                 }
         }
-        own->dentering = NULL;
         if (below == 0)
                 ran_bert_bias_bwd(w, dp);
 }
@@ -415,8 +404,6 @@ const struct ran_part ran_part_bert = {
         .vector_width = vector_width,
         .vector = ran_bert_vector,
         .vector_bwd = ran_bert_vectors_bwd,
-        .entering = ran_bert_entering,
-        .entering_bwd = ran_bert_entering_bwd,
         .windows = windows,
         .window_vectors = ran_bert_window_vectors,
         .clear_adjoints = ran_bert_clear,

@@ -172,7 +172,7 @@ static float share_of(const struct ran_workspace *w, size_t i)
         const size_t rows = own->window[last].at + ran_bert_window_rows(w->c, &own->window[last]) -
                             windows * w->c->bert.pool_skip;
 
-        if (w->c->pooling == RAN_POOL_MEAN && w->c->upper.kind == RAN_UPPER_POOLING)
+        if (w->c->pooling == RAN_POOL_MEAN && w->c->upper == RAN_UPPER_POOLING)
                 return (float)((double)pooled_rows(w->c, &own->window[i]) / (double)rows);
         return (float)(1 / (double)windows);
 }
@@ -180,12 +180,12 @@ static float share_of(const struct ran_workspace *w, size_t i)
 /* Whether windows have vectors of their own, as documents: not the pooling's way. */
 static bool has_own(const struct ran_workspace *w)
 {
-        return w->c->upper.kind != RAN_UPPER_POOLING;
+        return w->c->upper != RAN_UPPER_POOLING;
 }
 
 static bool joins_max(const struct ran_workspace *w)
 {
-        return has_own(w) ? w->c->upper.kind == RAN_UPPER_MAX : w->c->pooling == RAN_POOL_MAX;
+        return has_own(w) ? w->c->upper == RAN_UPPER_MAX : w->c->pooling == RAN_POOL_MAX;
 }
 
 /* What is joined: vectors of windows. */
@@ -333,68 +333,6 @@ void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
                 join_bwd(w, b, dv + b * Q);
         }
         ran_bert_window_vectors_bwd(w, p, dp);
-}
-
-/* ---- rows for the linear model -------------------------------------------------------------- */
-
-void ran_bert_enter(struct ran_bert_pass *s)
-{
-        const struct ran_workspace *w = s->w;
-        const size_t D = w->D;
-
-        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
-                const struct ran_bert_window *v = &s->own->window[i];
-                const float *x = s->out + v->row * D;
-                float *sum = memset(s->own->out.entering + i * D, 0, D * sizeof *sum);
-
-                for (size_t r = w->c->bert.pool_skip; r < ran_bert_window_rows(w->c, v); r++)
-                        ran_simd->add(sum, x + r * D, D);
-        }
-}
-
-/* 1 over the rows of document b that count. */
-static float share_of_rows(const struct ran_workspace *w, size_t b)
-{
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        size_t rows = 0;
-
-        for (size_t i = own->doc[b]; i < own->doc[b + 1]; i++)
-                rows += pooled_rows(w->c, &own->window[i]);
-        return (float)(1 / (double)rows);
-}
-
-void ran_bert_entering(const struct ran_workspace *w, size_t b, float *v)
-{
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t D = w->D;
-        const float share = share_of_rows(w, b);
-
-        memset(v, 0, D * sizeof *v);
-        for (size_t i = own->doc[b]; i < own->doc[b + 1]; i++)
-                ran_simd->add(v, own->out.entering + i * D, D);
-        for (size_t d = 0; d < D; d++)
-                v[d] *= share;
-}
-
-void ran_bert_entering_bwd(struct ran_workspace *w, const float *dv)
-{
-        ran_bert_memory_of(w)->dentering = dv;
-}
-
-void ran_bert_enter_bwd(struct ran_bert_pass *s)
-{
-        const struct ran_workspace *w = s->w;
-        const size_t D = w->D;
-
-        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
-                const struct ran_bert_window *v = &s->own->window[i];
-                const float share = share_of_rows(w, v->b);
-                float *dx = s->own->adj.dh + v->row * D;
-
-                for (size_t r = w->c->bert.pool_skip;
-                     s->own->dentering != NULL && r < ran_bert_window_rows(w->c, v); r++)
-                        ran_simd->axpy(dx + r * D, share, s->own->dentering, D);
-        }
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */

@@ -17,8 +17,6 @@ size_t ran_document_vector_width(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        if (c->linear.layer > 0)
-                return c->dim;
         if (ran_config_has_vector(c))
                 return encoder->vector_width(c);
         return ran_config_has_token_outputs(c) ? (ran_config_has_layers(c) ? PARTS : 1) * c->dim
@@ -108,10 +106,6 @@ void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, si
 {
         const struct ran_part *encoder = w->parts.encoder;
 
-        if (w->c->linear.layer > 0) {
-                encoder->entering(w, b, v);
-                return;
-        }
         if (ran_config_has_vector(w->c)) {
                 encoder->vector(w, p, b, v);
                 return;
@@ -142,12 +136,6 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 {
         const struct ran_part *encoder = w->parts.encoder;
 
-        if (w->c->linear.layer > 0) {
-                if (w->c->frozen)
-                        encoder->clear_adjoints(w);
-                encoder->entering_bwd(w, dv);
-                return;
-        }
         if (ran_config_has_vector(w->c)) {
                 encoder->vector_bwd(w, p, dp, dv);
                 return;
@@ -160,7 +148,7 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 
 bool ran_document_vector_adds_up(const struct ran_config *c)
 {
-        return c->frozen && c->linear.layer == 0 && ran_config_has_token_outputs(c) &&
+        return c->frozen && ran_config_has_token_outputs(c) &&
                (!ran_config_has_vector(c) || (ran_encoder_of(c)->vector_adds_up != NULL &&
                                               ran_encoder_of(c)->vector_adds_up(c)));
 }

@@ -8,9 +8,7 @@
  * Means over the tokens of the document, in which frequent tokens weigh less (token_weight, of the
  * language model that the encoder was trained in). The two see different things: rows are topics,
  * outputs know their neighbours. An encoder of the family BERT was trained to make such vectors:
- * its own is taken instead (bert.h). Beside an encoder whose last layers are tuned, and in a frozen
- * one that is left of it, the linear model has the mean of the rows that enter layer wide_layer
- * (D): training does not change them, and the encoder makes them anyway.
+ * its own is taken instead (bert.h).
  */
 #ifndef RAN_MODEL_DOCUMENT_VECTOR_H
 #define RAN_MODEL_DOCUMENT_VECTOR_H
@@ -32,8 +30,8 @@ size_t ran_document_vector_width(const struct ran_config *c);
 /* v (width) of document b of w->packed, after ran_encode. */
 void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 /* Adjoint of the one document at hand, in two parts: before ran_encode_bwd, to w->dx, overwritten,
- * and w->dlast (dv may change), or, with wide_layer, to what the encoder adds on its way; and what
- * goes to the rows of the embedding itself, added to w->dx after it. */
+ * and w->dlast (dv may change); and what goes to the rows of the embedding itself, added to w->dx
+ * after it. */
 void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
                              struct ran_params *dp, float *dv);
 void ran_document_vector_rows_bwd(struct ran_workspace *w, const struct ran_params *p,

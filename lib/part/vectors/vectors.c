@@ -1,6 +1,5 @@
 /* vectors.c - the part "vectors": vectors of documents (document-vector.h) as features for the
- * linear model, made by an encoder that is not trained (`frozen`), or by the layers of one that are
- * not (`wide_layer`). */
+ * linear model, made by an encoder that is not trained (`frozen`). */
 #include "nn/part.h"
 #include "nn/task.h"
 #include "part/vectors/document-vector.h"
@@ -8,34 +7,11 @@
 
 static bool is_in(const struct ran_config *c)
 {
-        return c->frozen || c->linear.layer > 0;
-}
-
-/* A frozen encoder has no layers above the one whose rows are read. */
-static int check_layer(const struct ran_config *c, struct ran_error *err)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        if (c->task != RAN_TASK_CLASSIFY || !ran_config_has_predictor(c))
-                return ran_fail(err, RAN_EINVAL,
-                                "wide_layer is for classifiers with a linear model, which has "
-                                "the rows of that layer beside n-grams: wide must be above 0");
-        if (encoder == NULL || encoder->entering == NULL)
-                return ran_fail(err, RAN_EINVAL,
-                                "wide_layer is for pretrained encoders of the family BERT (bert)");
-        if (c->linear.layer == 1 || c->linear.layer > c->layers + 1 ||
-            (c->frozen && c->linear.layer <= c->layers))
-                return ran_fail(err, RAN_EINVAL,
-                                "the linear model cannot have the rows that enter layer %zu "
-                                "(wide_layer) of %zu layers",
-                                c->linear.layer, c->layers);
-        return RAN_OK;
+        return c->frozen;
 }
 
 static int check(const struct ran_config *c, struct ran_error *err)
 {
-        if (c->linear.layer > 0)
-                RAN_TRY(check_layer(c, err));
         if (!c->frozen)
                 return RAN_OK;
         if (c->task != RAN_TASK_CLASSIFY)
