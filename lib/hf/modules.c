@@ -18,14 +18,6 @@ static const char *last_word(const char *type)
         return dot != NULL ? dot + 1 : type;
 }
 
-/* A path must stay in the folder. */
-static int check_path(const char *path, struct ran_error *err)
-{
-        if (path[0] != '/' && strstr(path, "..") == NULL)
-                return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT, "the path \"%s\" leads out of the folder", path);
-}
-
 /* Their order: encoder, pooling, dense layer, normalisation. */
 enum stage { START, ENCODER, POOLING, DENSE, NORMALIZE };
 
@@ -84,7 +76,9 @@ int ran_hf_read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *er
                 if (type == NULL)
                         return ran_fail(err, RAN_EFORMAT, "a module has no \"type\"");
                 path = path != NULL ? path : "";
-                RAN_TRY(check_path(path, err));
+                if (path[0] == '/' || strstr(path, "..") != NULL)
+                        return ran_fail(err, RAN_EFORMAT, "the path \"%s\" leads out of the folder",
+                                        path);
                 RAN_TRY(take_module(f, last_word(type), path, &stage, err));
         }
         if (stage < POOLING)

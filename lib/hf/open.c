@@ -13,18 +13,12 @@ static int open_folder(struct ran_model *m, const char *path, struct ran_error *
         return ran_model_read(m, false, err);
 }
 
-static bool is_folder(const char *path)
-{
-        struct stat st;
-
-        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
 {
         struct ran_model *m = ran_alloc(1, sizeof *m, err);
         struct ran_error why = {0};
-        const bool folder = is_folder(path);
+        struct stat st;
+        const bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 
         if (m == NULL)
                 return NULL;

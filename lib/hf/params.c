@@ -113,22 +113,17 @@ static int settle_windows(struct ran_hf *f, struct ran_hf_source *s, struct ran_
         return RAN_OK;
 }
 
-/* Its head is known by its tensors. */
-static int settle_rannet(struct ran_hf *f, const struct ran_hf_source *s, struct ran_error *err)
-{
-        if (f->prompt != NULL)
-                return ran_fail(err, RAN_EINVAL, "models of the package rannet know no prompts");
-        if (ran_hf_find(&s->weights, "mlm-matching/bias") != NULL)
-                f->config.task = RAN_TASK_MLM;
-        return RAN_OK;
-}
-
 int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
 {
         struct ran_config *c = &f->config;
 
         RAN_TRY(find_vocabulary(f, s, err));
-        RAN_TRY(f->family == RAN_HF_RANNET ? settle_rannet(f, s, err) : settle_windows(f, s, err));
+        if (f->family != RAN_HF_RANNET)
+                RAN_TRY(settle_windows(f, s, err));
+        else if (f->prompt != NULL)
+                return ran_fail(err, RAN_EINVAL, "models of the package rannet know no prompts");
+        else if (ran_hf_find(&s->weights, "mlm-matching/bias") != NULL) /* its head */
+                c->task = RAN_TASK_MLM;
         s->C = 0;
         if (c->task == RAN_TASK_MLM)
                 s->C = s->V;

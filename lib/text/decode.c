@@ -18,12 +18,6 @@ static bool attaches(const char *token, size_t n)
         return false;
 }
 
-static bool goes_on(const struct ran_tokenizer *t, const char *token, size_t n)
-{
-        return t->type == TOKENIZER_WORDPIECE && n >= t->prefix_n &&
-               memcmp(token, t->prefix, t->prefix_n) == 0;
-}
-
 /* The tokens of bytes in a vocabulary of characters; NULL: it is one of bytes. */
 static const uint32_t *byte_tokens(const struct ran_tokenizer *t)
 {
@@ -58,15 +52,6 @@ static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *tok
         }
 }
 
-/* The space in front of a text that the steps put there. */
-static void drop_lead(struct ran_buf *out, size_t before)
-{
-        if (out->failed || out->len == before || out->data[before] != ' ')
-                return;
-        out->len--;
-        memmove(out->data + before, out->data + before + 1, out->len - before);
-}
-
 int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, size_t n,
                          struct ran_buf *out, struct ran_error *err)
 {
@@ -92,7 +77,8 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                         begin = true;
                         continue;
                 }
-                if (!begin && goes_on(t, token, length)) {
+                if (!begin && t->type == TOKENIZER_WORDPIECE && length >= t->prefix_n &&
+                    memcmp(token, t->prefix, t->prefix_n) == 0) {
                         token += t->prefix_n;
                         length -= t->prefix_n;
                 } else if (!begin && !(t->attach && attaches(token, length))) {
@@ -101,8 +87,12 @@ int ran_tokenizer_decode(const struct ran_tokenizer *t, const uint32_t *ids, siz
                 ran_buf_add(out, token, length);
                 begin = false;
         }
-        if (t->steps != NULL && t->type >= TOKENIZER_BPE && byte_tokens(t) != NULL)
-                drop_lead(out, before);
+        /* The space in front of a text that the steps put there. */
+        if (t->steps != NULL && t->type >= TOKENIZER_BPE && byte_tokens(t) != NULL &&
+            !out->failed && out->len > before && out->data[before] == ' ') {
+                out->len--;
+                memmove(out->data + before, out->data + before + 1, out->len - before);
+        }
         return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of %zu tokens", n)
                            : RAN_OK;
 }

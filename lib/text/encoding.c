@@ -94,21 +94,15 @@ void ran_encoding_trim(const struct ran_tokenizer *t, struct ran_encoding *e, si
                 *end = trailing < *end - *start ? *end - trailing : *start;
 }
 
-/* White space, or the character that stands for a space in tokens of bytes. */
-static bool is_trimmed(int32_t c)
-{
-        const int32_t byte_of_space = 0x120;
-
-        return c == byte_of_space || ran_unicode_is_space(c);
-}
-
 void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding *e, const char *s,
                              size_t n)
 {
+        const int32_t byte_of_space = 0x120; /* stands for it in tokens of bytes */
         size_t leading = 0, trailing = 0, chars = 0, length;
 
         for (size_t pos = 0; pos < n && t->trim; pos += length, chars++) {
-                bool space = is_trimmed(ran_unicode_get(s + pos, n - pos, &length));
+                const int32_t c = ran_unicode_get(s + pos, n - pos, &length);
+                const bool space = c == byte_of_space || ran_unicode_is_space(c);
                 leading += space && leading == chars;
                 trailing = space ? trailing + 1 : 0;
         }

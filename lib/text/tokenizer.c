@@ -160,17 +160,6 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_err
         return RAN_OK;
 }
 
-/* If words may have any characters, a merge might spell a reserved token. */
-static int check_merges(const struct ran_tokenizer *t, struct ran_error *err)
-{
-        for (size_t i = 0; i < t->bpe.merges.n; i++) {
-                if (t->bpe.joined[i] < t->least)
-                        return ran_fail(err, RAN_EFORMAT, "merge %zu makes the reserved token '%s'",
-                                        i + 1, ran_tokenizer_reserved[t->bpe.joined[i]]);
-        }
-        return RAN_OK;
-}
-
 /* Tokens with a role, where the file does not name them, by their usual names. */
 static void find_roles(struct ran_tokenizer *t)
 {
@@ -203,7 +192,11 @@ int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_er
         if (t->type == TOKENIZER_UNIGRAM)
                 RAN_TRY(ran_unigram_prepare(&t->unigram, &t->tokens, err));
         find_roles(t);
-        RAN_TRY(check_merges(t, err));
+        /* If words may have any characters, a merge might spell a reserved token. */
+        for (size_t i = 0; i < t->bpe.merges.n; i++)
+                if (t->bpe.joined[i] < t->least)
+                        return ran_fail(err, RAN_EFORMAT, "merge %zu makes the reserved token '%s'",
+                                        i + 1, ran_tokenizer_reserved[t->bpe.joined[i]]);
         return ran_text_rules_prepare(&t->rules, err);
 }
 

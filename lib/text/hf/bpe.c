@@ -100,24 +100,10 @@ static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_
         return code;
 }
 
-/* What is not a token. */
-static int read_unknown(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
-{
-        const char *unk = ran_cjson_text(model, "unk_token");
-        bool fallback;
-
-        RAN_TRY(ran_cjson_bool(model, "fuse_unk", false, &t->bpe.fused, err));
-        RAN_TRY(ran_cjson_bool(model, "byte_fallback", false, &fallback, err));
-        t->bpe.fallback = fallback;
-        t->bpe.most = t->most;
-        if (unk != NULL)
-                ran_tokenizer_find(t, unk, strlen(unk), &t->bpe.unknown);
-        return RAN_OK;
-}
-
 int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
         bool chars = t->steps != NULL ? !t->steps->bytes : t->rules.split == SPLIT_META;
+        const char *unk = ran_cjson_text(model, "unk_token");
 
         RAN_TRY(check_bpe(model, err));
         RAN_TRY(ran_cjson_bool(model, "ignore_merges", false, &t->bpe.whole, err));
@@ -125,8 +111,13 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_erro
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"ignore_merges\": true of the model BPE is not supported with "
                                 "\"byte_fallback\"");
-        if (t->steps != NULL)
-                RAN_TRY(read_unknown(t, model, err));
+        if (t->steps != NULL) {
+                RAN_TRY(ran_cjson_bool(model, "fuse_unk", false, &t->bpe.fused, err));
+                RAN_TRY(ran_cjson_bool(model, "byte_fallback", false, &t->bpe.fallback, err));
+                t->bpe.most = t->most;
+                if (unk != NULL)
+                        ran_tokenizer_find(t, unk, strlen(unk), &t->bpe.unknown);
+        }
         RAN_TRY(ran_tokenizer_find_bytes(t, chars, err));
         return read_merges(t, ran_cjson_member(model, "merges"), err);
 }

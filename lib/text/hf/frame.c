@@ -112,34 +112,25 @@ static int read_trim(struct ran_tokenizer *t, const cJSON *object, struct ran_er
 }
 
 static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nested,
-                          struct ran_error *err);
-
-static int read_list(struct ran_tokenizer *t, const cJSON *object, int nested,
-                     struct ran_error *err)
-{
-        const cJSON *list = ran_cjson_member(object, "processors"), *item;
-
-        if (!cJSON_IsArray(list) || nested >= MOST_NESTED)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the post_processor Sequence has no list 'processors', or is "
-                                "nested too deeply");
-        cJSON_ArrayForEach(item, list)
-        {
-                RAN_TRY(read_processor(t, item, nested + 1, err));
-        }
-        return RAN_OK;
-}
-
-static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nested,
                           struct ran_error *err)
 {
         const char *type = ran_hf_type(object);
         const bool roberta = strcmp(type, "RobertaProcessing") == 0;
+        const cJSON *list = ran_cjson_member(object, "processors"), *item;
 
         if (ran_cjson_is_null(object))
                 return RAN_OK;
-        if (strcmp(type, "Sequence") == 0)
-                return read_list(t, object, nested, err);
+        if (strcmp(type, "Sequence") == 0) {
+                if (!cJSON_IsArray(list) || nested >= MOST_NESTED)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the post_processor Sequence has no list 'processors', or "
+                                        "is nested too deeply");
+                cJSON_ArrayForEach(item, list)
+                {
+                        RAN_TRY(read_processor(t, item, nested + 1, err));
+                }
+                return RAN_OK;
+        }
         if (strcmp(type, "ByteLevel") == 0)
                 return read_trim(t, object, err);
         if (strcmp(type, "TemplateProcessing") == 0)

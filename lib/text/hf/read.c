@@ -23,16 +23,6 @@ static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ra
         return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
 }
 
-static void note_truncation(struct ran_buf *text, const cJSON *truncation)
-{
-        size_t most;
-
-        ran_buf_str(text, "its truncation");
-        if (ran_cjson_whole(ran_cjson_member(truncation, "max_length"), 0, UINT32_MAX - 1.0, &most))
-                ran_buf_printf(text, " to %zu tokens", most);
-        ran_buf_str(text, " is ignored: documents are never cut");
-}
-
 static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
         const cJSON *truncation = ran_cjson_member(document, "truncation");
@@ -41,11 +31,17 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         bool adds = !t->exact && !ran_cjson_is_null(processor) &&
                     strcmp(ran_hf_type(processor), "ByteLevel") != 0;
         struct ran_buf text = {0};
+        size_t most;
 
         if (!cuts && !adds)
                 return RAN_OK;
-        if (cuts)
-                note_truncation(&text, truncation);
+        if (cuts) {
+                ran_buf_str(&text, "its truncation");
+                if (ran_cjson_whole(ran_cjson_member(truncation, "max_length"), 0, UINT32_MAX - 1.0,
+                                    &most))
+                        ran_buf_printf(&text, " to %zu tokens", most);
+                ran_buf_str(&text, " is ignored: documents are never cut");
+        }
         if (cuts && adds)
                 ran_buf_str(&text, "; ");
         if (adds)

@@ -119,23 +119,20 @@ static bool find_byte_split(struct ran_text_rules *r, const struct ran_steps *s)
         return step == end;
 }
 
-/* None, or one that splits at spaces, which no longer occur. */
-static bool find_no_split(const struct ran_steps *s)
-{
-        return s->n == s->normal_n ||
-               (s->n == s->normal_n + 1 && s->at[s->normal_n].kind == STEP_PATTERN &&
-                finds(&s->at[s->normal_n], ' '));
-}
-
 int ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
                       enum ran_hf_letters letters, struct ran_error *err)
 {
         if (s->nested || s->bytes != (letters == HF_BYTES))
                 return RAN_EFORMAT;
         RAN_TRY(find_normalizer(r, s, letters, err));
-        return (letters == HF_WORDS   ? find_word_split(r, s)
-                : letters == HF_BYTES ? find_byte_split(r, s)
-                                      : find_no_split(s))
-                       ? RAN_OK
-                       : RAN_EFORMAT;
+        const size_t splits = s->n - s->normal_n;
+        bool found = false;
+        if (letters == HF_WORDS)
+                found = find_word_split(r, s);
+        else if (letters == HF_BYTES)
+                found = find_byte_split(r, s);
+        else /* none, or one that splits at spaces, which no longer occur */
+                found = splits == 0 || (splits == 1 && s->at[s->normal_n].kind == STEP_PATTERN &&
+                                        finds(&s->at[s->normal_n], ' '));
+        return found ? RAN_OK : RAN_EFORMAT;
 }

@@ -83,14 +83,6 @@ bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n)
         return false;
 }
 
-static int set_notice(struct ran_tokenizer *t, bool cased, struct ran_error *err)
-{
-        t->notice =
-                strdup(cased ? "taken for a cased vocabulary: a token has a capital letter"
-                             : "taken for an uncased vocabulary: no token has a capital letter");
-        return t->notice != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
-}
-
 struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err)
 {
         bool cased = ran_vocab_txt_is_cased(data, n);
@@ -105,7 +97,13 @@ struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struc
         };
         struct ran_tokenizer *t = ran_tokenizer_import(data, n, &bert, false, err);
 
-        if (t != NULL && set_notice(t, cased, err) != RAN_OK) {
+        if (t == NULL)
+                return NULL;
+        t->notice =
+                strdup(cased ? "taken for a cased vocabulary: a token has a capital letter"
+                             : "taken for an uncased vocabulary: no token has a capital letter");
+        if (t->notice == NULL) {
+                ran_fail(err, RAN_ENOMEM, "out of memory");
                 ran_tokenizer_free(t);
                 t = NULL;
         }

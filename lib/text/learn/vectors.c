@@ -75,9 +75,10 @@ struct line {
         size_t whole; /* bytes in the file; 0: there is none */
 };
 
-static bool ends_line(char c)
+/* strchr would find the NUL at the end, too. */
+static bool is_among(const char *characters, char c)
 {
-        return c == '\n' || c == '\r' || c == ' ';
+        return c != '\0' && strchr(characters, c) != NULL;
 }
 
 /* The line that begins `from` bytes ahead. Valid until the next read. */
@@ -105,7 +106,8 @@ static int peek(struct ran_vectors *v, size_t from, struct line *line, struct ra
                       : held > from ? held - from
                                     : 0;
         v->cut = feed == NULL && line->whole > 0;
-        for (line->n = line->whole; line->n > 0 && ends_line(line->text[line->n - 1]); line->n--)
+        for (line->n = line->whole; line->n > 0 && is_among("\n\r ", line->text[line->n - 1]);
+             line->n--)
                 ;
         return RAN_OK;
 }
@@ -118,12 +120,6 @@ static size_t last_field(const char *s, size_t n)
         const char *space = memrchr(s, ' ', n);
 
         return space != NULL ? (size_t)(space - s) + 1 : 0;
-}
-
-/* strchr would find the NUL at the end, too. */
-static bool is_among(const char *characters, char c)
-{
-        return c != '\0' && strchr(characters, c) != NULL;
 }
 
 /* Quick test for rows that are not wanted: tells a number from "nan" and from a word. */
@@ -341,13 +337,6 @@ static int choose(struct filling *f, const char *word, size_t n, uint32_t *id,
         return RAN_OK;
 }
 
-static int bad_number(const struct ran_vectors *v, const char *s, size_t n, struct ran_error *err)
-{
-        return ran_fail(err, RAN_EFORMAT,
-                        "%s:%llu: '%.*s' is not a finite number (expected a word and %zu numbers)",
-                        v->path, (unsigned long long)v->row, n < 40 ? (int)n : 40, s, v->width);
-}
-
 /* Reads the fields from the last one on; without `row` it only checks that they are numbers.
  * *word: length of the word before them. */
 static int read_numbers(const struct ran_vectors *v, const struct line *line, float *row,
@@ -368,7 +357,11 @@ static int read_numbers(const struct ran_vectors *v, const struct line *line, fl
                                         v->cut ? ": the file is truncated" : "");
                 if (row == NULL ? !has_number_characters(s, n - at)
                                 : !ran_parse_double(s, n - at, &x) || !isfinite((float)x))
-                        return bad_number(v, s, n - at, err);
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "%s:%llu: '%.*s' is not a finite number (expected a word "
+                                        "and %zu numbers)",
+                                        v->path, (unsigned long long)v->row,
+                                        n - at < 40 ? (int)(n - at) : 40, s, v->width);
                 if (row != NULL)
                         row[i] = (float)x;
                 n = at - 1;

@@ -224,11 +224,6 @@ static bool is_before_quote(int32_t c, bool is_open)
                c == '-' || c == '/' || c == 0x2013 || c == 0x2014 || c == 0xab;
 }
 
-static bool is_behind_quote(int32_t c)
-{
-        return ran_unicode_is_space(c) || (c > 0 && c < 0x80 && strchr(".,;:!?)]}", c) != NULL);
-}
-
 /* Other quotes in a row with one that are looked at. */
 enum { QUOTES = 4 };
 
@@ -255,15 +250,10 @@ static bool opens_right(const char *text, size_t n, size_t end)
         for (int i = 0; end < n && i < QUOTES; i++, end += length) {
                 const int32_t c = ran_unicode_get(text + end, n - end, &length);
                 if (!is_quote(c))
-                        return !is_behind_quote(c);
+                        return !ran_unicode_is_space(c) &&
+                               !(c > 0 && c < 0x80 && strchr(".,;:!?)]}", c) != NULL);
         }
         return false;
-}
-
-/* A quote with space on both sides opens where none is open. */
-static bool opens(const char *text, size_t n, size_t begin, size_t end, bool is_open)
-{
-        return opens_left(text, n, begin, is_open) && (opens_right(text, n, end) || !is_open);
 }
 
 /* Puts other apostrophes into a word. */
@@ -303,7 +293,11 @@ bool ran_marks_write(struct ran_marks *m, const char *text, size_t n, size_t beg
         int classes = marks[mark].classes;
         bool *open = (classes & (OPEN | CLOSE)) != 0 ? &m->open : &m->single_open;
         if ((classes & OPENING) != 0 && (classes & CLOSING) != 0)
-                classes &= opens(text, n, begin, end, *open) ? OPENING : CLOSING;
+                /* With space on both sides it opens where none is open. */
+                classes &=
+                        opens_left(text, n, begin, *open) && (opens_right(text, n, end) || !*open)
+                                ? OPENING
+                                : CLOSING;
         if ((classes & (OPENING | CLOSING)) != 0)
                 *open = (classes & OPENING) != 0;
         const int to = instead(m, mark, classes);

@@ -74,28 +74,7 @@ static bool is_apostrophe(int32_t c)
         return c == '\'' || c == SINGLE_CLOSE;
 }
 
-/* A mark of which several in a row are one word. */
-static bool is_run(int32_t c)
-{
-        return c == '.' || c == '-' || c == '*' || c == '`' || c == '\'';
-}
-
-/* A character that ends a sentence. */
-static bool is_terminal(int32_t c)
-{
-        return c == '.' || c == '!' || c == '?' || c == ELLIPSIS || c == FULL_STOP_CJK;
-}
-
 /* ---- where a chunk ends, and whether a sentence does ---------------------------------------- */
-
-static size_t end_of_chunk(const struct ran_segments *s, size_t begin)
-{
-        size_t pos = begin, length;
-
-        while (pos < s->n && !ran_unicode_is_space(char_at(s, pos, &length)))
-                pos += length;
-        return pos;
-}
 
 /* The next chunk's begin; *blank: there is an empty line before it. */
 static size_t skip_space(const struct ran_segments *s, size_t pos, bool *blank)
@@ -199,7 +178,7 @@ static void judge_end(struct ran_segments *s)
                 return;
         size_t pos = char_before(s, s->chunk, end);
         int32_t c = char_at(s, pos, &length);
-        if (!is_terminal(c))
+        if (c != '.' && c != '!' && c != '?' && c != ELLIPSIS && c != FULL_STOP_CJK)
                 return;
         bool small = !last && !blank && goes_on_small(s, s->next);
         bool run = c == '.' && byte_in(s, pos - 1, s->chunk, end) == '.';
@@ -314,7 +293,9 @@ static void open_chunk(struct ran_segments *s)
 {
         size_t length;
 
-        s->chunk_end = end_of_chunk(s, s->chunk);
+        for (s->chunk_end = s->chunk; s->chunk_end < s->n; s->chunk_end += length)
+                if (ran_unicode_is_space(char_at(s, s->chunk_end, &length)))
+                        break;
         judge_end(s);
         s->core = s->chunk;
         s->split = s->core_end = s->chunk_end;
@@ -348,7 +329,8 @@ static size_t end_of_mark(const struct ran_segments *s, size_t pos, size_t limit
 {
         size_t length;
         int32_t c = char_at(s, pos, &length);
-        bool runs = is_run(c) && !conventions[s->convention].all;
+        bool runs =
+                c > 0 && c < 0x80 && strchr(".-*`'", c) != NULL && !conventions[s->convention].all;
 
         for (pos += length; runs && pos < limit && s->text[pos] == (char)c;)
                 pos++;

@@ -7,29 +7,28 @@
 #include "text/steps/pattern-code.h"
 #include "text/words/unicode.h"
 
-static int set_literal(struct ran_pattern *p, const char *text, size_t n, struct ran_error *err)
-{
-        if (n == 0)
-                return ran_fail(err, RAN_EFORMAT, "an empty text to find is not supported");
-        p->literal = ran_alloc(n, 1, err);
-        if (p->literal == NULL)
-                return RAN_ENOMEM;
-        memcpy(p->literal, text, n);
-        p->literal_n = n;
-        return RAN_OK;
-}
-
 struct ran_pattern *ran_pattern_new(const char *text, size_t n, bool literal, struct ran_error *err)
 {
         struct ran_pattern *p = ran_alloc(1, sizeof *p, err);
+        int rc = RAN_OK;
 
         if (p == NULL)
                 return NULL;
-        int rc = literal ? set_literal(p, text, n, err) : ran_pattern_compile(p, text, n, err);
+        if (!literal) {
+                rc = ran_pattern_compile(p, text, n, err);
+        } else if (n == 0) {
+                rc = ran_fail(err, RAN_EFORMAT, "an empty text to find is not supported");
+        } else {
+                p->literal = ran_alloc(n, 1, err);
+                p->literal_n = n;
+                rc = p->literal != NULL ? RAN_OK : RAN_ENOMEM;
+        }
         if (rc != RAN_OK) {
                 ran_pattern_free(p);
                 return NULL;
         }
+        if (literal)
+                memcpy(p->literal, text, n);
         return p;
 }
 
@@ -190,24 +189,19 @@ static void search(struct search *k, size_t *begin, size_t *end)
         }
 }
 
-static int find_literal(const struct ran_pattern *p, const char *text, size_t n, size_t from,
-                        size_t *begin, size_t *end)
-{
-        const char *at = memmem(text + from, n - from, p->literal, p->literal_n);
-
-        *begin = at != NULL ? (size_t)(at - text) : n;
-        *end = at != NULL ? *begin + p->literal_n : n;
-        return RAN_OK;
-}
-
 int ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, size_t from,
                      struct ran_pattern_scratch *s, size_t *begin, size_t *end,
                      struct ran_error *err)
 {
         struct search k = {.p = p, .s = s, .text = text, .n = n};
 
-        if (p->literal != NULL)
-                return find_literal(p, text, n, from, begin, end);
+        if (p->literal != NULL) {
+                const char *at = memmem(text + from, n - from, p->literal, p->literal_n);
+
+                *begin = at != NULL ? (size_t)(at - text) : n;
+                *end = at != NULL ? *begin + p->literal_n : n;
+                return RAN_OK;
+        }
         RAN_TRY(reserve(p, s, err));
         *begin = *end = SIZE_MAX;
         look_at(&k, from);

@@ -100,15 +100,6 @@ static int replace(const struct ran_step *step, struct ran_passage *p, struct ra
         return RAN_OK;
 }
 
-static int prepend(const struct ran_step *step, struct ran_glyphs *out, const struct ran_glyphs *in,
-                   struct ran_error *err)
-{
-        out->n = 0;
-        if (in->n > 0)
-                RAN_TRY(ran_glyphs_add(out, step->text, step->n, in->at[0], err));
-        return push_all(out, in->at, in->n, err);
-}
-
 /* *changed: whether `out` has the result; else it is `in`. */
 static int apply(const struct ran_step *step, struct ran_passage *p, struct ran_glyphs *out,
                  struct ran_glyphs *in, bool *changed, struct ran_error *err)
@@ -118,7 +109,11 @@ static int apply(const struct ran_step *step, struct ran_passage *p, struct ran_
         case STEP_REPLACE:
                 return replace(step, p, out, in, err);
         case STEP_PREPEND:
-                return prepend(step, out, in, err);
+                out->n = 0;
+                if (in->n == 0)
+                        return RAN_OK;
+                RAN_TRY(ran_glyphs_add(out, step->text, step->n, in->at[0], err));
+                return push_all(out, in->at, in->n, err);
         case STEP_CHARSMAP:
                 return ran_charsmap_apply(step->map, out, in, changed, err);
         default:
