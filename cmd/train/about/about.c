@@ -9,7 +9,28 @@
 #include "cmd/options/message.h"
 #include "cmd/content/model.h"
 
-/* ---- members of the record of a training ----------------------------------------------------- */
+/* ---- members ----------------------------------------------------------------------------------
+ */
+
+double train_about_number(const cJSON *object, const char *name)
+{
+        const cJSON *m = cJSON_GetObjectItemCaseSensitive(object, name);
+
+        return cJSON_IsNumber(m) ? m->valuedouble : 0;
+}
+
+const char *train_about_string(const cJSON *object, const char *name)
+{
+        return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+/* A whole number; 0 for all else. */
+static size_t count_of(const cJSON *object, const char *name)
+{
+        const double x = train_about_number(object, name);
+
+        return x >= 0 && x < 1e15 ? (size_t)x : 0;
+}
 
 static bool scan(struct ran_record *r, const char *text, size_t n)
 {
@@ -20,40 +41,6 @@ static bool scan(struct ran_record *r, const char *text, size_t n)
         ran_record_release(r);
         *r = (struct ran_record){0};
         return false;
-}
-
-bool train_about_object(const struct ran_record *r, const char *name, struct ran_record *object)
-{
-        const struct ran_member *m = ran_record_find(r, name, NULL);
-
-        *object = (struct ran_record){0};
-        return m != NULL && m->type == 'o' &&
-               scan(object, r->line + m->value.begin, m->value.end - m->value.begin);
-}
-
-bool train_about_number(const struct ran_record *r, const char *name, double *x)
-{
-        const struct ran_member *m = ran_record_find(r, name, NULL);
-
-        return m != NULL && m->type == 'n' &&
-               ran_parse_double(r->line + m->value.begin, m->value.end - m->value.begin, x);
-}
-
-/* A whole number; 0 for all else. */
-static size_t count_of(const struct ran_record *r, const char *name)
-{
-        double x;
-
-        return train_about_number(r, name, &x) && x >= 0 && x < 1e15 ? (size_t)x : 0;
-}
-
-static size_t documents_of(const struct ran_record *training, const char *name)
-{
-        struct ran_record object;
-        size_t n = train_about_object(training, name, &object) ? count_of(&object, "documents") : 0;
-
-        ran_record_release(&object);
-        return n;
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -69,66 +56,50 @@ static bool is_share(const struct about *a, const char *metric)
 
 static void read_figure(struct about *a)
 {
+        const cJSON *metric = cJSON_GetObjectItemCaseSensitive(a->said, "dev_metric");
+        const cJSON *baseline = cJSON_GetObjectItemCaseSensitive(a->said, "dev_baseline");
         struct about_figure *f = &a->figure;
-        struct ran_record object;
 
         f->n = a->validated;
         f->baseline = NAN;
-        if (train_about_object(&a->training, "dev_metric", &object))
-                for (const char *const *name = ran_metric_names; *name != NULL; name++)
-                        if (train_about_number(&object, *name, &f->value))
-                                f->metric = *name;
-        ran_record_release(&object);
-        if (f->metric != NULL && (is_share(a, f->metric) || strcmp(f->metric, "accuracy") == 0) &&
-            !train_about_number(&a->training, "dev_baseline", &f->baseline))
-                f->baseline = NAN;
-        if (f->metric == NULL || f->n == 0 || !is_share(a, f->metric) || !(f->value >= 0) ||
-            !(f->value <= 1))
+        for (const char *const *name = ran_metric_names; *name != NULL; name++)
+                if (cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(metric, *name))) {
+                        f->metric = *name;
+                        f->value = train_about_number(metric, *name);
+                }
+        if (f->metric == NULL)
+                return;
+        const bool share = is_share(a, f->metric);
+        if ((share || strcmp(f->metric, "accuracy") == 0) && cJSON_IsNumber(baseline))
+                f->baseline = baseline->valuedouble;
+        if (f->n == 0 || !share || !(f->value >= 0) || !(f->value <= 1))
                 return;
         f->metric = "accuracy"; /* which micro F1 is, with one label a document */
         f->has_interval = true;
         f->interval = ran_interval_share(f->value * (double)f->n, (double)f->n);
 }
 
-/* Whether the objects `train` and `dev` name the same data. */
-static bool is_held_out(const struct ran_record *training)
-{
-        struct ran_record train, dev;
-        bool same = false;
-
-        if (train_about_object(training, "train", &train) &&
-            train_about_object(training, "dev", &dev)) {
-                const struct ran_member *a = ran_record_find(&train, "digest", NULL);
-                const struct ran_member *b = ran_record_find(&dev, "digest", NULL);
-                size_t n = a != NULL ? a->value.end - a->value.begin : 0;
-
-                same = n > 0 && b != NULL && b->value.end - b->value.begin == n &&
-                       memcmp(train.line + a->value.begin, dev.line + b->value.begin, n) == 0;
-                ran_record_release(&dev);
-        }
-        ran_record_release(&train);
-        return same;
-}
-
 static void read_training(struct about *a)
 {
-        struct ran_record object;
+        const cJSON *train = cJSON_GetObjectItemCaseSensitive(a->said, "train");
+        const cJSON *dev = cJSON_GetObjectItemCaseSensitive(a->said, "dev");
+        const cJSON *paths = cJSON_GetObjectItemCaseSensitive(a->said, "paths");
+        const char *digest = train_about_string(train, "digest"),
+                   *other = train_about_string(dev, "digest");
 
-        a->trained = documents_of(&a->training, "train");
-        a->validated = documents_of(&a->training, "dev");
-        a->calibrated = documents_of(&a->training, "calibration");
-        a->refitted = count_of(&a->training, "learned_from");
-        a->best_epoch = count_of(&a->training, "best_epoch");
-        a->held_out = is_held_out(&a->training);
-        a->tried = ran_record_find(&a->training, "tried", NULL) != NULL;
-        a->ensemble = train_about_object(&a->training, "paths", &object);
-        if (a->ensemble) {
-                train_about_number(&object, "deep", &a->encoder);
-                train_about_number(&object, "wide", &a->linear);
-                train_about_number(&object, "cost", &a->cost);
-                train_about_number(&object, "dense", &a->dense);
-        }
-        ran_record_release(&object);
+        a->trained = count_of(train, "documents");
+        a->validated = count_of(dev, "documents");
+        a->calibrated =
+                count_of(cJSON_GetObjectItemCaseSensitive(a->said, "calibration"), "documents");
+        a->refitted = count_of(a->said, "learned_from");
+        a->best_epoch = count_of(a->said, "best_epoch");
+        a->held_out = digest != NULL && other != NULL && strcmp(digest, other) == 0;
+        a->tried = cJSON_HasObjectItem(a->said, "tried");
+        a->ensemble = cJSON_IsObject(paths);
+        a->encoder = train_about_number(paths, "deep");
+        a->linear = train_about_number(paths, "wide");
+        a->cost = train_about_number(paths, "cost");
+        a->dense = train_about_number(paths, "dense");
         read_figure(a);
 }
 
@@ -177,6 +148,17 @@ static bool open_vocabulary(struct about *a)
         return json;
 }
 
+/* NULL for what is no object. */
+static cJSON *object_of(const char *text)
+{
+        cJSON *object = text != NULL ? cJSON_Parse(text) : NULL;
+
+        if (cJSON_IsObject(object))
+                return object;
+        cJSON_Delete(object);
+        return NULL;
+}
+
 static void open_model(struct about *a)
 {
         struct ran_error err;
@@ -196,8 +178,10 @@ static void open_model(struct about *a)
                 cmd_die(CMD_FAILED, "out of memory");
         scan(&a->config, a->settings.data, a->settings.len);
         const char *training = ran_model_metadata(a->model, "training");
-        if (training != NULL)
-                scan(&a->training, training, strlen(training));
+        if (training != NULL && scan(&a->training, training, strlen(training)))
+                a->said = cJSON_Parse(training);
+        a->set = cJSON_ParseWithLength(a->settings.data, a->settings.len);
+        a->pretrained = object_of(ran_model_metadata(a->model, "pretrained"));
         read_training(a);
 }
 
@@ -214,6 +198,9 @@ void train_about_release(struct about *a)
         ran_tokenizer_free(a->own);
         ran_record_release(&a->config);
         ran_record_release(&a->training);
+        cJSON_Delete(a->said);
+        cJSON_Delete(a->set);
+        cJSON_Delete(a->pretrained);
         ran_buf_release(&a->settings);
         *a = (struct about){0};
 }
@@ -238,48 +225,36 @@ const char *train_about_parts(const struct about *a)
         return ran_config_has_predictor(c) ? "encoder and linear model" : "encoder only";
 }
 
-static void add_string(const struct ran_record *r, const char *name, struct ran_buf *out)
+const char *train_about_encoder(const struct about *a)
 {
-        const struct ran_member *m = ran_record_find(r, name, NULL);
-        struct ran_error err;
+        const cJSON *tried = cJSON_GetObjectItemCaseSensitive(a->said, "tried");
+        const bool dropped = !ran_config_has_encoder(ran_model_config(a->model));
+        const char *name = train_about_string(dropped && tried != NULL ? tried : a->set, "encoder");
 
-        if (m != NULL && m->type == 's')
-                ran_json_decode(r->line, m->value, out, &err);
+        return name != NULL ? name : "";
 }
 
-void train_about_encoder(const struct about *a, struct ran_buf *out)
+const char *train_about_decision(const struct about *a)
 {
-        struct ran_record tried;
-
-        if (!ran_config_has_encoder(ran_model_config(a->model)) && a->tried &&
-            train_about_object(&a->training, "tried", &tried)) {
-                add_string(&tried, "encoder", out);
-                ran_record_release(&tried);
-                return;
-        }
-        add_string(&a->config, "encoder", out);
-}
-
-void train_about_decision(const struct about *a, struct ran_buf *out)
-{
-        struct ran_record validation;
-
-        if (!train_about_object(&a->training, "validation", &validation))
-                return;
-        add_string(&validation, "decision", out);
-        ran_record_release(&validation);
+        return train_about_string(cJSON_GetObjectItemCaseSensitive(a->said, "validation"),
+                                  "decision");
 }
 
 void train_about_vocabulary(const struct about *a, struct ran_buf *out)
 {
-        struct ran_record all = {0}, model;
+        struct ran_record all = {0}, model = {0};
+        struct ran_error err;
         size_t n;
         const char *json = ran_tokenizer_json(a->tokenizer, &n);
 
         if (!scan(&all, json, n))
                 return;
-        if (train_about_object(&all, "model", &model))
-                add_string(&model, "type", out);
+        const struct ran_member *m = ran_record_find(&all, "model", NULL);
+        if (m != NULL && scan(&model, json + m->value.begin, m->value.end - m->value.begin)) {
+                m = ran_record_find(&model, "type", NULL);
+                if (m != NULL && m->type == 's')
+                        ran_json_decode(model.line, m->value, out, &err);
+        }
         ran_record_release(&model);
         ran_record_release(&all);
 }

@@ -2,6 +2,8 @@
 #ifndef CMD_TRAIN_ABOUT_ABOUT_H
 #define CMD_TRAIN_ABOUT_ABOUT_H
 
+#include <cjson/cJSON.h>
+
 #include "ran.h"
 
 enum about_kind { ABOUT_MODEL, ABOUT_CHECKPOINT, ABOUT_VOCABULARY };
@@ -23,10 +25,11 @@ struct about {
         size_t bytes;
         struct ran_model *model; /* NULL: a vocabulary */
         const struct ran_tokenizer *tokenizer;
-        struct ran_tokenizer *own; /* of a vocabulary */
-        struct ran_buf settings;   /* all settings of the model as a JSON object */
-        struct ran_record config;  /* the same, scanned */
-        struct ran_record training;
+        struct ran_tokenizer *own;      /* of a vocabulary */
+        struct ran_buf settings;        /* all settings of the model as a JSON object */
+        struct ran_record config;       /* the same, scanned */
+        struct ran_record training;     /* its members, for machines; as trees, or NULL: */
+        cJSON *said, *set, *pretrained; /* of the training, of settings, of an encoder of others */
         struct ran_model_part part[RAN_MODEL_PARTS];
         size_t parts;
         size_t trained, refitted, validated; /* documents */
@@ -44,18 +47,17 @@ void train_about_release(struct about *a);
 
 /* "linear model only", "encoder only" or "encoder and linear model"; "" for a language model. */
 const char *train_about_parts(const struct about *a);
-/* The name of the encoder, of one that was tried and dropped, too: "ran". The caller's buffer. */
-void train_about_encoder(const struct about *a, struct ran_buf *out);
-/* Why there is no encoder although one was asked for, a sentence; else nothing. */
-void train_about_decision(const struct about *a, struct ran_buf *out);
+/* The name of the encoder, of one that was tried and dropped, too: "ran". */
+const char *train_about_encoder(const struct about *a);
+/* Why there is no encoder although one was asked for, a sentence; else NULL. */
+const char *train_about_decision(const struct about *a);
 /* Whether the path is a folder. */
 bool train_about_is_folder(const char *path);
 /* The kind of the vocabulary, as in its file: "WordPiece". */
 void train_about_vocabulary(const struct about *a, struct ran_buf *out);
 
-/* The member of that name of an object, scanned; false if it is no object. Release it. */
-bool train_about_object(const struct ran_record *r, const char *name, struct ran_record *object);
-/* A member that is a number; false: there is none. */
-bool train_about_number(const struct ran_record *r, const char *name, double *x);
+/* A member that is a number, else 0; that is a string, else NULL. The object may be NULL. */
+double train_about_number(const cJSON *object, const char *name);
+const char *train_about_string(const cJSON *object, const char *name);
 
 #endif

@@ -38,12 +38,11 @@ static const struct ran_field fields[] = {
 
 static void say(const struct about *a)
 {
-        struct ran_record said;
         struct ran_buf what = {0}, sample = {0};
 
-        if (!train_pretrained_open(a, &said))
+        if (a->pretrained == NULL)
                 return;
-        train_pretrained_say(a, &said, &what);
+        train_pretrained_say(a, &what);
         train_pretrained_sample(a, &sample);
         ran_buf_char(&what, '\0');
         ran_buf_char(&sample, '\0');
@@ -54,7 +53,6 @@ static void say(const struct about *a)
                 cmd_note("the vector of %s", sample.data);
         ran_buf_release(&what);
         ran_buf_release(&sample);
-        ran_record_release(&said);
 }
 
 static bool ends_with(const char *text, const char *end)

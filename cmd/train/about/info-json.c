@@ -110,14 +110,10 @@ static void add_model(const struct about *a, struct report *r)
 {
         const struct ran_config *c = ran_model_config(a->model);
         const char *digest = ran_model_metadata(a->model, "digest");
-        struct ran_buf encoder = {0};
 
         report_string(r, "task", NULL, ran_task_name(c->task));
         report_string(r, "program", NULL, cmd_model_program_of_task(c->task));
-        train_about_encoder(a, &encoder);
-        report_bytes(r, REPORT_TEXT, a->tried ? "encoder_tried" : "encoder", NULL, encoder.data,
-                     encoder.len);
-        ran_buf_release(&encoder);
+        report_string(r, a->tried ? "encoder_tried" : "encoder", NULL, train_about_encoder(a));
         if (ran_task_has_labels(c->task)) {
                 report_string(r, "consists_of", NULL, train_about_parts(a));
                 add_labels(a, r);

@@ -10,65 +10,29 @@
 static const char sentence[] = "The quick brown fox jumps over the lazy dog.";
 enum { SHOWN = 8 };
 
-bool train_pretrained_open(const struct about *a, struct ran_record *said)
-{
-        const char *text = a->model != NULL ? ran_model_metadata(a->model, "pretrained") : NULL;
-        struct ran_error err;
-
-        *said = (struct ran_record){0};
-        if (text != NULL && ran_record_scan(said, text, strlen(text), &err) == RAN_OK)
-                return true;
-        ran_record_release(said);
-        *said = (struct ran_record){0};
-        return false;
-}
-
 /* ---- what it is ------------------------------------------------------------------------------ */
 
-/* Appends `before` and the member, decoded, if it is a string. */
-static void add_string(struct ran_buf *out, const struct ran_record *said, const char *before,
-                       const char *name)
+/* Appends `before` and the member if it is a string that is not empty. */
+static void add_string(struct ran_buf *out, const cJSON *said, const char *before, const char *name)
 {
-        const struct ran_member *m = ran_record_find(said, name, NULL);
-        struct ran_buf text = {0};
-        struct ran_error err;
+        const char *text = train_about_string(said, name);
 
-        if (m != NULL && m->type == 's' &&
-            ran_json_decode(said->line, m->value, &text, &err) == RAN_OK && text.len > 0) {
+        if (text != NULL && text[0] != '\0') {
                 ran_buf_str(out, before);
-                ran_buf_shown(out, text.data, text.len);
-        }
-        ran_buf_release(&text);
-}
-
-static bool is_true(const struct ran_record *said, const char *name)
-{
-        const struct ran_member *m = ran_record_find(said, name, NULL);
-
-        return m != NULL && m->type == 't';
-}
-
-/* Says that an encoder has prompts and that none was chosen, which is easy to overlook. */
-static void add_prompt(const struct about *a, const struct ran_record *said, struct ran_buf *out)
-{
-        if (ran_record_find(said, "prompt", NULL) != NULL) {
-                ran_buf_str(out, ", prompt \"");
-                add_string(out, said, "", "prompt");
-                ran_buf_str(out, "\"");
-        } else if (ran_model_metadata(a->model, "prompts") != NULL) {
-                ran_buf_str(out, ", made for prompts, read without (--prompt)");
+                ran_buf_shown(out, text, strlen(text));
         }
 }
 
-void train_pretrained_name(const struct ran_record *said, struct ran_buf *out)
+void train_pretrained_name(const cJSON *said, struct ran_buf *out)
 {
         add_string(out, said, "", "name");
         add_string(out, said, ", licence ", "license");
 }
 
-void train_pretrained_say(const struct about *a, const struct ran_record *said, struct ran_buf *out)
+void train_pretrained_say(const struct about *a, struct ran_buf *out)
 {
         const struct ran_config *c = ran_model_config(a->model);
+        const cJSON *said = a->pretrained;
 
         add_string(out, said, "", "name");
         ran_buf_str(out, out->len > 0 ? ": " : "");
@@ -78,13 +42,20 @@ void train_pretrained_say(const struct about *a, const struct ran_record *said, 
                        c->layers == 1 ? "" : "s", c->dim,
                        ran_config_uses(c, "max_length") ? c->bert.max_length : c->window);
         add_string(out, said, ", pooling ", "pooling");
-        if (is_true(said, "pooling_assumed"))
+        if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(said, "pooling_assumed")))
                 ran_buf_str(out, " (assumed: there is no modules.json)");
-        if (is_true(said, "head_left_out"))
+        if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(said, "head_left_out")))
                 ran_buf_str(out, ", without its head");
-        add_prompt(a, said, out);
+        /* It is easy to overlook that an encoder has prompts and that none was chosen. */
+        if (cJSON_HasObjectItem(said, "prompt")) {
+                ran_buf_str(out, ", prompt \"");
+                add_string(out, said, "", "prompt");
+                ran_buf_str(out, "\"");
+        } else if (ran_model_metadata(a->model, "prompts") != NULL) {
+                ran_buf_str(out, ", made for prompts, read without (--prompt)");
+        }
         add_string(out, said, ", licence ", "license");
-        if (ran_record_find(said, "license", NULL) == NULL)
+        if (!cJSON_HasObjectItem(said, "license"))
                 ran_buf_str(out, ", no licence named");
 }
 
@@ -141,13 +112,13 @@ void train_pretrained_sample(const struct about *a, struct ran_buf *out)
 
 void train_pretrained_members(const struct about *a, struct report *r)
 {
-        const char *prompts = ran_model_metadata(a->model, "prompts");
-        struct ran_record said;
+        const char *said = ran_model_metadata(a->model, "pretrained"),
+                   *prompts = ran_model_metadata(a->model, "prompts");
         struct ran_buf vector = {0};
 
-        if (!train_pretrained_open(a, &said))
+        if (a->pretrained == NULL)
                 return;
-        report_bytes(r, REPORT_RAW, "pretrained", NULL, said.line, said.length);
+        report_bytes(r, REPORT_RAW, "pretrained", NULL, said, strlen(said));
         if (prompts != NULL)
                 report_bytes(r, REPORT_RAW, "prompts", NULL, prompts, strlen(prompts));
         add_vector(a, &vector);
@@ -158,5 +129,4 @@ void train_pretrained_members(const struct about *a, struct report *r)
                 report_end(r);
         }
         ran_buf_release(&vector);
-        ran_record_release(&said);
 }
