@@ -155,12 +155,23 @@ static void add_line(struct ran_buf *out, const struct chart_line *l, const char
                                        l->y[i]);
 }
 
+static size_t points_of(const struct chart_line *l)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < l->n; i++)
+                n += isfinite(l->x[i]) && isfinite(l->y[i]);
+        return n;
+}
+
 static void add_legend(struct ran_buf *out, const struct chart *c)
 {
         ran_buf_str(out, "<figcaption><strong>");
         page_string(out, c->title);
         ran_buf_str(out, "</strong><br/>\n<span class=\"legend\">");
         for (size_t i = 0; i < c->n; i++) {
+                if (points_of(&c->lines[i]) == 0)
+                        continue;
                 ran_buf_printf(out, "<span><i style=\"background:%s\"></i>", colours[i]);
                 page_string(out, c->lines[i].name);
                 ran_buf_str(out, "</span>");
@@ -171,15 +182,6 @@ static void add_legend(struct ran_buf *out, const struct chart *c)
                 page_string(out, c->note);
         }
         ran_buf_str(out, "</figcaption>\n");
-}
-
-static size_t points_of(const struct chart_line *l)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < l->n; i++)
-                n += isfinite(l->x[i]) && isfinite(l->y[i]);
-        return n;
 }
 
 void chart_add(struct ran_buf *out, const struct chart *c)

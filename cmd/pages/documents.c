@@ -31,43 +31,30 @@ void page_document_release(void *document)
         ran_buf_release(&d->body);
 }
 
-/* ---- the heap -------------------------------------------------------------------------------- */
+/* ---- which stay ------------------------------------------------------------------------------ */
 
-/* Whether x leaves before y. */
-static bool is_less(const struct page_entry *x, const struct page_entry *y)
+/* The most doubtful come first. */
+static int by_doubt(const void *a, const void *b)
 {
-        return x->doubt != y->doubt ? x->doubt < y->doubt : x->number > y->number;
+        const struct page_entry *x = a, *y = b;
+
+        if (x->doubt != y->doubt)
+                return x->doubt > y->doubt ? -1 : 1;
+        return (x->number > y->number) - (x->number < y->number);
 }
 
-static void sift_up(struct page_entry *e, size_t i)
+/* Orders the documents by doubt, and drops the last ones until there are not too many. */
+static void prune(struct page_documents *d)
 {
-        for (; i > 0 && is_less(&e[i], &e[(i - 1) / 2]); i = (i - 1) / 2) {
-                struct page_entry swap = e[i];
+        if (d->n > 0)
+                qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
+        while (d->n > 1 && (d->bytes > PAGE_ROOM || (d->most > 0 && d->n > d->most))) {
+                const struct page_entry *last = &d->entry[--d->n];
 
-                e[i] = e[(i - 1) / 2];
-                e[(i - 1) / 2] = swap;
+                d->bytes -= size_of(last);
+                free(last->html);
         }
-}
-
-static void sift_down(struct page_entry *e, size_t n)
-{
-        for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
-                if (child + 1 < n && is_less(&e[child + 1], &e[child]))
-                        child++;
-                if (!is_less(&e[child], &e[i]))
-                        return;
-                struct page_entry swap = e[i];
-                e[i] = e[child];
-                e[child] = swap;
-        }
-}
-
-static void drop_first(struct page_documents *d)
-{
-        d->bytes -= size_of(&d->entry[0]);
-        free(d->entry[0].html);
-        d->entry[0] = d->entry[--d->n];
-        sift_down(d->entry, d->n);
+        d->full = d->most > 0 && d->n == d->most;
 }
 
 int page_documents_add(struct page_documents *d, const struct page_document *p,
@@ -94,17 +81,16 @@ int page_documents_add(struct page_documents *d, const struct page_document *p,
                 return ran_fail(err, RAN_ENOMEM, "no memory for a page");
         }
         e.html = html.data;
-        d->entry[d->n] = e;
-        sift_up(d->entry, d->n++);
+        d->entry[d->n++] = e;
         d->bytes += size_of(&e);
-        while (d->n > 1 && (d->bytes > PAGE_ROOM || (d->most > 0 && d->n > d->most)))
-                drop_first(d);
+        if (d->bytes > 2 * (size_t)PAGE_ROOM || (d->most > 0 && d->n > 2 * d->most))
+                prune(d);
         return RAN_OK;
 }
 
 bool page_documents_want(const struct page_documents *d, double doubt)
 {
-        return d->most == 0 || d->n < d->most || doubt > d->entry[0].doubt;
+        return !d->full || doubt > d->entry[d->most - 1].doubt;
 }
 
 void page_documents_release(struct page_documents *d)
@@ -118,11 +104,6 @@ void page_documents_release(struct page_documents *d)
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-static int by_doubt(const void *a, const void *b)
-{
-        return is_less(a, b) ? 1 : -1;
-}
-
 static int by_number(const void *a, const void *b)
 {
         const struct page_entry *x = a, *y = b;
@@ -134,7 +115,6 @@ static void write_list(struct page_documents *d, const char *title, struct ran_b
 {
         const size_t n = d->n < LISTED ? d->n : LISTED;
 
-        qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
         page_put(out, HTML_HEADING, "%s", title);
         if (n < d->seen)
                 page_put(out, HTML_NOTE, "The first %zu.", n);
@@ -198,6 +178,7 @@ static void write_articles(const struct page_documents *d, const char *title, bo
 
 void page_documents_write(struct page_documents *d, const char *title, struct cmd_sink *out)
 {
+        prune(d);
         if (d->n > 1) {
                 write_list(d, title, &out->buf);
                 qsort(d->entry, d->n, sizeof *d->entry, by_number);
@@ -208,9 +189,9 @@ void page_documents_write(struct page_documents *d, const char *title, struct cm
 void page_worst_write(struct page_documents *d, const char *title, size_t all, const char *called,
                       struct cmd_sink *out)
 {
+        prune(d);
         if (d->n == 0)
                 return;
-        qsort(d->entry, d->n, sizeof *d->entry, by_doubt);
         write_articles(d, title, true, out);
         if (all <= d->n)
                 return;

@@ -16,13 +16,14 @@ void page_document_release(void *document);
 
 /* Zero-initialise. */
 struct page_documents {
-        struct page_entry *entry; /* (n) a heap: the least doubt comes first */
+        struct page_entry *entry; /* (n) */
         size_t n, cap, bytes;
         size_t seen;          /* all of them */
+        bool full;            /* the first `most` are those with the most doubt so far, in order */
         size_t most;          /* set by the caller: keep so many; 0: any number */
         struct ran_buf heads; /* of the list of doubt */
 };
-/* Whether a document with this doubt would be kept now. */
+/* Whether a document with this doubt may be kept. */
 bool page_documents_want(const struct page_documents *d, double doubt);
 /* Copies it. RAN_ENOMEM. */
 int page_documents_add(struct page_documents *d, const struct page_document *document,

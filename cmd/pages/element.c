@@ -25,7 +25,6 @@ static const struct {
         [HTML_SIDE] = {"div", " class=\"side\"", "\n"},
         [HTML_DETAILS] = {"details", "", "\n"},
         [HTML_WIDE] = {"div", " class=\"wide\"", "\n"},
-        [HTML_LINES] = {"pre", "", ""},
         [HTML_ARTICLE] = {"article", "", "\n"},
         [HTML_BOX] = {"div", "", "\n"},
         [HTML_STRIP] = {"div", " class=\"strip\"", "\n"},
@@ -125,11 +124,4 @@ void page_open_document(struct ran_buf *out, size_t bytes)
         page_count(out, bytes);
         ran_buf_str(out, " bytes");
         page_close(out, HTML_SUMMARY);
-}
-
-void page_interval(struct ran_buf *out, double share, struct ran_interval interval)
-{
-        page_percent(out, share, 1);
-        ran_buf_char(out, ' ');
-        page_put(out, HTML_SMALL, "(%.1f to %.1f)", 100 * interval.low, 100 * interval.high);
 }

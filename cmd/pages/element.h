@@ -25,7 +25,6 @@ enum page_element {
         HTML_SIDE,
         HTML_DETAILS, /* folded: HTML_SUMMARY says what it is */
         HTML_WIDE,    /* it may be wider than the page: it scrolls */
-        HTML_LINES,   /* lines as they are */
         HTML_ARTICLE, /* about a document */
         HTML_BOX,     /* for a script: with attributes */
         HTML_STRIP,   /* of links */
@@ -73,8 +72,5 @@ void page_break(struct ran_buf *out);
 void page_put_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most);
 /* Begins folded text: "whole document, 1,234 bytes". page_close(HTML_DETAILS) ends it. */
 void page_open_document(struct ran_buf *out, size_t bytes);
-
-/* "93.2 % (91.0 to 95.1)" for a share with its 95 % interval. */
-void page_interval(struct ran_buf *out, double share, struct ran_interval interval);
 
 #endif

@@ -59,42 +59,17 @@ void report_end(struct report *r)
         r->open = around;
 }
 
-void report_count(struct report *r, const char *name, const char *title, size_t n)
+void report_add_count(struct report *r, enum report_kind kind, const char *name, const char *title,
+                      size_t n)
 {
-        add(r,
-            (struct report_node){.kind = REPORT_COUNT, .name = name, .title = title, .count = n});
+        add(r, (struct report_node){.kind = kind, .name = name, .title = title, .count = n});
 }
 
-void report_number(struct report *r, const char *name, const char *title, double x, int decimals)
-{
-        add(r, (struct report_node){.kind = REPORT_NUMBER,
-                                    .name = name,
-                                    .title = title,
-                                    .x = x,
-                                    .decimals = decimals});
-}
-
-void report_share(struct report *r, const char *name, const char *title, double x)
+void report_add_number(struct report *r, enum report_kind kind, const char *name, const char *title,
+                       double x, int decimals)
 {
         add(r, (struct report_node){
-                       .kind = REPORT_SHARE, .name = name, .title = title, .x = x, .decimals = 4});
-}
-
-void report_bar(struct report *r, const char *name, const char *title, double x)
-{
-        add(r, (struct report_node){
-                       .kind = REPORT_BAR, .name = name, .title = title, .x = x, .decimals = 4});
-}
-
-void report_score(struct report *r, const char *name, const char *title, double x)
-{
-        add(r, (struct report_node){
-                       .kind = REPORT_SCORE, .name = name, .title = title, .x = x, .decimals = 2});
-}
-
-void report_bool(struct report *r, const char *name, const char *title, bool x)
-{
-        add(r, (struct report_node){.kind = REPORT_BOOL, .name = name, .title = title, .count = x});
+                       .kind = kind, .name = name, .title = title, .x = x, .decimals = decimals});
 }
 
 void report_bytes(struct report *r, enum report_kind kind, const char *name, const char *title,
@@ -130,11 +105,6 @@ void report_html(struct report *r, const char *title, struct ran_buf *html)
         r->failed |= html->failed;
         report_bytes(r, REPORT_HTML, NULL, title, html->data, html->len);
         ran_buf_release(html);
-}
-
-void report_none(struct report *r, const char *title)
-{
-        add(r, (struct report_node){.kind = REPORT_NONE, .name = NULL, .title = title});
 }
 
 void report_interval(struct report *r, struct ran_interval interval)

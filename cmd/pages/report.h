@@ -63,12 +63,19 @@ void report_clear(struct report *r); /* keeps its memory for the next one */
 
 void report_begin(struct report *r, enum report_kind kind, const char *name, const char *title);
 void report_end(struct report *r);
-void report_count(struct report *r, const char *name, const char *title, size_t n);
-void report_number(struct report *r, const char *name, const char *title, double x, int decimals);
-void report_share(struct report *r, const char *name, const char *title, double x);
-void report_bar(struct report *r, const char *name, const char *title, double x);
-void report_score(struct report *r, const char *name, const char *title, double x);
-void report_bool(struct report *r, const char *name, const char *title, bool x);
+/* A count or a bool; a number, with so many decimals for people; an empty cell. */
+void report_add_count(struct report *r, enum report_kind kind, const char *name, const char *title,
+                      size_t n);
+void report_add_number(struct report *r, enum report_kind kind, const char *name, const char *title,
+                       double x, int decimals);
+#define report_count(r, name, title, n) report_add_count(r, REPORT_COUNT, name, title, n)
+#define report_bool(r, name, title, x)  report_add_count(r, REPORT_BOOL, name, title, x)
+#define report_number(r, name, title, x, decimals) \
+        report_add_number(r, REPORT_NUMBER, name, title, x, decimals)
+#define report_share(r, name, title, x) report_add_number(r, REPORT_SHARE, name, title, x, 4)
+#define report_bar(r, name, title, x)   report_add_number(r, REPORT_BAR, name, title, x, 4)
+#define report_score(r, name, title, x) report_add_number(r, REPORT_SCORE, name, title, x, 2)
+#define report_none(r, title)           report_add_count(r, REPORT_NONE, NULL, title, 0)
 /* n bytes; report_string: to a NUL; report_put: formatted. kind: REPORT_TEXT, _AMOUNT, _LACK, _RAW,
  * _HTML.
  */
@@ -79,7 +86,6 @@ void report_put(struct report *r, const char *name, const char *title, const cha
         __attribute__((format(printf, 4, 5)));
 /* A buffer with HTML, which is released. */
 void report_html(struct report *r, const char *title, struct ran_buf *html);
-void report_none(struct report *r, const char *title);
 /* Of the node that was added last: an interval of 95 %; a sentence beside it, or below the heading
  * of a container that was begun. */
 void report_interval(struct report *r, struct ran_interval interval);

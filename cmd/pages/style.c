@@ -32,7 +32,6 @@ const char page_style[] =
         "table.cells th{font-weight:500;max-width:9rem;overflow:hidden;text-overflow:ellipsis;"
         "white-space:nowrap}\n"
         "table.cells tr:first-child th{color:var(--faint)}\n"
-        "pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.9rem}\n"
         ".bar{display:inline-block;width:7rem;max-width:30vw;height:.7rem;background:var(--soft);"
         "border:1px solid var(--line);border-radius:2px;vertical-align:middle}\n"
         ".bar i{display:block;height:100%;background:var(--key)}\n"

@@ -15,6 +15,7 @@
 #include "cmd/train/about/about.h"
 #include "cmd/train/about/amount.h"
 #include "cmd/train/run/figure.h"
+#include "cmd/train/about/info-json.h"
 #include "cmd/train/about/info-text.h"
 #include "cmd/train/run/progress.h"
 
@@ -91,25 +92,6 @@ void train_page_note(struct train_page *p, const struct ran_train_report *r)
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-static void write_loss(const struct train_page *p, struct ran_buf *out)
-{
-        const struct chart_line lines[] = {
-                {"training", p->curve[0].step, p->curve[0].loss, p->curve[0].n, false, false},
-                {"validation", p->epochs[0].step, p->epochs[0].loss, p->epochs[0].n, true, false},
-                {"refit", p->curve[1].step, p->curve[1].loss, p->curve[1].n, false, true},
-        };
-        const struct chart chart = {.title = "Loss",
-                                    .x_name = "step",
-                                    .y_name = "loss per document or token (nats)",
-                                    .note = "The training loss is smoothed. When it falls and "
-                                            "that of validation rises, the model overfits.",
-                                    .whole = true,
-                                    .lines = lines,
-                                    .n = p->curve[1].n > 1 ? 3 : 2};
-
-        chart_add(out, &chart);
-}
-
 static void write_metric(const struct train_page *p, const char *metric, bool loss,
                          struct ran_buf *out)
 {
@@ -139,19 +121,28 @@ static void write_metric(const struct train_page *p, const char *metric, bool lo
         chart_add(out, &chart);
 }
 
+/* A curve by step: of the first training, of the refit, and of the validation after epochs. */
 static void write_curve(const struct train_page *p, const char *title, const char *unit,
-                        const double *first, const double *refit, struct ran_buf *out)
+                        const double *first, const double *refit, const double *validation,
+                        struct ran_buf *out)
 {
+        const struct train_page_epochs *e = &p->epochs[0];
         const struct chart_line lines[] = {
-                {"first training", p->curve[0].step, first, p->curve[0].n, false, false},
+                {"training", p->curve[0].step, first, p->curve[0].n, false, false},
+                {"validation", e->step, validation, validation != NULL ? e->n : 0, true, false},
                 {"refit", p->curve[1].step, refit, p->curve[1].n, false, true},
         };
         const struct chart chart = {.title = title,
                                     .x_name = "step",
                                     .y_name = unit,
+                                    .note = validation != NULL
+                                                    ? "The training loss is smoothed. When it "
+                                                      "falls and that of validation rises, the "
+                                                      "model overfits."
+                                                    : NULL,
                                     .whole = true,
                                     .lines = lines,
-                                    .n = p->curve[1].n > 1 ? 2 : 1};
+                                    .n = 3};
 
         chart_add(out, &chart);
 }
@@ -159,19 +150,21 @@ static void write_curve(const struct train_page *p, const char *title, const cha
 static void write_curves(const struct train_page *p, const char *metric, bool texts,
                          struct ran_buf *out)
 {
+        const struct train_page_curve *first = &p->curve[0], *refit = &p->curve[1];
         const bool loss = texts || strcmp(metric, "loss") == 0;
 
-        if (p->curve[0].n + p->curve[1].n < 2)
+        if (first->n + refit->n < 2)
                 return;
         page_put(out, HTML_HEADING, "Curves");
         if (p->resumed)
                 page_put(out, HTML_NOTE, "The training was resumed: the curves begin there.");
         page_open(out, HTML_CHARTS);
-        write_loss(p, out);
+        write_curve(p, "Loss", "loss per document or token (nats)", first->loss, refit->loss,
+                    p->epochs[0].loss, out);
         write_metric(p, metric, loss, out);
-        write_curve(p, "Learning rate", "learning rate", p->curve[0].rate, p->curve[1].rate, out);
-        write_curve(p, "Norm of the gradient", "norm", p->curve[0].norm, p->curve[1].norm, out);
-        write_curve(p, "Speed", "tokens per second", p->curve[0].speed, p->curve[1].speed, out);
+        write_curve(p, "Learning rate", "learning rate", first->rate, refit->rate, NULL, out);
+        write_curve(p, "Norm of the gradient", "norm", first->norm, refit->norm, NULL, out);
+        write_curve(p, "Speed", "tokens per second", first->speed, refit->speed, NULL, out);
         page_close(out, HTML_CHARTS);
 }
 
@@ -301,6 +294,7 @@ void train_page_write(const struct train_page *p, const struct ran_train_job *jo
         write_lead(p, &a, &out);
         report_begin(&tables, REPORT_OBJECT, NULL, "Model");
         train_info_rows(&a, &tables);
+        train_info_members(&a, &tables);
         report_end(&tables);
         report_page(&tables, &out);
         report_release(&tables);
