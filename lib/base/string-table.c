@@ -59,8 +59,9 @@ static bool equal(const struct ran_string_table *s, uint32_t index, const char *
                (tail_n == 0 || memcmp(bytes + head_n, tail, tail_n) == 0);
 }
 
-uint32_t ran_string_table_find(const struct ran_string_table *s, uint64_t hash, const char *head,
-                               size_t head_n, const char *tail, size_t tail_n)
+uint32_t ran_string_table_find_joined(const struct ran_string_table *s, uint64_t hash,
+                                      const char *head, size_t head_n, const char *tail,
+                                      size_t tail_n)
 {
         if (s->slot == NULL)
                 return RAN_STRING_TABLE_NONE;
@@ -74,6 +75,13 @@ uint32_t ran_string_table_find(const struct ran_string_table *s, uint64_t hash, 
                 if (slot->tag == tag && equal(s, slot->index, head, head_n, tail, tail_n))
                         return slot->index;
         }
+}
+
+uint32_t ran_string_table_find(const struct ran_string_table *s, const char *bytes, size_t n)
+{
+        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, bytes, n);
+
+        return ran_string_table_find_joined(s, hash, "", 0, bytes, n);
 }
 
 /* Prefixes that are hashed before the first one, the longest, is looked up. */
@@ -99,8 +107,8 @@ uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t lea
                         /* A string ends at the end of a character. */
                         if (n < text_n && ((unsigned char)text[n] & 0xc0) == 0x80)
                                 continue;
-                        uint32_t found = ran_string_table_find(s, prefix[n - 1 - from], head,
-                                                               head_n, text, n);
+                        uint32_t found = ran_string_table_find_joined(s, prefix[n - 1 - from], head,
+                                                                      head_n, text, n);
 
                         if (found == RAN_STRING_TABLE_NONE || found < least)
                                 continue;
@@ -185,9 +193,14 @@ static int append(struct ran_string_table *s, const char *bytes, size_t n, struc
         return RAN_OK;
 }
 
-uint32_t ran_string_table_add(struct ran_string_table *s, uint64_t hash, const char *bytes,
-                              size_t n, struct ran_error *err)
+uint32_t ran_string_table_add(struct ran_string_table *s, const char *bytes, size_t n,
+                              struct ran_error *err)
 {
+        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, bytes, n);
+        const uint32_t known = ran_string_table_find_joined(s, hash, "", 0, bytes, n);
+
+        if (known != RAN_STRING_TABLE_NONE)
+                return known;
         if (ran_string_table_reserve(s, 1, err) != RAN_OK || append(s, bytes, n, err) != RAN_OK)
                 return RAN_STRING_TABLE_NONE;
         insert(s, hash, (uint32_t)(s->n - 1));

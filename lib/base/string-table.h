@@ -56,19 +56,21 @@ static inline const char *ran_string_table_get(const struct ran_string_table *s,
 /* Compares strings i and j by their bytes, as memcmp. */
 int ran_string_table_compare(const struct ran_string_table *s, uint32_t i, uint32_t j);
 
-/* Finds the concatenation of head and tail; RAN_STRING_TABLE_NONE if it is not there. hash: of the
- * concatenation. */
-uint32_t ran_string_table_find(const struct ran_string_table *s, uint64_t hash, const char *head,
-                               size_t head_n, const char *tail, size_t tail_n);
+/* The number of a string; RAN_STRING_TABLE_NONE if it is not there. */
+uint32_t ran_string_table_find(const struct ran_string_table *s, const char *bytes, size_t n);
+/* That of the concatenation of head and tail. hash: of the concatenation. */
+uint32_t ran_string_table_find_joined(const struct ran_string_table *s, uint64_t hash,
+                                      const char *head, size_t head_n, const char *tail,
+                                      size_t tail_n);
 /* Finds the longest string, with a number >= least, that is head followed by a prefix of text of at
  * most `limit` bytes; *length: the length of that prefix. hash: of head. */
 uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t least, uint64_t hash,
                                   const char *head, size_t head_n, const char *text, size_t text_n,
                                   size_t limit, size_t *length);
-/* Adds a string that is not in the table and returns its number; RAN_STRING_TABLE_NONE (RAN_ENOMEM)
- * on failure. hash: of the string. */
-uint32_t ran_string_table_add(struct ran_string_table *s, uint64_t hash, const char *bytes,
-                              size_t n, struct ran_error *err);
+/* Adds a string, unless it is there, and returns its number, which is s->n before if it is new;
+ * RAN_STRING_TABLE_NONE (RAN_ENOMEM) on failure. */
+uint32_t ran_string_table_add(struct ran_string_table *s, const char *bytes, size_t n,
+                              struct ran_error *err);
 /* Makes room for so many more strings at once. */
 int ran_string_table_reserve(struct ran_string_table *s, size_t more, struct ran_error *err);
 /* Skips a number: ran_string_table_get returns an empty string for it, and no search finds it. */

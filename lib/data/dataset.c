@@ -44,9 +44,7 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
                 return RAN_ENOMEM;
         if (n > 0)
                 memcpy(copy, name, n);
-        if (ran_string_table_add(&d->known->names,
-                                 ran_string_table_hash(ran_string_table_seed, copy, n), copy, n,
-                                 err) == RAN_STRING_TABLE_NONE) {
+        if (ran_string_table_add(&d->known->names, copy, n, err) == RAN_STRING_TABLE_NONE) {
                 free(copy);
                 return RAN_ENOMEM;
         }
@@ -61,9 +59,7 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
                 return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
         *label = RAN_LABEL_UNKNOWN;
         if (d->known != NULL)
-                *label = ran_string_table_find(
-                        &d->known->names, ran_string_table_hash(ran_string_table_seed, name, n), "",
-                        0, name, n);
+                *label = ran_string_table_find(&d->known->names, name, n);
         if (*label != RAN_LABEL_UNKNOWN || d->fixed)
                 return RAN_OK;
         int code = add_class(d, name, n, err);

@@ -41,11 +41,8 @@ void ran_ngrams_begin(struct ran_ngrams *k)
 int ran_ngrams_word(struct ran_ngrams *k, struct ran_symbols *s, const char *word, size_t n,
                     struct ran_error *err)
 {
-        uint64_t hash = ran_string_table_hash(ran_string_table_seed, word, n);
-        uint32_t number = ran_string_table_find(&k->words, hash, word, n, NULL, 0);
+        const uint32_t number = ran_string_table_add(&k->words, word, n, err);
 
-        if (number == RAN_STRING_TABLE_NONE)
-                number = ran_string_table_add(&k->words, hash, word, n, err);
         return number == RAN_STRING_TABLE_NONE ? RAN_ENOMEM : ran_symbols_add(s, number, err);
 }
 

@@ -13,34 +13,25 @@ void ran_types_release(struct ran_types *t)
 }
 
 /* Both lists have room for every type, so that ordering them cannot fail. */
-static int add_type(struct ran_types *t, uint64_t hash, const char *type, size_t length,
-                    uint32_t *number, struct ran_error *err)
-{
-        size_t n = t->names.n + 1;
-
-        void *grown = ran_grow(t->score, &t->score_cap, n, sizeof(*t->score), err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        t->score = grown;
-        grown = ran_grow(t->ordered, &t->ordered_cap, n, sizeof(*t->ordered), err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        t->ordered = grown;
-        *number = ran_string_table_add(&t->names, hash, type, length, err);
-        if (*number == RAN_STRING_TABLE_NONE)
-                return RAN_ENOMEM;
-        t->score[*number] = (struct ran_tag_score){0};
-        return RAN_OK;
-}
-
 int ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number,
                      struct ran_error *err)
 {
-        uint64_t hash = ran_string_table_hash(ran_string_table_seed, type, length);
+        const size_t n = t->names.n;
 
-        *number = ran_string_table_find(&t->names, hash, "", 0, type, length);
-        return *number != RAN_STRING_TABLE_NONE ? RAN_OK
-                                                : add_type(t, hash, type, length, number, err);
+        void *grown = ran_grow(t->score, &t->score_cap, n + 1, sizeof(*t->score), err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->score = grown;
+        grown = ran_grow(t->ordered, &t->ordered_cap, n + 1, sizeof(*t->ordered), err);
+        if (grown == NULL)
+                return RAN_ENOMEM;
+        t->ordered = grown;
+        *number = ran_string_table_add(&t->names, type, length, err);
+        if (*number == RAN_STRING_TABLE_NONE)
+                return RAN_ENOMEM;
+        if (*number == n)
+                t->score[n] = (struct ran_tag_score){0};
+        return RAN_OK;
 }
 
 struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score)

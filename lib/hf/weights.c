@@ -38,16 +38,14 @@ static int open_file(struct ran_hf_weights *w, const char *folder, const char *b
 static int open_shard(struct ran_hf_weights *w, struct ran_string_table *seen, const char *folder,
                       const char *base, const char *name, struct ran_error *err)
 {
-        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, name, strlen(name));
-
-        if (ran_string_table_find(seen, hash, "", 0, name, strlen(name)) != RAN_STRING_TABLE_NONE)
+        if (ran_string_table_find(seen, name, strlen(name)) != RAN_STRING_TABLE_NONE)
                 return RAN_OK;
         if (strchr(name, '/') != NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "model.safetensors.index.json: the shard \"%s\" is no name of a "
                                 "file",
                                 name);
-        if (ran_string_table_add(seen, hash, name, strlen(name), err) == RAN_STRING_TABLE_NONE)
+        if (ran_string_table_add(seen, name, strlen(name), err) == RAN_STRING_TABLE_NONE)
                 return RAN_ENOMEM;
         return open_file(w, folder, base, name, NULL, err);
 }

@@ -121,8 +121,7 @@ static int new_label(struct ran_label_texts *t, struct part name, size_t line,
         if (label[t->C] == NULL)
                 return RAN_ENOMEM;
         lines[t->C++] = line;
-        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, name.s, name.n);
-        return ran_string_table_add(&t->names, hash, name.s, name.n, err) != RAN_STRING_TABLE_NONE
+        return ran_string_table_add(&t->names, name.s, name.n, err) != RAN_STRING_TABLE_NONE
                        ? RAN_OK
                        : RAN_ENOMEM;
 }
@@ -134,8 +133,7 @@ static int find_label(struct ran_label_texts *t, struct part name, size_t line, 
         name = trim(name);
         if (name.n == 0 || memchr(name.s, '\0', name.n) != NULL)
                 return refuse(t, line, err, "no label: a line is label, tab, description");
-        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, name.s, name.n);
-        const uint32_t found = ran_string_table_find(&t->names, hash, "", 0, name.s, name.n);
+        const uint32_t found = ran_string_table_find(&t->names, name.s, name.n);
 
         *label = found != RAN_STRING_TABLE_NONE ? found : t->C;
         return found != RAN_STRING_TABLE_NONE ? RAN_OK : new_label(t, name, line, err);
@@ -420,13 +418,11 @@ static int check_new(struct reader *r, const struct text *text, struct ran_error
 {
         const char *ids = (const char *)r->encoding.ids;
         const size_t n = r->encoding.n * sizeof *r->encoding.ids;
-        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, ids, n);
-        const uint32_t same = ran_string_table_find(&r->ids, hash, "", 0, ids, n);
+        const size_t before = r->ids.n;
+        const uint32_t same = ran_string_table_add(&r->ids, ids, n, err);
 
-        if (same == RAN_STRING_TABLE_NONE)
-                return ran_string_table_add(&r->ids, hash, ids, n, err) != RAN_STRING_TABLE_NONE
-                               ? RAN_OK
-                               : RAN_ENOMEM;
+        if (same == RAN_STRING_TABLE_NONE || same == before)
+                return same == before ? RAN_OK : RAN_ENOMEM;
         const struct text *first = &r->t->text[same];
         return refuse(r->t, text->line, err,
                       first->line > 0 ? "\"%s\" and \"%s\" have the same description, \"%.60s\" "

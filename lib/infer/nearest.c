@@ -94,13 +94,11 @@ static uint32_t place(struct ran_nearest *c, struct ran_error *err)
 {
         const float *mine = c->v + c->digest.n * c->D;
         const uint64_t key = digest(mine, c->D);
-        const char *bytes = (const char *)&key;
-        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, bytes, sizeof key);
-        uint32_t i = ran_string_table_find(&c->digest, hash, bytes, sizeof key, NULL, 0);
+        const size_t last = c->digest.n;
+        const uint32_t i = ran_string_table_add(&c->digest, (const char *)&key, sizeof key, err);
 
-        if (i == RAN_STRING_TABLE_NONE)
-                return ran_string_table_add(&c->digest, hash, bytes, sizeof key, err);
-        if (memcmp(c->v + i * c->D, mine, c->D * sizeof *mine) == 0)
+        if (i == RAN_STRING_TABLE_NONE || i == last ||
+            memcmp(c->v + i * c->D, mine, c->D * sizeof *mine) == 0)
                 return i;
         return ran_string_table_skip(&c->digest, err); /* the digest of another: kept, not found */
 }

@@ -62,11 +62,7 @@ static int next_id(struct ran_selection *s, const char *words, size_t n, size_t 
         if (length > n - *at)
                 return ran_fail(err, RAN_EINVAL, "these are no words");
         const char *word = words + *at;
-        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, word, length);
-
-        *id = ran_string_table_find(&s->words, hash, word, length, NULL, 0);
-        if (*id == RAN_STRING_TABLE_NONE)
-                *id = ran_string_table_add(&s->words, hash, word, length, err);
+        *id = ran_string_table_add(&s->words, word, length, err);
         if (*id == RAN_STRING_TABLE_NONE)
                 return (int)err->code;
         *at += length;

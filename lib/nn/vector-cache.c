@@ -137,16 +137,6 @@ struct ran_vector_key ran_vector_key(const uint32_t *ids, size_t n, const uint32
         return key;
 }
 
-static uint64_t hash_of(const char *key)
-{
-        return ran_string_table_hash(ran_string_table_seed, key, KEY);
-}
-
-static uint32_t find(const struct ran_vector_cache *k, const char *key)
-{
-        return ran_string_table_find(&k->keys, hash_of(key), "", 0, key, KEY);
-}
-
 static size_t begin_of(const struct ran_vector_cache *k, size_t i)
 {
         return i > 0 ? k->end[i - 1] : 0;
@@ -166,7 +156,7 @@ bool ran_vector_cache_find(struct ran_vector_cache *k, struct ran_vector_key key
                            size_t rows)
 {
         pthread_mutex_lock(&k->lock);
-        const uint32_t i = find(k, key.bytes);
+        const uint32_t i = ran_string_table_find(&k->keys, key.bytes, KEY);
         const bool found = i != RAN_STRING_TABLE_NONE && k->end[i] - begin_of(k, i) == rows;
         if (found) {
                 memcpy(x, rows_of(k, i), rows * k->width * sizeof *x);
@@ -190,8 +180,7 @@ static bool add(struct ran_vector_cache *k, const char *key, const float *x, siz
         k->end = end;
         end[n] = used + rows;
         float *all = ran_spool_reserve(&k->rows, added + rows, row, NULL);
-        if (all == NULL ||
-            ran_string_table_add(&k->keys, hash_of(key), key, KEY, NULL) == RAN_STRING_TABLE_NONE)
+        if (all == NULL || ran_string_table_add(&k->keys, key, KEY, NULL) == RAN_STRING_TABLE_NONE)
                 return false;
         memcpy(all + added * k->width, x, rows * row);
         return true;
@@ -201,7 +190,7 @@ void ran_vector_cache_add(struct ran_vector_cache *k, struct ran_vector_key key,
                           size_t rows)
 {
         pthread_mutex_lock(&k->lock);
-        if (!k->full && find(k, key.bytes) == RAN_STRING_TABLE_NONE)
+        if (!k->full && ran_string_table_find(&k->keys, key.bytes, KEY) == RAN_STRING_TABLE_NONE)
                 k->full = !add(k, key.bytes, x, rows);
         pthread_mutex_unlock(&k->lock);
 }
@@ -256,8 +245,7 @@ static int read_keys(struct ran_vector_cache *k, const struct ran_tensor *keys,
         for (size_t i = 0; i < k->olds; i++, key += KEY) {
                 if (i > 0 && memcmp(key - KEY, key, KEY) >= 0)
                         return damaged(k, err);
-                if (ran_string_table_add(&k->keys, hash_of(key), key, KEY, err) ==
-                    RAN_STRING_TABLE_NONE)
+                if (ran_string_table_add(&k->keys, key, KEY, err) == RAN_STRING_TABLE_NONE)
                         return RAN_ENOMEM;
         }
         return RAN_OK;

@@ -35,15 +35,14 @@ static void note(struct ran_added_tokens *a, const char *content, size_t n)
 int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t n,
                          const struct ran_added_token *token, struct ran_error *err)
 {
-        const uint64_t hash = ran_string_table_hash(ran_string_table_seed, content, n);
         const size_t count = a->content.n;
 
         if (n > TOKENIZER_TOKEN_MOST)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the added token '%.40s...' has %zu bytes; the maximum is %d",
                                 content, n, TOKENIZER_TOKEN_MOST);
-        const uint32_t same = n > 0 ? ran_string_table_find(&a->content, hash, "", 0, content, n)
-                                    : RAN_STRING_TABLE_NONE;
+        const uint32_t same =
+                n > 0 ? ran_string_table_find(&a->content, content, n) : RAN_STRING_TABLE_NONE;
         const bool found = n > 0 && same == RAN_STRING_TABLE_NONE;
 
         if (a->pair == NULL)
@@ -54,7 +53,7 @@ int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t
         if (grown == NULL)
                 return RAN_ENOMEM;
         a->token = grown;
-        if ((found ? ran_string_table_add(&a->content, hash, content, n, err)
+        if ((found ? ran_string_table_add(&a->content, content, n, err)
                    : ran_string_table_skip(&a->content, err)) == RAN_STRING_TABLE_NONE)
                 return RAN_ENOMEM;
         a->token[count] = *token;

@@ -208,10 +208,7 @@ static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
                      pos + length < n && ((unsigned char)word[pos + length] & 0xc0) == 0x80;)
                         length++;
                 if (c >= 0x80)
-                        id = ran_string_table_find(
-                                b->chars,
-                                ran_string_table_hash(ran_string_table_seed, word + pos, length),
-                                "", 0, word + pos, length);
+                        id = ran_string_table_find(b->chars, word + pos, length);
                 push_unit(b, s, &u, id < b->most ? id : BPE_NONE, word + pos, (uint32_t)length);
         }
         push_unknown(b, s, &u);

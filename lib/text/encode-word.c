@@ -129,9 +129,7 @@ static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
                 return longest_matches(t, word, s, err);
         uint32_t id = RAN_STRING_TABLE_NONE;
         if (t->type != TOKENIZER_WORDPIECE)
-                id = ran_string_table_find(
-                        &t->tokens, ran_string_table_hash(ran_string_table_seed, word->s, word->n),
-                        "", 0, word->s, word->n);
+                id = ran_string_table_find(&t->tokens, word->s, word->n);
         if (id == RAN_STRING_TABLE_NONE || id < t->least || id >= t->most)
                 id = t->unk;
         return ran_word_parts_add(&s->parts, id, 0, word->chars, err);

@@ -56,8 +56,7 @@ int ran_tokenizer_add(struct ran_tokenizer *t, const char *token, size_t n, stru
         if (ran_tokenizer_find(t, token, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the token '%.*s' occurs twice, as %u and %zu",
                                 n < 80 ? (int)n : 80, token, (unsigned)id, t->tokens.n);
-        id = ran_string_table_add(
-                &t->tokens, ran_string_table_hash(ran_string_table_seed, token, n), token, n, err);
+        id = ran_string_table_add(&t->tokens, token, n, err);
         return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
 }
 
@@ -262,9 +261,7 @@ struct ran_surround ran_tokenizer_surround(const struct ran_tokenizer *t)
 
 bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *token, size_t n, uint32_t *id)
 {
-        uint32_t found = ran_string_table_find(
-                &t->tokens, ran_string_table_hash(ran_string_table_seed, token, n), "", 0, token,
-                n);
+        const uint32_t found = ran_string_table_find(&t->tokens, token, n);
 
         if (found != RAN_STRING_TABLE_NONE)
                 *id = found;

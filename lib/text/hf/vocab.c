@@ -40,15 +40,6 @@ static bool take_number(const char *json, size_t *pos, size_t wanted)
         return taken;
 }
 
-/* Adds a token that is not there yet. */
-static bool take_token(struct ran_string_table *tokens, const char *token, size_t n)
-{
-        uint64_t hash = ran_string_table_hash(ran_string_table_seed, token, n);
-
-        return ran_string_table_find(tokens, hash, "", 0, token, n) == RAN_STRING_TABLE_NONE &&
-               ran_string_table_add(tokens, hash, token, n, NULL) != RAN_STRING_TABLE_NONE;
-}
-
 size_t ran_hf_take_vocab(struct ran_string_table *tokens, const char *json, struct ran_span vocab)
 {
         /* Bytes of a usual token, with quotes and number: a guess, so that the table grows once. */
@@ -60,10 +51,11 @@ size_t ran_hf_take_vocab(struct ran_string_table *tokens, const char *json, stru
                 ran_string_table_reserve(tokens, (vocab.end - vocab.begin) / ENTRY, NULL) == RAN_OK;
 
         while (taken && ran_json_begin(json, vocab, &pos, &name)) {
+                const size_t id = tokens->n;
                 const char *token = plain_token(json, name, &text, &n);
 
-                taken = token != NULL && take_number(json, &pos, tokens->n) &&
-                        take_token(tokens, token, n);
+                taken = token != NULL && take_number(json, &pos, id) &&
+                        ran_string_table_add(tokens, token, n, NULL) == id;
         }
         ran_buf_release(&text);
         if (taken)

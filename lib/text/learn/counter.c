@@ -134,21 +134,18 @@ int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
 static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times,
                       struct ran_error *err)
 {
-        uint64_t hash = ran_string_table_hash(ran_string_table_seed, word, n);
-        uint32_t i = ran_string_table_find(&c->words, hash, "", 0, word, n);
+        const size_t before = c->words.n;
+        uint64_t *count = c->count;
 
-        if (i == RAN_STRING_TABLE_NONE) {
-                uint64_t *count =
-                        ran_grow(c->count, &c->count_cap, c->words.n + 1, sizeof(*count), err);
-                if (count == NULL)
-                        return RAN_ENOMEM;
-                c->count = count;
-                i = ran_string_table_add(&c->words, hash, word, n, err);
-                if (i == RAN_STRING_TABLE_NONE)
-                        return RAN_ENOMEM;
-                count[i] = 0;
-        }
-        c->count[i] += times;
+        if (before == c->count_cap)
+                count = ran_grow(c->count, &c->count_cap, before + 1, sizeof(*count), err);
+        if (count == NULL)
+                return RAN_ENOMEM;
+        c->count = count;
+        const uint32_t i = ran_string_table_add(&c->words, word, n, err);
+        if (i == RAN_STRING_TABLE_NONE)
+                return RAN_ENOMEM;
+        count[i] = i == before ? times : count[i] + times;
         return RAN_OK;
 }
 
@@ -250,11 +247,7 @@ int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct 
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                uint64_t hash = ran_string_table_hash(ran_string_table_seed, word, length);
-                if (ran_string_table_find(&c->wanted, hash, "", 0, word, length) ==
-                            RAN_STRING_TABLE_NONE &&
-                    ran_string_table_add(&c->wanted, hash, word, length, err) ==
-                            RAN_STRING_TABLE_NONE)
+                if (ran_string_table_add(&c->wanted, word, length, err) == RAN_STRING_TABLE_NONE)
                         return RAN_ENOMEM;
         }
         return RAN_OK;

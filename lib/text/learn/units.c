@@ -22,20 +22,17 @@ struct alphabet {
 static struct letter *letter_of(struct alphabet *all, const char *s, size_t n,
                                 struct ran_error *err)
 {
-        uint64_t hash = ran_string_table_hash(ran_string_table_seed, s, n);
-        uint32_t i = ran_string_table_find(&all->names, hash, "", 0, s, n);
+        const size_t before = all->names.n;
+        struct letter *letter = ran_grow(all->letter, &all->cap, before + 1, sizeof(*letter), err);
 
-        if (i != RAN_STRING_TABLE_NONE)
-                return &all->letter[i];
-        struct letter *letter =
-                ran_grow(all->letter, &all->cap, all->names.n + 1, sizeof(*letter), err);
         if (letter == NULL)
                 return NULL;
         all->letter = letter;
-        i = ran_string_table_add(&all->names, hash, s, n, err);
+        const uint32_t i = ran_string_table_add(&all->names, s, n, err);
         if (i == RAN_STRING_TABLE_NONE)
                 return NULL;
-        letter[i] = (struct letter){.index = i};
+        if (i == before)
+                letter[i] = (struct letter){.index = i};
         return &letter[i];
 }
 
@@ -149,9 +146,9 @@ static size_t spell_characters(const struct ran_tokenizer *t, const char *word, 
                 size_t head = pos > 0 ? t->prefix_n : 0;
                 uint64_t hash = pos > 0 ? t->prefix_hash : ran_string_table_seed;
                 size = ran_unicode_length(word + pos, n - pos);
-                uint32_t id = ran_string_table_find(&t->tokens,
-                                                    ran_string_table_hash(hash, word + pos, size),
-                                                    t->prefix, head, word + pos, size);
+                uint32_t id = ran_string_table_find_joined(
+                        &t->tokens, ran_string_table_hash(hash, word + pos, size), t->prefix, head,
+                        word + pos, size);
                 if (id == RAN_STRING_TABLE_NONE)
                         return 0;
                 row[length++] = id;

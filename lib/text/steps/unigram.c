@@ -230,8 +230,7 @@ static int add_unknown(const struct ran_unigram *u, const struct ran_string_tabl
                        const char *text, size_t n, struct ran_word_part part,
                        struct ran_word_parts *to, struct ran_error *err)
 {
-        const uint32_t id = ran_string_table_find(
-                tokens, ran_string_table_hash(ran_string_table_seed, text, n), "", 0, text, n);
+        const uint32_t id = ran_string_table_find(tokens, text, n);
         bool bytes = u->bytes;
 
         if (id != RAN_STRING_TABLE_NONE && id < u->n)
