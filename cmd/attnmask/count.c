@@ -5,6 +5,7 @@
 
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/attnmask/picture.h"
+#include "cmd/pages/report.h"
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
@@ -34,62 +35,49 @@ static int count(const struct attnmask *a, const struct attnmask_head *head, str
         return RAN_OK;
 }
 
-static void add_count_json(struct ran_buf *out, const struct attnmask *a, size_t h,
-                           const struct counted *c)
+static void add_count(const struct attnmask *a, size_t h, const struct counted *c, struct report *r)
 {
         const struct attnmask_options *o = a->options;
-        int pattern = a->heads[h].pattern;
+        const int pattern = a->heads[h].pattern;
 
-        ran_buf_char(out, '{');
-        if (a->n > 1)
-                ran_buf_printf(out, "\"head\":%zu,", h);
-        ran_buf_printf(out, "\"attention\":\"%s\",", ran_attention_names[pattern]);
-        if (pattern != RAN_ATTENTION_FULL)
-                ran_buf_printf(out, "\"window\":%zu,", o->window);
-        if (pattern == RAN_ATTENTION_DILATED)
-                ran_buf_printf(out, "\"dilation\":%zu,", o->dilation);
-        ran_buf_printf(out, "\"mask\":\"%s\",", ran_mask_names[o->mask]);
-        if (o->mask == RAN_MASK_PREFIX)
-                ran_buf_printf(out, "\"source\":%zu,", o->source);
-        ran_buf_printf(out, "\"length\":%zu,\"scores\":%" PRIu64 ",\"full\":%" PRIu64 ",\"share\":",
-                       o->length, c->scores, c->full);
-        ran_buf_double(out, c->share);
-        ran_buf_printf(out, ",\"least\":%zu,\"median\":", c->rows.least);
-        ran_buf_double(out, c->rows.median);
-        ran_buf_printf(out, ",\"most\":%zu", c->rows.most);
-        if (c->printed)
-                ran_buf_printf(out, ",\"paper\":%" PRIu64, c->paper);
-        ran_buf_str(out, "}\n");
-}
-
-static void add_count_text(struct ran_buf *out, const struct attnmask *a, size_t h,
-                           const struct counted *c)
-{
-        ran_buf_printf(out, "%s%s, mask %s, %zu tokens\n", h > 0 ? "\n" : "", a->names[h],
-                       ran_mask_names[a->options->mask], a->options->length);
-        ran_buf_printf(out, "scores         %" PRIu64 "\n", c->scores);
-        ran_buf_printf(out, "share of full  %.4g %% of %" PRIu64 "\n", 100 * c->share, c->full);
-        ran_buf_printf(out, "keys a query   least %zu, median %.15g, most %zu\n", c->rows.least,
-                       c->rows.median, c->rows.most);
-        if (c->printed && c->paper != c->scores)
-                ran_buf_printf(out,
-                               "the paper      %" PRIu64 ", by its Algorithm 1, which takes N - w "
-                               "terms where the mask has N - 2 - w/2\n",
-                               c->paper);
+        report_count(r, a->n > 1 ? "head" : NULL, NULL, h);
+        report_string(r, "attention", NULL, ran_attention_names[pattern]);
+        report_count(r, pattern != RAN_ATTENTION_FULL ? "window" : NULL, NULL, o->window);
+        report_count(r, pattern == RAN_ATTENTION_DILATED ? "dilation" : NULL, NULL, o->dilation);
+        report_string(r, "mask", NULL, ran_mask_names[o->mask]);
+        report_count(r, o->mask == RAN_MASK_PREFIX ? "source" : NULL, NULL, o->source);
+        report_count(r, "length", NULL, o->length);
+        report_count(r, "scores", "scores", c->scores);
+        report_count(r, "full", NULL, c->full);
+        report_number(r, "share", NULL, c->share, 0);
+        report_put(r, NULL, "share of full", "%.4g %% of %" PRIu64, 100 * c->share, c->full);
+        report_count(r, "least", NULL, c->rows.least);
+        report_number(r, "median", NULL, c->rows.median, 0);
+        report_count(r, "most", NULL, c->rows.most);
+        report_put(r, NULL, "keys a query", "least %zu, median %.15g, most %zu", c->rows.least,
+                   c->rows.median, c->rows.most);
+        if (!c->printed)
+                return;
+        report_count(r, "paper", c->paper != c->scores ? "the paper" : NULL, c->paper);
+        report_note(r, "its Algorithm 1 takes N - w terms where the mask has N - 2 - w/2");
 }
 
 int attnmask_count(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
         for (size_t h = 0; h < a->n; h++) {
+                const bool text = a->options->format != PICTURE_JSON;
+                struct report r = {0};
                 struct counted c;
                 int rc = count(a, &a->heads[h], &c, err);
 
                 if (rc != RAN_OK)
                         return rc;
-                if (a->options->format == PICTURE_JSON)
-                        add_count_json(&out->buf, a, h, &c);
-                else
-                        add_count_text(&out->buf, a, h, &c);
+                if (text)
+                        ran_buf_printf(&out->buf, "%s%s, mask %s, %zu tokens\n", h > 0 ? "\n" : "",
+                                       a->names[h], ran_mask_names[a->options->mask],
+                                       a->options->length);
+                add_count(a, h, &c, &r);
+                report_finish(&r, text, &out->buf);
         }
         return RAN_OK;
 }
@@ -127,92 +115,68 @@ static struct cell cell_of(int pattern, size_t window, size_t i)
         return c;
 }
 
-static void add_cell_text(struct ran_buf *out, const struct cell *c)
+/* `paper` is what its formulas give, `scores` what its mask holds. */
+static void add_cell(const struct cell *c, struct report *r)
 {
+        report_count(r, "scores", "scores", c->mask);
         if (c->printed)
-                ran_buf_printf(out, " %8" PRIu64, c->paper);
+                report_count(r, "paper", "in the paper", c->paper);
         else
-                ran_buf_printf(out, " %8s", "-");
-        ran_buf_printf(out, " %8" PRIu64 " %8.4f", c->mask, c->percent);
-        if (c->growth > 0)
-                ran_buf_printf(out, " N^%4.2f", c->growth);
-        else
-                ran_buf_printf(out, " %6s", "-");
+                report_number(r, "paper", "in the paper", NAN, 0);
+        report_number(r, "percent", "% of full", c->percent, 4);
+        report_number(r, "growth", "power of the tokens", c->growth > 0 ? c->growth : NAN, 2);
 }
 
-static const char notes[] =
-        "\n"
-        "\"paper\" is what its formulas give: equation (3), and Algorithm 1. \"mask\" is what\n"
-        "its mask holds (Algorithm 2), and what is computed here. \"-\": the formula says\n"
-        "nothing about an odd window, or one longer than the text.\n"
-        "\n"
-        "What does not hold:\n"
-        "- Algorithm 1 takes N - w terms where the mask has N - 2 - w/2: they agree for\n"
-        "  w = 4 only. At N = 1000 it gives 58726 for w = 2, where the mask holds 58640,\n"
-        "  and 114456 for w = 64, where it holds 116962.\n"
-        "- Equation (10) as printed gives 32754 for w = 4 at N = 1000, not 60550.\n"
-        "- The paper calls the growth linear. The dispersed keys of one query grow like\n"
-        "  sqrt(2 N), and so the scores like N^1.5. Those of a window are linear.\n"
-        "- Two per cent for window(4) are rounded wrongly: those of 15000 tokens are\n"
-        "  0.0333, those of 16384 are 0.0305.\n";
-
-static void add_table_text(struct ran_buf *out, size_t window)
+/* A table of one pattern. */
+static void add_table(int pattern, size_t window, const char *title, struct report *r)
 {
-        ran_buf_printf(out, "%16s  window(%zu), scores%*s  dispersed(%zu), scores\n", "", window,
-                       window < 10 ? 14 : 13, "", window);
-        ran_buf_printf(out, "tokens      full");
-        for (int i = 0; i < 2; i++)
-                ran_buf_printf(out, " %8s %8s %8s %6s", "paper", "mask", "% full", "growth");
-        ran_buf_char(out, '\n');
+        report_begin(r, REPORT_LIST, NULL, title);
         for (size_t i = 0; i < LENGTHS; i++) {
-                struct cell w = cell_of(RAN_ATTENTION_WINDOW, window, i),
-                            d = cell_of(RAN_ATTENTION_DISPERSED, window, i);
+                const struct cell c = cell_of(pattern, window, i);
 
-                ran_buf_printf(out, "%6zu %9zu", lengths[i], lengths[i] * lengths[i]);
-                add_cell_text(out, &w);
-                add_cell_text(out, &d);
-                ran_buf_char(out, '\n');
+                report_begin(r, REPORT_OBJECT, NULL, "");
+                report_count(r, NULL, "tokens", lengths[i]);
+                report_count(r, NULL, "full", lengths[i] * lengths[i]);
+                add_cell(&c, r);
+                report_end(r);
         }
-        ran_buf_str(out, notes);
+        report_end(r);
 }
 
-static void add_cell_json(struct ran_buf *out, const char *name, const struct cell *c)
-{
-        ran_buf_printf(out, ",\"%s\":{\"scores\":%" PRIu64 ",\"paper\":", name, c->mask);
-        if (c->printed)
-                ran_buf_printf(out, "%" PRIu64, c->paper);
-        else
-                ran_buf_str(out, "null");
-        ran_buf_str(out, ",\"percent\":");
-        ran_buf_double(out, c->percent);
-        ran_buf_str(out, ",\"growth\":");
-        if (c->growth > 0)
-                ran_buf_double(out, c->growth);
-        else
-                ran_buf_str(out, "null");
-        ran_buf_char(out, '}');
-}
-
-static void add_table_json(struct ran_buf *out, size_t window)
+/* An object for each length. */
+static void add_lengths(size_t window, struct ran_buf *out)
 {
         for (size_t i = 0; i < LENGTHS; i++) {
-                struct cell w = cell_of(RAN_ATTENTION_WINDOW, window, i),
-                            d = cell_of(RAN_ATTENTION_DISPERSED, window, i);
+                const struct cell w = cell_of(RAN_ATTENTION_WINDOW, window, i),
+                                  d = cell_of(RAN_ATTENTION_DISPERSED, window, i);
+                struct report r = {0};
 
-                ran_buf_printf(out, "{\"length\":%zu,\"w\":%zu,\"full\":%zu", lengths[i], window,
-                               lengths[i] * lengths[i]);
-                add_cell_json(out, "window", &w);
-                add_cell_json(out, "dispersed", &d);
-                ran_buf_str(out, "}\n");
+                report_count(&r, "length", NULL, lengths[i]);
+                report_count(&r, "w", NULL, window);
+                report_count(&r, "full", NULL, lengths[i] * lengths[i]);
+                report_begin(&r, REPORT_OBJECT, "window", NULL);
+                add_cell(&w, &r);
+                report_end(&r);
+                report_begin(&r, REPORT_OBJECT, "dispersed", NULL);
+                add_cell(&d, &r);
+                report_end(&r);
+                report_finish(&r, false, out);
         }
 }
 
 int attnmask_table(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
+        const size_t window = a->options->window;
+        struct report r = {0};
+
         (void)err;
-        if (a->options->format == PICTURE_JSON)
-                add_table_json(&out->buf, a->options->window);
-        else
-                add_table_text(&out->buf, a->options->window);
+        if (a->options->format == PICTURE_JSON) {
+                add_lengths(window, &out->buf);
+                return RAN_OK;
+        }
+        report_count(&r, NULL, "window of both patterns", window);
+        add_table(RAN_ATTENTION_WINDOW, window, "Scores of a window", &r);
+        add_table(RAN_ATTENTION_DISPERSED, window, "Scores of dispersed attention", &r);
+        report_finish(&r, true, &out->buf);
         return RAN_OK;
 }

@@ -1,6 +1,7 @@
 /* report.c - a report: a tree of values, and its forms as JSON, text and rows. */
 #include "cmd/pages/report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ void report_end(struct report *r)
 }
 
 void report_add_count(struct report *r, enum report_kind kind, const char *name, const char *title,
-                      size_t n)
+                      uint64_t n)
 {
         add(r, (struct report_node){.kind = kind, .name = name, .title = title, .count = n});
 }
@@ -204,7 +205,7 @@ static void json_value(const struct report *r, size_t i, struct ran_buf *out)
                 ran_buf_char(out, ']');
                 break;
         case REPORT_COUNT:
-                ran_buf_size(out, v->count);
+                ran_buf_printf(out, "%" PRIu64, v->count);
                 break;
         case REPORT_NUMBER:
         case REPORT_SHARE:
@@ -244,7 +245,7 @@ void report_value(const struct report *r, const struct report_node *v, struct ra
 {
         switch (v->kind) {
         case REPORT_COUNT:
-                ran_buf_size(out, v->count);
+                ran_buf_printf(out, "%" PRIu64, v->count);
                 break;
         case REPORT_NUMBER:
         case REPORT_SHARE:
@@ -518,7 +519,7 @@ static void row_cell(const struct report *r, const struct report_node *v, struct
         if (v->kind == REPORT_TEXT)
                 cmd_row_string(row, r->text.data + v->at, v->count);
         else if (v->kind == REPORT_COUNT)
-                cmd_row_size(row, v->count);
+                cmd_row_size(row, (size_t)v->count);
         else
                 cmd_row_double(row, v->x);
 }

@@ -43,7 +43,7 @@ enum report_kind {
 struct report_node {
         enum report_kind kind;
         const char *name, *title;     /* the caller's: they outlive the report */
-        size_t count;                 /* a count, a bool, or bytes of a text */
+        uint64_t count;               /* a count, a bool, or bytes of a text */
         double x;                     /* a number */
         int decimals;                 /* of a number, for people */
         struct ran_interval interval; /* high 0: none */
@@ -65,7 +65,7 @@ void report_begin(struct report *r, enum report_kind kind, const char *name, con
 void report_end(struct report *r);
 /* A count or a bool; a number, with so many decimals for people; an empty cell. */
 void report_add_count(struct report *r, enum report_kind kind, const char *name, const char *title,
-                      size_t n);
+                      uint64_t n);
 void report_add_number(struct report *r, enum report_kind kind, const char *name, const char *title,
                        double x, int decimals);
 #define report_count(r, name, title, n) report_add_count(r, REPORT_COUNT, name, title, n)
