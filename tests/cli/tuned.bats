@@ -181,5 +181,5 @@ held_out() {
   cmp -s m.ran other.ran && false
   refused 3 'another one may know it' ran-classify -m other.ran documents.jsonl
   refused 2 '--upper is for ran-train classify' ran-train tag --init "$encoder" --upper mean -o t.ran train.jsonl
-  refused 2 'pooling, mean, max, certain' ran-train classify --init "$encoder" --upper attention -o t.ran documents.jsonl
+  refused 2 'pooling, mean, max or certain' ran-train classify --init "$encoder" --upper attention -o t.ran documents.jsonl
 }
