@@ -351,44 +351,7 @@ static void write_page(const struct alignment *k, const struct attnmask_panels *
 
 /* ---- a picture ------------------------------------------------------------------------------ */
 
-/* The same with words for PNG. */
-static char **words_of(const struct ran_buf *text, size_t n, struct ran_error *err)
-{
-        char **words = ran_alloc(n, sizeof *words, err);
-
-        for (size_t i = 0; i < n && words != NULL; i++) {
-                struct ran_buf word = {0};
-
-                ran_buf_shown(&word, text[i].data, text[i].len);
-                ran_buf_char(&word, '\0');
-                if (word.failed) {
-                        ran_buf_release(&word);
-                        attnmask_words_free(words, n);
-                        ran_fail(err, RAN_ENOMEM, "no memory for the words of a picture");
-                        return NULL;
-                }
-                words[i] = word.data;
-        }
-        return words;
-}
-
-static int draw_png(const struct alignment *k, const struct cmd_line *line,
-                    struct attnmask_panels *p, struct cmd_sink *out, struct ran_error *err)
-{
-        p->x_name = "token of the source";
-        p->y_name = "token of the target";
-        p->legend = "attention to the source token (logarithmic scale)";
-        p->title = attnmask_title("Attention to the source", line, err);
-        p->x_words = words_of(k->source, k->sources, err);
-        p->y_words = words_of(k->target, k->rows, err);
-        int rc = p->title != NULL && p->x_words != NULL && p->y_words != NULL ? RAN_OK : RAN_ENOMEM;
-        if (rc == RAN_OK)
-                rc = attnmask_draw(k->a->options, p, out, err);
-        attnmask_panels_release(p);
-        return rc;
-}
-
-/* PBM, PGM: names lines and columns. */
+/* PNG has no text: names lines and columns. */
 static void explain(const struct alignment *k)
 {
         struct ran_buf names = {0};
@@ -417,9 +380,7 @@ static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sin
         p.height = k->rows;
         attnmask_scale(&p);
         RAN_TRY(add_texts(k, err));
-        if (format == PICTURE_PNG)
-                return draw_png(k, line, &p, out, err);
-        if (format == PICTURE_PBM || format == PICTURE_PGM) {
+        if (format == PICTURE_PNG) {
                 RAN_TRY(attnmask_draw(k->a->options, &p, out, err));
                 explain(k);
                 return RAN_OK;
@@ -427,7 +388,7 @@ static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sin
         if (k->rows > MOST / k->sources)
                 return ran_fail(err, RAN_EINVAL,
                                 "%zu target and %zu source tokens are too many for a grid with "
-                                "texts: --format pgm draws one without",
+                                "texts: --format png draws one without",
                                 k->rows, k->sources);
         if (format == PICTURE_HTML)
                 write_page(k, &p, line, &out->buf);

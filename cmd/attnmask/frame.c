@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/attnmask/font.h"
-
 /* Pixels. WORD: a cell that has room for a word beside it; LONGEST: letters of a word; TITLE: of a
  * title or a name. */
 enum { MARGIN = 8, SPACE = 5, TICK = 4, WORD = 12, LONGEST = 18, TITLE = 90 };
+/* Of a line, a capital and, about, a letter: the viewer chooses the font. */
+enum { LINE = 15, CAPITAL = 9, LETTER = 7 };
 
 static const double title_scale = 1.25;
 
@@ -40,9 +40,11 @@ static size_t some(const char *s, size_t n, size_t most)
 /* A text that is too long ends in two dots. */
 static double width_of(const char *s, size_t most, double scale)
 {
-        size_t n = some(s, strlen(s), most);
+        size_t letters = 0;
 
-        return font_width(s, n, scale) + (s[n] != '\0' ? font_width("..", 2, scale) : 0);
+        for (; *s != '\0' && letters < most + 2; s++)
+                letters += ((unsigned char)*s & 0xc0) != 0x80;
+        return LETTER * scale * (double)letters;
 }
 
 static size_t text_width(const char *s, double scale)
@@ -53,7 +55,6 @@ static size_t text_width(const char *s, double scale)
 static int put_text(struct frame *f, double x, double y, const char *s, size_t most, double scale,
                     enum frame_anchor anchor, bool turned, struct ran_error *err)
 {
-        static const double before[] = {[FRAME_MIDDLE] = 0.5, [FRAME_END] = 1};
         size_t n = some(s, strlen(s), most), begin = f->letters.len;
         struct frame_text *grown =
                 ran_grow(f->text, &f->text_cap, f->texts + 1, sizeof *grown, err);
@@ -68,7 +69,6 @@ static int put_text(struct frame *f, double x, double y, const char *s, size_t m
                 .n = f->letters.len - begin,
                 .x = lrint(x),
                 .y = lrint(y),
-                .before = lrint(before[anchor] * width_of(s, most, scale)),
                 .anchor = anchor,
                 .scale = scale,
                 .turned = turned,
@@ -140,10 +140,10 @@ static void measure(struct axis *a, size_t unit, size_t cells, bool upright)
         for (size_t i = 0; a->words != NULL && i < a->n; i++)
                 widest = fmax(widest, width_of(a->words[i], LONGEST, 1));
         double number = 7.0 * (double)digits(a->to);
-        double each = upright ? FONT_LINE + 6 : number + 16;
+        double each = upright ? LINE + 6 : number + 16;
         a->step = round_step(a->to - a->from, (size_t)((double)a->length / each));
-        a->depth = (size_t)ceil(a->words != NULL ? widest : upright ? number : FONT_CAPITAL);
-        a->depth += TICK + SPACE + FONT_LINE + SPACE;
+        a->depth = (size_t)ceil(a->words != NULL ? widest : upright ? number : CAPITAL);
+        a->depth += TICK + SPACE + LINE + SPACE;
 }
 
 /* The pixel in the middle of what stands for a number. */
@@ -157,7 +157,7 @@ static double middle(const struct axis *a, size_t number)
 static int put_mark(struct frame *f, size_t left, size_t top, size_t height, double at,
                     const char *word, size_t number, bool upright, struct ran_error *err)
 {
-        const double x = (double)left, y = (double)top, half = FONT_CAPITAL / 2.0;
+        const double x = (double)left, y = (double)top, half = CAPITAL / 2.0;
 
         if (upright) {
                 RAN_TRY(put_bar(f, left - TICK, top + (size_t)at, TICK, 1, 128, err));
@@ -168,7 +168,7 @@ static int put_mark(struct frame *f, size_t left, size_t top, size_t height, dou
         }
         RAN_TRY(put_bar(f, left + (size_t)at, top + height, 1, TICK, 128, err));
         if (word == NULL)
-                return put_number(f, x + at, y + (double)height + TICK + 2 + FONT_CAPITAL, number,
+                return put_number(f, x + at, y + (double)height + TICK + 2 + CAPITAL, number,
                                   FRAME_MIDDLE, err);
         return put_text(f, x + at + half, y + (double)height + TICK + 2, word, LONGEST, 1,
                         FRAME_END, true, err);
@@ -201,9 +201,8 @@ static int put_axis(struct frame *f, const struct axis *a, size_t left, size_t t
         /* A name that is longer than its axis begins with it. */
         double longer = fmax((double)text_width(a->name, 1) / 2 - half, 0);
         if (upright)
-                return put_text(f, (double)(left - a->depth) + FONT_CAPITAL,
-                                (double)top + half + longer, a->name, TITLE, 1, FRAME_MIDDLE, true,
-                                err);
+                return put_text(f, (double)(left - a->depth) + CAPITAL, (double)top + half + longer,
+                                a->name, TITLE, 1, FRAME_MIDDLE, true, err);
         return put_text(f, (double)left + half + longer, (double)(top + height + a->depth) - SPACE,
                         a->name, TITLE, 1, FRAME_MIDDLE, false, err);
 }
@@ -240,17 +239,17 @@ static int place(struct frame *f, const struct picture *p, const struct axis *x,
         w = larger(larger(w, name), text_width(x->name, 1));
         h = larger(h, text_width(y->name, 1));
         f->left = MARGIN + y->depth;
-        f->top = MARGIN + (p->title != NULL ? FONT_LINE + 2 * SPACE : 0) +
-                 (p->names != NULL ? FONT_LINE + SPACE : 0);
+        f->top = MARGIN + (p->title != NULL ? LINE + 2 * SPACE : 0) +
+                 (p->names != NULL ? LINE + SPACE : 0);
         f->across = w + y->depth + 3 * (size_t)MARGIN;
-        f->down = h + x->depth + (p->names != NULL ? FONT_LINE + 2 * SPACE : 0) + MARGIN;
+        f->down = h + x->depth + (p->names != NULL ? LINE + 2 * SPACE : 0) + MARGIN;
         if (f->across > INT32_MAX / 2 / f->columns || f->down > INT32_MAX / 2 / rows)
                 return ran_fail(err, RAN_EINVAL, "a picture that large cannot be written");
         f->width = f->left + f->columns * f->across - y->depth;
         f->width = larger(f->width, 2 * MARGIN + text_width(p->title, title_scale));
         f->width = larger(f->width, 2 * MARGIN + legend_width(p));
         f->height = f->top + (rows - 1) * f->down + h + x->depth + MARGIN +
-                    (p->legend != NULL ? FONT_LINE + 2 * SPACE : 0);
+                    (p->legend != NULL ? LINE + 2 * SPACE : 0);
         return RAN_OK;
 }
 
@@ -263,10 +262,9 @@ static int put_legend(struct frame *f, const struct picture *p, struct ran_error
                 x += (double)text_width(p->least, 1) + SPACE;
         }
         for (size_t i = 0; i < SHADES; i++)
-                RAN_TRY(put_bar(f, (size_t)x + i * SHADE_WIDTH, (size_t)y - FONT_CAPITAL,
-                                SHADE_WIDTH, FONT_CAPITAL,
-                                (unsigned char)(p->least == NULL ? 255 : 255 * (i + 1) / SHADES),
-                                err));
+                RAN_TRY(put_bar(
+                        f, (size_t)x + i * SHADE_WIDTH, (size_t)y - CAPITAL, SHADE_WIDTH, CAPITAL,
+                        (unsigned char)(p->least == NULL ? 255 : 255 * (i + 1) / SHADES), err));
         x += SHADES * SHADE_WIDTH;
         x += SPACE;
         if (p->most != NULL) {
@@ -317,7 +315,7 @@ int frame_make(struct frame *f, const struct picture *p, size_t size, struct ran
         measure(&y, f->unit, p->height, true);
         RAN_TRY(place(f, p, &x, &y, err));
         if (p->title != NULL)
-                RAN_TRY(put_text(f, MARGIN, MARGIN + FONT_LINE, p->title, TITLE, title_scale,
+                RAN_TRY(put_text(f, MARGIN, MARGIN + LINE, p->title, TITLE, title_scale,
                                  FRAME_BEGIN, false, err));
         for (size_t i = 0; i < p->panels; i++)
                 RAN_TRY(put_panel(f, p, i, &x, &y, err));

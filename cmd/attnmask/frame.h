@@ -15,9 +15,8 @@ struct frame {
         struct frame_text {
                 size_t begin, n; /* of letters */
                 long x, y;       /* of the anchor, on the base line */
-                long before;     /* pixels of the text before its anchor */
                 enum frame_anchor { FRAME_BEGIN, FRAME_MIDDLE, FRAME_END } anchor;
-                double scale; /* as in font.h */
+                double scale; /* of letters of 12 pixels */
                 bool turned;  /* upwards, else to the right */
         } * text;
         size_t texts, text_cap;

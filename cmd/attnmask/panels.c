@@ -100,7 +100,8 @@ static size_t size_of(const struct attnmask_options *o, const struct picture *p)
         const size_t word = 14, enough = 1200;
         size_t size = attnmask_size(o), cells = most(p->width, p->height);
 
-        if (o->size > 0 || (p->x_words == NULL && p->y_words == NULL) || cells > enough / word)
+        if (o->size > 0 || o->format != PICTURE_SVG || (p->x_words == NULL && p->y_words == NULL) ||
+            cells > enough / word)
                 return size;
         return most(size, cells * word);
 }

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/attnmask/picture-framed.h"
 #include "cmd/attnmask/png.h"
 
-const char *const picture_format_names[] = {"text", "json", "pbm",  "pgm",
-                                            "png",  "svg",  "html", NULL};
+const char *const picture_format_names[] = {"text", "json", "png", "svg", "html", NULL};
 
 int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err)
@@ -33,6 +31,11 @@ unsigned char picture_shade(uint64_t part, uint64_t whole)
         if (part == 0 || part == whole)
                 return part == 0 ? 0 : 255;
         return (unsigned char)(1 + lrint(253 * sqrt((double)part / (double)whole)));
+}
+
+const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y)
+{
+        return p->shade + (panel * p->height + y) * p->width;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -104,61 +107,23 @@ static void raster_line(struct raster *r, size_t y)
         }
 }
 
-static void write_pgm_row(struct raster *r, struct cmd_sink *out)
+static int write_png(const struct picture *p, size_t size, struct cmd_sink *out,
+                     struct ran_error *err)
 {
-        ran_buf_add(&out->buf, r->row, r->width);
-}
-
-/* Eight pixels a byte, black is 1. */
-static void write_pbm_row(struct raster *r, struct cmd_sink *out)
-{
-        for (size_t x = 0; x < r->width; x += 8) {
-                unsigned byte = 0;
-
-                for (size_t i = 0; i < 8; i++)
-                        byte = byte << 1 | (x + i < r->width && r->row[x + i] != 255);
-                ran_buf_char(&out->buf, (char)byte);
-        }
-}
-
-static void write_netpbm(struct raster *r, bool grey, struct cmd_sink *out)
-{
-        ran_buf_printf(&out->buf, "%s\n%zu %zu\n%s", grey ? "P5" : "P4", r->width, r->height,
-                       grey ? "255\n" : "");
-        for (size_t y = 0; y < r->height; y++) {
-                if (y % r->scale == 0)
-                        raster_line(r, y / r->scale);
-                (grey ? write_pgm_row : write_pbm_row)(r, out);
-                cmd_sink_flush(out);
-        }
-}
-
-static int write_png(struct raster *r, struct cmd_sink *out, struct ran_error *err)
-{
+        struct raster r;
         struct png png;
-        int rc = png_begin(&png, &out->buf, r->width, r->height, err);
+        int rc = raster_init(&r, p, size, err);
 
-        for (size_t y = 0; y < r->height && rc == RAN_OK; y++) {
-                if (y % r->scale == 0)
-                        raster_line(r, y / r->scale);
-                png_row(&png, &out->buf, r->row);
+        if (rc == RAN_OK)
+                rc = png_begin(&png, &out->buf, r.width, r.height, err);
+        for (size_t y = 0; y < r.height && rc == RAN_OK; y++) {
+                if (y % r.scale == 0)
+                        raster_line(&r, y / r.scale);
+                png_row(&png, &out->buf, r.row);
                 cmd_sink_flush(out);
         }
         if (rc == RAN_OK)
                 png_end(&png, &out->buf);
-        return rc;
-}
-
-static int write_raster(const struct picture *p, int format, size_t size, struct cmd_sink *out,
-                        struct ran_error *err)
-{
-        struct raster r;
-        int rc = raster_init(&r, p, size, err);
-
-        if (rc == RAN_OK && format == PICTURE_PNG)
-                rc = write_png(&r, out, err);
-        else if (rc == RAN_OK)
-                write_netpbm(&r, format == PICTURE_PGM, out);
         free(r.row);
         return rc;
 }
@@ -166,13 +131,10 @@ static int write_raster(const struct picture *p, int format, size_t size, struct
 int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
                   struct ran_error *err)
 {
-        if (format == PICTURE_TEXT)
-                write_text(p, out);
-        else if (format == PICTURE_SVG)
+        if (format == PICTURE_SVG)
                 return picture_svg(p, size, out, err);
-        else if (format == PICTURE_PNG && p->x_name != NULL)
-                return picture_png(p, size, out, err);
-        else
-                return write_raster(p, format, size, out, err);
+        if (format == PICTURE_PNG)
+                return write_png(p, size, out, err);
+        write_text(p, out);
         return RAN_OK;
 }

@@ -7,8 +7,6 @@
 enum {
         PICTURE_TEXT,
         PICTURE_JSON, /* no picture: for the table of formats */
-        PICTURE_PBM,
-        PICTURE_PGM,
         PICTURE_PNG,
         PICTURE_SVG,
         PICTURE_HTML /* a page: no picture either */
@@ -20,8 +18,7 @@ struct picture {
         size_t panels, width, height; /* cells */
         unsigned char *shade;         /* (panels, height, width): 0 nothing ... 255 all */
         char **names;                 /* (panels) or NULL */
-        /* PNG and SVG write these around the panels, with x_name; else they have cells alone. Any
-         * may be NULL. */
+        /* SVG writes these around the panels, where x_name is not NULL. Any may be NULL. */
         const char *title, *x_name, *y_name;
         const char *legend, *least, *most; /* what the shades mean, and at their ends */
         size_t x_from, x_to, y_from, y_to; /* the numbers at the ends of the axes; to: inclusive */
@@ -41,8 +38,12 @@ unsigned char picture_shade(uint64_t part, uint64_t whole);
 #define PICTURE_LEGEND  ". none, : - = + * % @ more and more, # all"
 
 /* size: pixels across and down at most, of a panel; a cell takes as many whole pixels as fit, and
- * one at least. In PBM all but nothing is black. */
+ * one at least. */
 int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
                   struct ran_error *err);
+/* The same as SVG; what picture_write asks. */
+int picture_svg(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err);
+/* The shades (width) of line y of a panel. */
+const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y);
 
 #endif

@@ -60,8 +60,9 @@ static const struct ran_field pattern_fields[] = {
 static const struct ran_field answer_fields[] = {
         {"format", 0, RAN_FIELD_CHOICE, OPTION(format), .choices = picture_format_names,
          .value = "NAME", .initial = "text",
-         .help = "text: a grid of characters; json: the keys of each query, as intervals; pbm, "
-                 "pgm, png, svg: a picture; html: with a model, a page of the document's words",
+         .help = "text: a grid of characters; json: the keys of each query, as intervals; svg: "
+                 "a picture; png: its cells alone; html: with a model, a page of the document's "
+                 "words",
          .first = true,
          RAN_RULES({.words = "html",
                     .needs = "model",
@@ -94,7 +95,7 @@ static const struct ran_field score_fields[] = {
                  "scores",
          .first = true,
          RAN_RULES(RAN_EXCLUDES("length", "--scores takes as many tokens as a record has vectors"),
-                   RAN_EXCLUDES("format=json,pbm,pgm,png,svg,html", "--scores writes records"))},
+                   RAN_EXCLUDES("format=json,png,svg,html", "--scores writes records"))},
         {"similarity", 0, RAN_FIELD_CHOICE, OPTION(similarity), .choices = ran_similarity_names,
          .value = "KIND", .initial = "dot", .help = "score of a query and a key",
          RAN_RULES(RAN_NEEDS("scores"))},
@@ -248,7 +249,7 @@ static void check_model(void)
                 cmd_usage("--format html shows all words: leave out --row and --rows");
         if ((!attnmask_draws(&options) || options.format == PICTURE_HTML) && options.size > 0 &&
             !(tokens && options.weights))
-                cmd_usage("--size is for pictures: give --format text, pgm, png or svg");
+                cmd_usage("--size is for pictures: give --format text, png or svg");
         check_terminal();
 }
 

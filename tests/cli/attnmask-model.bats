@@ -206,8 +206,8 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
 
 @test "attnmask model: pictures of every format, and heads side by side" {
   document ran-gated 11 >doc.jsonl
-  ran-attnmask -q -m "$(model ran-gated)" --format pgm --head 0 --size 15 -o m.pgm doc.jsonl
-  [ "$(head -n 3 m.pgm)" = $'P5\n15 15\n255' ]
+  ran-attnmask -q -m "$(model ran-gated)" --format png --head 0 --size 15 -o m.png doc.jsonl
+  [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 0 15 0 0 0 15' ]
   ran-attnmask -q -m "$(model ran-gated)" --format svg --head all --layer all doc.jsonl >m.svg
   [ "$(grep -c '>layer [0-9], head [0-9]<' m.svg)" -eq 4 ]
   [ "$(grep -c '>query (row: tokens and cells)<' m.svg)" -eq 4 ]
@@ -253,10 +253,10 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   refused 1 'more than 67108864 weights: select some' -m "$(model ran-gated)" --weights long.jsonl
   ran-attnmask -m "$(model ran-gated)" --weights --top 0 --row 8999 --layer 0 --head 0 long.jsonl |
     jq -e '.attention.heads[0].weights[0].keys == [[8997,9000]]'
-  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format pgm --size 100 -o m.pgm long.jsonl
-  [ "$(sed -n 2p m.pgm)" = '100 100' ]
+  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format png --size 100 -o m.png long.jsonl
+  [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 0 100 0 0 0 100' ]
   [[ $stderr == *'the document is longer than the picture: a cell is a block of 120 x 120; --rows A:B draws a part of it'* ]]
-  refused 2 'must be a whole number from 0 to 8192' -m "$(model ran-gated)" --format pgm --size 9000 long.jsonl
+  refused 2 'must be a whole number from 0 to 8192' -m "$(model ran-gated)" --format png --size 9000 long.jsonl
 }
 
 @test "attnmask model: a picture is of one document, and there must be one" {

@@ -186,7 +186,7 @@ END
   # The digest is that of the data.
   tail -c +$((9 + $(od -An -tu8 -N8 "$models/english.ran"))) "$models/english.ran" | sha256sum | grep -q "^$digest "
   jq -e '.training | .teacher.pretrained.name == "bge-small-en-v1.5" and .seconds == 565 and .distilled.cosine == 0.8998' about.json
-  "$RAN_BIN/ran-train" info "$models/english.ran" | grep -q '^  teacher  *bge-small-en-v1.5, licence mit$'
+  "$RAN_BIN/ran-train" info "$models/english.ran" | grep -q '^teacher  *bge-small-en-v1.5, licence mit$'
 }
 
 @test "base-model: english finds texts of the same subject, and opinions; it fills in no tokens" {

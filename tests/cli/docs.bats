@@ -266,5 +266,5 @@ END
   for block in $(ls block.* | sort -t . -k 2n); do
     bash -eo pipefail "$block" >said 2>&1 </dev/null || { cat "$block" said >&2; false; }
   done
-  [ -e for-people.jsonl ] && [ -s labelled.jsonl ] && [ -s map.png ] && [ -s heads.svg ] && [ -e part-03 ]
+  [ -e for-people.jsonl ] && [ -s labelled.jsonl ] && [ -s map.svg ] && [ -s heads.svg ] && [ -e part-03 ]
 }

@@ -119,9 +119,8 @@ names() {
     [ "$(grep -c '>t0</text>' grid.$format)" -eq 3 ]
     [ "$(grep -c '>s0</text>' grid.$format)" -eq 6 ]
   done
-  ran-attnmask -m source.ran --align --format png -o grid.png one.jsonl
+  run -0 --separate-stderr ran-attnmask -m source.ran --align --format png -o grid.png one.jsonl
   [ "$(head -c 8 grid.png | od -A n -t x1 | tr -d ' ')" = 89504e470d0a1a0a ]
-  run -0 --separate-stderr ran-attnmask -m source.ran --align --format pgm -o grid.pgm one.jsonl
   [[ $stderr == *'lines: t0 t0 t0 [END]; columns: s0 s0 s0 s0 s0 s0 [SEP]'* ]]
 }
 

@@ -1,20 +1,6 @@
-/* picture-framed.c - pictures with text around their cells: SVG, and PNG, row by row. */
-#include "cmd/attnmask/picture-framed.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "cmd/attnmask/font.h"
+/* svg.c - a picture as SVG, with text around its cells. */
 #include "cmd/attnmask/frame.h"
-#include "cmd/attnmask/png.h"
 #include "cmd/pages/page.h"
-
-const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y)
-{
-        return p->shade + (panel * p->height + y) * p->width;
-}
-
-/* ---- SVG ------------------------------------------------------------------------------------ */
 
 /* Shades are rounded to this many. Each shade is one path, a run of cells one rectangle of it. */
 enum { SVG_SHADES = 16 };
@@ -104,76 +90,6 @@ int picture_svg(const struct picture *p, size_t size, struct cmd_sink *out, stru
 
         if (rc == RAN_OK)
                 write_svg(p, &f, out);
-        frame_release(&f);
-        return rc;
-}
-
-/* ---- PNG ------------------------------------------------------------------------------------ */
-
-/* The cells of the panels that lie in row y. */
-static void draw_cells(const struct picture *p, const struct frame *f, size_t y, unsigned char *row)
-{
-        const size_t height = p->height * f->unit;
-        size_t in = y >= f->top ? (y - f->top) % f->down : height;
-        size_t first = y >= f->top ? (y - f->top) / f->down * f->columns : p->panels;
-
-        for (size_t i = first; in < height && i < p->panels && i < first + f->columns; i++) {
-                const unsigned char *shade = picture_line(p, i, in / f->unit);
-                unsigned char *pixel = row + f->left + (i - first) * f->across;
-
-                for (size_t x = 0; x < p->width; x++, pixel += f->unit)
-                        memset(pixel, 255 - shade[x], f->unit);
-        }
-}
-
-static void draw_row(const struct picture *p, const struct frame *f, size_t y, unsigned char *row)
-{
-        memset(row, 255, f->width);
-        draw_cells(p, f, y, row);
-        for (size_t i = 0; i < f->bars; i++) {
-                const struct frame_bar *bar = &f->bar[i];
-                if (y >= bar->y && y < bar->y + bar->h)
-                        memset(row + bar->x, 255 - bar->shade, bar->w);
-        }
-        for (size_t i = 0; i < f->texts; i++) {
-                const struct frame_text *t = &f->text[i];
-                font_draw(&(struct font_text){.s = f->letters.data + t->begin,
-                                              .n = t->n,
-                                              .x = (double)(t->x - (t->turned ? 0 : t->before)),
-                                              .y = (double)(t->y + (t->turned ? t->before : 0)),
-                                              .scale = t->scale,
-                                              .turned = t->turned},
-                          y, row, f->width);
-        }
-}
-
-static int write_png(const struct picture *p, const struct frame *f, struct cmd_sink *out,
-                     struct ran_error *err)
-{
-        unsigned char *row = ran_alloc(f->width, 1, err);
-        struct png png;
-
-        if (row == NULL)
-                return RAN_ENOMEM;
-        int rc = png_begin(&png, &out->buf, f->width, f->height, err);
-        for (size_t y = 0; y < f->height && rc == RAN_OK; y++) {
-                draw_row(p, f, y, row);
-                png_row(&png, &out->buf, row);
-                cmd_sink_flush(out);
-        }
-        if (rc == RAN_OK)
-                png_end(&png, &out->buf);
-        free(row);
-        return rc;
-}
-
-int picture_png(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err)
-{
-        struct frame f;
-        int rc = frame_make(&f, p, size, err);
-
-        if (rc == RAN_OK)
-                rc = write_png(p, &f, out, err);
         frame_release(&f);
         return rc;
 }
