@@ -33,11 +33,6 @@ unsigned char picture_shade(uint64_t part, uint64_t whole)
         return (unsigned char)(1 + lrint(253 * sqrt((double)part / (double)whole)));
 }
 
-const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y)
-{
-        return p->shade + (panel * p->height + y) * p->width;
-}
-
 /* ---- text ----------------------------------------------------------------------------------- */
 
 static char letter(unsigned char shade)

@@ -44,6 +44,9 @@ int picture_write(const struct picture *p, int format, size_t size, struct cmd_s
 /* The same as SVG; what picture_write asks. */
 int picture_svg(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err);
 /* The shades (width) of line y of a panel. */
-const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y);
+static inline const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y)
+{
+        return p->shade + (panel * p->height + y) * p->width;
+}
 
 #endif
