@@ -32,11 +32,6 @@ setup() {
   set -o pipefail
 }
 
-# header MODEL: its JSON.
-header() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
-}
-
 # types MODEL: of its tensors.
 types() {
   header "$1" | jq -r 'del(.__metadata__) | to_entries | sort_by(.key) | map("\(.key) \(.value.dtype)") | join(", ")'

@@ -33,14 +33,6 @@ setup() {
   set -o pipefail # jq -e has nothing to say about no input
 }
 
-# reads INPUT ARGUMENT...: the records that become of INPUT (with printf's escapes).
-reads() {
-  printf "$1" >input
-  shift
-  run --separate-stderr bash -c 'ran-tokenize encode --vocab vocab.json --into added "$@" |
-    sed "s/,\"added\":{.*}}$/}/"; exit ${PIPESTATUS[0]}' - "$@" input
-}
-
 # ---- what auto decides ---------------------------------------------------------------------------
 
 @test "formats: auto goes by the first lines that are not blank, and says so with -v" {

@@ -13,11 +13,6 @@ setup() {
   set -o pipefail
 }
 
-# header MODEL: its JSON.
-header() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
-}
-
 # texts FOLDER MEMBER: records with the texts of its expected.jsonl that have that member and a word.
 texts() {
   jq -c --arg member "$2" 'select(has($member) and .text != "" and (has("prompt") | not)) |

@@ -37,8 +37,7 @@ setup() {
   [ "$(jq -c .labels info)" = '["warm","wet","white"]' ]
   [ "$(jq -c '[.trained_on, .validation.documents]' info)" = '[60,6]' ]
   jq -e '.validation | .interval[0] < .value and .value <= .interval[1]' info
-  n=$(od -A n -t u8 -N 8 linear.ran)
-  tail -c +9 linear.ran | head -c $n | jq -S '.__metadata__.training | fromjson' >said
+  training linear.ran | jq -S . >said
   jq -S .training info | diff said -
 }
 

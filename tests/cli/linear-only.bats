@@ -34,19 +34,9 @@ setup() {
   set -o pipefail
 }
 
-# header MODEL: its JSON.
-header() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
-}
-
 # tensors MODEL: their names.
 tensors() {
   header "$1" | jq -r 'del(.__metadata__) | keys | join(" ")'
-}
-
-# training MODEL: how it was trained.
-training() {
-  header "$1" | jq '.__metadata__.training | fromjson'
 }
 
 @test "linear-only: a classifier learns, scores and evaluates, and its file has no encoder" {

@@ -20,11 +20,6 @@ setup() {
   shape='-q --no-early-stop --layers 1 --heads 2 --head-dim 4 --window 16 --min-window 4 --epochs 1 --vocab vocab.json'
 }
 
-# header MODEL: of a model file, as JSON.
-header() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
-}
-
 # all_weights BYTES MODEL NEW: the model with these four bytes, as printf has them, for each weight.
 all_weights() {
   local data from to

@@ -2,7 +2,7 @@
 # --cell prenorm: layers as a residual stream, for every task, through the programs.
 
 bats_require_minimum_version 1.5.0
-load compare.bash
+load train.bash
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
@@ -13,19 +13,9 @@ setup() {
 shape='-q --cell prenorm --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4 --no-dev --dropout 0
   --embed-dropout 0 --learning-rate 0.01'
 
-# texts N: sentences with a label and spans.
-texts() {
-  awk -v n="$1" 'BEGIN {
-    split("cat dog horse", who); split("sleeps eats runs", does); split("rain sun", in_)
-    for (i = 0; i < n; i++)
-      printf "{\"id\":%d,\"label\":\"%s\",\"text\":\"the %s %s in the %s .\",\"spans\":[{\"start\":4,\"end\":%d,\"label\":\"ANIMAL\"}]}\n",
-        i, in_[i % 2 + 1], who[i % 3 + 1], does[int(i / 3) % 3 + 1], in_[i % 2 + 1], 4 + length(who[i % 3 + 1])
-  }'
-}
-
 @test "prenorm: it learns to classify, with every part left out, too [all]" {
   export RAN_ISA=portable
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   for options in '' --no-review --no-residual --no-rotary '--pooling mean' '--layers 6'; do
     ran-train classify $shape --wide 0 --epochs 20 $options -o m.ran train.jsonl
     ran-classify -m m.ran --eval train.jsonl | jq -e '.accuracy > 0.95'
@@ -34,7 +24,7 @@ texts() {
 
 @test "prenorm: it tags, predicts and fills [all]" {
   export RAN_ISA=portable
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   ran-train tag $shape --wide 0 --epochs 20 -o tags.ran train.jsonl
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
   ran-train lm $shape --epochs 20 -o lm.ran train.jsonl
@@ -45,7 +35,7 @@ texts() {
 }
 
 @test "prenorm: a document in parts scores as the whole, also within a window" {
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   ran-train lm $shape --epochs 4 -o lm.ran train.jsonl
   head -n 3 train.jsonl >some.jsonl
   jq -s -c '{text: map(.text) | join(" ")}' some.jsonl | ran-lm score -m lm.ran --no-end --per-token |
@@ -61,7 +51,7 @@ texts() {
 }
 
 @test "prenorm: 1, 2 and 7 threads write the same model [all]" {
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   for jobs in 1 2 7; do
     ran-train classify $shape --dropout 0.1 --wide 0 --epochs 2 -j $jobs -o $jobs.ran train.jsonl
   done

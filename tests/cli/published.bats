@@ -3,7 +3,7 @@
 # tests/unit/test-published.c compares with the package's numbers.
 
 bats_require_minimum_version 1.5.0
-load compare.bash
+load train.bash
 
 setup() {
   folders=$(cd "$BATS_TEST_DIRNAME/../published" && pwd)
@@ -15,32 +15,9 @@ setup() {
 shape='-q --cell published --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4 --no-dev --dropout 0
   --embed-dropout 0 --learning-rate 0.01'
 
-# texts N: sentences with a label and spans.
-texts() {
-  awk -v n="$1" 'BEGIN {
-    split("cat dog horse", who); split("sleeps eats runs", does); split("rain sun", in_)
-    for (i = 0; i < n; i++)
-      printf "{\"id\":%d,\"label\":\"%s\",\"text\":\"the %s %s in the %s .\",\"spans\":[{\"start\":4,\"end\":%d,\"label\":\"ANIMAL\"}]}\n",
-        i, in_[i % 2 + 1], who[i % 3 + 1], does[int(i / 3) % 3 + 1], in_[i % 2 + 1], 4 + length(who[i % 3 + 1])
-  }'
-}
-
-# header MODEL: its JSON.
-header() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
-}
-
-# bytes_of MODEL TENSOR: its elements, in hexadecimal.
-bytes_of() {
-  local at length
-  length=$(od -An -t u8 -N 8 "$1" | tr -d ' ')
-  at=$(header "$1" | jq -r --arg name "$2" '.[$name].data_offsets | "\(.[1]) \(.[1] - .[0])"')
-  head -c $((8 + length + ${at% *})) "$1" | tail -c "${at#* }" | od -An -v -t x1
-}
-
 @test "published: it learns to classify, with every part left out, too [all]" {
   export RAN_ISA=portable
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   for options in '' --no-review --no-residual --no-rotary '--pooling mean' '--cell-pooling mean' '--cell-pooling max'; do
     ran-train classify $shape --wide 0 --epochs 20 $options -o m.ran train.jsonl
     ran-classify -m m.ran --eval train.jsonl | jq -e '.accuracy > 0.95'
@@ -49,7 +26,7 @@ bytes_of() {
 
 @test "published: it tags, predicts and fills [all]" {
   export RAN_ISA=portable
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   ran-train tag $shape --wide 0 --epochs 20 -o tags.ran train.jsonl
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
   ran-train lm $shape --epochs 20 -o lm.ran train.jsonl
@@ -60,7 +37,7 @@ bytes_of() {
 }
 
 @test "published: a document in parts scores as the whole, also within a window" {
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   ran-train lm $shape --epochs 4 -o lm.ran train.jsonl
   head -n 3 train.jsonl >some.jsonl
   jq -s -c '{text: map(.text) | join(" ")}' some.jsonl | ran-lm score -m lm.ran --no-end --per-token |
@@ -76,8 +53,8 @@ bytes_of() {
 }
 
 @test "published: it is the same model with more threads, in chunks, and again" {
-  texts 40 | jq -s -c '{text: map(.text) | join(" ")}' >train.jsonl
-  texts 40 >>train.jsonl
+  animals 40 | jq -s -c '{text: map(.text) | join(" ")}' >train.jsonl
+  animals 40 >>train.jsonl
   ran-train lm $shape --epochs 2 --bptt 2 -o whole.ran train.jsonl
   ran-train lm $shape --epochs 2 --bptt 2 --jobs 3 -o threads.ran train.jsonl
   cmp whole.ran threads.ran
@@ -85,7 +62,7 @@ bytes_of() {
 }
 
 @test "published: --cell-pooling is for its cells, and cls is none of a document" {
-  texts 6 >train.jsonl
+  animals 6 >train.jsonl
   run -2 ran-train classify --cell-pooling mean -o m.ran train.jsonl
   [[ $output == *'--cell-pooling needs --cell published'* ]]
   run -2 ran-train classify --cell published --cell-pooling cls -o m.ran train.jsonl
@@ -98,7 +75,7 @@ bytes_of() {
   [[ $stderr == *'pooled.ran: pooled: rannet, 3 layers, width 10, 6 tokens a window, pooling mean, no licence named'* ]]
   [[ $stderr == *'the vector of "The quick brown fox jumps over the lazy dog." begins with [-0.57'* ]]
   ran-train info --format json pooled.ran | jq -e '.task == "embed" and .pretrained.model_type == "rannet"'
-  texts 4 >texts.jsonl
+  animals 4 >texts.jsonl
   ran-classify --embed -m pooled.ran texts.jsonl >model.jsonl
   ran-classify --embed -m "$folders/pooled" texts.jsonl | cmp - model.jsonl
   jq -s -e 'all(.prediction.embedding | length == 10)' model.jsonl
@@ -109,11 +86,11 @@ bytes_of() {
     jq -c '[.lm.masks[].candidates[0] | .piece, (.probability * 1000 | round)]' >got
   jq -c 'select(.name == "fill") | [.masks[].top[0] | .token, (.log_probability | exp * 1000 | round)]' \
     "$folders/masked/expected.jsonl" | cmp - got
-  ran-classify --embed -m "$folders/masked" <(texts 2) | jq -s -e 'all(.prediction.embedding | length == 12)'
+  ran-classify --embed -m "$folders/masked" <(animals 2) | jq -s -e 'all(.prediction.embedding | length == 12)'
 }
 
 @test "published: it is tuned for labels and tags, or serves as it is" {
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   for folder in masked pooled; do
     ran-train import -q -o start.ran "$folders/$folder"
     ran-train classify -q --init "$folders/$folder" --frozen -o frozen.ran train.jsonl

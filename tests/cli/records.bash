@@ -16,3 +16,11 @@ encode() {
 ids() {
   jq -c .encoding.ids
 }
+
+# reads INPUT ARGUMENT...: the records that become of INPUT (with printf's escapes), in the file input.
+reads() {
+  printf "$1" >input
+  shift
+  run --separate-stderr bash -c 'ran-tokenize encode --vocab vocab.json --into added "$@" |
+    sed "s/,\"added\":{.*}}$/}/"; exit ${PIPESTATUS[0]}' - "$@" input
+}

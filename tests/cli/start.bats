@@ -13,11 +13,6 @@ setup() {
 
 shape='--layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --epochs 2 --no-early-stop'
 
-# metadata MODEL KEY: a text of a model file.
-metadata() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9 | jq -r ".__metadata__.$2"
-}
-
 train() {
   ran-train classify $shape "$@" train.jsonl
 }

@@ -27,11 +27,6 @@ setup() {
   useless="$shape --learning-rate 1e-12 --dev-share 0.3"
 }
 
-# training MODEL: how it was trained.
-training() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9 | jq '.__metadata__.training | fromjson'
-}
-
 @test "stop: the linear model comes first, with n and an interval" {
   grep -qE '^linear model: validation loss [0-9.]+, accuracy [0-9.]+ \([0-9]+ of 90, [0-9]+ to [0-9]+ %\)$' said
   [ "$(grep -n '^linear model: ' said | cut -d : -f 1)" -lt "$(grep -n '^epoch 1' said | cut -d : -f 1)" ]

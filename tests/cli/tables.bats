@@ -17,14 +17,6 @@ setup() {
   set -o pipefail # jq -e has nothing to say about no input
 }
 
-# reads INPUT ARGUMENT...: the records that become of INPUT (with printf's escapes), in the file x.
-reads() {
-  printf "$1" >x
-  shift
-  run --separate-stderr bash -c 'ran-tokenize encode --vocab vocab.json --into added "$@" |
-    sed "s/,\"added\":{.*}}$/}/"; exit ${PIPESTATUS[0]}' - "$@" x
-}
-
 small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-dev --min-count 1 --epochs 1'
 
 # ---- rows and cells ------------------------------------------------------------------------------
@@ -48,7 +40,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   [ "$output" = '{"text":"a, \"b\"\n\nc","label":"x"}
 {"text":"a","label":"y"}' ]
   reads '\xef\xbb\xbf"text";"label"\n"a; b";x\n' -v
-  [[ $stderr == *'x is read as csv'* ]]
+  [[ $stderr == *'input is read as csv'* ]]
   [ "$output" = '{"text":"a; b","label":"x"}' ]
 }
 
@@ -56,10 +48,10 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   reads 'text,label\n"a\nb",x\na,y,z\n"b\n\xff",y\na\n\n"c\n' --rejects rejects
   [ "$status" -eq 1 ]
   [ "${#lines[@]}" -eq 5 ]
-  [[ $stderr == *'x:4: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)'$'\n'* ]]
-  [[ $stderr == *'x:6: column 1: this is not valid UTF-8'* ]]
-  [[ $stderr == *'x:7: the row has 1 cell, the header has 2'* ]]
-  [[ $stderr == *'x:9: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no'* ]]
+  [[ $stderr == *'input:4: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)'$'\n'* ]]
+  [[ $stderr == *'input:6: column 1: this is not valid UTF-8'* ]]
+  [[ $stderr == *'input:7: the row has 1 cell, the header has 2'* ]]
+  [[ $stderr == *'input:9: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no'* ]]
   [[ ${lines[1]} == '{"text":"a","label":"y","ran_error":{"message":"the row has 3 cells'*'"line":4}}' ]]
   printf 'a,y,z\n"b\n\xff",y\na\n"c\n\n' | cmp - rejects
 }
@@ -120,7 +112,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   reads 'a b,pos\nc,neg\n' --header no --input-format csv
   [ "$output" = '{"text":"a b","label":"pos"}
 {"text":"c","label":"neg"}' ]
-  [[ $stderr == *'x: no header: the first column is the text, the second the label (--columns names them otherwise)'* ]]
+  [[ $stderr == *'input: no header: the first column is the text, the second the label (--columns names them otherwise)'* ]]
   reads 'pos,a b\n' --header no --input-format csv
   [ "$output" = '{"label":"pos","text":"a b"}' ]
   reads '1,a,pos\n' --columns id,text,label
@@ -128,14 +120,14 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   [ -z "$stderr" ]
   reads '1,"a, b",pos\n' --input-format csv
   [ "$status" -eq 3 ]
-  [[ $stderr == *'x: which column is the text? give --text-member NAME, one of column1, column2, column3; or name the columns, for example --columns id,label,text'* ]]
+  [[ $stderr == *'input: which column is the text? give --text-member NAME, one of column1, column2, column3; or name the columns, for example --columns id,label,text'* ]]
   reads '1,"a, b",pos\n' --input-format csv --text-member column2
   [ "$output" = '{"column1":"1","column2":"a, b","column3":"pos"}' ]
   reads 'Kommentar,Kategorie\na,x\n' --input-format csv
   [ "$status" -eq 3 ]
   [[ $stderr == *'which column is the text? give --text-member NAME, one of Kommentar, Kategorie; if the first row is no header, --header=no'* ]]
   reads 'Kommentar,Kategorie\na,x\n' --input-format csv --text-member kommentar
-  [[ $stderr == *'x: no column "kommentar": the columns are Kommentar, Kategorie (--text-member)'* ]]
+  [[ $stderr == *'input: no column "kommentar": the columns are Kommentar, Kategorie (--text-member)'* ]]
   reads 'text,text,\na,b,c\n' --input-format csv
   [ "$output" = '{"text":"a","text.2":"b","column3":"c"}' ]
   reads 'text,label\n' --input-format csv
@@ -149,7 +141,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   [ "$output" = '{"label":"x","text":"\"a"}
 {"label":"y","text":"b\" c"}' ]
   reads 'text\tlabel\n"a\tx\nb\ty\n"c" d\tz\n'
-  [[ $stderr == *'x:2: a quote opens a cell of this row, and text follows its closing quote some lines later: give --quotes=no if quotes are plain characters'* ]]
+  [[ $stderr == *'input:2: a quote opens a cell of this row, and text follows its closing quote some lines later: give --quotes=no if quotes are plain characters'* ]]
   reads 'text\tlabel\n"a\tx\nb\ty\n' --quotes no
   [ "$output" = '{"text":"\"a","label":"x"}
 {"text":"b","label":"y"}' ]
@@ -205,14 +197,14 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
     '[{"x":1,"y":1},3]' ]
   reads '{"s":"a"}\n{"t":"b"}\n{"s":null}\n' --text-member s
   [ "$status" -eq 1 ]
-  [[ $stderr == *'x:2: the record has no "s", which --text-member names'* && $stderr == *'x:3: the record has no "s"'* ]]
+  [[ $stderr == *'input:2: the record has no "s", which --text-member names'* && $stderr == *'input:3: the record has no "s"'* ]]
 }
 
 @test "members: several texts are joined" {
   reads '{"t":"a","b":"b \\"\\u0063\\""}\n{"b":"c"}\n{"t":3,"b":""}\n{"t":["a"]}\n' --text-member t,b
   [ "$status" -eq 1 ]
   [ "${lines[0]}" = '{"t":"a","b":"b \"\u0063\""}' ]
-  [[ $stderr == *'x:4: a member of --text-member is neither a text nor a number'* ]]
+  [[ $stderr == *'input:4: a member of --text-member is neither a text nor a number'* ]]
   printf '{"t":"a","text":"b"}\n{"text":"c"}\n' >x.jsonl
   [ "$(ran-tokenize encode --vocab vocab.json --text-member t --text-member text x.jsonl |
     jq -c '.encoding.ids')" = '[5,6]

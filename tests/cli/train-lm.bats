@@ -51,7 +51,7 @@ bad() {
 
 # config MODEL: its configuration.
 config() {
-  tail -c +9 "$1" | head -c "$(od -A n -t u8 -N 8 "$1" | tr -d ' ')" | jq '.__metadata__.config | fromjson'
+  header "$1" | jq '.__metadata__.config | fromjson'
 }
 
 # ---- what is learned -----------------------------------------------------------------------------

@@ -17,6 +17,16 @@ documents() {
   }'
 }
 
+# animals N: sentences with a label and spans.
+animals() {
+  awk -v n="$1" 'BEGIN {
+    split("cat dog horse", who); split("sleeps eats runs", does); split("rain sun", in_)
+    for (i = 0; i < n; i++)
+      printf "{\"id\":%d,\"label\":\"%s\",\"text\":\"the %s %s in the %s .\",\"spans\":[{\"start\":4,\"end\":%d,\"label\":\"ANIMAL\"}]}\n",
+        i, in_[i % 2 + 1], who[i % 3 + 1], does[int(i / 3) % 3 + 1], in_[i % 2 + 1], 4 + length(who[i % 3 + 1])
+  }'
+}
+
 # refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
 refused() {
   local status_wanted=$1 sentence=$2
@@ -29,6 +39,16 @@ refused() {
 # header MODEL: its JSON.
 header() {
   head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
+}
+
+# metadata MODEL KEY: a text of it.
+metadata() {
+  header "$1" | jq -r ".__metadata__.$2"
+}
+
+# training MODEL: how it was trained.
+training() {
+  metadata "$1" training
 }
 
 # bytes_of MODEL TENSOR: its elements, in hexadecimal.

@@ -2,7 +2,7 @@
 # --encoder transformer: patterns of attention that compute, for every task, through the programs.
 
 bats_require_minimum_version 1.5.0
-load compare.bash
+load train.bash
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
@@ -13,19 +13,9 @@ setup() {
 shape='-q --encoder transformer --dim 16 --layers 2 --heads 2 --head-dim 8 --ffn-dim 24 --no-dev --dropout 0
   --embed-dropout 0 --learning-rate 0.01'
 
-# texts N: sentences with a label and spans.
-texts() {
-  awk -v n="$1" 'BEGIN {
-    split("cat dog horse", who); split("sleeps eats runs", does); split("rain sun", in_)
-    for (i = 0; i < n; i++)
-      printf "{\"id\":%d,\"label\":\"%s\",\"text\":\"the %s %s in the %s .\",\"spans\":[{\"start\":4,\"end\":%d,\"label\":\"ANIMAL\"}]}\n",
-        i, in_[i % 2 + 1], who[i % 3 + 1], does[int(i / 3) % 3 + 1], in_[i % 2 + 1], 4 + length(who[i % 3 + 1])
-  }'
-}
-
 @test "transformer: each pattern and similarity learns to classify [all]" {
   export RAN_ISA=portable
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   for options in '--attention full' '--attention window --window 4' '--attention dilated --dilation 2' \
     '--attention dispersed,full --window 2' '--similarity cosine' '--similarity euclidean' '--similarity manhattan'; do
     ran-train classify $shape --epochs 20 $options -o m.ran train.jsonl
@@ -35,7 +25,7 @@ texts() {
 
 @test "transformer: it tags, predicts and fills [all]" {
   export RAN_ISA=portable
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   ran-train tag $shape --attention dispersed --window 4 --epochs 20 -o tags.ran train.jsonl
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
   ran-train lm $shape --attention window --window 8 --epochs 20 -o lm.ran train.jsonl
@@ -46,7 +36,7 @@ texts() {
 }
 
 @test "transformer: a context is saved and continued" {
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   ran-train lm $shape --attention dispersed --window 2 --epochs 4 -o lm.ran train.jsonl
   head -n 2 train.jsonl >two.jsonl
   jq -s -c '{text: map(.text) | join(" ")}' two.jsonl | ran-lm score -m lm.ran --no-end | jq .lm.nll >whole
@@ -56,7 +46,7 @@ texts() {
 }
 
 @test "transformer: 1, 2 and 7 threads write the same model [all]" {
-  texts 60 >train.jsonl
+  animals 60 >train.jsonl
   for jobs in 1 2 7; do
     ran-train classify $shape --dropout 0.1 --attention window,dispersed --epochs 2 -j $jobs -o $jobs.ran train.jsonl
   done
@@ -78,7 +68,7 @@ texts() {
 }
 
 @test "transformer: what does not go together is said" {
-  texts 4 >train.jsonl
+  animals 4 >train.jsonl
   refused() {
     run -2 --separate-stderr ran-train classify --encoder transformer "${@:2}" -o m.ran train.jsonl
     [[ $stderr == *"$1"* ]] || { echo "$stderr" >&2; false; }

@@ -22,11 +22,6 @@ trials() {
   jq -c 'del(.seconds)' "$1"
 }
 
-# metadata FILTER: of the model m.ran.
-metadata() {
-  tail -c +9 m.ran | head -c "$(od -A n -t u8 -N 8 m.ran | tr -d ' ')" | jq -c ".__metadata__ | $1"
-}
-
 @test "tune: all that is left to try is tried, and the best model is kept [all]" {
   export RAN_ISA=portable
   documents 100 >train.jsonl
@@ -38,7 +33,7 @@ metadata() {
   [ "$(jq -c 'select(.trial == 1) | .settings' m.ran.tune)" = '{}' ]
   # The best is kept, not the last.
   best=$(jq -s 'map(select(.trial)) | -max_by(.best).best' m.ran.tune)
-  [ "$(metadata '.training | fromjson | .dev_metric.loss')" = "$best" ]
+  [ "$(training m.ran | jq .dev_metric.loss)" = "$best" ]
   [ "$(jq -s 'map(select(.trial)) | max_by(.best).trial' m.ran.tune)" -lt 6 ]
   [ ! -e m.ran.ckpt ]
 }
