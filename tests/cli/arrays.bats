@@ -67,7 +67,7 @@ numbers() {
 
 @test "arrays: vectors of another model are refused, and those without a name are not" {
   sed 2d in.jsonl >good.jsonl
-  other=$BATS_TEST_DIRNAME/../encoders/distilbert
+  other=$BATS_TEST_DIRNAME/../encoders/sentence-max
   ran-classify -q --embed -m "$model" -o v.jsonl good.jsonl
   ran-classify -q --embed -m "$model" --output-format npy -o v.npy good.jsonl
   ran-classify -q --embed -m "$other" --output-format npy -o other.npy good.jsonl

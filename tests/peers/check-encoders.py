@@ -22,16 +22,11 @@ BOUND = 1e-5
 
 def worst(folder):
     judge = Judge(folder, torch.float32)
-    far = {}
-    for name, found in (("expected", judge.records), ("gradients", judge.gradients)):
-        path = os.path.join(folder, name + ".jsonl")
-        if not os.path.exists(path):
-            continue
-        expected, found = read_lines(path), list(found())
-        if [record["name"] for record in expected] != [record["name"] for record in found]:
-            sys.exit(f"{path}: other records than the library's")
-        far.update({f"{name} {a['name']}": distance(a, b) for a, b in zip(expected, found)})
-    return max((value, name) for name, value in far.items())
+    path = os.path.join(folder, "expected.jsonl")
+    expected, found = read_lines(path), list(judge.records())
+    if [record["name"] for record in expected] != [record["name"] for record in found]:
+        sys.exit(f"{path}: other records than the library's")
+    return max((distance(a, b), a["name"]) for a, b in zip(expected, found))
 
 
 def main(folders):

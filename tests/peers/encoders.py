@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """encoders.py FOLDER [NAME...] - makes small encoders with random weights in FOLDER, as the libraries save them.
 
-Beside each stands what the libraries compute from it: expected.jsonl, and gradients.jsonl for some. The seeds are
-fixed: the same versions of the libraries make the same bytes. FOLDER is tests/encoders in the repository.
+Beside each stands what the libraries compute from it, expected.jsonl. The seeds are fixed: the same versions of the
+libraries make the same bytes. FOLDER is tests/encoders in the repository.
 """
 import os
 import shutil
@@ -15,20 +15,14 @@ from folders import FOLDERS, make
 from judge import Judge, write_lines
 from sentences import SENTENCES, make_sentence
 
-GRADIENTS = ("bert", "mpnet", "modernbert")
-
 
 def build(folder, name):
     shutil.rmtree(folder, ignore_errors=True)
-    recipe = FOLDERS.get(name, make_sentence)
-    if callable(recipe):
-        recipe(folder, name)
+    if name in FOLDERS:
+        make(folder, name, **{"kind": "bert", **FOLDERS[name]})
     else:
-        make(folder, name, **{"kind": "bert", **recipe})
-    judge = Judge(folder)
-    write_lines(os.path.join(folder, "expected.jsonl"), judge.records())
-    if name in GRADIENTS:
-        write_lines(os.path.join(folder, "gradients.jsonl"), judge.gradients())
+        make_sentence(folder, name)
+    write_lines(os.path.join(folder, "expected.jsonl"), Judge(folder).records())
     for path, _, files in os.walk(folder):
         for file in files:
             os.chmod(os.path.join(path, file), 0o644)

@@ -5,7 +5,6 @@ import zlib
 
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
 from transformers import PreTrainedTokenizerFast
 
 import vocabularies
@@ -34,10 +33,7 @@ KINDS = {
 }
 
 LABELS = ["sport", "trade", "weather"]
-# What taggers in use have: IOB2, the same with ends and single words, one class without a scheme.
 NAMES = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
-SPANS = ["B-PER", "I-PER", "E-PER", "S-PER", "O"]
-PLAIN = ["LOC", "O", "PER"]
 
 
 def randomise(model, name):
@@ -109,79 +105,25 @@ def labels(names):
     return {"id2label": dict(enumerate(names)), "label2id": {name: i for i, name in enumerate(names)}}
 
 
-def rename_tensors(folder, rename, extra=()):
-    path = os.path.join(folder, "model.safetensors")
-    tensors = {rename(name): tensor for name, tensor in load_file(path).items()}
-    save_file(dict(tensors, **dict(extra)), path, metadata={"format": "pt"})
 
-
-def old_names(folder, name):
-    """As the first converters from TensorFlow wrote them: gamma, beta, positions as a tensor, two heads."""
-    make(folder, name, head="ForPreTraining")
-    rename_tensors(folder, lambda key: key.replace("LayerNorm.weight", "LayerNorm.gamma")
-                   .replace("LayerNorm.bias", "LayerNorm.beta"),
-                   {"bert.embeddings.position_ids": torch.arange(64)[None]})
-
-
-def auto_model(folder, name):
-    """The tensors of a whole sentence model, saved by PyTorch."""
-    make(folder, name)
-    rename_tensors(folder, lambda key: "0.auto_model." + key)
-
-
-def old_modernbert(folder, name):
-    """The configuration as before layer_types and rope_parameters."""
-    make(folder, name, kind="modernbert", num_hidden_layers=3, local_attention=12, global_attn_every_n_layers=2)
-
-    def change(config):
-        for key in ("layer_types", "rope_parameters"):
-            config.pop(key, None)
-        config.update(global_attn_every_n_layers=2, local_attention=12, global_rope_theta=80000.0,
-                      local_rope_theta=5000.0)
-    change_json(folder, "config.json", change)
-
-
+# Kinds of heads, activations, types of numbers and shards are spread over few folders.
+CLASSIFIER = {"head": "ForSequenceClassification", **labels(LABELS)}
+TAGGER = {"head": "ForTokenClassification", "num_hidden_layers": 1, **labels(NAMES)}
 FOLDERS = {
     "bert": {"size": LARGE},
-    "bert-masked": {"head": "ForMaskedLM"},
-    "bert-gelu-new": {"hidden_act": "gelu_new"},
-    "bert-relu": {"hidden_act": "relu", "num_hidden_layers": 1},
-    "bert-silu": {"hidden_act": "silu", "num_hidden_layers": 1},
-    "bert-old": old_names,
-    "bert-auto-model": auto_model,
-    "bert-sharded": {"shard": "12KB"},
-    "bert-f16": {"dtype": torch.float16},
-    "bert-bf16": {"dtype": torch.bfloat16},
-    "bert-classifier": {"head": "ForSequenceClassification", **labels(LABELS)},
-    "bert-multilabel": {"head": "ForSequenceClassification", "num_hidden_layers": 1,
-                        "problem_type": "multi_label_classification", **labels(LABELS)},
-    "bert-tagger": {"head": "ForTokenClassification", "num_hidden_layers": 1, **labels(NAMES)},
-    "distilbert": {"kind": "distilbert", "size": LARGE},
-    "distilbert-masked": {"kind": "distilbert", "head": "ForMaskedLM", "num_hidden_layers": 1},
-    "distilbert-classifier": {"kind": "distilbert", "head": "ForSequenceClassification", "num_hidden_layers": 1,
-                              **labels(LABELS)},
-    "distilbert-tagger": {"kind": "distilbert", "head": "ForTokenClassification", "num_hidden_layers": 1,
-                          **labels(PLAIN)},
-    "roberta": {"kind": "roberta", "size": dict(LARGE, hidden_size=28)},
-    "roberta-masked": {"kind": "roberta", "head": "ForMaskedLM", "num_hidden_layers": 1},
-    "roberta-classifier": {"kind": "roberta", "head": "ForSequenceClassification", "num_hidden_layers": 1,
-                           **labels(LABELS)},
-    "roberta-tagger": {"kind": "roberta", "head": "ForTokenClassification", "num_hidden_layers": 1, **labels(SPANS)},
-    "camembert": {"kind": "camembert"},
-    "xlm-roberta": {"kind": "xlm-roberta", "size": LARGE},
-    "xlm-roberta-classifier": {"kind": "xlm-roberta", "head": "ForSequenceClassification", "num_hidden_layers": 1,
-                               **labels(LABELS)},
+    "bert-masked": {"head": "ForMaskedLM", "hidden_act": "gelu_new"},
+    "bert-classifier": {"hidden_act": "relu", **CLASSIFIER},
+    "bert-tagger": {"hidden_act": "silu", "shard": "8KB", **TAGGER},
+    "distilbert-classifier": {"kind": "distilbert", "num_hidden_layers": 1, "dtype": torch.bfloat16, **CLASSIFIER},
+    "roberta-masked": {"kind": "roberta", "head": "ForMaskedLM", "num_hidden_layers": 1, "dtype": torch.float16},
+    "roberta-classifier": {"kind": "roberta", "num_hidden_layers": 1, **CLASSIFIER},
     "mpnet": {"kind": "mpnet", "size": LARGE},
-    "mpnet-masked": {"kind": "mpnet", "head": "ForMaskedLM", "num_hidden_layers": 1},
-    "mpnet-classifier": {"kind": "mpnet", "head": "ForSequenceClassification", "num_hidden_layers": 1,
-                         **labels(LABELS)},
-    "modernbert": {"kind": "modernbert", "size": dict(LARGE, hidden_size=24, intermediate_size=36)},
-    "modernbert-old": old_modernbert,
+    # Nothing as where the configuration says nothing.
+    "modernbert": {"kind": "modernbert", "size": dict(LARGE, hidden_size=24, intermediate_size=36),
+                   "global_attn_every_n_layers": 2, "rope_parameters": {
+                       "full_attention": {"rope_theta": 80000.0, "rope_type": "default"},
+                       "sliding_attention": {"rope_theta": 5000.0, "rope_type": "default"}}},
     "modernbert-masked": {"kind": "modernbert", "head": "ForMaskedLM", "num_hidden_layers": 2},
-    "modernbert-classifier-mean": {"kind": "modernbert", "head": "ForSequenceClassification", "num_hidden_layers": 1,
-                                   "classifier_pooling": "mean", **labels(LABELS)},
-    "modernbert-classifier-cls": {"kind": "modernbert", "head": "ForSequenceClassification", "num_hidden_layers": 1,
-                                  "classifier_pooling": "cls", **labels(LABELS)},
-    "modernbert-tagger": {"kind": "modernbert", "head": "ForTokenClassification", "num_hidden_layers": 1,
-                          **labels(NAMES)},
+    "modernbert-classifier": {"kind": "modernbert", "num_hidden_layers": 1, "classifier_pooling": "mean", **CLASSIFIER},
+    "modernbert-tagger": {"kind": "modernbert", **TAGGER},
 }

@@ -1,23 +1,19 @@
 """What the libraries compute from an encoder's folder, as records of expected.jsonl.
 
 All is computed in double from the weights of the file, so that the numbers are the model's own and not one
-library's rounding; compare() says how far the library is from them in single precision.
+library's rounding; check-encoders.py says how far the library is from them in single precision.
 """
-import contextlib
 import json
 import math
 import os
-import shutil
-import tempfile
 
 import numpy
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
-from tokenizers import Tokenizer, normalizers
+from tokenizers import Tokenizer
 
-from texts import GAP, QUESTION, SENTENCE, TEXTS
+from texts import GAP, QUESTION, TEXTS
 
 # Positions of these begin behind the padding token's number.
 SHIFTED = ("roberta", "camembert", "xlm-roberta", "mpnet")
@@ -38,22 +34,6 @@ def is_sentence_model(folder):
     return os.path.exists(os.path.join(folder, "modules.json"))
 
 
-@contextlib.contextmanager
-def readable(folder):
-    """The folder, or one with the names that the library reads, where it no longer reads those of the folder."""
-    weights = os.path.join(folder, "model.safetensors")
-    tensors = load_file(weights) if os.path.exists(weights) else {}
-    renamed = {name.removeprefix("0.auto_model.").replace("LayerNorm.gamma", "LayerNorm.weight")
-               .replace("LayerNorm.beta", "LayerNorm.bias"): tensor for name, tensor in tensors.items()}
-    if list(renamed) == list(tensors):
-        yield folder
-        return
-    with tempfile.TemporaryDirectory() as copy:
-        shutil.copytree(folder, copy, dirs_exist_ok=True)
-        save_file(renamed, os.path.join(copy, "model.safetensors"), metadata={"format": "pt"})
-        yield copy
-
-
 class Judge:
     """A folder, loaded by the libraries."""
 
@@ -64,21 +44,16 @@ class Judge:
             self.sentence.to(dtype).eval()
             self.model = self.sentence[0].auto_model
         else:
-            with readable(folder) as copy:
-                name = read_json(copy, "config.json")["architectures"][0]
-                self.model, said = getattr(transformers, name).from_pretrained(
-                    copy, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
-                wrong = set(said["missing_keys"]) | set(said["unexpected_keys"]) | set(said["mismatched_keys"])
-                if {name for name in wrong if not name.endswith("position_ids")}:
-                    raise SystemExit(f"{folder}: the library did not find its tensors: {said}")
-                self.model.to(dtype).eval()
+            name = read_json(folder, "config.json")["architectures"][0]
+            self.model, said = getattr(transformers, name).from_pretrained(
+                folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
+            if said["missing_keys"] or said["unexpected_keys"] or said["mismatched_keys"]:
+                raise SystemExit(f"{folder}: the library did not find its tensors: {said}")
+            self.model.to(dtype).eval()
         self.config = self.model.config
         self.tokenizer = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
-        if self.sentence is not None and read_json(folder, "sentence_bert_config.json").get("do_lower_case"):
-            rest = [self.tokenizer.normalizer] if self.tokenizer.normalizer else []
-            self.tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *rest])
         fast = self.sentence.tokenizer if self.sentence else transformers.AutoTokenizer.from_pretrained(folder)
         self.mask = fast.mask_token_id
         for name, text in TEXTS:
@@ -112,9 +87,6 @@ class Judge:
         if len(ids) > self.limit():
             return record
         out = self.run(ids)
-        positions = sorted({0, len(ids) // 2, len(ids) - 1})
-        record["positions"] = positions
-        record["hidden"] = [shortest(state[0, positions]) for state in out.hidden_states]
         if self.sentence is not None:
             record["vector"] = shortest(self.vector(text))
         else:
@@ -148,28 +120,6 @@ class Judge:
                            "vector": shortest(self.vector(QUESTION, prompt_name=prompt))}
         if type(self.model).__name__.endswith("MaskedLM"):
             yield self.fill()
-
-    def gradients(self):
-        """Of the sum over tokens i and dimensions j of hidden[i][j] * sin(0.37 i + 0.11 j), after the last layer."""
-        ids = self.ids(SENTENCE)
-        batch = torch.tensor([ids])
-        hidden = self.model(input_ids=batch, attention_mask=torch.ones_like(batch)).last_hidden_state[0]
-        i = torch.arange(hidden.shape[0], dtype=hidden.dtype)[:, None]
-        j = torch.arange(hidden.shape[1], dtype=hidden.dtype)[None, :]
-        loss = (hidden * torch.sin(0.37 * i + 0.11 * j)).sum()
-        self.model.zero_grad()
-        loss.backward()
-        yield {"name": "loss", "text": SENTENCE, "ids": ids, "loss": loss.item(),
-               "formula": "sum over i, j of hidden[i][j] * sin(0.37 * i + 0.11 * j)"}
-        for name, parameter in self.model.named_parameters():
-            if parameter.grad is None:
-                continue
-            flat = parameter.grad.reshape(-1)
-            if flat.norm() < 1e-5:  # of the keys' biases, which softmax takes out: nothing but rounding
-                flat = torch.zeros_like(flat)
-            largest = int(flat.abs().argmax())
-            yield {"name": name, "shape": list(parameter.shape), "norm": shortest(flat.norm()),
-                   "first": shortest(flat[:4]), "largest": {"index": largest, "value": shortest(flat[largest])}}
 
 
 def write_lines(path, records):

@@ -7,7 +7,7 @@ import zlib
 import torch
 from sentence_transformers import SentenceTransformer, models
 
-from folders import change_json, make, write_json
+from folders import LARGE, change_json, make, write_json
 
 PROMPTS = {"query": "query: ", "passage": "passage: "}
 
@@ -15,33 +15,25 @@ PROMPTS = {"query": "query: ", "passage": "passage: "}
 # of the library, as most folders that people have are.
 SENTENCES = {
     "sentence-mean": {"pooling": "mean", "normalise": True, "old": True, "max_seq_length": 40},
-    "sentence-cls": {"pooling": "cls", "normalise": True, "max_seq_length": 31},
-    "sentence-max": {"kind": "distilbert", "pooling": "max"},
-    "sentence-last": {"kind": "modernbert", "pooling": "lasttoken", "num_hidden_layers": 2},
-    "sentence-root": {"kind": "roberta", "pooling": "mean_sqrt_len_tokens", "num_hidden_layers": 1, "old": True,
-                      "do_lower_case": True},
-    "sentence-weighted": {"pooling": "weightedmean", "num_hidden_layers": 1},
-    "sentence-joined": {"pooling": ("cls", "mean"), "num_hidden_layers": 1, "old": True},
+    "sentence-max": {"kind": "distilbert", "size": LARGE, "pooling": "max", "max_seq_length": 31},
+    "sentence-last": {"kind": "camembert", "size": dict(LARGE, hidden_size=28), "pooling": "lasttoken",
+                      "dense": (20, torch.nn.Identity(), False)},
     "sentence-tanh": {"pooling": "cls", "dense": (12, torch.nn.Tanh(), True), "normalise": True, "old": True},
-    "sentence-identity": {"kind": "mpnet", "pooling": "mean", "dense": (20, torch.nn.Identity(), False)},
     "sentence-prompts": {"kind": "xlm-roberta", "pooling": "mean", "normalise": True, "prompts": PROMPTS},
     "sentence-without-prompt": {"pooling": "mean", "prompts": PROMPTS, "include_prompt": False,
                                 "num_hidden_layers": 1},
 }
 
-OLD_KEYS = ("cls", "mean", "max", "mean_sqrt_len")
+OLD_KEYS = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")
 
 
 def old_pooling(config):
-    """A mode each, and the name of its time for the size."""
-    modes = config.pop("pooling_mode")
-    modes = [modes] if isinstance(modes, str) else modes
-    size = config.pop("embedding_dimension")
+    """A flag for each mode, and the name of its time for the size."""
+    mode, size = config["pooling_mode"], config["embedding_dimension"]
     config.clear()
     config["word_embedding_dimension"] = size
     for key in OLD_KEYS:
-        name = key + ("_token" if key == "cls" else "_tokens")
-        config["pooling_mode_" + name] = key in modes or name in modes
+        config["pooling_mode_" + key] = key.startswith(mode + "_token")
 
 
 def make_old(folder, recipe, window):
@@ -53,8 +45,7 @@ def make_old(folder, recipe, window):
     change_json(folder, "1_Pooling/config.json", old_pooling)
     change_json(folder, "tokenizer_config.json", lambda config: config.update(model_max_length=window))
     write_json(os.path.join(folder, "sentence_bert_config.json"),
-               {"max_seq_length": recipe.get("max_seq_length", window),
-                "do_lower_case": recipe.get("do_lower_case", False)})
+               {"max_seq_length": recipe.get("max_seq_length", window), "do_lower_case": False})
     write_json(os.path.join(folder, "config_sentence_transformers.json"),
                {"__version__": {"sentence_transformers": "2.0.0", "transformers": "4.6.1", "pytorch": "1.8.1"}})
     for name in os.listdir(folder):
@@ -65,7 +56,7 @@ def make_old(folder, recipe, window):
 def make_sentence(folder, name):
     recipe = dict(SENTENCES[name])
     own = {key: recipe.pop(key, None) for key in ("pooling", "dense", "normalise", "old", "prompts", "include_prompt",
-                                                  "max_seq_length", "do_lower_case")}
+                                                  "max_seq_length")}
     with tempfile.TemporaryDirectory() as encoder:
         make(encoder, name, **{"kind": "bert", **recipe})
         first = models.Transformer(encoder, max_seq_length=own["max_seq_length"])

@@ -74,6 +74,36 @@ void hf_drop(const char *folder, const char *name)
                 abort();
 }
 
+void hf_rename_tensors(const char *folder, const char *what, const char *with)
+{
+        size_t n, found = 0;
+        uint64_t header_n;
+        char *bytes = hf_read(folder, "model.safetensors", &n);
+        struct ran_buf out = {0};
+
+        memcpy(&header_n, bytes, sizeof header_n);
+        ran_buf_add(&out, bytes, sizeof header_n);
+        for (const char *at = bytes + 8, *end = at + header_n; at < end;) {
+                /* A name stands before a colon and an object. */
+                if (*at == '"' && (at[-1] == ',' || at[-1] == '{') &&
+                    strncmp(at + 1, what, strlen(what)) == 0 && strchr(at, ':')[1] == '{') {
+                        ran_buf_printf(&out, "\"%s", with);
+                        at += 1 + strlen(what);
+                        found++;
+                } else {
+                        ran_buf_char(&out, *at++);
+                }
+        }
+        if (found == 0)
+                abort();
+        const uint64_t renamed_n = out.len - sizeof renamed_n;
+        memcpy(out.data, &renamed_n, sizeof renamed_n);
+        ran_buf_add(&out, bytes + 8 + header_n, n - 8 - header_n);
+        hf_write(folder, "model.safetensors", out.data, out.len);
+        ran_buf_release(&out);
+        free(bytes);
+}
+
 void hf_add_tensor(const char *folder, const char *name, size_t rows, size_t cols, float value,
                    const char *of)
 {

@@ -88,7 +88,7 @@ static const struct spoiled encoders[] = {
          "asks for [65, 32]"},
         {"bert", "config.json", "\"max_position_embeddings\": 64",
          "\"max_position_embeddings\": 128", "asks for [128, 32]"},
-        {"roberta", "config.json", "\"max_position_embeddings\": 66",
+        {"roberta-classifier", "config.json", "\"max_position_embeddings\": 66",
          "\"max_position_embeddings\": 4", "leaves no window"},
         {"bert", "config.json", "\"vocab_size\": 140", "\"vocab_size\": 139", "asks for [139, 32]"},
         {"bert", "config.json", "\"type_vocab_size\": 2", "\"type_vocab_size\": 3",
@@ -127,16 +127,16 @@ static const struct spoiled heads[] = {
          "two labels have the name \"trade\""},
         {"bert-classifier", "config.json", "\"2\": \"weather\"", "\"2\": 7",
          "the name of label 2 is no string"},
-        {"bert-multilabel", "config.json", "multi_label_classification", "regression",
+        {"bert-classifier", "config.json", "{", "{\"problem_type\": \"regression\",",
          "predicts a number"},
-        {"modernbert-classifier-mean", "config.json", "\"mean\"", "\"most\"",
+        {"modernbert-classifier", "config.json", "\"mean\"", "\"most\"",
          "classifier_pooling \"most\""},
         {"bert", "tokenizer.json", "{", "", "tokenizer.json"},
-        {"bert-sharded", "model.safetensors.index.json", "model-00002-of", "model-00007-of",
-         "model-00007-of-00004.safetensors: No such file"},
-        {"bert-sharded", "model.safetensors.index.json", "model-00002-of", "../model-00002-of",
+        {"bert-tagger", "model.safetensors.index.json", "model-00002-of", "model-00007-of",
+         "model-00007-of-00003.safetensors: No such file"},
+        {"bert-tagger", "model.safetensors.index.json", "model-00002-of", "../model-00002-of",
          "is no name of a file"},
-        {"bert-sharded", "model.safetensors.index.json", "\"weight_map\"", "\"map\"",
+        {"bert-tagger", "model.safetensors.index.json", "\"weight_map\"", "\"map\"",
          "has no \"weight_map\""},
 };
 
@@ -158,6 +158,12 @@ static const struct spoiled modules[] = {
          "it pools vectors of 17 numbers, but those of the encoder have 16"},
         {"sentence-mean", "1_Pooling/config.json", "tokens\": true", "tokens\": false",
          "it has 0 pooling modes"},
+        {"sentence-mean", "1_Pooling/config.json", "cls_token\": false", "cls_token\": true",
+         "it has 2 pooling modes"},
+        {"sentence-max", "1_Pooling/config.json", "\"max\"", "\"weightedmean\"",
+         "the pooling mode weightedmean"},
+        {"sentence-max", "1_Pooling/config.json", "\"max\"", "\"mean_sqrt_len_tokens\"",
+         "mean_sqrt_len_tokens is known with Normalize"},
         {"sentence-max", "1_Pooling/config.json", "\"max\"", "\"best\"",
          "pooling_mode \"best\" is not known"},
         {"sentence-tanh", "2_Dense/config.json", ".Tanh", ".Softplus",
@@ -320,13 +326,13 @@ TEST(the_vocabulary_may_have_fewer_tokens_than_the_embedding_but_not_more)
         char *folder = hf_copy("bert");
         struct ran_error err = {0};
         size_t n;
-        char *bytes = hf_read(HF_FOLDERS "/roberta", "tokenizer.json", &n);
+        char *bytes = hf_read(HF_FOLDERS "/roberta-classifier", "tokenizer.json", &n);
 
         hf_write(folder, "tokenizer.json", bytes, n);
         free(bytes);
         refuses(folder, "the vocabulary has 300 tokens, but the embedding has 140 rows");
 
-        folder = hf_copy("roberta");
+        folder = hf_copy("roberta-classifier");
         bytes = hf_read(HF_FOLDERS "/bert", "tokenizer.json", &n);
         hf_write(folder, "tokenizer.json", bytes, n);
         free(bytes);
