@@ -43,47 +43,30 @@ static double badness(const struct classify_eval *e, const float *p, size_t best
         return sum;
 }
 
-static void add_label(struct ran_buf *out, const struct classify_eval *e, size_t i, float p,
-                      enum page_element kind)
-{
-        ran_buf_char(out, ' ');
-        page_put(out, kind, "%s", e->names[i]);
-        ran_buf_char(out, ' ');
-        page_put_share(out, (double)p);
-}
-
-static void add_lack(struct ran_buf *out)
-{
-        ran_buf_char(out, ' ');
-        page_put(out, HTML_LACK, "no label");
-}
-
-static void add_answer(struct ran_buf *out, const struct classify_eval *e, const float *p,
-                       size_t best)
+static void add_answer(struct report *r, const struct classify_eval *e, const float *p, size_t best)
 {
         size_t n = 0;
 
-        page_open(out, HTML_PARAGRAPH);
-        ran_buf_str(out, "found:");
+        report_begin(r, REPORT_LIST, NULL, "found");
         for (size_t i = 0; i < e->C; i++)
                 if (is_given(e, p, best, i) && ++n > 0)
-                        add_label(out, e, i, p[i],
-                                  is_gold(e, i) ? HTML_LABEL_RIGHT : HTML_LABEL_WRONG);
+                        report_label(r, is_gold(e, i) ? REPORT_RIGHT : REPORT_WRONG, "",
+                                     e->names[i], strlen(e->names[i]), (double)p[i]);
         if (n == 0)
-                add_lack(out);
-        page_break(out);
-        ran_buf_str(out, "gold:");
+                report_bytes(r, REPORT_LACK, NULL, "", "no label", 8);
+        report_end(r);
+        report_begin(r, REPORT_LIST, NULL, "gold");
         for (size_t i = 0; i < e->n_gold; i++)
-                add_label(out, e, e->gold[i], p[e->gold[i]], HTML_LABEL);
+                report_label(r, REPORT_LABEL, "", e->names[e->gold[i]],
+                             strlen(e->names[e->gold[i]]), (double)p[e->gold[i]]);
         for (size_t i = 0; i < e->n_unknown; i++) {
-                ran_buf_char(out, ' ');
-                page_put_text(out, HTML_LABEL, e->unknown_label[i].text, e->unknown_label[i].n);
-                ran_buf_char(out, ' ');
-                page_put(out, HTML_SMALL, "not a label of the model");
+                report_label(r, REPORT_LABEL, "", e->unknown_label[i].text, e->unknown_label[i].n,
+                             NAN);
+                report_bytes(r, REPORT_LACK, NULL, "", "not a label of the model", 24);
         }
         if (e->n_gold + e->n_unknown == 0)
-                add_lack(out);
-        page_close(out, HTML_PARAGRAPH);
+                report_bytes(r, REPORT_LACK, NULL, "", "no label", 8);
+        report_end(r);
 }
 
 static int add_error(struct classify_eval_page *page, const struct classify_eval *e,
@@ -91,9 +74,12 @@ static int add_error(struct classify_eval_page *page, const struct classify_eval
                      struct ran_error *err)
 {
         struct page_document d = {.doubt = bad};
+        struct report r = {0};
 
         page_record_name(&d.name, &line->record, line->file, line->number);
-        add_answer(&d.body, e, a->p, classify_eval_best(e, a->p));
+        add_answer(&r, e, a->p, classify_eval_best(e, a->p));
+        report_page(&r, &d.body);
+        report_release(&r);
         page_put_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
         int rc = page_documents_add(&page->worst, &d, err);
         page_document_release(&d);

@@ -204,8 +204,7 @@ static void add_confusions(const struct ran_eval_report *e, struct report *r)
                         wrong[n++] = e->confusion[i];
         if (n > 0)
                 qsort(wrong, n, sizeof *wrong, by_count);
-        add_cells(e, wrong, n < CONFUSIONS ? n : CONFUSIONS, NULL,
-                  e->C > 2 ? "Most frequent confusions" : NULL, r);
+        add_cells(e, wrong, n < CONFUSIONS ? n : CONFUSIONS, NULL, "Most frequent confusions", r);
         free(wrong);
 }
 

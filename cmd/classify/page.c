@@ -89,26 +89,37 @@ static double doubt_of(const struct classifier *c, const float *p, size_t best)
         return 1 - least;
 }
 
-static void add_label(struct ran_buf *out, const struct classifier *c, size_t i)
-{
-        page_put(out, HTML_LABEL, "%s", ran_model_label(c->model, i));
-}
-
-static void add_labels(struct ran_buf *out, const struct classifier *c, const float *p, size_t best)
+/* The labels given, with their probabilities or not. */
+static void add_labels(struct report *r, const struct classifier *c, const float *p, size_t best,
+                       const char *title, bool probabilities)
 {
         size_t n = 0;
 
-        for (size_t i = 0; i < c->C; i++)
-                if (classify_gives(c, p, best, i)) {
-                        ran_buf_str(out, n++ > 0 ? " " : "");
-                        add_label(out, c, i);
-                }
+        report_begin(r, REPORT_LIST, NULL, title);
+        for (size_t i = 0; i < c->C; i++) {
+                const char *label = ran_model_label(c->model, i);
+
+                if (classify_gives(c, p, best, i) && ++n > 0)
+                        report_label(r, REPORT_LABEL, "", label, strlen(label),
+                                     probabilities ? (double)p[i] : NAN);
+        }
         if (n == 0)
-                page_put(out, HTML_LACK, "no label");
+                report_bytes(r, REPORT_LACK, NULL, "", "no label", 8);
+        report_end(r);
+}
+
+static bool is_given(const struct classifier *c, const float *p, size_t best, const char *name,
+                     size_t n)
+{
+        for (size_t i = 0; i < c->C; i++)
+                if (classify_gives(c, p, best, i) && strlen(ran_model_label(c->model, i)) == n &&
+                    memcmp(ran_model_label(c->model, i), name, n) == 0)
+                        return true;
+        return false;
 }
 
 /* The gold labels, and whether they are the predicted ones. */
-static void add_gold(struct ran_buf *out, struct page *page, const struct cmd_labels *gold,
+static void add_gold(struct report *r, struct page *page, const struct cmd_labels *gold,
                      const float *p, size_t best)
 {
         const struct classifier *c = &page->classifier;
@@ -116,24 +127,20 @@ static void add_gold(struct ran_buf *out, struct page *page, const struct cmd_la
 
         for (size_t i = 0; i < c->C; i++)
                 given += classify_gives(c, p, best, i);
-        for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++])
-                for (size_t i = 0; i < c->C; i++)
-                        found += classify_gives(c, p, best, i) &&
-                                 strlen(ran_model_label(c->model, i)) == gold->end[k] - begin &&
-                                 memcmp(ran_model_label(c->model, i), gold->names.data + begin,
-                                        gold->end[k] - begin) == 0;
-        bool right = found == gold->n && given == gold->n;
-        atomic_fetch_add(&page->gold, 1);
-        atomic_fetch_add(&page->right, right);
-        const enum page_element said = right ? HTML_SAID_RIGHT : HTML_SAID_WRONG;
-        page_open(out, said);
-        ran_buf_printf(out, "%s gold: ", right ? "\xe2\x9c\x93" : "\xe2\x9c\x97");
+        report_begin(r, REPORT_LIST, NULL, "gold");
         for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++]) {
-                ran_buf_str(out, k > 0 ? ", " : "");
-                page_text(out, gold->names.data + begin, gold->end[k] - begin);
+                const char *name = gold->names.data + begin;
+                const bool right = is_given(c, p, best, name, gold->end[k] - begin);
+
+                found += right;
+                report_label(r, right ? REPORT_RIGHT : REPORT_WRONG, "", name, gold->end[k] - begin,
+                             NAN);
         }
-        ran_buf_str(out, gold->n == 0 ? "none" : "");
-        page_close(out, said);
+        if (gold->n == 0)
+                report_bytes(r, REPORT_LACK, NULL, "", "no label", 8);
+        report_end(r);
+        atomic_fetch_add(&page->gold, 1);
+        atomic_fetch_add(&page->right, found == gold->n && given == gold->n);
 }
 
 /* The most probable labels with bars. */
@@ -289,15 +296,6 @@ static void count(struct page *page, const float *p, size_t best)
         atomic_fetch_add(&page->bins[bin < BINS ? bin : BINS - 1], 1);
 }
 
-static void add_row(struct report *row, const struct page *page, const float *p, size_t best)
-{
-        struct ran_buf labels = {0};
-
-        add_labels(&labels, &page->classifier, p, best);
-        report_html(row, "label", &labels);
-        report_bar(row, NULL, "probability", (double)p[best]);
-}
-
 static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
@@ -306,6 +304,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         struct page_document *d = result->found;
         struct page_scratch *s = scratch;
         struct classify_scored scored;
+        struct report labels = {0};
         struct ran_error ignored;
 
         RAN_TRY(classify_score(c, s->predict, line, &scored, err));
@@ -313,16 +312,14 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
         RAN_TRY(find_marks(c, s, &scored, best, err));
         page_record_name(&d->name, &line->record, line->file, line->number);
-        add_row(&d->row, page, scored.p, best);
-        page_open(&d->body, HTML_PARAGRAPH);
-        add_labels(&d->body, c, scored.p, best);
-        ran_buf_char(&d->body, ' ');
-        page_percent(&d->body, (double)scored.p[best], 1);
-        ran_buf_char(&d->body, ' ');
+        add_labels(&d->row, c, scored.p, best, "label", false);
+        report_bar(&d->row, NULL, "probability", (double)scored.p[best]);
+        add_labels(&labels, c, scored.p, best, "found", true);
         if (cmd_labels_there(&line->record) &&
             cmd_labels_read(&s->gold, &line->record, &ignored) == RAN_OK && s->gold.present)
-                add_gold(&d->body, page, &s->gold, scored.p, best);
-        page_close(&d->body, HTML_PARAGRAPH);
+                add_gold(&labels, page, &s->gold, scored.p, best);
+        report_page(&labels, &d->body);
+        report_release(&labels);
         add_bars(&d->body, page, s, scored.p);
         add_text(&d->body, s);
         d->doubt = doubt_of(c, scored.p, best);

@@ -37,8 +37,6 @@ static const struct {
         [HTML_LABEL] = {"span", " class=\"label\"", ""},
         [HTML_LABEL_RIGHT] = {"span", " class=\"label good\"", ""},
         [HTML_LABEL_WRONG] = {"span", " class=\"label bad\"", ""},
-        [HTML_SAID_RIGHT] = {"span", " class=\"good\"", ""},
-        [HTML_SAID_WRONG] = {"span", " class=\"bad\"", ""},
         [HTML_LACK] = {"em", "", ""},
         [HTML_SMALL] = {"small", "", ""},
         [HTML_STRONG] = {"strong", "", ""},
@@ -95,18 +93,6 @@ void page_open_key(struct ran_buf *out, char kind, int level)
         page_open(out, HTML_KEY);
         page_open_with(out, HTML_SHADE, "class=\"%c%d\"", kind, level);
         page_close(out, HTML_SHADE);
-}
-
-void page_put_share(struct ran_buf *out, double share)
-{
-        page_open(out, HTML_SMALL);
-        page_percent(out, share, 1);
-        page_close(out, HTML_SMALL);
-}
-
-void page_break(struct ran_buf *out)
-{
-        ran_buf_str(out, "<br/>\n");
 }
 
 void page_put_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most)

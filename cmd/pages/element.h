@@ -38,8 +38,6 @@ enum page_element {
         HTML_LABEL,
         HTML_LABEL_RIGHT,
         HTML_LABEL_WRONG,
-        HTML_SAID_RIGHT,
-        HTML_SAID_WRONG,
         HTML_LACK, /* what is not there: "no label" */
         HTML_SMALL,
         HTML_STRONG,
@@ -64,10 +62,6 @@ void page_put_text(struct ran_buf *out, enum page_element e, const char *s, size
 /* Begins a key of a legend, with its colour: that of this kind and level. page_close(HTML_KEY) ends
  * it. */
 void page_open_key(struct ran_buf *out, char kind, int level);
-/* A share as per cent, small. */
-void page_put_share(struct ran_buf *out, double share);
-/* A new line in a paragraph. */
-void page_break(struct ran_buf *out);
 /* A passage of at most `most` bytes, see page_excerpt. */
 void page_put_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most);
 /* Begins folded text: "whole document, 1,234 bytes". page_close(HTML_DETAILS) ends it. */

@@ -1,6 +1,8 @@
 /* report-page.c - a report as a part of a page: facts, tables with bars, matrices. */
 #include "cmd/pages/report.h"
 
+#include <math.h>
+
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 
@@ -14,10 +16,27 @@ static bool is_number(const struct report_node *v)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* A share with so many decimals. */
+static void add_label(const struct report *r, const struct report_node *v, struct ran_buf *out)
+{
+        const enum page_element kind = v->kind == REPORT_RIGHT   ? HTML_LABEL_RIGHT
+                                       : v->kind == REPORT_WRONG ? HTML_LABEL_WRONG
+                                                                 : HTML_LABEL;
+
+        page_put_text(out, kind, r->text.data + v->at, v->count);
+        if (isnan(v->x))
+                return;
+        ran_buf_char(out, ' ');
+        page_open(out, HTML_SMALL);
+        page_percent(out, v->x, 1);
+        page_close(out, HTML_SMALL);
+}
+
+/* A value, or those of a list or line; a share with so many decimals. */
 static void add_value(const struct report *r, const struct report_node *v, int decimals,
                       struct ran_buf *out)
 {
+        const char *text = r->text.data + v->at;
+
         switch (v->kind) {
         case REPORT_COUNT:
                 page_count(out, v->count);
@@ -27,18 +46,29 @@ static void add_value(const struct report *r, const struct report_node *v, int d
                 page_percent(out, v->x, decimals);
                 break;
         case REPORT_LACK:
-                page_put_text(out, HTML_LACK, r->text.data + v->at, v->count);
+                page_put_text(out, HTML_LACK, text, v->count);
+                break;
+        case REPORT_LABEL:
+        case REPORT_RIGHT:
+        case REPORT_WRONG:
+                add_label(r, v, out);
                 break;
         case REPORT_AMOUNT:
         case REPORT_TEXT:
         case REPORT_RAW:
-                page_text(out, r->text.data + v->at, v->count);
+                page_text(out, text, v->count);
                 break;
         case REPORT_HTML:
-                ran_buf_add(out, r->text.data + v->at, v->count);
+                ran_buf_add(out, text, v->count);
                 break;
         default:
                 report_value(r, v, out);
+        }
+        for (const struct report_node *k = v + 1; k < v + v->size; k++) {
+                ran_buf_str(out, k == v + 1 ? "" : k->kind >= REPORT_LABEL ? " " : ", ");
+                page_string(out, k->title);
+                ran_buf_str(out, k->title[0] != '\0' ? " " : "");
+                add_value(r, k, decimals, out);
         }
 }
 
@@ -131,8 +161,8 @@ static void add_table(const struct report *r, size_t list, struct ran_buf *out)
         page_close(out, HTML_WIDE);
 }
 
-static void add_label(const struct report *r, const struct report_node *v, bool row,
-                      struct ran_buf *out)
+static void add_head(const struct report *r, const struct report_node *v, bool row,
+                     struct ran_buf *out)
 {
         ran_buf_str(out, row ? "<th scope=\"row\">" : "<th title=\"");
         page_text(out, r->text.data + v->at, v->count);
@@ -169,11 +199,11 @@ static void add_matrix(const struct report *r, size_t matrix, struct ran_buf *ou
         page_open(out, HTML_WIDE);
         ran_buf_str(out, "<table class=\"cells\">\n<tr><th>gold \\ found</th>");
         for (size_t i = labels + 1; i < rows; i++)
-                add_label(r, &r->node[i], false, out);
+                add_head(r, &r->node[i], false, out);
         ran_buf_str(out, "</tr>\n");
         for (size_t i = labels + 1, row = rows + 1; i < rows; i++, row = report_next(r, row)) {
                 ran_buf_str(out, "<tr>");
-                add_label(r, &r->node[i], true, out);
+                add_head(r, &r->node[i], true, out);
                 add_counts(r, row, i - labels - 1, out);
                 ran_buf_str(out, "</tr>\n");
         }
@@ -191,14 +221,7 @@ static void add_fact(const struct report *r, size_t i, struct ran_buf *out)
         ran_buf_str(out, "<tr><th scope=\"row\">");
         page_string(out, v->title);
         ran_buf_str(out, is_number(v) ? "</th><td class=\"n\">" : "</th><td colspan=\"2\">");
-        if (v->size == 1)
-                add_value(r, v, 2, out);
-        for (size_t k = i + 1; k < report_next(r, i); k++) {
-                ran_buf_str(out, k > i + 1 ? ", " : "");
-                if (r->node[k].title[0] != '\0')
-                        ran_buf_printf(out, "%s ", r->node[k].title);
-                add_value(r, &r->node[k], 2, out);
-        }
+        add_value(r, v, 2, out);
         ran_buf_str(out, is_number(v) ? "</td><td>" : " ");
         if (v->kind == REPORT_BAR || v->kind == REPORT_SCORE)
                 page_bar(out, v->kind == REPORT_BAR ? v->x : v->x / 100);

@@ -9,9 +9,9 @@
 
 #include "cmd/formats/row.h"
 
-/* COLUMNS: the most columns of a table; CELLS: those of a matrix as text; WIDEST: a column; LINE:
+/* COLUMNS: the most columns of a table; WIDEST: a column; LINE:
  * of a text beside its name. */
-enum { COLUMNS = 16, CELLS = 12, WIDEST = 48, LINE = 80 };
+enum { COLUMNS = 16, WIDEST = 48, LINE = 80 };
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -79,6 +79,14 @@ void report_bytes(struct report *r, enum report_kind kind, const char *name, con
         add(r, (struct report_node){
                        .kind = kind, .name = name, .title = title, .count = n, .at = r->text.len});
         ran_buf_add(&r->text, s, n);
+}
+
+void report_label(struct report *r, enum report_kind kind, const char *title, const char *s,
+                  size_t n, double p)
+{
+        report_bytes(r, kind, NULL, title, s, n);
+        if (!r->failed)
+                r->node[r->n - 1].x = p;
 }
 
 void report_string(struct report *r, const char *name, const char *title, const char *s)
@@ -219,6 +227,9 @@ static void json_value(const struct report *r, size_t i, struct ran_buf *out)
         case REPORT_AMOUNT:
         case REPORT_TEXT:
         case REPORT_LACK:
+        case REPORT_LABEL:
+        case REPORT_RIGHT:
+        case REPORT_WRONG:
                 ran_buf_json(out, r->text.data + v->at, v->count);
                 break;
         case REPORT_RAW:
@@ -262,6 +273,9 @@ void report_value(const struct report *r, const struct report_node *v, struct ra
         case REPORT_AMOUNT:
         case REPORT_TEXT:
         case REPORT_LACK:
+        case REPORT_LABEL:
+        case REPORT_RIGHT:
+        case REPORT_WRONG:
         case REPORT_RAW:
                 ran_buf_shown(out, r->text.data + v->at, v->count);
                 break;
@@ -354,25 +368,6 @@ static void text_table(const struct report *r, size_t list, struct ran_buf *out)
                         text_cell(r, cell[c], width[c], out);
                 }
                 end_line(out);
-        }
-}
-
-static void text_matrix(const struct report *r, size_t matrix, struct ran_buf *out)
-{
-        const size_t labels = matrix + 1, rows = report_next(r, labels);
-        size_t width = 0, row = rows + 1;
-
-        for (size_t i = labels + 1; i < rows; i++) {
-                const size_t w = width_of(r, &r->node[i]);
-                width = w > width ? w : width;
-        }
-        for (size_t i = labels + 1; i < rows; i++, row = report_next(r, row)) {
-                text_cell(r, &r->node[i], width, out);
-                for (size_t k = row + 1; k < report_next(r, row); k++) {
-                        ran_buf_str(out, "  ");
-                        text_cell(r, &r->node[k], 6, out);
-                }
-                ran_buf_char(out, '\n');
         }
 }
 
@@ -477,15 +472,12 @@ static void text_section(const struct report *r, size_t from, size_t to, bool fa
         }
         for (size_t i = from; i < to; i = report_next(r, i)) {
                 const enum report_form form = report_form(r, i);
-                const bool matrix = r->node[i].kind == REPORT_MATRIX;
 
                 if (form == REPORT_HIDDEN || form == REPORT_FACT ||
-                    (matrix && r->node[i + 1].size > CELLS + 1))
+                    r->node[i].kind == REPORT_MATRIX)
                         continue;
                 text_heading(r, i, out);
-                if (matrix)
-                        text_matrix(r, i, out);
-                else if (form == REPORT_SECTION)
+                if (form == REPORT_SECTION)
                         text_section(r, i + 1, report_next(r, i), r->node[i].title[0] != '\0', out);
                 else if (form == REPORT_TABLE)
                         text_table(r, i, out);

@@ -26,7 +26,7 @@ enum report_kind {
         REPORT_OBJECT,
         REPORT_LIST,
         REPORT_LINE,   /* an object of values that people read in one line */
-        REPORT_MATRIX, /* an object: a list of labels, a list of lists of counts */
+        REPORT_MATRIX, /* an object: labels, and lists of counts; people see it on a page */
         REPORT_COUNT,
         REPORT_NUMBER,
         REPORT_SHARE,  /* a number: 0.75; on a page 75.0 % */
@@ -35,7 +35,10 @@ enum report_kind {
         REPORT_AMOUNT, /* text that stands as a number does: "0:12:40" */
         REPORT_BOOL,
         REPORT_TEXT,
-        REPORT_LACK, /* text that says what is not there: "no label" */
+        REPORT_LACK,  /* text that says what is not there: "no label" */
+        REPORT_LABEL, /* text of a label, with its probability x if that is a number */
+        REPORT_RIGHT, /* the same, where it is right, and where it is wrong */
+        REPORT_WRONG,
         REPORT_RAW,  /* JSON */
         REPORT_HTML, /* on a page, as it is; else nothing */
         REPORT_NONE, /* an empty cell */
@@ -76,11 +79,13 @@ void report_add_number(struct report *r, enum report_kind kind, const char *name
 #define report_bar(r, name, title, x)   report_add_number(r, REPORT_BAR, name, title, x, 4)
 #define report_score(r, name, title, x) report_add_number(r, REPORT_SCORE, name, title, x, 2)
 #define report_none(r, title)           report_add_count(r, REPORT_NONE, NULL, title, 0)
-/* n bytes; report_string: to a NUL; report_put: formatted. kind: REPORT_TEXT, _AMOUNT, _LACK, _RAW,
- * _HTML.
+/* n bytes; report_label: for people; report_string: to a NUL; report_put: formatted. kind:
+ * REPORT_TEXT, _AMOUNT, _LACK, _RAW, _HTML.
  */
 void report_bytes(struct report *r, enum report_kind kind, const char *name, const char *title,
                   const char *s, size_t n);
+void report_label(struct report *r, enum report_kind kind, const char *title, const char *s,
+                  size_t n, double p);
 void report_string(struct report *r, const char *name, const char *title, const char *s);
 void report_put(struct report *r, const char *name, const char *title, const char *format, ...)
         __attribute__((format(printf, 4, 5)));

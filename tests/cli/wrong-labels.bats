@@ -74,7 +74,7 @@ find_wrong() {
   [[ $output == *'Labels that are probably wrong'* ]]
   [[ $output =~ '4 of 120 documents, the most suspicious first; about '[0-9]+' labels are wrong' ]]
   [[ $output == *'<b>&'* ]]
-  [[ $output == *'suggested:'* ]]
+  [[ $output == *$'\nsuggested'* ]]
 }
 
 # several N: documents with none to three labels, each of which one word tells. Every thirtieth lacks a label that
@@ -116,7 +116,7 @@ several() {
   well_formed list.html
   run -0 text_of list.html
   [[ $output =~ '4 labels of 150 documents, the most suspicious first; about '[0-9]+' labels are wrong or missing' ]]
-  [[ $output == *'add:'* || $output == *'remove:'* ]]
+  [[ $output == *$'\nadd'* || $output == *$'\nremove'* ]]
   # A label that is hard to tell: the page has the order of the list, not that of the probabilities alone.
   jq -c 'if .id % 3 == 0 then .text |= sub("white"; "warm") elif .id % 4 == 1 then .text += " white" else . end' train.jsonl >hard.jsonl
   find_wrong --suspects 15 hard.jsonl | jq .id >list

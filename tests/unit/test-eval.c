@@ -320,7 +320,6 @@ TEST(eval_report_as_text)
         report(&r, NULL, &out);
         ran_buf_char(&out, '\0');
         CHECK(strchr(out.data, '\x1b') == NULL && strstr(out.data, "\xc2\x9b") == NULL);
-        CHECK(strstr(out.data, "\na<U+001B>[2J<U+009B>  ") != NULL);
         CHECK(strstr(out.data, "\naccuracy           1.0000 (95 % interval: 0.2065 to 1.0000)\n") !=
               NULL);
         CHECK(strstr(out.data, "\nbaseline           1.0000 (always b\xc3\xa9"
@@ -329,8 +328,6 @@ TEST(eval_report_as_text)
                      "\nb\xc3\xa9"
                      "e                   1      0       0          1     1.0000  1.0000  "
                      "1.0000\n") != NULL);
-        CHECK(strstr(out.data, "\nb\xc3\xa9"
-                               "e                        0       1\n") != NULL);
         ran_buf_release(&out);
         ran_eval_free(e);
 }

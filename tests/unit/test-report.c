@@ -83,10 +83,7 @@ TEST(report_as_text)
                             "label         times      F1\n"
                             "<b><U+001B>\"      0  0.2500\n"
                             "<b><U+001B>\"     10  0.2500\n"
-                            "all                  0.2500\n"
-                            "\nMatrix\n"
-                            "x                  0       3\n"
-                            "<b><U+001B>\"       1       3\n");
+                            "all                  0.2500\n");
         ran_buf_release(&out);
         report_release(&r);
 }

@@ -144,27 +144,14 @@ static int write_row(const struct suspects *x, size_t rank, const struct cmd_lin
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-static void add_label(struct ran_buf *out, const struct suspects *x, size_t c, float p,
-                      const char *what, enum page_element kind)
+static void add_label(struct report *r, const struct suspects *x, const struct ran_suspect *k,
+                      uint32_t c, enum report_kind kind, const char *title)
 {
-        ran_buf_printf(out, "%s ", what);
-        page_put(out, kind, "%s", x->set->names[c]);
-        ran_buf_char(out, ' ');
-        page_put_share(out, (double)p);
-}
+        const char *name = c != RAN_NO_LABEL ? x->set->names[c] : NULL;
 
-static void add_labels(struct ran_buf *out, const struct suspects *x, const struct ran_suspect *k)
-{
-        const float *p = x->p + k->document * x->set->C;
-
-        page_open(out, HTML_PARAGRAPH);
-        if (!x->several || k->label != RAN_NO_LABEL)
-                add_label(out, x, k->label, p[k->label],
-                          x->several ? "remove:" : "label:", HTML_LABEL_WRONG);
-        if (!x->several || k->suggested != RAN_NO_LABEL)
-                add_label(out, x, k->suggested, p[k->suggested],
-                          x->several ? "add:" : " suggested:", HTML_LABEL_RIGHT);
-        page_close(out, HTML_PARAGRAPH);
+        if (name != NULL)
+                report_label(r, kind, title, name, strlen(name),
+                             (double)x->p[k->document * x->set->C + c]);
 }
 
 static int add_article(const struct suspects *x, size_t rank, const struct cmd_line *line,
@@ -173,11 +160,15 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
 {
         const struct ran_suspect *k = &x->found.suspect[rank];
         struct page_document d = {.doubt = 1 - k->order};
+        struct report r = {0};
 
         text->len = 0;
         RAN_TRY(foreign_add_text(text, &line->record, err));
         page_record_name(&d.name, &line->record, line->file, line->number);
-        add_labels(&d.body, x, k);
+        add_label(&r, x, k, k->label, REPORT_WRONG, x->several ? "remove" : "label");
+        add_label(&r, x, k, k->suggested, REPORT_RIGHT, x->several ? "add" : "suggested");
+        report_page(&r, &d.body);
+        report_release(&r);
         page_put_excerpt(&d.body, text->data, text->len, EXCERPT);
         const int rc = page_documents_add(documents, &d, err);
         page_document_release(&d);
