@@ -43,6 +43,18 @@ void *ran_grow(void *p, size_t *cap, size_t want, size_t size, struct ran_error 
         return q;
 }
 
+int ran_grow_at(void *array, size_t *cap, size_t want, size_t size, struct ran_error *err)
+{
+        void *p;
+
+        memcpy(&p, array, sizeof p);
+        p = ran_grow(p, cap, want, size, err);
+        if (p == NULL)
+                return RAN_ENOMEM;
+        memcpy(array, &p, sizeof p);
+        return RAN_OK;
+}
+
 void ran_memory_huge(void *p, size_t n)
 {
         const size_t page = (size_t)2 << 20;

@@ -54,6 +54,10 @@ void *ran_alloc(size_t n, size_t size, struct ran_error *err);
  * the array, which may have moved, and updates *cap. On failure (RAN_ENOMEM) returns NULL; p stays
  * valid and the caller's. New objects are uninitialised. */
 void *ran_grow(void *p, size_t *cap, size_t want, size_t size, struct ran_error *err);
+/* The same of an array at its place, to return from a function: RAN_TRY(RAN_GROW(x->at, x->cap, n,
+ * err)). RAN_ENOMEM. `array`: a pointer to the array's pointer. */
+#define RAN_GROW(array, cap, want, err) ran_grow_at(&(array), &(cap), want, sizeof *(array), err)
+int ran_grow_at(void *array, size_t *cap, size_t want, size_t size, struct ran_error *err);
 
 /* Allocates n floats, zeroed, aligned to 64 bytes. NULL on failure (RAN_ENOMEM). The caller frees
  * them with free(). */

@@ -49,10 +49,7 @@ int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t
                 a->pair = ran_alloc(ADDED_PAIRS / 8, 1, err);
         if (a->pair == NULL)
                 return RAN_ENOMEM;
-        struct ran_added_token *grown = ran_grow(a->token, &a->cap, count + 1, sizeof *grown, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        a->token = grown;
+        RAN_TRY(RAN_GROW(a->token, a->cap, count + 1, err));
         if ((found ? ran_string_table_add(&a->content, content, n, err)
                    : ran_string_table_skip(&a->content, err)) == RAN_STRING_TABLE_NONE)
                 return RAN_ENOMEM;

@@ -32,16 +32,13 @@ int ran_bpe_add_merge(struct ran_bpe *b, uint32_t left, uint32_t right, uint32_t
                       struct ran_error *err)
 {
         size_t n = b->merges.n;
-        uint32_t *grown = ran_grow(b->joined, &b->joined_cap, n + 1, sizeof(*grown), err);
 
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        b->joined = grown;
+        RAN_TRY(RAN_GROW(b->joined, b->joined_cap, n + 1, err));
         if (ran_pairs_add(&b->merges, left, right, err) == PAIRS_NONE)
                 return RAN_ENOMEM;
         if (b->merges.n == n)
                 return ran_fail(err, RAN_EFORMAT, "two tokens are merged twice");
-        grown[n] = joined;
+        b->joined[n] = joined;
         return RAN_OK;
 }
 
@@ -120,18 +117,9 @@ static int reserve(struct ran_bpe_scratch *s, size_t n, struct ran_error *err)
 {
         if (n > UINT32_MAX / 3)
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", n);
-        struct bpe_symbol *symbol = ran_grow(s->symbol, &s->symbol_cap, n, sizeof(*symbol), err);
-        if (symbol == NULL)
-                return RAN_ENOMEM;
-        s->symbol = symbol;
-        uint64_t *queue = ran_grow(s->queue, &s->queue_cap, 3 * n, sizeof(*queue), err);
-        if (queue == NULL)
-                return RAN_ENOMEM;
-        s->queue = queue;
-        struct ran_bpe_token *token = ran_grow(s->token, &s->token_cap, n, sizeof(*token), err);
-        if (token == NULL)
-                return RAN_ENOMEM;
-        s->token = token;
+        RAN_TRY(RAN_GROW(s->symbol, s->symbol_cap, n, err));
+        RAN_TRY(RAN_GROW(s->queue, s->queue_cap, 3 * n, err));
+        RAN_TRY(RAN_GROW(s->token, s->token_cap, n, err));
         return RAN_OK;
 }
 

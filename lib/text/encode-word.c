@@ -157,6 +157,8 @@ struct walk {
 
 static void go_to(struct walk *w, const struct ran_word *word, size_t chars)
 {
+        if (word->n == word->chars) /* ASCII */
+                w->chars = w->pos = chars;
         for (size_t length; w->chars < chars && w->pos < word->n; w->chars++, w->pos += length)
                 length = ran_unicode_length(word->s + w->pos, word->n - w->pos);
 }

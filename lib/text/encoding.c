@@ -25,32 +25,18 @@ void ran_encoding_release(struct ran_encoding *e)
         *e = (struct ran_encoding){0};
 }
 
-static int grow_sizes(size_t **array, size_t *cap, size_t want, struct ran_error *err)
-{
-        size_t *grown = ran_grow(*array, cap, want, sizeof(*grown), err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        *array = grown;
-        return RAN_OK;
-}
-
 static int grow(struct ran_encoding *e, struct ran_error *err)
 {
-        size_t want = e->n + 1, cap = e->cap, sizes[] = {e->cap, e->cap, e->cap};
-        uint32_t *ids = ran_grow(e->ids, &cap, want, sizeof(*ids), err);
+        const size_t want = e->n + 1;
+        size_t cap = e->cap, caps[] = {e->cap, e->cap, e->cap};
 
-        if (ids == NULL)
-                return RAN_ENOMEM;
-        e->ids = ids;
-        if (e->ids_only) {
-                e->cap = cap;
-                return RAN_OK;
+        RAN_TRY(RAN_GROW(e->ids, cap, want, err));
+        if (!e->ids_only) {
+                RAN_TRY(RAN_GROW(e->start, caps[0], want, err));
+                RAN_TRY(RAN_GROW(e->end, caps[1], want, err));
+                RAN_TRY(RAN_GROW(e->word, caps[2], want, err));
         }
-        RAN_TRY(grow_sizes(&e->start, &sizes[0], want, err));
-        RAN_TRY(grow_sizes(&e->end, &sizes[1], want, err));
-        RAN_TRY(grow_sizes(&e->word, &sizes[2], want, err));
-        e->cap = cap < sizes[0] ? cap : sizes[0];
+        e->cap = cap;
         return RAN_OK;
 }
 

@@ -161,20 +161,16 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
                 return ran_fail(err, RAN_EINVAL, "spelling features need at least one bucket");
         if (e->n > SIZE_MAX / RAN_SPELLING)
                 return ran_fail(err, RAN_ENOMEM, "a document of %zu tokens is too long", e->n);
-        uint32_t *spelling =
-                ran_grow(e->spelling, &e->spelling_cap, e->n * RAN_SPELLING, sizeof *spelling, err);
-        if (spelling == NULL)
-                return RAN_ENOMEM;
-        e->spelling = spelling;
+        RAN_TRY(RAN_GROW(e->spelling, e->spelling_cap, e->n * RAN_SPELLING, err));
         for (size_t i = first, end; i < e->n; i = end) {
-                uint32_t *feature = spelling + i * RAN_SPELLING;
+                uint32_t *feature = e->spelling + i * RAN_SPELLING;
                 size_t begin = byte_of(&w, e->start[i]), last = e->end[i];
 
                 for (end = i + 1; end < e->n && e->word[end] == e->word[i]; end++)
                         last = e->end[end] > last ? e->end[end] : last;
                 ran_spelling(w.text + begin, byte_of(&w, last) - begin, buckets, feature);
                 for (size_t k = i + 1; k < end; k++)
-                        memcpy(spelling + k * RAN_SPELLING, feature,
+                        memcpy(e->spelling + k * RAN_SPELLING, feature,
                                RAN_SPELLING * sizeof *feature);
         }
         return RAN_OK;

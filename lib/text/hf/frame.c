@@ -12,13 +12,9 @@ enum { MOST_NESTED = 20 };
 /* Adds a token as number `at` of the list. */
 static int insert(struct ran_token_list *list, size_t at, uint32_t id, struct ran_error *err)
 {
-        uint32_t *ids = ran_grow(list->id, &list->cap, list->n + 1, sizeof *ids, err);
-
-        if (ids == NULL)
-                return RAN_ENOMEM;
-        list->id = ids;
-        memmove(ids + at + 1, ids + at, (list->n++ - at) * sizeof *ids);
-        ids[at] = id;
+        RAN_TRY(RAN_GROW(list->id, list->cap, list->n + 1, err));
+        memmove(list->id + at + 1, list->id + at, (list->n++ - at) * sizeof *list->id);
+        list->id[at] = id;
         return RAN_OK;
 }
 

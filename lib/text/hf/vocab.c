@@ -89,12 +89,8 @@ static int by_id(const void *a, const void *b)
 static int add_entry(struct entries *all, const char *token, size_t id, const cJSON *added,
                      struct ran_error *err)
 {
-        struct entry *at = ran_grow(all->at, &all->cap, all->n + 1, sizeof(*at), err);
-
-        if (at == NULL)
-                return RAN_ENOMEM;
-        all->at = at;
-        at[all->n++] = (struct entry){id, token, added};
+        RAN_TRY(RAN_GROW(all->at, all->cap, all->n + 1, err));
+        all->at[all->n++] = (struct entry){id, token, added};
         return RAN_OK;
 }
 

@@ -107,11 +107,7 @@ static void sift_down(struct learner *l, size_t index)
 /* Restores the heap after changes of counts. */
 static int restore_heap(struct learner *l, struct ran_error *err)
 {
-        uint32_t *heap = ran_grow(l->heap, &l->heap_cap, l->pairs.n, sizeof(*heap), err);
-
-        if (heap == NULL)
-                return RAN_ENOMEM;
-        l->heap = heap;
+        RAN_TRY(RAN_GROW(l->heap, l->heap_cap, l->pairs.n, err));
         for (size_t i = 0; i < l->changed_n; i++) {
                 struct pair *p = &l->pair[l->changed[i]];
                 p->changed = false;
@@ -156,11 +152,7 @@ static int mark_changed(struct learner *l, uint32_t pair, struct ran_error *err)
 {
         if (l->pair[pair].changed)
                 return RAN_OK;
-        uint32_t *changed =
-                ran_grow(l->changed, &l->changed_cap, l->changed_n + 1, sizeof(*changed), err);
-        if (changed == NULL)
-                return RAN_ENOMEM;
-        l->changed = changed;
+        RAN_TRY(RAN_GROW(l->changed, l->changed_cap, l->changed_n + 1, err));
         l->changed[l->changed_n++] = pair;
         l->pair[pair].changed = true;
         return RAN_OK;
@@ -180,11 +172,7 @@ static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, stru
                 if (l->occurrences >= NONE)
                         return ran_fail(err, RAN_ENOMEM, "more than %zu occurrences of pairs",
                                         l->occurrences);
-                struct occurrence *grown = ran_grow(l->occurrence, &l->occurrence_cap,
-                                                    l->occurrences + 1, sizeof(*grown), err);
-                if (grown == NULL)
-                        return RAN_ENOMEM;
-                l->occurrence = grown;
+                RAN_TRY(RAN_GROW(l->occurrence, l->occurrence_cap, l->occurrences + 1, err));
                 i = (uint32_t)l->occurrences++;
         }
         l->occurrence[i] = (struct occurrence){word, p->words};

@@ -46,10 +46,7 @@ static int read_more(struct ran_vectors *v, struct ran_error *err)
         if (v->end > 0 && v->begin > 0)
                 memmove(v->data, v->data + v->begin, v->end);
         v->begin = 0;
-        unsigned char *grown = ran_grow(v->data, &v->cap, v->end + READ_BYTES, 1, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        v->data = grown;
+        RAN_TRY(RAN_GROW(v->data, v->cap, v->end + READ_BYTES, err));
         do
                 n = read(v->fd, v->data + v->end, READ_BYTES);
         while (n < 0 && errno == EINTR);

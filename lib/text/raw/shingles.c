@@ -22,12 +22,8 @@ static int ascending(const void *a, const void *b)
 
 static int add(struct ran_shingles *to, uint64_t first, uint64_t second, struct ran_error *err)
 {
-        uint64_t *hash = ran_grow(to->hash, &to->cap, to->n + 1, sizeof *hash, err);
-
-        if (hash == NULL)
-                return RAN_ENOMEM;
-        to->hash = hash;
-        hash[to->n++] = ran_random_draw_inline(first, second);
+        RAN_TRY(RAN_GROW(to->hash, to->cap, to->n + 1, err));
+        to->hash[to->n++] = ran_random_draw_inline(first, second);
         return RAN_OK;
 }
 

@@ -19,26 +19,18 @@ void ran_classes_release(struct ran_classes *all)
 int ran_classes_add(struct ran_classes *all, bool negated, bool any_case, size_t *id,
                     struct ran_error *err)
 {
-        struct ran_class *at = ran_grow(all->at, &all->cap, all->n + 1, sizeof *at, err);
-
-        if (at == NULL)
-                return RAN_ENOMEM;
-        all->at = at;
+        RAN_TRY(RAN_GROW(all->at, all->cap, all->n + 1, err));
         *id = all->n++;
-        at[*id] = (struct ran_class){.negated = negated, .any_case = any_case};
+        all->at[*id] = (struct ran_class){.negated = negated, .any_case = any_case};
         return RAN_OK;
 }
 
 int ran_class_add(struct ran_classes *all, size_t id, struct class_part part, struct ran_error *err)
 {
         struct ran_class *class = &all->at[id];
-        struct class_part *grown =
-                ran_grow(class->part, &class->cap, class->n + 1, sizeof *grown, err);
 
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        class->part = grown;
-        grown[class->n++] = part;
+        RAN_TRY(RAN_GROW(class->part, class->cap, class->n + 1, err));
+        class->part[class->n++] = part;
         return RAN_OK;
 }
 

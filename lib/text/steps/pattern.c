@@ -60,20 +60,9 @@ void ran_pattern_scratch_release(struct ran_pattern_scratch *s)
 static int reserve(const struct ran_pattern *p, struct ran_pattern_scratch *s,
                    struct ran_error *err)
 {
-        struct pattern_thread *thread =
-                ran_grow(s->thread, &s->thread_cap, 2 * p->n, sizeof *thread, err);
-
-        if (thread == NULL)
-                return RAN_ENOMEM;
-        s->thread = thread;
-        uint64_t *seen = ran_grow(s->seen, &s->seen_cap, p->n, sizeof *seen, err);
-        if (seen == NULL)
-                return RAN_ENOMEM;
-        s->seen = seen;
-        uint32_t *stack = ran_grow(s->stack, &s->stack_cap, 2 * p->n + 1, sizeof *stack, err);
-        if (stack == NULL)
-                return RAN_ENOMEM;
-        s->stack = stack;
+        RAN_TRY(RAN_GROW(s->thread, s->thread_cap, 2 * p->n, err));
+        RAN_TRY(RAN_GROW(s->seen, s->seen_cap, p->n, err));
+        RAN_TRY(RAN_GROW(s->stack, s->stack_cap, 2 * p->n + 1, err));
         return RAN_OK;
 }
 

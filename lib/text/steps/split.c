@@ -11,13 +11,9 @@
 static int push_span(struct ran_passage *p, size_t begin, size_t end, size_t first,
                      struct ran_error *err)
 {
-        struct ran_stretch *other =
-                ran_grow(p->other, &p->other_cap, p->other_n + 1, sizeof *other, err);
-
-        if (other == NULL)
-                return RAN_ENOMEM;
-        p->other = other;
-        other[p->other_n++] = (struct ran_stretch){begin, end, first};
+        if (p->other_n == p->other_cap)
+                RAN_TRY(RAN_GROW(p->other, p->other_cap, p->other_n + 1, err));
+        p->other[p->other_n++] = (struct ran_stretch){begin, end, first};
         return RAN_OK;
 }
 

@@ -88,25 +88,13 @@ static int add_node(struct building *b, unsigned char label, size_t low, size_t 
 
         if (n >= RAN_NO_ID)
                 return ran_fail(err, RAN_EFORMAT, "the vocabulary is too large");
-        struct range *range = ran_grow(b->range, &b->range_cap, n, sizeof *range, err);
-        if (range == NULL)
-                return RAN_ENOMEM;
-        b->range = range;
-        uint32_t *first = ran_grow(u->first, &u->first_cap, n + 1, sizeof *first, err);
-        if (first == NULL)
-                return RAN_ENOMEM;
-        u->first = first;
-        unsigned char *labels = ran_grow(u->label, &u->label_cap, n, 1, err);
-        if (labels == NULL)
-                return RAN_ENOMEM;
-        u->label = labels;
-        uint32_t *token = ran_grow(u->token, &u->token_cap, n, sizeof *token, err);
-        if (token == NULL)
-                return RAN_ENOMEM;
-        u->token = token;
-        range[n - 1] = (struct range){(uint32_t)low, (uint32_t)high};
-        labels[n - 1] = label;
-        token[n - 1] = RAN_NO_ID;
+        RAN_TRY(RAN_GROW(b->range, b->range_cap, n, err));
+        RAN_TRY(RAN_GROW(u->first, u->first_cap, n + 1, err));
+        RAN_TRY(RAN_GROW(u->label, u->label_cap, n, err));
+        RAN_TRY(RAN_GROW(u->token, u->token_cap, n, err));
+        b->range[n - 1] = (struct range){(uint32_t)low, (uint32_t)high};
+        u->label[n - 1] = label;
+        u->token[n - 1] = RAN_NO_ID;
         u->nodes = n;
         return RAN_OK;
 }
@@ -291,18 +279,14 @@ int ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *
                     uint32_t unk, const char *word, size_t n, size_t chars,
                     struct ran_unigram_scratch *s, struct ran_word_parts *to, struct ran_error *err)
 {
-        struct unigram_end *end = ran_grow(s->end, &s->end_cap, chars + 1, sizeof *end, err);
-
-        if (end == NULL)
-                return RAN_ENOMEM;
-        s->end = end;
+        RAN_TRY(RAN_GROW(s->end, s->end_cap, chars + 1, err));
         for (size_t i = 0; i <= chars; i++)
-                end[i] = (struct unigram_end){0, RAN_NO_ID, 0};
-        end[0].start = 0;
+                s->end[i] = (struct unigram_end){0, RAN_NO_ID, 0};
+        s->end[0].start = 0;
         for (size_t pos = 0, k = 0; pos < n; k++) {
-                offer_tokens(u, unk, word, n, pos, k, end);
+                offer_tokens(u, unk, word, n, pos, k, s->end);
                 for (pos++; pos < n && !begins_char(word[pos]);)
                         pos++;
         }
-        return collect(u, tokens, unk, word, n, chars, end, to, err);
+        return collect(u, tokens, unk, word, n, chars, s->end, to, err);
 }

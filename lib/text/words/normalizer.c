@@ -52,10 +52,7 @@ int ran_glyphs_reserve(struct ran_glyphs *g, size_t more, struct ran_error *err)
                 return RAN_OK;
         if (more > SIZE_MAX - g->n)
                 return ran_fail(err, RAN_ENOMEM, "a text of %zu characters is too long", g->n);
-        struct ran_glyph *at = ran_grow(g->at, &g->cap, g->n + more, sizeof(*at), err);
-        if (at == NULL)
-                return RAN_ENOMEM;
-        g->at = at;
+        RAN_TRY(RAN_GROW(g->at, g->cap, g->n + more, err));
         return RAN_OK;
 }
 

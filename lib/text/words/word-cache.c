@@ -163,11 +163,7 @@ void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CA
 int ran_word_parts_add(struct ran_word_parts *p, uint32_t id, size_t from, size_t to,
                        struct ran_error *err)
 {
-        struct ran_word_part *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof *at, err);
-
-        if (at == NULL)
-                return RAN_ENOMEM;
-        p->at = at;
-        at[p->n++] = (struct ran_word_part){id, (uint32_t)from, (uint32_t)to};
+        RAN_TRY(RAN_GROW(p->at, p->cap, p->n + 1, err));
+        p->at[p->n++] = (struct ran_word_part){id, (uint32_t)from, (uint32_t)to};
         return RAN_OK;
 }

@@ -207,12 +207,9 @@ static int add_lead(struct ran_glyphs *g, bool always, struct ran_error *err)
 {
         if (g->n == 0 || (!always && g->at[0].c == ' '))
                 return RAN_OK;
-        struct ran_glyph *at = ran_grow(g->at, &g->cap, g->n + 1, sizeof(*at), err);
-        if (at == NULL)
-                return RAN_ENOMEM;
-        g->at = at;
-        memmove(at + 1, at, g->n * sizeof(*at));
-        at[0] = (struct ran_glyph){' ', at[1].begin, at[1].end};
+        RAN_TRY(RAN_GROW(g->at, g->cap, g->n + 1, err));
+        memmove(g->at + 1, g->at, g->n * sizeof(*g->at));
+        g->at[0] = (struct ran_glyph){' ', g->at[1].begin, g->at[1].end};
         g->n++;
         return RAN_OK;
 }
