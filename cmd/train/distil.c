@@ -214,7 +214,7 @@ static struct ran_tokenizer *vocabulary_of(struct distil *d)
 static void say_progress(const struct distil *d, const struct ran_distil_progress *p)
 {
         static const char *const what[] = {"the teacher reads tokens", "the teacher reads texts",
-                                           "fitting the vectors", "the RAN learns"};
+                                           "fitting the vectors"};
         const double share = p->of > 0 ? (double)p->done / (double)p->of : 1;
         const double seconds = ran_clock() - d->began;
         struct ran_buf line = {0};
@@ -293,14 +293,9 @@ static void say_result(const struct distil *d, const struct ran_distil_report *r
                          r->computed);
         cmd_note("%zu dimensions have %.1f %% of the variance of the teacher's vectors",
                  d->settings.dim, 100 * r->explained);
-        if (d->settings.encoder == RAN_STUDENT_RAN)
-                cmd_note("on %zu texts that were held out: mean cosine to the teacher's vectors "
-                         "%.3f, of static vectors %.3f",
-                         r->held_out, r->cosine, r->of_static);
-        else
-                cmd_note("on %zu texts that were held out: mean cosine to the teacher's vectors "
-                         "%.3f, before the fit %.3f",
-                         r->held_out, r->cosine, r->before);
+        cmd_note("on %zu texts that were held out: mean cosine to the teacher's vectors %.3f, "
+                 "before the fit %.3f",
+                 r->held_out, r->cosine, r->before);
         cmd_note("on %zu pairs of them: rank correlation of the cosines %.3f", r->pairs, r->rank);
         if (d->replay == NULL && stat(d->output, &file) == 0 && S_ISREG(file.st_mode))
                 cmd_note("%s: %sB", d->output, train_amount(amount, (double)file.st_size));
@@ -309,32 +304,21 @@ static void say_result(const struct distil *d, const struct ran_distil_report *r
 /* ---- the run --------------------------------------------------------------------------------- */
 
 /* A file beside the output, if that is a file; NULL: it is none. */
-static char *beside_output(const struct distil *d, const char *suffix, const char *what)
+static char *default_cache(const struct distil *d)
 {
         struct stat file;
         char *name;
 
         if (d->output == NULL || (stat(d->output, &file) == 0 && !S_ISREG(file.st_mode)))
                 return NULL;
-        if (asprintf(&name, "%s%s", d->output, suffix) < 0)
+        if (asprintf(&name, "%s.vectors", d->output) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
         if (lstat(name, &file) == 0 && !S_ISREG(file.st_mode))
-                cmd_die(CMD_FAILED, "%s is not a regular file, and %s", name, what);
+                cmd_die(CMD_FAILED,
+                        "%s is not a regular file, and the vectors of the teacher would be kept "
+                        "there: give --vector-cache FILE",
+                        name);
         return name;
-}
-
-static char *default_cache(const struct distil *d)
-{
-        return beside_output(d, ".vectors",
-                             "the vectors of the teacher would be kept there: give --vector-cache "
-                             "FILE");
-}
-
-static char *checkpoint_of(const struct distil *d)
-{
-        if (d->settings.encoder != RAN_STUDENT_RAN)
-                return NULL;
-        return beside_output(d, ".ckpt", "what the RAN has learned would be kept there: move it");
 }
 
 /* The settings of the model of --replay; refuses another teacher or other texts. */
@@ -344,8 +328,10 @@ static void restore(struct distil *d, const struct ran_model *like, const struct
         struct ran_error err = {0};
         struct ran_buf said = {0};
 
-        if (training == NULL || strstr(training, "\"distilled\":") == NULL)
-                cmd_die(CMD_FAILED, "%s was not distilled by ran-train distil", d->replay);
+        if (training == NULL || strstr(training, "\"distilled\":") == NULL ||
+            strstr(training, "\"encoder\":\"ran\"") != NULL)
+                cmd_die(CMD_FAILED, "%s was not distilled by this version of ran-train distil",
+                        d->replay);
         if (ran_fields_parse(ran_distil_fields, &d->settings, training, strlen(training), true,
                              &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", d->replay, err.text);
@@ -406,7 +392,6 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 const struct ran_tokenizer *tokenizer, struct ran_pool *pool)
 {
         char *own_cache = d->vector_cache == NULL ? default_cache(d) : NULL;
-        char *checkpoint = checkpoint_of(d);
         char *scratch = d->output == NULL ? temporary() : NULL;
         const char *path = scratch != NULL ? scratch : d->output;
         const size_t share = d->n / HELD_OUT_SHARE > 0 ? d->n / HELD_OUT_SHARE : 1;
@@ -419,7 +404,6 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 .n = d->n,
                 .held_out = share < HELD_OUT ? share : HELD_OUT,
                 .cache = d->vector_cache != NULL ? d->vector_cache : own_cache,
-                .checkpoint = checkpoint,
                 .storage = like != NULL ? storage_of(like) : d->weights,
                 .description = d->description.data,
                 .pool = pool,
@@ -457,7 +441,6 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 unlink(own_cache);
         ran_temporary_free(scratch);
         free(own_cache);
-        free(checkpoint);
         return status;
 }
 
@@ -520,13 +503,12 @@ int train_distil(int argc, char **argv)
                 .usage = "--teacher FOLDER [option...] -o FILE [file...]",
                 .summary = "Distils a pretrained encoder of documents into a small model: a vector "
                            "for each token of a vocabulary, whose mean comes near to what the "
-                           "encoder says of a text; or, with --encoder ran, a small Recurrent "
-                           "Attention Network that begins with these vectors.",
+                           "encoder says of a text.",
                 .notes = "The texts need no labels; those of the kind that you will label are "
                          "best. The teacher reads each once, and its vectors are kept: the same "
                          "command goes on after an interruption. What was lost is measured on "
                          "texts that are held out. Use the model with ran-train classify --init "
-                         "FILE --encoder static (of a RAN: --frozen), or ran-classify --embed.",
+                         "FILE --encoder static, or ran-classify --embed.",
                 .groups = groups,
         };
         char **files = cmd_files(&d.input, argv + cmd_parse(&program, argc, argv));

@@ -6,8 +6,7 @@
  *      (smooth inverse frequency, Arora, Liang and Ma 2017; the recipe of Model2Vec).
  *   3. Rows are fitted, so that the mean of a text's rows has the direction of P z_i
  *      (static-fit.c; that of its successor, Tokenlearn).
- *   4. A RAN begins with these rows, and learns the same (student.c).
- *   5. What was lost is measured on texts that were held out (lost.c).
+ *   4. What was lost is measured on texts that were held out (lost.c).
  */
 #include "ran/distil.h"
 #include "base/error.h"
@@ -15,7 +14,6 @@
 #include "distil/components.h"
 #include "distil/lost.h"
 #include "distil/static-fit.h"
-#include "distil/student.h"
 #include "distil/teacher.h"
 #include "file/model.h"
 #include "nn/params.h"
@@ -350,28 +348,6 @@ static int fit(struct distiller *d, struct ran_error *err)
         return RAN_OK;
 }
 
-/* ---- a RAN ----------------------------------------------------------------------------------- */
-
-static int train_ran(struct distiller *d, const char *path, struct ran_error *err)
-{
-        struct ran_student s = {.job = d->job,
-                                .V = d->V,
-                                .D = d->D,
-                                .rows = d->rows,
-                                .texts = ids_of(d),
-                                .target = d->target.data};
-        bool *learns = ran_alloc(d->job->n, sizeof *learns, err);
-
-        if (learns == NULL)
-                return RAN_ENOMEM;
-        for (size_t i = d->job->held_out; i < d->used; i++)
-                learns[d->order[i]] = true;
-        s.learns = learns;
-        const int rc = ran_student_train(&s, path, err);
-        free(learns);
-        return rc;
-}
-
 /* ---- what was lost --------------------------------------------------------------------------- */
 
 static int hold_out(struct distiller *d, struct ran_error *err)
@@ -397,24 +373,6 @@ static double static_cosine(struct distiller *d)
         return ran_lost_cosine(&d->lost);
 }
 
-static int embed_held_out(struct distiller *d, const struct ran_model *m, struct ran_error *err)
-{
-        struct ran_embedder *e = ran_embedder_new(m, err);
-        struct ran_state *s = e != NULL ? ran_state_new(m, d->job->pool, err) : NULL;
-        int rc = s != NULL ? RAN_OK : (int)err->code;
-
-        for (size_t i = 0; i < d->lost.n && rc == RAN_OK; i++) {
-                const size_t text = d->order[i], from = d->first[text];
-                const struct ran_document document = {.ids = (uint32_t *)d->ids.data + from,
-                                                      .L = d->first[text + 1] - from};
-
-                rc = ran_embed(e, s, &document, d->lost.student + i * d->D, err);
-        }
-        ran_state_free(s);
-        ran_embedder_free(e);
-        return rc;
-}
-
 /* ---- the model ------------------------------------------------------------------------------- */
 
 static void describe(const struct distiller *d, struct ran_buf *out)
@@ -429,10 +387,6 @@ static void describe(const struct distiller *d, struct ran_buf *out)
         ran_buf_float(out, (float)r->explained);
         ran_buf_str(out, ",\"cosine_before\":");
         ran_buf_float(out, (float)r->before);
-        if (d->job->settings->encoder == RAN_STUDENT_RAN) {
-                ran_buf_str(out, ",\"cosine_static\":");
-                ran_buf_float(out, (float)r->of_static);
-        }
         ran_buf_str(out, ",\"cosine\":");
         ran_buf_float(out, (float)r->cosine);
         ran_buf_printf(out, ",\"pairs\":%zu,\"rank_correlation\":", r->pairs);
@@ -491,71 +445,6 @@ static int write_static(const struct distiller *d, const char *path, struct ran_
                 rc = write_rows(d, &c, &layout, path, err);
         ran_layout_release(&layout);
         ran_fields_release(ran_config_fields, &c);
-        return rc;
-}
-
-static int write_ran(const struct distiller *d, const struct ran_model *m, const char *path,
-                     struct ran_error *err)
-{
-        struct ran_buf description = {0};
-
-        describe(d, &description);
-        const int rc = description.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
-                                          : ran_model_write_described(m, description.data,
-                                                                      d->job->storage, path, err);
-        ran_buf_release(&description);
-        return rc;
-}
-
-/* ---- both students --------------------------------------------------------------------------- */
-
-static int measure(struct distiller *d, struct ran_error *err)
-{
-        return ran_lost_rank(&d->lost, d->job->settings->seed, &d->report->pairs, &d->report->rank,
-                             err);
-}
-
-static int make_static(struct distiller *d, const char *path, struct ran_error *err)
-{
-        d->report->cosine = d->report->of_static;
-        RAN_TRY(measure(d, err));
-        return write_static(d, path, err);
-}
-
-static int measure_and_write(struct distiller *d, const struct ran_model *m, const char *path,
-                             struct ran_error *err)
-{
-        RAN_TRY(embed_held_out(d, m, err));
-        d->report->cosine = ran_lost_cosine(&d->lost);
-        RAN_TRY(measure(d, err));
-        return write_ran(d, m, path, err);
-}
-
-/* From what training leaves in `scratch`. */
-static int finish_ran(struct distiller *d, const char *scratch, const char *path,
-                      struct ran_error *err)
-{
-        struct ran_model *m = ran_model_open(scratch, false, err);
-
-        if (m == NULL)
-                return (int)err->code;
-        const int rc = measure_and_write(d, m, path, err);
-        ran_model_free(m);
-        return rc;
-}
-
-static int make_ran(struct distiller *d, const char *path, struct ran_error *err)
-{
-        char *scratch = ran_temporary_new(err);
-
-        if (scratch == NULL)
-                return (int)err->code;
-        int rc = train_ran(d, scratch, err);
-        if (rc == RAN_OK)
-                rc = finish_ran(d, scratch, path, err);
-        if (rc == RAN_OK && d->job->checkpoint != NULL)
-                unlink(d->job->checkpoint);
-        ran_temporary_free(scratch);
         return rc;
 }
 
@@ -635,10 +524,11 @@ static int distil(struct distiller *d, const char *path, struct ran_error *err)
         RAN_TRY(hold_out(d, err));
         d->report->before = static_cosine(d);
         RAN_TRY(fit(d, err));
-        d->report->of_static = static_cosine(d);
+        d->report->cosine = static_cosine(d);
         release_teaching(d);
-        return d->job->settings->encoder == RAN_STUDENT_RAN ? make_ran(d, path, err)
-                                                            : make_static(d, path, err);
+        RAN_TRY(ran_lost_rank(&d->lost, d->job->settings->seed, &d->report->pairs, &d->report->rank,
+                              err));
+        return write_static(d, path, err);
 }
 
 int ran_distil(const struct ran_distil_job *job, const char *path, struct ran_distil_report *report,

@@ -183,19 +183,6 @@ static struct ran_parts parts_of(const struct ran_model *m, const struct ran_lay
                                   .storage = storage};
 }
 
-int ran_model_write_described(const struct ran_model *m, const char *training, int storage,
-                              const char *path, struct ran_error *err)
-{
-        struct ran_layout layout;
-
-        RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));
-        struct ran_parts parts = parts_of(m, &layout, storage);
-        parts.training = training;
-        const int rc = ran_model_write(path, &parts, err);
-        ran_layout_release(&layout);
-        return rc;
-}
-
 static int write_converted(const struct ran_model *m, const struct ran_layout *layout, int storage,
                            bool fingerprints, const char *path, struct ran_error *err)
 {

@@ -84,10 +84,6 @@ int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_
 /* The same into memory; the caller releases it. */
 int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *parts,
                           struct ran_error *err);
-/* A model that is open, with another description of its training (a JSON object), and its weights
- * stored as RAN_STORAGE_... says. */
-int ran_model_write_described(const struct ran_model *m, const char *training, int storage,
-                              const char *path, struct ran_error *err);
 /* RAN_EFORMAT if two labels have one name: results name labels. */
 int ran_labels_check(char *const *label, size_t C, struct ran_error *err);
 /* weight (V) of tokens in vectors of documents: the model's own, or those of its language model;

@@ -15,11 +15,6 @@ static int check_kind(const struct ran_dataset *d, const struct ran_config *c,
                 return ran_fail(err, RAN_EINVAL, "the documents do not say where words begin");
         if (task->sources != (d->sources != NULL) || task->words != (d->positions != NULL))
                 return ran_fail(err, RAN_EINVAL, "the documents are for another task");
-        if (c->task == RAN_TASK_EMBED && (!ran_config_has_vector(c) || d->target == NULL ||
-                                          d->target_width != ran_encoder_of(c)->vector_width(c)))
-                return ran_fail(err, RAN_EINVAL,
-                                "an encoder that makes vectors of documents learns from vectors of "
-                                "the same width, and the documents have none");
         for (size_t b = 0; b < d->B && d->sources != NULL && c->mask == RAN_MASK_CAUSAL; b++)
                 if (d->sources[b] > 0)
                         return ran_fail(err, RAN_EINVAL,

@@ -7,28 +7,21 @@
 
 /* What is learned and how (lib/distil/distil.c): the student's vector of a text is near the
  * teacher's vector in the D directions in which the teacher's vectors of the texts differ most.
- * Static: it is the mean of the vectors of its tokens. RAN: a prenorm RAN begins with those. */
-enum { RAN_STUDENT_STATIC, RAN_STUDENT_RAN };
+ * It is the mean of the vectors of its tokens. */
 struct ran_distil_settings {
-        int encoder;          /* RAN_STUDENT_... */
         size_t dim;           /* D: numbers of a vector; at most as many as the teacher's */
         size_t epochs;        /* passes over the texts; 0: the vectors of the tokens alone */
         size_t batch;         /* texts a step */
         double learning_rate; /* of the first step; falls to 0 */
         size_t seed;
-        /* Of a RAN. */
-        size_t layers, heads, window;
-        size_t ran_epochs, ran_batch;
-        double ran_learning_rate;
 };
 extern const struct ran_field ran_distil_fields[];
 
-enum ran_distil_stage { RAN_DISTIL_TOKENS, RAN_DISTIL_TEXTS, RAN_DISTIL_FIT, RAN_DISTIL_RAN };
+enum ran_distil_stage { RAN_DISTIL_TOKENS, RAN_DISTIL_TEXTS, RAN_DISTIL_FIT };
 struct ran_distil_progress {
-        enum ran_distil_stage stage; /* the teacher reads tokens, or texts; static vectors are
-                                      * fitted; a RAN learns */
-        size_t done, of;             /* tokens, texts, texts of all epochs, or steps */
-        double loss; /* 1 - cosine, since the last report; RAN_DISTIL_FIT and RAN_DISTIL_RAN */
+        enum ran_distil_stage stage; /* the teacher reads tokens, or texts; vectors are fitted */
+        size_t done, of;             /* tokens, texts, or texts of all epochs */
+        double loss;                 /* 1 - cosine, since the last report; RAN_DISTIL_FIT */
 };
 
 struct ran_distil_job {
@@ -39,11 +32,8 @@ struct ran_distil_job {
         const char *text;  /* UTF-8, one after the other */
         const size_t *end; /* (n) where they end */
         size_t n;
-        size_t held_out;   /* texts to measure by, drawn by the seed; fewer than n */
-        const char *cache; /* a file of vectors that the teacher has made, kept; or NULL */
-        /* Where the training of a RAN is kept now and then, and when it ends early: a run with the
-         * same job goes on. The file is removed when the student is written. Or NULL. */
-        const char *checkpoint;
+        size_t held_out;         /* texts to measure by, drawn by the seed; fewer than n */
+        const char *cache;       /* a file of vectors that the teacher has made, kept; or NULL */
         int storage;             /* of the weights, RAN_STORAGE_... */
         const char *description; /* members of a JSON object, added to the description; or NULL */
         struct ran_pool *pool;
@@ -58,17 +48,15 @@ struct ran_distil_report {
         size_t texts, held_out; /* with a token for both; the rest was left out */
         size_t found, computed; /* vectors of the teacher: in the cache, or made now */
         double explained;       /* share of the variance of the teacher's vectors in D directions */
-        /* Mean cosine of student and teacher: before the fit of static vectors, after it, and of
-         * the student, which is the same without a RAN. */
-        double before, of_static, cosine;
+        double before, cosine;  /* mean of student and teacher: before the fit, and after it */
         size_t pairs;
         double rank; /* Spearman's correlation of the cosines of pairs: student and teacher */
 };
 
-/* Makes the student and writes it: task embed, encoder static or ran. The file depends on the
+/* Makes the student and writes it: task embed, encoder static. The file depends on the
  * teacher, texts, vocabulary and settings alone. RAN_EINVAL: a setting is out of range, or the
  * teacher has no vectors of documents; RAN_EFORMAT, RAN_EIO: of the cache or the output; RAN_EINTR:
- * what the teacher has computed is in the cache, what a RAN has learned in the checkpoint. */
+ * what the teacher has computed is in the cache. */
 int ran_distil(const struct ran_distil_job *job, const char *path, struct ran_distil_report *report,
                struct ran_error *err);
 

@@ -31,10 +31,6 @@ struct ran_dataset {
         bool *guessed;         /* (B) its labels are guessed from the soft target */
         uint64_t *group;       /* (B) or NULL: a split never separates equal numbers */
         uint32_t *fingerprint; /* (B) or NULL: the model will know these documents again */
-        /* Task embed, else NULL: the vector that each document shall have (B, target_width), of any
-         * length; the caller's. */
-        const float *target;
-        size_t target_width;
         char **names; /* (C) label names, ordered by their bytes; owned */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */

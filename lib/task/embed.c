@@ -1,17 +1,9 @@
 /* embed.c - no head: the encoder's vectors of documents are what a model of this task gives.
- *
- * Encoders that make a vector of a document learn from vectors, such as those of another encoder
- * (ran/distil.h):
- *
- *      loss = 1 - v . t / |t|      v the encoder's vector, of length 1, t the target
  */
 #include "task/train.h"
 #include "nn/encoder.h"
 #include "nn/part.h"
-#include "math/simd.h"
 #include "ran/train.h"
-
-#include <math.h>
 
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
@@ -39,41 +31,12 @@ const struct ran_task ran_task_embed = {
 
 static int check_settings(const struct ran_train_settings *s, struct ran_error *err)
 {
-        if (s->metric != RAN_METRIC_LOSS || s->refit || s->early_stop ||
-            s->class_weights != RAN_WEIGHTS_NONE)
-                return ran_fail(err, RAN_EINVAL,
-                                "vectors have no labels: metric must be 'loss', class_weights "
-                                "'none', refit and early_stop off");
-        return RAN_OK;
-}
-
-static double terms(const struct ran_task_batch *k, size_t b, size_t from, size_t to)
-{
-        (void)from;
-        (void)to;
-        return (double)k->data->weight[b];
-}
-
-static double lose(const struct ran_task_batch *k, size_t b, const float *v, float *dv,
-                   double scale)
-{
-        const float *t = k->data->target + b * k->C;
-        const double length = sqrt((double)ran_simd->dot(t, t, k->C));
-
-        for (size_t i = 0; i < k->C; i++)
-                dv[i] = length > 0 ? (float)(-scale * (double)t[i] / length) : 0;
-        return scale * (length > 0 ? 1 - (double)ran_simd->dot(v, t, k->C) / length : 1);
-}
-
-static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
-                   struct ran_params *dp)
-{
-        return ran_task_documents(k, s, dp, lose);
+        (void)s;
+        return ran_fail(err, RAN_EINVAL,
+                        "an encoder without a head has no labels to learn from: give it with init");
 }
 
 const struct ran_train_task ran_train_embed = {
         .prior = &ran_ensemble_default,
         .check_settings = check_settings,
-        .terms = terms,
-        .loss = loss,
 };

@@ -186,8 +186,6 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
         }
         if (ran_task_is_tied(t->c))
                 t->C = t->V;
-        if (t->c->task == RAN_TASK_EMBED)
-                t->C = job->train->target_width;
         if (ran_config_has_features(t->c) && !ran_config_trains_encoder(t->c) &&
             job->init == NULL && job->vectors == NULL && ran_ranks_leads(job->ranks))
                 return ran_fail(err, RAN_EINVAL,

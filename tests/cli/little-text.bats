@@ -54,8 +54,11 @@ tags() {
 }
 
 @test "base: one that learned vectors of documents is frozen, byte for byte as --init MODEL --frozen" {
-  ran-train distil -q --teacher "$BATS_TEST_DIRNAME/../encoders/sentence-mean" --dim 8 --encoder ran --layers 1 --heads 2 --window 16 \
-    --ran-epochs 1 -o models/english.ran train.jsonl
+  cp "$BATS_TEST_DIRNAME/../../share/models/english.ran" models/english.ran
+  for i in $(seq 30); do
+    printf '{"label":"wet","text":"the rain falls on the old house by the river, %d times"}\n' "$i"
+    printf '{"label":"dry","text":"the sun shines on the sand and the sea is calm, %d times"}\n' "$i"
+  done >train.jsonl
   run -0 ran-train classify -o a.ran train.jsonl
   [[ $output == *'initialised from the base model english (--init english --frozen), which takes about '*'; --base none leaves it out'* ]]
   ran-train classify -q --init english --frozen -o b.ran train.jsonl
