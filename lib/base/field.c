@@ -173,15 +173,11 @@ static int set_text(char **value, const char *text, struct ran_error *err)
 
 static int add_item(struct ran_list *list, const char *text, struct ran_error *err)
 {
-        char **item = ran_grow(list->item, &list->cap, list->n + 2, sizeof(*item), err);
-
-        if (item == NULL)
+        RAN_TRY(RAN_GROW(list->item, list->cap, list->n + 2, err));
+        list->item[list->n] = copy_text(text, err);
+        if (list->item[list->n] == NULL)
                 return RAN_ENOMEM;
-        list->item = item;
-        item[list->n] = copy_text(text, err);
-        if (item[list->n] == NULL)
-                return RAN_ENOMEM;
-        item[++list->n] = NULL;
+        list->item[++list->n] = NULL;
         return RAN_OK;
 }
 

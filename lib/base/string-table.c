@@ -174,16 +174,10 @@ static int append(struct ran_string_table *s, const char *bytes, size_t n, struc
                 return ran_fail(err, RAN_ENOMEM, "too many bytes in strings");
 
         if (s->bytes == NULL || s->bytes_n + n > s->bytes_cap) {
-                char *grown = ran_grow(s->bytes, &s->bytes_cap, s->bytes_n + n, 1, err);
-                if (grown == NULL)
-                        return RAN_ENOMEM;
-                s->bytes = grown;
+                RAN_TRY(RAN_GROW(s->bytes, s->bytes_cap, s->bytes_n + n, err));
         }
         if (s->n + 1 > s->end_cap) {
-                size_t *end = ran_grow(s->end, &s->end_cap, s->n + 1, sizeof(*end), err);
-                if (end == NULL)
-                        return RAN_ENOMEM;
-                s->end = end;
+                RAN_TRY(RAN_GROW(s->end, s->end_cap, s->n + 1, err));
         }
 
         if (n > 0)

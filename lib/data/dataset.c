@@ -33,10 +33,7 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
 {
         if (d->C >= RAN_LABEL_UNKNOWN - 1)
                 return ran_fail(err, RAN_EINVAL, "more than %zu different labels", d->C);
-        char **names = ran_grow(d->names, &d->names_cap, d->C + 1, sizeof *names, err);
-        if (names == NULL)
-                return RAN_ENOMEM;
-        d->names = names;
+        RAN_TRY(RAN_GROW(d->names, d->names_cap, d->C + 1, err));
         if (d->known == NULL)
                 d->known = ran_alloc(1, sizeof *d->known, err);
         char *copy = d->known != NULL ? ran_alloc(n + 1, 1, err) : NULL;

@@ -91,12 +91,9 @@ static int encode(struct ran_teacher_worker *w, const struct block *b, size_t te
         const char *s = b->job->text(b->job->arg, text, &length);
 
         RAN_TRY(ran_tokenizer_encode(ran_model_tokenizer(b->t->m), s, length, &w->encoding, err));
-        uint32_t *ids = ran_grow(w->ids, &w->ids_cap, before + w->encoding.n, sizeof *ids, err);
-        if (ids == NULL)
-                return RAN_ENOMEM;
-        w->ids = ids;
+        RAN_TRY(RAN_GROW(w->ids, w->ids_cap, before + w->encoding.n, err));
         for (size_t k = 0; k < w->encoding.n; k++)
-                ids[before + k] = w->encoding.ids[k];
+                w->ids[before + k] = w->encoding.ids[k];
         w->end[i] = before + w->encoding.n;
         w->empty[i] = w->encoding.n == 0;
         return RAN_OK;

@@ -91,10 +91,7 @@ static int generate(const struct sweep *k, struct scratch *s, const uint32_t *id
                 uint32_t id = most_probable(k, s->logits, ids[sources - 1]);
                 if (id == end)
                         break;
-                uint32_t *grown = ran_grow(s->ids, &s->cap, s->n + 1, sizeof *grown, err);
-                if (grown == NULL)
-                        return RAN_ENOMEM;
-                s->ids = grown;
+                RAN_TRY(RAN_GROW(s->ids, s->cap, s->n + 1, err));
                 s->ids[s->n++] = id;
                 read = s->ids + s->n - 1;
                 n = 1;

@@ -168,19 +168,10 @@ static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, siz
         for (size_t i = 0; i < n; i++)
                 k->of.terms +=
                         k->task->terms(&k->of, chunk[i].document, chunk[i].from, chunk[i].to);
-        size_t *shard = ran_grow(k->shard, &k->shard_cap, n + 1, sizeof *shard, err);
-        if (shard == NULL)
-                return RAN_ENOMEM;
-        k->shard = shard;
-        size_t *begin = ran_grow(k->begin, &k->begin_cap, n + 1, sizeof *begin, err);
-        if (begin == NULL)
-                return RAN_ENOMEM;
-        k->begin = begin;
-        double *loss = ran_grow(k->loss, &k->loss_cap, n, sizeof *loss, err);
-        if (loss == NULL)
-                return RAN_ENOMEM;
-        k->loss = loss;
-        k->shards = ran_batch_shards(chunk, n, shard, begin);
+        RAN_TRY(RAN_GROW(k->shard, k->shard_cap, n + 1, err));
+        RAN_TRY(RAN_GROW(k->begin, k->begin_cap, n + 1, err));
+        RAN_TRY(RAN_GROW(k->loss, k->loss_cap, n, err));
+        k->shards = ran_batch_shards(chunk, n, k->shard, k->begin);
         return RAN_OK;
 }
 

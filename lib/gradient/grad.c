@@ -28,15 +28,8 @@ static void grad_free(struct ran_grad *g)
 
 static int room(struct ran_grad_rows *g, size_t n, size_t width, struct ran_error *err)
 {
-        uint32_t *ids = ran_grow(g->ids, &g->ids_cap, n, sizeof *ids, err);
-
-        if (ids == NULL)
-                return RAN_ENOMEM;
-        g->ids = ids;
-        float *rows = ran_grow(g->rows, &g->rows_cap, n * width, sizeof *rows, err);
-        if (rows == NULL)
-                return RAN_ENOMEM;
-        g->rows = rows;
+        RAN_TRY(RAN_GROW(g->ids, g->ids_cap, n, err));
+        RAN_TRY(RAN_GROW(g->rows, g->rows_cap, n * width, err));
         return RAN_OK;
 }
 
@@ -219,13 +212,9 @@ void ran_tree_release(struct ran_tree *t)
 
 int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err)
 {
-        struct ran_subtree *ready = ran_grow(t->ready, &t->ready_cap, shards, sizeof *ready, err);
-
-        if (ready == NULL)
-                return RAN_ENOMEM;
-        t->ready = ready;
+        RAN_TRY(RAN_GROW(t->ready, t->ready_cap, shards, err));
         t->shards = shards;
-        memset(ready, 0, shards * sizeof *ready);
+        memset(t->ready, 0, shards * sizeof *t->ready);
         return RAN_OK;
 }
 

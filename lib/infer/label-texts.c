@@ -108,19 +108,12 @@ static char *copy(struct part p, struct ran_error *err)
 static int new_label(struct ran_label_texts *t, struct part name, size_t line,
                      struct ran_error *err)
 {
-        char **label = ran_grow(t->label, &t->label_cap, t->C + 1, sizeof *label, err);
-
-        if (label == NULL)
+        RAN_TRY(RAN_GROW(t->label, t->label_cap, t->C + 1, err));
+        RAN_TRY(RAN_GROW(t->line, t->line_cap, t->C + 1, err));
+        t->label[t->C] = copy(name, err);
+        if (t->label[t->C] == NULL)
                 return RAN_ENOMEM;
-        t->label = label;
-        size_t *lines = ran_grow(t->line, &t->line_cap, t->C + 1, sizeof *lines, err);
-        if (lines == NULL)
-                return RAN_ENOMEM;
-        t->line = lines;
-        label[t->C] = copy(name, err);
-        if (label[t->C] == NULL)
-                return RAN_ENOMEM;
-        lines[t->C++] = line;
+        t->line[t->C++] = line;
         return ran_string_table_add(&t->names, name.s, name.n, err) != RAN_STRING_TABLE_NONE
                        ? RAN_OK
                        : RAN_ENOMEM;
@@ -145,14 +138,11 @@ static int add_text(struct ran_label_texts *t, size_t label, struct part of, siz
         of = trim(of);
         if (of.n == 0)
                 return refuse(t, line, err, "the description of \"%s\" is empty", t->label[label]);
-        struct text *text = ran_grow(t->text, &t->text_cap, t->n + 1, sizeof *text, err);
-        if (text == NULL)
-                return RAN_ENOMEM;
-        t->text = text;
+        RAN_TRY(RAN_GROW(t->text, t->text_cap, t->n + 1, err));
         char *s = copy(of, err);
         if (s == NULL)
                 return RAN_ENOMEM;
-        text[t->n++] = (struct text){label, line, s, of.n};
+        t->text[t->n++] = (struct text){label, line, s, of.n};
         return RAN_OK;
 }
 

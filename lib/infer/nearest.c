@@ -74,18 +74,9 @@ static int reserve(struct ran_nearest *c, struct ran_error *err)
 
         if (__builtin_mul_overflow(vectors, c->D, &floats))
                 return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", vectors);
-        float *v = ran_grow(c->v, &c->v_cap, floats, sizeof *v, err);
-        if (v == NULL)
-                return RAN_ENOMEM;
-        c->v = v;
-        struct same *same = ran_grow(c->same, &c->same_cap, vectors, sizeof *same, err);
-        if (same == NULL)
-                return RAN_ENOMEM;
-        c->same = same;
-        size_t *next = ran_grow(c->next, &c->next_cap, c->n + 1, sizeof *next, err);
-        if (next == NULL)
-                return RAN_ENOMEM;
-        c->next = next;
+        RAN_TRY(RAN_GROW(c->v, c->v_cap, floats, err));
+        RAN_TRY(RAN_GROW(c->same, c->same_cap, vectors, err));
+        RAN_TRY(RAN_GROW(c->next, c->next_cap, c->n + 1, err));
         return RAN_OK;
 }
 

@@ -76,15 +76,8 @@ static int check(const float *logits, size_t V, struct ran_error *err)
 
 static int fit(struct ran_sampler *s, size_t V, struct ran_error *err)
 {
-        uint32_t *heap = ran_grow(s->heap, &s->heap_cap, V, sizeof *heap, err);
-
-        if (heap == NULL)
-                return RAN_ENOMEM;
-        s->heap = heap;
-        double *weight = ran_grow(s->weight, &s->weight_cap, V, sizeof *weight, err);
-        if (weight == NULL)
-                return RAN_ENOMEM;
-        s->weight = weight;
+        RAN_TRY(RAN_GROW(s->heap, s->heap_cap, V, err));
+        RAN_TRY(RAN_GROW(s->weight, s->weight_cap, V, err));
         return RAN_OK;
 }
 

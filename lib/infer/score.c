@@ -161,13 +161,8 @@ static int read_documents(struct ran_state *s, const struct ran_document *d, siz
         for (size_t i = 0; i < n; i++)
                 each[i] = &d[i];
         if (known) {
-                float *v = ran_grow(s->vector, &s->vector_cap, n * ran_document_vector_width(c),
-                                    sizeof *v, err);
-
-                if (v == NULL)
-                        return RAN_ENOMEM;
-                s->vector = v;
-                RAN_TRY(ran_score_vectors(s, d, n, v, err));
+                RAN_TRY(RAN_GROW(s->vector, s->vector_cap, n * ran_document_vector_width(c), err));
+                RAN_TRY(ran_score_vectors(s, d, n, s->vector, err));
         }
         RAN_TRY(load_all(s, each, n, err));
         s->workspace.given = known ? s->vector : NULL;
@@ -281,15 +276,11 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
         if (chain == NULL)
                 return RAN_ENOMEM;
         s->chain = chain; /* more than n C, which therefore cannot overflow */
-        float *marginals =
-                ran_grow(s->marginals, &s->marginals_cap, n * s->C, sizeof *marginals, err);
-        if (marginals == NULL)
-                return RAN_ENOMEM;
-        s->marginals = marginals;
+        RAN_TRY(RAN_GROW(s->marginals, s->marginals_cap, n * s->C, err));
         RAN_TRY(read_words(s, d, err));
         add_words(s, d, s->workspace.head.logits);
         *out = (struct ran_score_words){
-                ran_crf_of(s->p), s->workspace.head.logits, d->begins, s->C, chain, marginals};
+                ran_crf_of(s->p), s->workspace.head.logits, d->begins, s->C, chain, s->marginals};
         return RAN_OK;
 }
 
@@ -389,12 +380,9 @@ int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
         if (__builtin_mul_overflow(rows, s->C, &floats))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu masked tokens",
                                 rows);
-        float *logits = ran_grow(s->logits, &s->logits_cap, floats, sizeof *logits, err);
-        if (logits == NULL)
-                return RAN_ENOMEM;
-        s->logits = logits;
+        RAN_TRY(RAN_GROW(s->logits, s->logits_cap, floats, err));
         RAN_TRY(read_masked(s, ids, L, positions, n, err));
-        return ran_lm_each(&s->workspace, s->p, s->C, logits, take, arg, err);
+        return ran_lm_each(&s->workspace, s->p, s->C, s->logits, take, arg, err);
 }
 
 static int no_number(struct ran_error *err)

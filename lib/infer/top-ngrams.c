@@ -79,17 +79,10 @@ static bool is_name(const struct ran_top_ngrams *t, const struct name *name, con
 static int append(struct ran_top_ngrams *t, uint32_t row, const uint32_t *ids, size_t n,
                   struct ran_error *err)
 {
-        uint32_t *id = ran_grow(t->id, &t->id_cap, t->ids + n, sizeof *id, err);
-
-        if (id == NULL)
-                return RAN_ENOMEM;
-        t->id = id;
-        struct name *name = ran_grow(t->name, &t->name_cap, t->names + 1, sizeof *name, err);
-        if (name == NULL)
-                return RAN_ENOMEM;
-        t->name = name;
+        RAN_TRY(RAN_GROW(t->id, t->id_cap, t->ids + n, err));
+        RAN_TRY(RAN_GROW(t->name, t->name_cap, t->names + 1, err));
         memcpy(t->id + t->ids, ids, n * sizeof *ids);
-        name[t->names++] = (struct name){t->ids, 1, (uint32_t)n, t->first[row]};
+        t->name[t->names++] = (struct name){t->ids, 1, (uint32_t)n, t->first[row]};
         t->ids += n;
         t->first[row] =
                 (uint32_t)t->names; /* at most NAMES for each of 2^32 rows, but memory ends */

@@ -65,11 +65,8 @@ static int room(float **array, size_t layers, size_t *cap, size_t n, struct ran_
                 return RAN_OK;
         for (size_t l = 0; l < layers; l++) {
                 size_t had = *cap;
-                float *moved = ran_grow(array[l], &had, n, sizeof *moved, err);
 
-                if (moved == NULL)
-                        return RAN_ENOMEM;
-                array[l] = moved;
+                RAN_TRY(RAN_GROW(array[l], had, n, err));
                 grown = had;
         }
         *cap = grown;

@@ -247,11 +247,8 @@ static int add_dimension(struct reader *r, struct bytes b, struct ran_error *err
         enum { SIZE = 1 };
         struct member m;
         uint64_t size = 0;
-        size_t *shapes = ran_grow(r->shapes, &r->shapes_cap, r->shapes_n + 1, sizeof *shapes, err);
 
-        if (shapes == NULL)
-                return RAN_ENOMEM;
-        r->shapes = shapes;
+        RAN_TRY(RAN_GROW(r->shapes, r->shapes_cap, r->shapes_n + 1, err));
         while (take_member(&b, &m))
                 size = m.number == SIZE ? m.value : size;
         if (!b.ok || size > SIZE_MAX)
@@ -365,10 +362,7 @@ static int add_tensor(struct reader *r, struct bytes value, struct ran_error *er
         RAN_TRY(check_place(r, &e, bytes, err));
         t.begin = (size_t)e.offset;
         t.end = t.begin + bytes;
-        struct ran_tensor *tensor = ran_grow(r->tensor, &r->cap, r->n + 1, sizeof t, err);
-        if (tensor == NULL)
-                return RAN_ENOMEM;
-        r->tensor = tensor;
+        RAN_TRY(RAN_GROW(r->tensor, r->cap, r->n + 1, err));
         r->tensor[r->n++] = t;
         ran_buf_add(&r->names, r->key.data, r->key.len);
         ran_buf_char(&r->names, '\0');

@@ -130,12 +130,7 @@ void ran_compact_round_idf(int storage, float *idf, size_t n)
 int ran_compact_add(struct ran_compact_tensors *t, const struct ran_tensor_source *source,
                     struct ran_error *err)
 {
-        struct ran_tensor_source *grown =
-                ran_grow(t->source, &t->cap, t->n + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        t->source = grown;
+        RAN_TRY(RAN_GROW(t->source, t->cap, t->n + 1, err));
         t->source[t->n++] = *source;
         return RAN_OK;
 }

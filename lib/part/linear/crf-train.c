@@ -67,13 +67,9 @@ static int add_spans(struct learner *l, size_t b, struct ran_error *err)
                 end = ran_crf_sentence_end(d.begins, begin, d.words);
                 for (size_t from = begin; from < end; from += SPAN) {
                         size_t to = end - from < SPAN ? end : from + SPAN;
-                        struct span *span =
-                                ran_grow(l->span, &l->spans_cap, l->spans + 1, sizeof *span, err);
 
-                        if (span == NULL)
-                                return RAN_ENOMEM;
-                        l->span = span;
-                        span[l->spans++] =
+                        RAN_TRY(RAN_GROW(l->span, l->spans_cap, l->spans + 1, err));
+                        l->span[l->spans++] =
                                 (struct span){(uint32_t)b, (uint32_t)begin, (uint32_t)end,
                                               (uint32_t)from, (uint32_t)to};
                 }

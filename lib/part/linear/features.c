@@ -43,20 +43,10 @@ static int reserve_block(struct block *k, struct ran_error *err)
         const size_t tokens = k->d->first[k->from + k->n] - k->d->first[k->from];
         const size_t room =
                 k->n == 1 ? ran_linear_model_room(k->c, tokens) : room_of(k, k->from + k->n);
-        struct ran_posting *posting =
-                ran_grow(k->posting, &k->posting_cap, room, sizeof *posting, err);
 
-        if (posting == NULL)
-                return RAN_ENOMEM;
-        k->posting = posting;
-        struct ran_posting *spare = ran_grow(k->spare, &k->spare_cap, room, sizeof *spare, err);
-        if (spare == NULL)
-                return RAN_ENOMEM;
-        k->spare = spare;
-        size_t *count = ran_grow(k->count, &k->count_cap, k->n, sizeof *count, err);
-        if (count == NULL)
-                return RAN_ENOMEM;
-        k->count = count;
+        RAN_TRY(RAN_GROW(k->posting, k->posting_cap, room, err));
+        RAN_TRY(RAN_GROW(k->spare, k->spare_cap, room, err));
+        RAN_TRY(RAN_GROW(k->count, k->count_cap, k->n, err));
         return RAN_OK;
 }
 
