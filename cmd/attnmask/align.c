@@ -346,7 +346,7 @@ static void write_page(const struct alignment *k, const struct attnmask_panels *
                  "colour, the more attention the source token got when the target token was "
                  "predicted; point at a cell for the weight.");
         write_svg(k, p, out);
-        page_end(out, NULL);
+        page_end(out);
 }
 
 /* ---- a picture ------------------------------------------------------------------------------ */

@@ -171,7 +171,7 @@ static int write_page(const struct attnmask_model *a, struct attnmask_scratch *s
         write_legend(said, &of, &out->buf);
         write_text(s, x, &of, out);
         write_largest(s, x, out);
-        page_end(&out->buf, NULL);
+        page_end(&out->buf);
         return RAN_OK;
 }
 

@@ -135,5 +135,5 @@ void classify_eval_page_write(struct classify_eval_page *p, const struct classif
                                          "threshold get none.",
                                &out->buf);
         page_worst_write(&p->worst, "Worst errors", p->errors, "documents with an error", out);
-        page_end(&out->buf, NULL);
+        page_end(&out->buf);
 }

@@ -425,7 +425,7 @@ static void write_page(struct page *p, const struct cmd_counts *counts)
                              several ? "In doubt: labels close to their thresholds"
                                      : "In doubt: the least probable labels",
                              &out);
-        page_end(&out.buf, NULL);
+        page_end(&out.buf);
         cmd_sink_close(&out);
 }
 

@@ -87,7 +87,7 @@ void lm_eval_page_write(struct lm_eval_page *page, const struct ran_text_report 
         report_release(&r);
         page_worst_write(&page->worst, "The texts least like their references", report->n, "texts",
                          out);
-        page_end(&out->buf, NULL);
+        page_end(&out->buf);
 }
 
 void lm_eval_page_release(struct lm_eval_page *page)

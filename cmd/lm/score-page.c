@@ -153,5 +153,5 @@ void lm_score_page_write(struct page_documents *documents, const struct perplexi
         report_release(&r);
         write_legend(&out->buf);
         page_documents_write(documents, "The most surprising texts", out);
-        page_end(&out->buf, NULL);
+        page_end(&out->buf);
 }

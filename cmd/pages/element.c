@@ -26,7 +26,6 @@ static const struct {
         [HTML_DETAILS] = {"details", "", "\n"},
         [HTML_WIDE] = {"div", " class=\"wide\"", "\n"},
         [HTML_ARTICLE] = {"article", "", "\n"},
-        [HTML_BOX] = {"div", "", "\n"},
         [HTML_STRIP] = {"div", " class=\"strip\"", "\n"},
         [HTML_WINDOW] = {"div", " class=\"win\"", "\n"},
         [HTML_LIST] = {"ol", "", ""},

@@ -26,7 +26,6 @@ enum page_element {
         HTML_DETAILS, /* folded: HTML_SUMMARY says what it is */
         HTML_WIDE,    /* it may be wider than the page: it scrolls */
         HTML_ARTICLE, /* about a document */
-        HTML_BOX,     /* for a script: with attributes */
         HTML_STRIP,   /* of links */
         HTML_WINDOW,  /* a part of a text */
         HTML_LIST,    /* numbered: HTML_ITEM each */

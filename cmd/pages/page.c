@@ -128,7 +128,7 @@ void page_begin(struct ran_buf *out, const char *title, struct ran_buf *lead)
         ran_buf_str(out,
                     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-                    "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n"
+                    "'none'; style-src 'unsafe-inline'\"/>\n"
                     "<meta name=\"viewport\" content=\"width=device-width, "
                     "initial-scale=1\"/>\n<meta name=\"color-scheme\" content=\"light dark\"/>\n"
                     "<meta name=\"generator\" content=\"ran " RAN_VERSION "\"/>\n<title>");
@@ -146,13 +146,7 @@ void page_begin(struct ran_buf *out, const char *title, struct ran_buf *lead)
         ran_buf_release(lead);
 }
 
-void page_end(struct ran_buf *out, const char *script)
+void page_end(struct ran_buf *out)
 {
-        ran_buf_str(out, "<footer>ran " RAN_VERSION "</footer>\n</main>\n");
-        if (script != NULL) {
-                ran_buf_str(out, "<script>//<![CDATA[\n");
-                ran_buf_str(out, script);
-                ran_buf_str(out, "//]]></script>\n");
-        }
-        ran_buf_str(out, "</body>\n</html>\n");
+        ran_buf_str(out, "<footer>ran " RAN_VERSION "</footer>\n</main>\n</body>\n</html>\n");
 }

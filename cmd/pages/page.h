@@ -1,8 +1,9 @@
 /* page.h - the frame of a page: a self-contained HTML document, and text in it.
  *
  * A page needs no network: its style is inside, nothing is loaded, and a policy in its head forbids
- * the browser to. It is well-formed XML, too. It follows the light or dark scheme of its reader,
- * and has a style for paper. Text comes from strangers: write all of it with page_text. */
+ * the browser to. It has no script, and is well-formed XML, too. It follows the light or dark
+ * scheme of its reader, and has a style for paper. Text comes from strangers: write all of it with
+ * page_text. */
 #ifndef CMD_PAGES_PAGE_H
 #define CMD_PAGES_PAGE_H
 
@@ -11,9 +12,8 @@
 /* Appends everything before the contents. title: also the first heading; lead: a sentence below it,
  * which is released. Both are text. */
 void page_begin(struct ran_buf *out, const char *title, struct ran_buf *lead);
-/* Appends everything after them. script: a constant of ours that makes the page easier to use, or
- * NULL; all that is said must be there without it. */
-void page_end(struct ran_buf *out, const char *script);
+/* Appends everything after them. */
+void page_end(struct ran_buf *out);
 
 /* Appends text that a browser shows as it is: & < > and quotes are escaped, and control characters
  * (but tab and line feed), noncharacters and invalid UTF-8 become U+FFFD. Fine in attributes with

@@ -445,5 +445,5 @@ void tag_page_write(struct tag_page *p, size_t failed, struct cmd_sink *out)
         else
                 page_worst_write(&p->documents, "Worst errors", p->wrong, "records with an error",
                                  out);
-        page_end(&out->buf, NULL);
+        page_end(&out->buf);
 }

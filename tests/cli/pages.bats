@@ -142,9 +142,9 @@ tagged() {
   refused 2 'is an input' ran-train classify -o x.ran --report train.jsonl train.jsonl
 }
 
-# weights PAGE: keys and weights of the first word with some, of the first table.
-weights() {
-  sed -n 's/.*id="w0" data-t0="\([^"]*\)".*/\1/p' "$1" | tr ';' '\n' | sed -n 2p
+# looks PAGE: what the first word of a page looks at; before it stands the cell of the window.
+looks() {
+  grep -o 'title="looks at [^"]*"' "$1" | sed -n 2p
 }
 
 @test "pages: attention has the words of the document, and the weights of the JSON" {
@@ -155,12 +155,13 @@ weights() {
   text_of page.html >text
   tr -d '\n' <text | sed 's/[0-9]* \xe2\x97\x86 //g' | grep -qF 'word1 <b>rain</b> & word2'
   grep -qF 'Document: <u>' text
-  grep -q '^layer 1, mean of 2 heads$' text
-  grep -q '^layer 0, head 1$' text
-  # Row 0 is the cell; the second row of the string is the first word.
+  grep -q '^Layer 1, mean of 2 heads; ' text
+  ran-attnmask -m windows.ran --layer 0 --head 1 --format html one.jsonl | grep -q 'Layer 0, head 1; '
+  # hostile words are text in what points at them, too
+  grep -q 'title="looks at [^"]*&lt;' page.html
   ran-attnmask -m windows.ran --row 0 --layer 1 --head mean --weights one.jsonl >record
   top=$(jq '[.attention.heads[0].weights[0].weights[], .attention.heads[0].weights[0].cell] | max * 1000 | round' record)
-  [ "$(weights page.html | sed 's/,.*//; s/.*\.//')" -eq "$top" ]
+  [ "$(looks page.html | sed 's/ %.*//; s/.* //; s/\.//')" -eq "$top" ]
   refused 2 'give --model' ran-attnmask --length 8 --format html
   refused 2 'leave out --row' ran-attnmask -m windows.ran --row 1 --format html one.jsonl
 }
@@ -195,7 +196,7 @@ weights() {
   [ "$(stat -c %s page.html)" -lt 20000000 ]
   well_formed page.html
   text_of page.html | grep -q 'windows are shown with their attention'
-  ran-attnmask -m long.ran --in-window 1000 --format html long.jsonl | grep -q 'id="w1000" data-t0'
+  ran-attnmask -m long.ran --in-window 1000 --format html long.jsonl | grep -q '<div class="win" id="w1000">.*looks at'
 }
 
 @test "pages: log likelihoods have the figures of their JSON, and the words in their texts" {

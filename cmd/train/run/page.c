@@ -306,7 +306,7 @@ void train_page_write(const struct train_page *p, const struct ran_train_job *jo
         page_put(&out, HTML_HEADING, "Data");
         ran_buf_add(&out, p->data.data, p->data.len);
         write_settings(job, &out);
-        page_end(&out, NULL);
+        page_end(&out);
         cmd_write_file(p->path, &out);
         ran_buf_release(&out);
         train_about_release(&a);

@@ -227,7 +227,7 @@ static void write_page(const struct suspects *x, struct page_documents *document
         write_labels(x, &out->buf);
         page_worst_write(documents, x->several ? "Suspects" : "Documents", x->listed,
                          x->several ? "suspects" : "documents", out);
-        page_end(&out->buf, NULL);
+        page_end(&out->buf);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
