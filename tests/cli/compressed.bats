@@ -110,7 +110,7 @@ children() {
   gzip -c x.jsonl >x.gz
   bin=$(dirname "$(command -v ran-tokenize)")
   run -3 --separate-stderr env PATH=/nonexistent "$bin/ran-tokenize" encode --vocab vocab.json x.gz
-  [[ $stderr == *'cannot read x.gz: it is compressed with gzip, and there is no program gzip to unpack it: install the package that has it'* ]]
+  [[ $stderr == *'cannot read x.gz: '*'no program gzip'* ]]
 }
 
 @test "compressed: names of files are no commands" {

@@ -77,7 +77,7 @@ folder() {
   [ "$stderr" = 'ran-tokenize: empty has no vocabulary: tokenizer.json, or vocab.txt, or vocab.json and merges.txt' ]
   touch empty/sentencepiece.bpe.model
   run -3 --separate-stderr ran-tokenize encode --vocab empty "$cases/texts.jsonl"
-  [[ $stderr == *'empty has sentencepiece.bpe.model, which is not supported, and no tokenizer.json; make one: python3'* ]]
+  [[ $stderr == *'empty has sentencepiece.bpe.model'*'no tokenizer.json'* ]]
 }
 
 @test "a part that is not supported is refused by name" {

@@ -88,7 +88,7 @@ END
   jq -cRn '[inputs / ","] | .[1:][] | {text: .[0], label: .[1]} + (if .[2] == "" then {} else {weight: (.[2] | tonumber)} end)' x.csv >x.jsonl
   for f in csv jsonl; do
     run -0 --separate-stderr ran-train classify --encoder none --base none --no-dev -j 1 --min-count 1 -o $f.ran x.$f
-    [[ $stderr == *'4 of 8 documents have another weight than 1, by "weight" (--weight-member none: all weigh the same)'* ]]
+    [[ $stderr == *'4 of 8 documents have another weight than 1, by "weight"'* ]]
   done
   for f in csv jsonl; do ran-classify -m $f.ran -q --probs - <<<'{"text":"a b 1"}' >$f.out; done
   cmp csv.out jsonl.out
@@ -96,7 +96,7 @@ END
   ran-classify -m none.ran -q --probs - <<<'{"text":"a b 1"}' | run -1 cmp - csv.out
   sed 's/,3$/,3 kg/' x.csv >kg.csv
   run -3 --separate-stderr ran-train classify --encoder none --base none --no-dev -o m.ran kg.csv
-  [[ $stderr == *'kg.csv:2: "weight" is not a number from 0 to 1e6: if it is no weight in training, give --weight-member none'* ]]
+  [[ $stderr == *'kg.csv:2: "weight" is not a number from 0 to 1e6'*'--weight-member none'* ]]
   ran-train classify -q --encoder none --base none --no-dev -j 1 --min-count 1 --weight-member none -o kg.ran kg.csv
   # Another column may have it, and a model remembers that.
   sed '1s/weight/w/' x.csv >w.csv

@@ -57,7 +57,7 @@ END
 @test "formats: a guess that was wrong ends in a sentence that says what to do" {
   reads 'a O\nb B-carotene\n\nc O\nd O\ne O\njust words that go on\n'
   [ "$status" -eq 1 ]
-  [[ $stderr == *"input:7: the line has 5 columns, the first of the file has 2, separated by spaces (the first lines of the file look like CoNLL columns; set the format with --input-format)"* ]]
+  [[ $stderr == *'input:7: the line has 5 columns, the first of the file has 2'*'--input-format'* ]]
   reads 'x\ta\ny\tb\nb\n'
   [[ $stderr == *"input:3: no tab"*"look like label, tab, text; set the format with --input-format"* ]]
   reads 'b\n' --input-format tsv
@@ -66,7 +66,7 @@ END
   printf '\njust words\n{"text":"a"}\nmore words\n' >x.jsonl
   run -1 --separate-stderr ran-tokenize encode --vocab vocab.json x.jsonl
   [[ $stderr == *"x.jsonl:4: column 1: expected an object, '{', found 'm'"$'\n'* ]]
-  [[ $stderr == *"x.jsonl:2: "*"found 'j' (use --input-format text if each line is a document, conll if each line is a word, file if the whole file is a document)"* ]]
+  [[ $stderr == *"x.jsonl:2: "*"found 'j' "*'--input-format text'*'conll'*'file'* ]]
   [[ ${lines[1]} == '{"text":"a",'* ]]
   # Where the first line says that they are JSON lines, they are.
   reads '{"text":"a"}\njust words\n'
@@ -407,7 +407,7 @@ input.jsonl:3,wet,P,rain rain' ]
   ran-train classify --check --folder-label all/*/*.txt more.jsonl >report
   [ "$(jq -c '[.documents, .labels]' report)" = '[5,{"dry":2,"wet":3}]' ] || { cat report; false; }
   run -3 --separate-stderr ran-train classify -o m.ran all
-  [[ $stderr == *'there is no labelled document to train on (--folder-label takes the name of the folder as the label)'* ]]
+  [[ $stderr == *'no labelled document'*'--folder-label'* ]]
   run -3 --separate-stderr ran-classify -m labels.ran --eval all
   [[ $stderr == *'no record has a label: there is nothing to compare with (--folder-label takes '* ]]
   run -0 --separate-stderr ran-classify -m labels.ran --eval --folder-label all

@@ -98,7 +98,7 @@ texts() {
   piped "$germeval"
   [ "$(jq -c '[.tokens, .tags]' <<<"$output")" = '[["a","b"],["B-PER","O"]]
 [["c"],["O"]]' ]
-  [[ $stderr == *'the second column has the words, the third the tags (--word-column and --tag-column name others)'* ]]
+  [[ $stderr == *'the second column has the words, the third the tags'* ]]
   piped "$germeval" --word-column 2 --tag-column 4
   [ "$(jq -c '[.tokens, .tags]' <<<"$output")" = '[["a","b"],["O","O"]]
 [["c"],["O"]]' ]
@@ -115,7 +115,7 @@ texts() {
   run -0 --separate-stderr encode --text-member 'Wie war es, alles in allem?' x.csv
   [ "$(jq -c .encoding.ids <<<"$output" | head -n 1)" = '[5,0,6]' ]
   run -3 --separate-stderr encode x.csv
-  [[ $stderr == *'which column is the text? give --text-member NAME, one of Wie war es, alles in allem?, Sterne (1-5)'* ]]
+  [[ $stderr == *'--text-member NAME, one of Wie war es, alles in allem?, Sterne (1-5)'* ]]
   printf 'Was sagen Sie zu all dem.\tNr.\na b\t5\nc\t1\n' >x.tsv
   run -0 --separate-stderr encode --text-member 'Was sagen Sie zu all dem.' x.tsv
   [ "$(jq -c .encoding.ids <<<"$output" | head -n 1)" = '[5,6]' ]

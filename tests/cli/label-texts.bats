@@ -212,7 +212,7 @@ TEXTS
   jq -c 'del(.label)' all.jsonl >pool.jsonl
   printf 'football\tfootball, a match\ncooking\tcooking, food\nastronomy\tplanets, stars and galaxies\n' >topics.tsv
   run -0 ran-train classify --label-texts topics.tsv -o pool.ran pool.jsonl
-  [[ $output == *'no document has a label: by the descriptions they are astronomy 3, cooking 3, football 3; nothing shows how often that is right (--dev FILE, with labels)'* ]]
+  [[ $output == *'astronomy 3, cooking 3, football 3; nothing shows'*'--dev'* ]]
   [[ $output == *'linear model, without validation documents'* && $output != *'held out'* ]]
   ran-classify -m pool.ran --eval all.jsonl | jq -e '.accuracy == 1 and .log_loss < 0.5'
   ran-train info pool.ran | grep 'trained on .*9 documents without labels, which descriptions gave them' >/dev/null

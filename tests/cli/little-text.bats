@@ -45,7 +45,7 @@ tags() {
 
 @test "base: little text is initialised from it, as --init MODEL --encoder static does, byte for byte" {
   run -0 ran-train classify -o a.ran train.jsonl
-  [[ $output == *' words: initialised from the base model english (--init english --encoder static); --base none leaves it out'* ]]
+  [[ $output == *'(--init english --encoder static); --base none'* ]]
   ran-train classify -q --base none --init english --encoder static -o b.ran train.jsonl
   cmp a.ran b.ran
   ran-train info --format json a.ran | jq -e '.encoder == "static" and .config.dim == 8 and .training.init.digest != null'
@@ -60,7 +60,7 @@ tags() {
     printf '{"label":"dry","text":"the sun shines on the sand and the sea is calm, %d times"}\n' "$i"
   done >train.jsonl
   run -0 ran-train classify -o a.ran train.jsonl
-  [[ $output == *'initialised from the base model english (--init english --frozen), which takes about '*'; --base none leaves it out'* ]]
+  [[ $output == *'(--init english --frozen), which takes about '*'; --base none'* ]]
   ran-train classify -q --init english --frozen -o b.ran train.jsonl
   cmp a.ran b.ran
   rm models/english.ran # a model needs its base no more
@@ -270,7 +270,7 @@ extra() {
   run -0 ran-train classify --dry-run most.jsonl
   [[ $output == *'only 1999935 words'* ]]
   run -0 ran-train classify --dry-run many.jsonl
-  [[ $output == *'not initialised from the base model english, which would take about 167 s of CPU time for 2000040 words; --base english does so'* ]]
+  [[ $output == *'not initialised from the base model english'*'167 s'*'2000040 words; --base english'* ]]
   begun --base english many.jsonl
   # with several labels: 199,920 and 200,025 words
   head -n 1905 many.jsonl | sed 's/"label": *\("[^"]*"\)/"labels":[\1]/' >several.jsonl
@@ -303,7 +303,7 @@ extra() {
   sed 's/.*/{"text":"the city of Rome today"}/' tagged.jsonl >plain.jsonl
   ran-train mlm -q --dim 8 --heads 2 --head-dim 4 --window 16 --min-count 1 --cell prenorm --epochs 1 -o models/english-tags.ran plain.jsonl train.jsonl
   run -0 ran-train tag --epochs 1 -o a.ran tagged.jsonl
-  [[ $output == *'only 100 words: initialised from the base model english-tags (--init english-tags); --base none leaves it out'* ]]
+  [[ $output == *'only 100 words: '*'(--init english-tags); --base none'* ]]
   ran-train tag -q --epochs 1 --init english-tags -o b.ran tagged.jsonl
   cmp a.ran b.ran
   ran-train tag -q --base none --vocab-type wordpiece --min-count 1 --dim 8 --heads 2 --head-dim 4 --spelling 128 --epochs 1 --no-dev \

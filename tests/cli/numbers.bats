@@ -25,7 +25,9 @@ all_weights() {
   local data from to
   cp "$2" "$3"
   data=$((8 + $(od -An -t u8 -N 8 "$2")))
-  header "$2" | jq -r 'to_entries[] | select(.value.dtype == "F32") | .value.data_offsets | "\(.[0]) \(.[1])"' >tensors
+  # Those side by side as one: a few processes in the place of hundreds.
+  header "$2" | jq -r 'to_entries[] | select(.value.dtype == "F32") | .value.data_offsets | "\(.[0]) \(.[1])"' | sort -n |
+    awk 'NR == 1 || $1 != to { if (NR > 1) print from, to; from = $1 } { to = $2 } END { print from, to }' >tensors
   [ -s tensors ]
   while read -r from to; do
     # shellcheck disable=SC2059 # the escapes are to be expanded, once for each number

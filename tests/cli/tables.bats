@@ -48,10 +48,10 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   reads 'text,label\n"a\nb",x\na,y,z\n"b\n\xff",y\na\n\n"c\n' --rejects rejects
   [ "$status" -eq 1 ]
   [ "${#lines[@]}" -eq 5 ]
-  [[ $stderr == *'input:4: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)'$'\n'* ]]
+  [[ $stderr == *'input:4: the row has 3 cells, the header has 2: '* ]]
   [[ $stderr == *'input:6: column 1: this is not valid UTF-8'* ]]
   [[ $stderr == *'input:7: the row has 1 cell, the header has 2'* ]]
-  [[ $stderr == *'input:9: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no'* ]]
+  [[ $stderr == *'input:9: a quote opens a cell of this row and is never closed'*'--quotes=no'* ]]
   [[ ${lines[1]} == '{"text":"a","label":"y","ran_error":{"message":"the row has 3 cells'*'"line":4}}' ]]
   printf 'a,y,z\n"b\n\xff",y\na\n"c\n\n' | cmp - rejects
 }
@@ -112,7 +112,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   reads 'a b,pos\nc,neg\n' --header no --input-format csv
   [ "$output" = '{"text":"a b","label":"pos"}
 {"text":"c","label":"neg"}' ]
-  [[ $stderr == *'input: no header: the first column is the text, the second the label (--columns names them otherwise)'* ]]
+  [[ $stderr == *'input: no header: '*'--columns'* ]]
   reads 'pos,a b\n' --header no --input-format csv
   [ "$output" = '{"label":"pos","text":"a b"}' ]
   reads '1,a,pos\n' --columns id,text,label
@@ -120,12 +120,12 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   [ -z "$stderr" ]
   reads '1,"a, b",pos\n' --input-format csv
   [ "$status" -eq 3 ]
-  [[ $stderr == *'input: which column is the text? give --text-member NAME, one of column1, column2, column3; or name the columns, for example --columns id,label,text'* ]]
+  [[ $stderr == *'input: '*'--text-member NAME, one of column1, column2, column3'*'--columns'* ]]
   reads '1,"a, b",pos\n' --input-format csv --text-member column2
   [ "$output" = '{"column1":"1","column2":"a, b","column3":"pos"}' ]
   reads 'Kommentar,Kategorie\na,x\n' --input-format csv
   [ "$status" -eq 3 ]
-  [[ $stderr == *'which column is the text? give --text-member NAME, one of Kommentar, Kategorie; if the first row is no header, --header=no'* ]]
+  [[ $stderr == *'--text-member NAME, one of Kommentar, Kategorie'*'--header=no'* ]]
   reads 'Kommentar,Kategorie\na,x\n' --input-format csv --text-member kommentar
   [[ $stderr == *'input: no column "kommentar": the columns are Kommentar, Kategorie (--text-member)'* ]]
   reads 'text,text,\na,b,c\n' --input-format csv
@@ -141,7 +141,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   [ "$output" = '{"label":"x","text":"\"a"}
 {"label":"y","text":"b\" c"}' ]
   reads 'text\tlabel\n"a\tx\nb\ty\n"c" d\tz\n'
-  [[ $stderr == *'input:2: a quote opens a cell of this row, and text follows its closing quote some lines later: give --quotes=no if quotes are plain characters'* ]]
+  [[ $stderr == *'input:2: a quote opens a cell of this row, and text follows'*'--quotes=no'* ]]
   reads 'text\tlabel\n"a\tx\nb\ty\n' --quotes no
   [ "$output" = '{"text":"\"a","label":"x"}
 {"text":"b","label":"y"}' ]
@@ -155,7 +155,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   printf 'sentence\tclass\na b\tx\nc d\ty\n' >x.tsv
   run -0 --separate-stderr ran-train classify --check x.tsv
   [ "$(jq -c .labels <<<"$output")" = '{"x":1,"y":1}' ]
-  [[ $stderr == *'x.tsv: the text is "sentence", the label is "class" (--text-member, --label-member and --id-member name others)'* ]]
+  [[ $stderr == *'x.tsv: the text is "sentence", the label is "class"'* ]]
 }
 
 @test "csv: a header on standard input was a text, though options named its columns" {
@@ -284,7 +284,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   learns pandas.csv '0, 1'
   { printf 'text,label\n'; rows , ''; printf '"no label",\n'; } >gap.csv
   run -3 --separate-stderr ran-train classify --encoder none -o x.ran gap.csv
-  [[ $stderr == *'gap.csv:14: there is neither "label" nor "labels" (an empty cell of a table counts as missing)'*'--on-error=skip'* ]]
+  [[ $stderr == *'gap.csv:14: there is neither "label" nor "labels"'*'--on-error=skip'* ]]
   { printf 'text,label\n'; rows , '' | sed 's/good/caf\xe9/'; } >latin.csv
   run -3 --separate-stderr ran-train classify --encoder none -o x.ran latin.csv
   [[ $stderr == *'latin.csv:2: column 5: this is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)'* ]]

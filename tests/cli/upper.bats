@@ -129,7 +129,7 @@ bytes_of() {
   done
   ran-train classify -q --encoder none -o linear.ran train.jsonl
   run -2 --separate-stderr ran-classify -m linear.ran --join-windows certain long.jsonl
-  [[ $stderr == *'--join-windows: linear.ran: only a classifier on a pretrained encoder reads documents in windows'* ]]
+  [[ $stderr == *'--join-windows: linear.ran: only'* ]]
 }
 
 @test "upper: sets of what stands above hold the label, and count the calibrating documents exactly" {

@@ -90,7 +90,7 @@ the labels "Rain" (2 times) and "rain" (500 times) differ in case or spaces only
   export RAN_BASE=none
   ran-train classify -q --encoder none -o old.ran old.tsv
   run -0 --separate-stderr ran-train classify --encoder none --init old.ran -o new.ran new.tsv
-  [[ $stderr == *'warning: no record has the label "sun" of old.ran, so the new model will not know it: train on the old records, too, to keep it'* ]]
+  [[ $stderr == *'warning: no record has the label "sun" of old.ran'* ]]
   # A base model that is a classifier lends its vectors, not its labels.
   ran-train classify -q --dim 8 --heads 2 --head-dim 4 --window 16 --epochs 1 --wide 0 -o base.ran old.tsv new.tsv new.tsv
   run -0 --separate-stderr env RAN_BASE=base.ran ran-train classify --dry-run new.tsv
