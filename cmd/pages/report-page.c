@@ -113,8 +113,8 @@ static void add_cells(const struct report *r, size_t from, size_t to, bool about
 
 void report_page_cells(const struct report *r, struct ran_buf *out)
 {
-        add_cells(r, 0, r->n, false, out);
-        out->failed |= r->failed || r->text.failed;
+        if (report_is_whole(r, out))
+                add_cells(r, 0, r->n, false, out);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -135,7 +135,8 @@ static void add_heads(const struct report *r, size_t from, size_t to, struct ran
 
 void report_page_heads(const struct report *r, struct ran_buf *out)
 {
-        add_heads(r, 0, r->n, out);
+        if (report_is_whole(r, out))
+                add_heads(r, 0, r->n, out);
 }
 
 /* Rows that machines do not get are sums and means: they stand out. */
@@ -306,6 +307,6 @@ static void add_section(const struct report *r, size_t from, size_t to, int dept
 
 void report_page(const struct report *r, struct ran_buf *out)
 {
-        add_section(r, 0, r->n, 0, out);
-        out->failed |= r->failed || r->text.failed;
+        if (report_is_whole(r, out))
+                add_section(r, 0, r->n, 0, out);
 }

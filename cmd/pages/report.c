@@ -242,12 +242,21 @@ static void json_value(const struct report *r, size_t i, struct ran_buf *out)
         }
 }
 
+bool report_is_whole(const struct report *r, struct ran_buf *out)
+{
+        const bool whole = !r->failed && !r->text.failed;
+
+        out->failed |= !whole;
+        return whole;
+}
+
 void report_json(const struct report *r, struct ran_buf *out)
 {
+        if (!report_is_whole(r, out))
+                return;
         ran_buf_char(out, '{');
         json_members(r, 0, r->n, true, out);
         ran_buf_char(out, '}');
-        out->failed |= r->failed || r->text.failed;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -490,8 +499,8 @@ static void text_section(const struct report *r, size_t from, size_t to, bool fa
 
 void report_text(const struct report *r, struct ran_buf *out)
 {
-        text_section(r, 0, r->n, true, out);
-        out->failed |= r->failed || r->text.failed;
+        if (report_is_whole(r, out))
+                text_section(r, 0, r->n, true, out);
 }
 
 void report_finish(struct report *r, bool text, struct ran_buf *out)
@@ -533,6 +542,8 @@ void report_rows(const struct report *r, const char *list, const char *const *co
         struct cmd_row row = {.out = out, .format = format};
         size_t at = r->n;
 
+        if (!report_is_whole(r, out))
+                return;
         for (size_t i = 0; i < r->n; i++)
                 at = r->node[i].name != NULL && strcmp(r->node[i].name, list) == 0 ? i : at;
         cmd_row_names(&row, columns);
@@ -543,5 +554,4 @@ void report_rows(const struct report *r, const char *list, const char *const *co
                         row_member(r, i, *name, &row);
                 cmd_row_end(&row);
         }
-        out->failed |= r->failed || r->text.failed;
 }

@@ -111,7 +111,9 @@ void report_page(const struct report *r, struct ran_buf *out);
 void report_page_cells(const struct report *r, struct ran_buf *out);
 void report_page_heads(const struct report *r, struct ran_buf *out);
 
-/* For renderers: the node after the i-th and its children; how people see it. */
+/* For renderers: whether all of it is there, else `out` fails, and there is nothing to walk
+ * through; the node after the i-th and its children; how people see it. */
+bool report_is_whole(const struct report *r, struct ran_buf *out);
 size_t report_next(const struct report *r, size_t i);
 enum report_form {
         REPORT_HIDDEN,
