@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define RAN_VERSION "0.2.0" /* the only place of the version; the Makefile reads it */
+#define RAN_VERSION "0.3.0" /* the only place of the version; the Makefile reads it */
 
 /* ---- errors (base/error.c) ------------------------------------------------------------------ */
 
