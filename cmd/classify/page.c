@@ -19,9 +19,9 @@
 #include "cmd/content/labels.h"
 #include "cmd/content/shown.h"
 
-/* EXCERPT: bytes shown of a document that is folded; WHOLE: shown of it when it is unfolded;
- * AROUND: on each side of a passage of evidence. */
-enum { EXCERPT = 320, WHOLE = 1 << 20, AROUND = 90, BARS = 5, BINS = 10 };
+/* EXCERPT: bytes shown of a document that is folded; AROUND: on each side of a passage of evidence.
+ */
+enum { EXCERPT = 320, AROUND = 90, BARS = 5, BINS = 10 };
 
 struct page {
         struct classifier classifier;
@@ -38,7 +38,6 @@ struct page_scratch {
         struct cmd_shown shown;
         struct page_mark *mark;
         size_t mark_n, mark_cap;
-        bool *used; /* (C) */
 };
 
 static void free_scratch(void *arg)
@@ -50,7 +49,6 @@ static void free_scratch(void *arg)
         cmd_labels_release(&s->gold);
         cmd_shown_release(&s->shown);
         free(s->mark);
-        free(s->used);
         free(s);
 }
 
@@ -63,8 +61,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
                 return NULL;
         s->gold.separator = cmd_input_separator(&p->classifier.options->input);
         s->predict = classify_scratch_new(&p->classifier, err);
-        s->used = ran_alloc(p->classifier.C, sizeof *s->used, err);
-        if (s->predict != NULL && s->used != NULL)
+        if (s->predict != NULL)
                 return s;
         free_scratch(s);
         return NULL;
@@ -143,24 +140,26 @@ static void add_gold(struct report *r, struct page *page, const struct cmd_label
         atomic_fetch_add(&page->right, found == gold->n && given == gold->n);
 }
 
-/* The most probable labels with bars. */
-static void add_bars(struct ran_buf *out, const struct page *page, struct page_scratch *s,
-                     const float *p)
+/* The most probable labels with bars, by looking for the next one. */
+static void add_bars(struct ran_buf *out, const struct classifier *c, const float *p)
 {
-        const struct classifier *c = &page->classifier;
-        size_t asked = page->classifier.options->top, bars = asked > 0 ? asked : BARS;
-
+        const size_t asked = c->options->top, bars = asked > 0 ? asked : BARS;
         struct report r = {0};
 
-        memset(s->used, 0, c->C * sizeof *s->used);
-        for (size_t k = 0; k < bars && k < c->C; k++) {
-                size_t most = SIZE_MAX;
+        for (size_t k = 0, last = 0; k < bars && k < c->C; k++) {
+                size_t next = SIZE_MAX;
 
-                for (size_t i = 0; i < c->C; i++)
-                        if (!s->used[i] && (most == SIZE_MAX || p[i] > p[most]))
-                                most = i;
-                s->used[most] = true;
-                report_bar(&r, NULL, ran_model_label(c->model, most), (double)p[most]);
+                for (size_t i = 0; i < c->C; i++) {
+                        const bool later =
+                                k == 0 || p[i] < p[last] || (p[i] == p[last] && i > last);
+
+                        if (later && (next == SIZE_MAX || p[i] > p[next]))
+                                next = i;
+                }
+                if (next == SIZE_MAX)
+                        break; /* of probabilities that are no numbers */
+                last = next;
+                report_bar(&r, NULL, ran_model_label(c->model, next), (double)p[next]);
         }
         report_page(&r, out);
         report_release(&r);
@@ -255,29 +254,14 @@ static void add_quote(struct ran_buf *out, const struct cmd_shown *shown,
 static void add_text(struct ran_buf *out, struct page_scratch *s)
 {
         const struct ran_buf *text = &s->shown.text;
-        size_t shown = text->len <= WHOLE ? text->len : page_back(text->data, WHOLE, 0);
 
         for (size_t i = 0; i < s->mark_n; i++)
                 add_quote(out, &s->shown, &s->mark[i]);
         sort_marks(s);
-        if (text->len <= EXCERPT && s->mark_n == 0) {
-                page_put_text(out, HTML_PASSAGE, text->data, text->len);
-                return;
-        }
         if (s->mark_n == 0)
                 page_put_excerpt(out, text->data, text->len, EXCERPT);
-        page_open_document(out, text->len);
-        page_open(out, HTML_PASSAGE);
-        page_marked(out, text->data, 0, shown, s->mark, s->mark_n);
-        page_close(out, HTML_PASSAGE);
-        if (shown < text->len) {
-                page_open(out, HTML_NOTE);
-                ran_buf_str(out, "The rest, ");
-                page_count(out, text->len - shown);
-                ran_buf_str(out, " bytes, is left out.");
-                page_close(out, HTML_NOTE);
-        }
-        page_close(out, HTML_DETAILS);
+        if (s->mark_n > 0 || text->len > EXCERPT)
+                page_document_text(out, HTML_PASSAGE, text, s->mark, s->mark_n, true);
 }
 
 /* ---- in any thread --------------------------------------------------------------------------- */
@@ -320,7 +304,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
                 add_gold(&labels, page, &s->gold, scored.p, best);
         report_page(&labels, &d->body);
         report_release(&labels);
-        add_bars(&d->body, page, s, scored.p);
+        add_bars(&d->body, c, scored.p);
         add_text(&d->body, s);
         d->doubt = doubt_of(c, scored.p, best);
         count(page, scored.p, best);

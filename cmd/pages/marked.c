@@ -3,6 +3,9 @@
 
 #include "cmd/pages/page.h"
 
+/* Bytes shown of a text. */
+enum { WHOLE = 1 << 20 };
+
 /* Appends the value of style="". */
 static void add_colour(struct ran_buf *out, int i)
 {
@@ -94,4 +97,20 @@ size_t page_forward(const char *text, size_t n, size_t at, size_t by)
         while (to < n && continues(text[to]))
                 to++;
         return to;
+}
+
+void page_document_text(struct ran_buf *out, enum page_element e, const struct ran_buf *text,
+                        const struct page_mark *marks, size_t n, bool folded)
+{
+        const size_t shown = text->len <= WHOLE ? text->len : page_back(text->data, WHOLE, 0);
+
+        if (folded)
+                page_open_document(out, text->len);
+        page_open(out, e);
+        page_marked(out, text->data, 0, shown, marks, n);
+        page_close(out, e);
+        if (shown < text->len)
+                page_put(out, HTML_NOTE, "The rest, %zu bytes, is left out.", text->len - shown);
+        if (folded)
+                page_close(out, HTML_DETAILS);
 }

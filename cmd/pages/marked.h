@@ -2,7 +2,7 @@
 #ifndef CMD_PAGES_MARKED_H
 #define CMD_PAGES_MARKED_H
 
-#include "ran.h"
+#include "cmd/pages/element.h"
 
 /* Bytes [start, end) of a text. */
 struct page_mark {
@@ -17,6 +17,10 @@ struct page_mark {
  * begin outside of the part are left out. */
 void page_marked(struct ran_buf *out, const char *text, size_t from, size_t to,
                  const struct page_mark *marks, size_t n);
+/* Appends the text of a document in that element, folded if asked for; what is more than a page may
+ * have of it is left out, and a note says so. */
+void page_document_text(struct ran_buf *out, enum page_element e, const struct ran_buf *text,
+                        const struct page_mark *marks, size_t n, bool folded);
 /* Moves a place in UTF-8 to the begin of its character, or `by` bytes back to about the begin of a
  * word; likewise forward. For excerpts. */
 size_t page_back(const char *text, size_t at, size_t by);

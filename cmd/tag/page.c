@@ -15,9 +15,9 @@
 #include "cmd/content/span-tags.h"
 #include "cmd/content/spans.h"
 
-/* WHOLE: bytes shown without folding; MOST: bytes shown at all; NAMED: entities in the list of
+/* WHOLE: bytes shown without folding; NAMED: entities in the list of
  * doubt; WORST: errors that a page of an evaluation shows. */
-enum { WHOLE = 3000, MOST = 1 << 20, NAMED = 6, WORST = 50 };
+enum { WHOLE = 3000, NAMED = 6, WORST = 50 };
 
 struct tag_page_scratch {
         struct cmd_shown shown;
@@ -270,22 +270,10 @@ static int mark_gold(struct tag_page *p, struct tag_page_scratch *s, const struc
 static void add_text(struct ran_buf *out, const struct cmd_shown *shown,
                      const struct page_mark *marks, size_t n, const char *title)
 {
-        const struct ran_buf *text = &shown->text;
-        size_t to = text->len <= MOST ? text->len : page_back(text->data, MOST, 0);
-        bool folded = text->len > WHOLE;
-
         page_open(out, HTML_SIDE);
         if (title != NULL)
                 page_put(out, HTML_SMALL, "%s", title);
-        if (folded)
-                page_open_document(out, text->len);
-        page_open(out, HTML_TAGGED);
-        page_marked(out, text->data, 0, to, marks, n);
-        page_close(out, HTML_TAGGED);
-        if (to < text->len)
-                page_put(out, HTML_NOTE, "The rest is left out.");
-        if (folded)
-                page_close(out, HTML_DETAILS);
+        page_document_text(out, HTML_TAGGED, &shown->text, marks, n, shown->text.len > WHOLE);
         page_close(out, HTML_SIDE);
 }
 
