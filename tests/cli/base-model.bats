@@ -88,7 +88,7 @@ w61 w90." ]
   done
 }
 
-@test "base-model: texts are read at the commit of their repository, each once, old versions too" {
+@test "base-model: texts are read at the commit of their repository, each once, old versions too [all]" {
   command -v python3 >/dev/null || skip 'no python3'
   mkdir -p hub/quankiquanki hub/jeremybmerrill work/text
   git init -q hub/quankiquanki/skytrax-reviews-dataset
@@ -152,7 +152,7 @@ a1, a2, a3, a4, a5, a6, a7, a8, a9, aa, ab: eleven words
 END
 }
 
-@test "base-model: texts become segments of sentences, and long ones whole; no short window ends one" {
+@test "base-model: texts become segments of sentences, and long ones whole; no short window ends one [all]" {
   command -v python3 >/dev/null || skip 'no python3'
   for i in $(seq 100); do printf '{"text":"%s. %s! %s"}\n' "$(words 1 90)" "$(words 1 20)" "$(words 1 "$i")"; done >parts.jsonl
   python3 "$models/segments.py" cut <parts.jsonl >segments.jsonl

@@ -162,7 +162,7 @@ astronomy|The galaxy is two million light years away.
 TEXTS
 }
 
-@test "label-texts: a label that no document has is found by its description, and as one of those that documents have" {
+@test "label-texts: a label that no document has is found by its description, and as one of those that documents have [all]" {
   topics football cooking >two.jsonl
   topics astronomy football cooking >all.jsonl
   printf 'football\ncooking\nastronomy\tplanets, stars and galaxies\n' >topics.tsv
@@ -177,7 +177,7 @@ TEXTS
   done
 }
 
-@test "label-texts: names of labels are evidence where documents show it, unless nobody wants them" {
+@test "label-texts: names of labels are evidence where documents show it, unless nobody wants them [all]" {
   while IFS='|' read -r label text; do
     jq -cn --arg l "$label" --arg t "$text" '{text: $t, label: $l}'
   done >three.jsonl <<'TEXTS'
@@ -207,7 +207,7 @@ TEXTS
   done
 }
 
-@test "label-texts: documents without labels get them from descriptions" {
+@test "label-texts: documents without labels get them from descriptions [all]" {
   topics astronomy football cooking >all.jsonl
   jq -c 'del(.label)' all.jsonl >pool.jsonl
   printf 'football\tfootball, a match\ncooking\tcooking, food\nastronomy\tplanets, stars and galaxies\n' >topics.tsv
