@@ -1,4 +1,4 @@
-/* hf-config.c - config.json of an encoder: its type and sizes. See hf-folder.h. */
+/* config.c - config.json of an encoder: its type and sizes. See folder.h. */
 #include "hf/folder.h"
 #include "ran/model.h"
 

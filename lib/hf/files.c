@@ -1,4 +1,4 @@
-/* hf-files.c - the files of a folder, and those that cannot be read. See hf-folder.h. */
+/* files.c - the files of a folder, and those that cannot be read. See folder.h. */
 #include "hf/folder.h"
 
 #include <dirent.h>

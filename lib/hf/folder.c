@@ -1,4 +1,4 @@
-/* hf-folder.c - a folder in Hugging Face's form as a model. See hf-folder.h. */
+/* folder.c - a folder in Hugging Face's form as a model. See folder.h. */
 #include "hf/folder.h"
 #include "file/model.h"
 #include "ran/model.h"

@@ -1,9 +1,9 @@
-/* hf-folder.h - pretrained encoders in Hugging Face's form: a folder with
+/* folder.h - pretrained encoders in Hugging Face's form: a folder with
  *
- *      config.json                     hf-config.c, hf-rope.c: what the encoder is
- *      model.safetensors, or shards    hf-weights.c; hf-names.c: their names, and ours
- *      tokenizer.json, or older files  hf-tokens.c
- *      modules.json and what it names  hf-modules.c: pooling, dense layer, normalisation
+ *      config.json                     config.c, rope.c: what the encoder is
+ *      model.safetensors, or shards    weights.c; names.c: their names, and ours
+ *      tokenizer.json, or older files  tokens.c
+ *      modules.json and what it names  modules.c: pooling, dense layer, normalisation
  *      README.md                       its licence
  *
  * or the folder of the package rannet, which the authors of the RAN publish (rannet.c):
@@ -65,7 +65,7 @@ struct ran_hf {
 };
 void ran_hf_release(struct ran_hf *f);
 
-/* ---- files (hf-files.c) ---------------------------------------------------------------------- */
+/* ---- files (files.c) ---------------------------------------------------------------------- */
 
 /* Opens FOLDER/BASE/NAME, a regular file of at most `most` bytes; BASE may be "". RAN_EIO with
  * *absent set, unless that is NULL, if there is no such file. */
@@ -107,13 +107,13 @@ int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *
 /* The licence in a README.md. */
 int ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
 
-/* ---- tokens (hf-tokens.c) -------------------------------------------------------------------- */
+/* ---- tokens (tokens.c) -------------------------------------------------------------------- */
 
 /* With lower case, if the folder asks for it. */
 int ran_hf_tokens(const struct ran_hf *f, const char *folder, struct ran_tokenizer **tokenizer,
                   struct ran_error *err);
 
-/* ---- weights (hf-weights.c) ------------------------------------------------------------------ */
+/* ---- weights (weights.c) ------------------------------------------------------------------ */
 
 struct ran_hf_tensor {
         const char *name; /* without the prefix of the encoder */
@@ -152,7 +152,7 @@ const float *ran_hf_table(const struct ran_hf_tensor *t, size_t n, float **copy,
 int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f,
                       struct ran_error *err);
 
-/* ---- from weights to parameters (hf-params.c) ------------------------------------------------ */
+/* ---- from weights to parameters (params.c) ------------------------------------------------ */
 
 struct ran_hf_source {
         const struct ran_hf *f;
@@ -171,7 +171,7 @@ int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *lay
 int ran_hf_fill(const struct ran_hf_source *s, const struct ran_layout *layout,
                 struct ran_params *p, struct ran_error *err);
 
-/* ---- names (hf-names.c) ---------------------------------------------------------------------- */
+/* ---- names (names.c) ---------------------------------------------------------------------- */
 
 /* Where a tensor of ours comes from. */
 struct ran_hf_origin {

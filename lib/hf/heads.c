@@ -1,4 +1,4 @@
-/* hf-heads.c - which head a folder has, by the `architectures` of its config.json, and its labels.
+/* heads.c - which head a folder has, by the `architectures` of its config.json, and its labels.
  *
  *      ...Model, ...ForQuestionAnswering and others   embed: the encoder alone
  *      ...ForMaskedLM, ...ForPreTraining              mlm

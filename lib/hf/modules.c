@@ -1,5 +1,5 @@
-/* hf-modules.c - what Sentence Transformers add to an encoder: modules.json and the files that it
- * names, prompts, the length of windows. See hf-folder.h. */
+/* modules.c - what Sentence Transformers add to an encoder: modules.json and the files that it
+ * names, prompts, the length of windows. See folder.h. */
 #include "hf/folder.h"
 #include "ran/model.h"
 

@@ -1,4 +1,4 @@
-/* hf-names.c - what the tensors of bert.h are called in a folder. See hf-folder.h. */
+/* names.c - what the tensors of bert.h are called in a folder. See folder.h. */
 #include "hf/folder.h"
 #include "ran/model.h"
 

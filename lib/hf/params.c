@@ -1,4 +1,4 @@
-/* hf-params.c - from the tensors of a folder to the parameters of a model. See hf-folder.h. */
+/* params.c - from the tensors of a folder to the parameters of a model. See folder.h. */
 #include "hf/folder.h"
 #include "part/bert/bert.h"
 #include "ran/model.h"

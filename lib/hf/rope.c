@@ -1,5 +1,5 @@
-/* hf-rope.c - modernbert: which layers see the whole window, and the bases of their rotary
- * positions, in the words of old and new configurations. See hf-folder.h. */
+/* rope.c - modernbert: which layers see the whole window, and the bases of their rotary
+ * positions, in the words of old and new configurations. See folder.h. */
 #include "hf/folder.h"
 #include "ran/model.h"
 

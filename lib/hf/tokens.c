@@ -1,4 +1,4 @@
-/* hf-tokens.c - the vocabulary of a folder. See hf-folder.h. */
+/* tokens.c - the vocabulary of a folder. See folder.h. */
 #include "hf/folder.h"
 #include "ran/record.h"
 

@@ -1,5 +1,5 @@
-/* hf-weights.c - the tensors of a folder, in one file or in shards, by their names without the
- * prefix of the encoder. See hf-folder.h. */
+/* weights.c - the tensors of a folder, in one file or in shards, by their names without the
+ * prefix of the encoder. See folder.h. */
 #include "hf/folder.h"
 #include "base/string-table.h"
 #include "tensors/bundle.h"

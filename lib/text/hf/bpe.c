@@ -1,4 +1,4 @@
-/* hf-bpe.c - reads the parts of a tokenizer.json that only BPE (of bytes or characters) has:
+/* bpe.c - reads the parts of a tokenizer.json that only BPE (of bytes or characters) has:
  * merges, and switches that change them. */
 #include <string.h>
 

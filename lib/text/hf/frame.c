@@ -1,4 +1,4 @@
-/* hf-frame.c - reads the tokens that surround a text: the post_processor of a tokenizer.json; and
+/* frame.c - reads the tokens that surround a text: the post_processor of a tokenizer.json; and
  * those with a role, as [MASK]. */
 #include <stdlib.h>
 #include <string.h>

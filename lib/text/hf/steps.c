@@ -1,4 +1,4 @@
-/* hf-steps.c - reads any normalizer and pre_tokenizer of a tokenizer.json that the library of
+/* steps.c - reads any normalizer and pre_tokenizer of a tokenizer.json that the library of
  * Hugging Face has, as steps. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* hf-unigram.c - reads the tokens of the model Unigram, a list of ["token", score] in the order of
+/* unigram.c - reads the tokens of the model Unigram, a list of ["token", score] in the order of
  * their ids. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* hf-vocab.c - the tokens of a tokenizer.json: those of its vocabulary, and those that were added.
+/* vocab.c - the tokens of a tokenizer.json: those of its vocabulary, and those that were added.
  *
  * A vocabulary has tens of thousands of tokens, and a program that labels one document reads them
  * all. So what nearly all files have, ids in ascending order without a gap, is read in one pass;

@@ -1,4 +1,4 @@
-/* steps-split.c - pre-tokenizers: each divides the spans that those before it made, or changes
+/* split.c - pre-tokenizers: each divides the spans that those before it made, or changes
  * their text. */
 #include <stdlib.h>
 #include <string.h>
