@@ -37,16 +37,6 @@ static int check_file(const char *path, const char *base, const char *name, size
         return RAN_OK;
 }
 
-/* path: room for its name. */
-static int open_file(struct ran_bytes *file, struct ran_buf *path, const char *folder,
-                     const char *base, const char *name, size_t most, bool *absent,
-                     struct ran_error *err)
-{
-        RAN_TRY(join(path, folder, base, name, err));
-        RAN_TRY(check_file(path->data, base, name, most, absent, err));
-        return ran_bytes_open(file, path->data, err);
-}
-
 int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
                 size_t most, bool *absent, struct ran_error *err)
 {
@@ -55,7 +45,11 @@ int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, co
         if (absent != NULL)
                 *absent = false;
         *file = (struct ran_bytes){0};
-        const int rc = open_file(file, &path, folder, base, name, most, absent, err);
+        int rc = join(&path, folder, base, name, err);
+        if (rc == RAN_OK)
+                rc = check_file(path.data, base, name, most, absent, err);
+        if (rc == RAN_OK)
+                rc = ran_bytes_open(file, path.data, err);
         ran_buf_release(&path);
         return rc;
 }
