@@ -2,7 +2,7 @@
 # ran-attnmask --map: what tokens bear on, the label or the outputs of tokens.
 
 bats_require_minimum_version 1.5.0
-load compare.bash
+load attnmask.bash
 
 # A model that tells rain, sun and snow in texts that say no more.
 setup_file() {
@@ -30,10 +30,6 @@ setup() {
   set -o pipefail # jq -e has nothing to say about no input
 }
 
-model() {
-  echo "$cases/$1/model.safetensors"
-}
-
 # document CASE: the longest of the case.
 document() {
   jq -cs 'max_by(.ids | length)' "$cases/$1/input.jsonl"
@@ -46,14 +42,6 @@ planted() {
     for (w = 0; w < n; w++) printf "%s ", w == at ? "snow" : "word" (w * w) % 7
     print "\"}"
   }'
-}
-
-# refused STATUS WORDS ARGUMENT...: ends with it, and a message that has WORDS.
-refused() {
-  want=$1 words=$2
-  shift 2
-  run "-$want" --separate-stderr ran-attnmask "$@"
-  [[ $stderr == "ran-attnmask: "*"$words"* ]] || { echo "$stderr" >&2; false; }
 }
 
 @test "attnmask map: the token that decides the label has the largest gain" {

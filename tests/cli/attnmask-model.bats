@@ -2,7 +2,7 @@
 # ran-attnmask with a model: what it attended to, in records and pictures, and what is refused.
 
 bats_require_minimum_version 1.5.0
-load compare.bash
+load attnmask.bash
 
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
@@ -11,21 +11,9 @@ setup() {
   set -o pipefail # jq -e has nothing to say about no input
 }
 
-# refused STATUS WORDS ARGUMENT...: ends with it, and a message that has WORDS.
-refused() {
-  want=$1 words=$2
-  shift 2
-  run "-$want" --separate-stderr ran-attnmask "$@"
-  [[ ${stderr_lines[0]} == "ran-attnmask: "*"$words"* ]] || { echo "$stderr" >&2; false; }
-}
-
 # document CASE N: its document of N tokens.
 document() {
   jq -c "select(.ids | length == $2)" "$cases/$1/input.jsonl" | sed -n 1p
-}
-
-model() {
-  echo "$cases/$1/model.safetensors"
 }
 
 # words: documents of words, with labels and tags.
