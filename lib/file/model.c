@@ -352,18 +352,12 @@ void ran_model_token_weights(const struct ran_model *m, float *weight)
                 ran_document_vector_weights(weight, &m->config, &m->params.head, m->V);
 }
 
-bool ran_model_has_extra(const struct ran_model *m, const char *name)
-{
-        return ran_tensors_find(&m->tensors, name) != NULL;
-}
-
 int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extra,
                          struct ran_error *err)
 {
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, extra->name);
 
-        if (t == NULL || t->dtype != extra->dtype || t->elements > extra->n ||
-            t->elements < (extra->least > 0 ? extra->least : extra->n))
+        if (t == NULL || t->dtype != extra->dtype || t->elements != extra->n)
                 return ran_fail(err, RAN_EFORMAT, "the checkpoint has no tensor %s of %zu numbers",
                                 extra->name, extra->n);
         memcpy(extra->data, m->tensors.data + t->begin, t->end - t->begin);

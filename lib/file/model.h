@@ -40,7 +40,6 @@ struct ran_extra {
         enum ran_dtype dtype; /* F32 or F64; U32 of fingerprints */
         void *data;           /* (n) */
         size_t n;
-        size_t least; /* an older file may have so many; the others stay. 0: n */
 };
 
 /* Reads m->file; the sentence does not name it. verify: see ran_model_open. */
@@ -89,7 +88,6 @@ int ran_labels_check(char *const *label, size_t C, struct ran_error *err);
 /* weight (V) of tokens in vectors of documents: the model's own, or those of its language model;
  * else all 1. */
 void ran_model_token_weights(const struct ran_model *m, float *weight);
-bool ran_model_has_extra(const struct ran_model *m, const char *name);
 /* Fills the data of an extra tensor, which must have exactly its n elements. */
 int ran_model_read_extra(const struct ran_model *m, const struct ran_extra *extra,
                          struct ran_error *err);

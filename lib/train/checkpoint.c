@@ -21,7 +21,7 @@ static float *recurrent_extra(const struct ran_trainer *t, struct ran_extra *x,
         size_t n = ran_plan_floats(&t->loop.plan);
         float *data = ran_alloc_floats(n, err);
 
-        *x = (struct ran_extra){"train.carry", RAN_DTYPE_F32, data, n, 0};
+        *x = (struct ran_extra){"train.carry", RAN_DTYPE_F32, data, n};
         return data;
 }
 
@@ -76,16 +76,17 @@ static bool same_labels(const struct ran_trainer *t, const struct ran_model *m)
         return true;
 }
 
-/* Version 0.1.0 kept less of a run. */
-static int check_form(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
+/* Each version keeps something else of a run. */
+static int check_version(const struct ran_trainer *t, const struct ran_model *m,
+                         struct ran_error *err)
 {
         static const char key[] = "\"version\":\"";
         const char *training = ran_model_metadata(m, "training");
         const char *at = training != NULL ? strstr(training, key) : NULL;
 
-        if (ran_model_has_extra(m, "train.validation"))
+        at = at != NULL ? at + sizeof key - 1 : "unknown\"";
+        if (strncmp(at, RAN_VERSION "\"", sizeof RAN_VERSION) == 0)
                 return RAN_OK;
-        at = at != NULL ? at + sizeof key - 1 : "unknown";
         return ran_fail(err, RAN_EINVAL,
                         "%s is of version %.*s, which this version cannot continue: resume it with "
                         "that version, or remove it to start over",
@@ -165,7 +166,7 @@ static int read_all(struct ran_trainer *t, const struct ran_model *m, struct ran
         struct ran_extra x[RAN_EXTRAS];
         const size_t n = ran_trainer_extras(t, RAN_FOR_CHECKPOINT, x);
 
-        RAN_TRY(check_form(t, m, err));
+        RAN_TRY(check_version(t, m, err));
         RAN_TRY(same_run(t, m, err));
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(ran_model_read_extra(m, &x[i], err));

@@ -15,7 +15,7 @@ static void add(struct list *l, int of, const char *name, enum ran_dtype dtype, 
                 size_t n)
 {
         if ((of & l->of) != 0 && data != NULL)
-                l->x[l->n++] = (struct ran_extra){name, dtype, data, n, 0};
+                l->x[l->n++] = (struct ran_extra){name, dtype, data, n};
 }
 
 size_t ran_trainer_extras(struct ran_trainer *t, int of, struct ran_extra x[RAN_EXTRAS])

@@ -16,12 +16,11 @@ _Static_assert(sizeof kinds * sizeof(double) == sizeof(struct ran_states),
 
 void ran_states_tensors(struct ran_states *s, struct ran_extra x[RAN_STATE_TENSORS])
 {
-#define S(member, name, list) {name, RAN_DTYPE_F64, &s->member, sizeof s->member / sizeof(double), 0},
+#define S(member, name, list) {name, RAN_DTYPE_F64, &s->member, sizeof s->member / sizeof(double)},
         const struct ran_extra all[RAN_STATE_TENSORS] = {RAN_STATES(S)};
 #undef S
         for (size_t i = 0; i < RAN_STATE_TENSORS; i++)
                 x[i] = all[i];
-        x[0].least = 5; /* linear, before `shrinkage` */
 }
 
 static bool is_of(enum kind kind, double x)
