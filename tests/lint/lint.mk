@@ -45,6 +45,7 @@ except += cmd/formats/foreign.c:clang-analyzer-optin.performance.Padding
 except += cmd/attnmask/count.c:misc-no-recursion
 # - that what is nested has a limit.
 except += $(foreach file,hf/frame hf/steps steps/pattern-class steps/pattern-read,lib/text/$(file).c:misc-no-recursion)
+except += cmd/pages/report.c:misc-no-recursion cmd/pages/report-page.c:misc-no-recursion
 empty :=
 space := $(empty) $(empty)
 comma := ,
