@@ -91,28 +91,24 @@ static void add_number(struct ran_buf *out, double x, double step)
                 ran_buf_printf(out, "%.*f", decimals < 6 ? decimals : 6, fabs(x) < 1e-12 ? 0 : x);
 }
 
-static void add_ticks(struct ran_buf *out, const struct axis *x, const struct axis *y)
+/* A line across the chart, and its number, for each step of an axis. */
+static void add_ticks(struct ran_buf *out, const struct axis *a, bool is_y)
 {
-        for (double v = ceil(x->from / x->step - 1e-9) * x->step; v <= x->to + 1e-9 * x->step;
-             v += x->step) {
-                double at = place_x(x, v);
+        for (double v = ceil(a->from / a->step - 1e-9) * a->step; v <= a->to + 1e-9 * a->step;
+             v += a->step) {
+                const double at = is_y ? place_y(a, v) : place_x(a, v);
 
-                ran_buf_printf(out,
-                               "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" "
-                               "y=\"%d\" text-anchor=\"middle\">",
-                               at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 16);
-                add_number(out, v, x->step);
-                ran_buf_str(out, "</text>\n");
-        }
-        for (double v = ceil(y->from / y->step - 1e-9) * y->step; v <= y->to + 1e-9 * y->step;
-             v += y->step) {
-                double at = place_y(y, v);
-
-                ran_buf_printf(out,
-                               "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" "
-                               "y=\"%.1f\" text-anchor=\"end\">",
-                               LEFT, at, WIDTH - RIGHT, LEFT - 5, at + 4);
-                add_number(out, v, y->step);
+                if (is_y)
+                        ran_buf_printf(out,
+                                       "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text x=\"%d\" "
+                                       "y=\"%.1f\" text-anchor=\"end\">",
+                                       LEFT, at, WIDTH - RIGHT, LEFT - 5, at + 4);
+                else
+                        ran_buf_printf(out,
+                                       "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" "
+                                       "y=\"%d\" text-anchor=\"middle\">",
+                                       at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 16);
+                add_number(out, v, a->step);
                 ran_buf_str(out, "</text>\n");
         }
 }
@@ -199,7 +195,8 @@ void chart_add(struct ran_buf *out, const struct chart *c)
                        WIDTH, WIDTH, HEIGHT, WIDTH, HEIGHT);
         page_string(out, c->title);
         ran_buf_str(out, "\">\n");
-        add_ticks(out, &x, &y);
+        add_ticks(out, &x, false);
+        add_ticks(out, &y, true);
         if (c->diagonal)
                 ran_buf_printf(out,
                                "<path class=\"axis\" stroke-dasharray=\"3 4\" d=\"M%.1f "

@@ -232,53 +232,42 @@ int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct t
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-static void add_scores(struct report *r, const struct ran_tag_score *s)
+static void add_counts(struct report *r, const struct ran_tag_score *s, bool shown)
+{
+        report_count(r, "gold", shown ? "gold" : NULL, s->gold);
+        report_count(r, "found", shown ? "found" : NULL, s->found);
+        report_count(r, "correct", shown ? "right" : NULL, s->correct);
+}
+
+static void add_rates(struct report *r, const struct ran_prf *rates, bool shown)
+{
+        report_share(r, "precision", shown ? "precision" : NULL, rates->precision);
+        report_share(r, "recall", shown ? "recall" : NULL, rates->recall);
+        report_bar(r, "f1", shown ? "F1" : NULL, rates->f1);
+}
+
+/* A row of a type, or of all for people. */
+static void add_row(struct report *r, const char *name, const char *type, size_t n,
+                    const struct ran_tag_score *s)
 {
         const double wrong = (double)(s->gold - s->correct + s->found - s->correct);
 
-        report_count(r, "gold", "gold", s->gold);
-        report_count(r, "found", "found", s->found);
-        report_count(r, "correct", "right", s->correct);
-        report_share(r, "precision", "precision", s->rates.precision);
-        report_share(r, "recall", "recall", s->rates.recall);
-        report_bar(r, "f1", "F1", s->rates.f1);
+        report_begin(r, REPORT_OBJECT, name, "");
+        report_bytes(r, REPORT_TEXT, "type", "type", type, n);
+        add_counts(r, s, true);
+        add_rates(r, &s->rates, true);
         report_interval(r, ran_interval_f1((double)s->correct, wrong));
+        report_end(r);
 }
 
-/* The types, and for people all of them. */
 static void add_types(struct report *r, const struct ran_tag_score *all,
                       const struct ran_tag_score *type, size_t n)
 {
         report_begin(r, REPORT_LIST, "per_type", "");
-        for (size_t i = 0; i < n; i++) {
-                report_begin(r, REPORT_OBJECT, "", "");
-                report_bytes(r, REPORT_TEXT, "type", "type", type[i].type, type[i].length);
-                add_scores(r, &type[i]);
-                report_end(r);
-        }
-        report_begin(r, REPORT_OBJECT, NULL, "");
-        report_string(r, "type", "type", "all");
-        add_scores(r, all);
+        for (size_t i = 0; i < n; i++)
+                add_row(r, "", type[i].type, type[i].length, &type[i]);
+        add_row(r, NULL, "all", 3, all);
         report_end(r);
-        report_end(r);
-}
-
-static void add_rates(struct report *r, const char *name, const struct ran_prf *rates)
-{
-        if (name != NULL)
-                report_begin(r, REPORT_OBJECT, name, NULL);
-        report_share(r, "precision", NULL, rates->precision);
-        report_share(r, "recall", NULL, rates->recall);
-        report_share(r, "f1", NULL, rates->f1);
-        if (name != NULL)
-                report_end(r);
-}
-
-static void add_counts(struct report *r, const struct ran_tag_score *s)
-{
-        report_count(r, "gold", NULL, s->gold);
-        report_count(r, "found", NULL, s->found);
-        report_count(r, "correct", NULL, s->correct);
 }
 
 static void add_conlleval(struct report *r, const struct ran_conll_report *c, const char *title)
@@ -287,8 +276,8 @@ static void add_conlleval(struct report *r, const struct ran_conll_report *c, co
         report_count(r, "tokens", NULL, c->tokens);
         report_count(r, "correct_tokens", NULL, c->correct_tokens);
         report_share(r, "accuracy", NULL, c->accuracy);
-        add_counts(r, &c->all);
-        add_rates(r, NULL, &c->all.rates);
+        add_counts(r, &c->all, false);
+        add_rates(r, &c->all.rates, false);
         add_types(r, &c->all, c->types, c->n_types);
         report_end(r);
 }
@@ -302,9 +291,13 @@ static void add_strict(struct report *r, const struct ran_strict_report *s)
                        "are valid.");
         report_count(r, "sentences", NULL, s->sentences);
         report_count(r, "tokens", NULL, s->tokens);
-        add_counts(r, &s->all);
-        add_rates(r, "micro", &s->all.rates);
-        add_rates(r, "macro", &s->macro);
+        add_counts(r, &s->all, false);
+        report_begin(r, REPORT_OBJECT, "micro", NULL);
+        add_rates(r, &s->all.rates, false);
+        report_end(r);
+        report_begin(r, REPORT_OBJECT, "macro", NULL);
+        add_rates(r, &s->macro, false);
+        report_end(r);
         report_share(r, NULL, "macro F1", s->macro.f1);
         report_note(r, "mean over the types");
         report_count(r, "boundary_only", "right boundaries, wrong type", s->boundary_only);
