@@ -330,7 +330,7 @@ END
   run -3 two-models nowhere.ran tone.ran train.jsonl
 }
 
-@test "examples: label-next chooses records, has them labelled, and learns more from round to round" {
+@test "examples: label-next chooses records, has them labelled, and learns more from round to round [all]" {
   weather | sed -n '1,4p;9,12p' >labelled.jsonl
   for i in {1..30}; do
     word=$([ $((i % 2)) = 0 ] && echo wet || echo dry)
@@ -451,7 +451,7 @@ END
   done
 }
 
-@test "examples: GNU parallel gives what one process gives" {
+@test "examples: GNU parallel gives what one process gives [all]" {
   parallel --version 2>/dev/null | grep -q GNU || skip 'no GNU parallel'
   weather >train.jsonl
   ran-train classify -q --epochs 1 --dim 8 --heads 1 --head-dim 8 -o "a model.ran" train.jsonl

@@ -392,7 +392,7 @@ values() {
   cmp out.jsonl again.jsonl
 }
 
-@test "cross-validate: reads what ran-train reads: tables, packed files, folders, several files" {
+@test "cross-validate: reads what ran-train reads: tables, packed files, folders, several files [all]" {
   weather | jq -c '.id |= tostring' >records.jsonl
   jq -r '["Title", "Body", "kind"], (inputs | ["day", .text, .label]) | @csv' -n records.jsonl | tr , ';' >"the table's.csv"
   cross-validate --folds-only -k 4 -o table.jsonl "the table's.csv" --delimiter ';' --text-member Title,Body --label-member=kind
@@ -537,7 +537,7 @@ values() {
   [[ $output == *'the folder is from other files or options'* ]]
 }
 
-@test "ablations: several labels, no development data; misuse, and what cannot be used" {
+@test "ablations: several labels, no development data; misuse, and what cannot be used [all]" {
   weather | sed 's/"label":\("[a-z]*"\)/"labels":[\1]/' >records.jsonl
   only() { ablations --parts '' --windows '' --layers "$@"; }
   only 1 folder records.jsonl records.jsonl $tiny --no-dev >table

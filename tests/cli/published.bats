@@ -89,7 +89,7 @@ shape='-q --cell published --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4
   ran-classify --embed -m "$folders/masked" <(animals 2) | jq -s -e 'all(.prediction.embedding | length == 12)'
 }
 
-@test "published: it is tuned for labels and tags, or serves as it is" {
+@test "published: it is tuned for labels and tags, or serves as it is [all]" {
   animals 60 >train.jsonl
   for folder in masked pooled; do
     ran-train import -q -o start.ran "$folders/$folder"
