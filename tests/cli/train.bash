@@ -59,6 +59,20 @@ bytes_of() {
   head -c $((8 + length + ${at% *})) "$1" | tail -c "${at#* }" | od -An -v -t x1
 }
 
+# all_bytes_of MODEL: of each tensor a line, NAME: and its elements, in hexadecimal; none is empty.
+all_bytes_of() {
+  local length
+  length=$(od -An -t u8 -N 8 "$1" | tr -d ' ')
+  header "$1" | jq -r 'del(.__metadata__) | to_entries[] | "\(.value.data_offsets[0]) \(.value.data_offsets[1]) \(.key)"' |
+    sort -n >"$BATS_TEST_TMPDIR/tensors"
+  tail -c +$((9 + length)) "$1" | od -An -v -t x1 -w1 | awk '
+    NR == FNR { from[NR] = $1; to[NR] = $2; name[NR] = $3; n = NR; next }
+    FNR == 1 { i = 1 }
+    i <= n && FNR == from[i] + 1 { printf "%s:", name[i] }
+    i <= n && FNR > from[i] { printf "%s", $1 }
+    i <= n && FNR == to[i] { print ""; i++ }' "$BATS_TEST_TMPDIR/tensors" -
+}
+
 # interrupts PID LIST WANTED: until SIGINT is present in, or absent from, a list of signals that the kernel
 # keeps of a process, SigCgt (caught) or ShdPnd (sent, but not seen yet); for half a minute at most.
 interrupts() {

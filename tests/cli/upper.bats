@@ -39,18 +39,6 @@ setup() {
   set -o pipefail
 }
 
-header() {
-  head -c $((8 + $(od -An -t u8 -N 8 "$1"))) "$1" | tail -c +9
-}
-
-# bytes_of MODEL TENSOR: its elements, in hexadecimal.
-bytes_of() {
-  local at length
-  length=$(od -An -t u8 -N 8 "$1" | tr -d ' ')
-  at=$(header "$1" | jq -r --arg name "$2" '.[$name].data_offsets | "\(.[1]) \(.[1] - .[0])"')
-  head -c $((8 + length + ${at% *})) "$1" | tail -c "${at#* }" | od -An -v -t x1
-}
-
 @test "upper: the model says what is above its windows; a frozen encoder stays, byte for byte" {
   ran-train import -q -o encoder.ran "$encoder"
   for tensor in embed.weight bert.0.attn.q.weight bert.1.ffn.down.bias bert.embed_norm.weight; do
