@@ -122,7 +122,7 @@ fails() {
   fails 2 '--labels and --label-texts both name the labels: leave out --label-texts' -m english --labels a,b --label-texts film.tsv
 }
 
-@test "label-texts: descriptions in another language, and labels that none describes, are warned of" {
+@test "label-texts: descriptions in another language, and labels that none describes, are warned of [all]" {
   warning() {
     local text=$1
     shift
@@ -137,7 +137,7 @@ fails() {
   warning 'reviews.jsonl:2: the label "neg" is not in --labels, and is never found' --labels pos,bad --eval
 }
 
-@test "label-texts: a description longer than any window is read whole" {
+@test "label-texts: a description longer than any window is read whole [all]" {
   { printf 'neg\tawful\npos\t'; seq -f 'a great and wonderful film that we loved number %g' -s ' ' 400; } >long.tsv
   ran-classify -m english --label-texts long.tsv reviews.jsonl | jq -es 'all(.[]; .prediction.label == .label)'
 }
@@ -253,7 +253,7 @@ TEXTS
   ran-classify -m pool.ran --eval stars.jsonl | jq -e '.accuracy == 1'
 }
 
-@test "label-texts: what documents without labels rule out is said" {
+@test "label-texts: what documents without labels rule out is said [all]" {
   topics astronomy football cooking >all.jsonl
   jq -c 'del(.label)' all.jsonl >pool.jsonl
   printf 'football\ncooking\nastronomy\tplanets\n' >topics.tsv

@@ -53,7 +53,7 @@ tags() {
   [[ $output == *'static, width 8'* ]]
 }
 
-@test "base: one that learned vectors of documents is frozen, byte for byte as --init MODEL --frozen" {
+@test "base: one that learned vectors of documents is frozen, byte for byte as --init MODEL --frozen [all]" {
   cp "$BATS_TEST_DIRNAME/../../share/models/english.ran" models/english.ran
   for i in $(seq 30); do
     printf '{"label":"wet","text":"the rain falls on the old house by the river, %d times"}\n' "$i"

@@ -75,7 +75,7 @@ train() {
   jq -en "$own > $largest and $own >= 0.7"
 }
 
-@test "skewed: the models of the folds begin as the model does, with --init, and with layers that stay" {
+@test "skewed: the models of the folds begin as the model does, with --init, and with layers that stay [all]" {
   documents 400 >few.jsonl
   label=$(jq -r .label few.jsonl | sort | uniq -c | sort -n | tail -1 | awk '{print $2}')
   encoder=$BATS_TEST_DIRNAME/../encoders/sentence-mean
@@ -93,7 +93,7 @@ train() {
   run ! cmp 1.decided 2.decided
 }
 
-@test "skewed: precision, several labels a document, training again and with other threads" {
+@test "skewed: precision, several labels a document, training again and with other threads [all]" {
   train -j 1 --threshold-for no=precision:0.99 --threshold-for yes=recall:0.5 -o two.ran train.jsonl
   ran-train info --format json two.ran | jq -e '.training.decisions | map(.label) == ["no", "yes"] and
     .[0].wanted_precision == 0.99 and .[0].precision.value >= 0.99 and .[1].recall.value >= 0.5'
