@@ -147,11 +147,11 @@ static void add_bars(struct ran_buf *out, const struct classifier *c, const floa
         struct report r = {0};
 
         for (size_t k = 0, last = 0; k < bars && k < c->C; k++) {
+                const float before = p[last];
                 size_t next = SIZE_MAX;
 
                 for (size_t i = 0; i < c->C; i++) {
-                        const bool later =
-                                k == 0 || p[i] < p[last] || (p[i] == p[last] && i > last);
+                        const bool later = k == 0 || p[i] < before || (p[i] == before && i > last);
 
                         if (later && (next == SIZE_MAX || p[i] > p[next]))
                                 next = i;

@@ -274,7 +274,7 @@ TEST(eval_report_as_json)
 /* "0", "1" ... */
 static const char *const *many_names(void)
 {
-        static char name[60][4];
+        static char name[60][12];
         static const char *names_of[60];
 
         for (int i = 0; i < 60; i++) {
