@@ -6,6 +6,11 @@
  * NULL where it returns a pointer; RAN_OK is 0. On success it leaves the error untouched. The error
  * may be NULL.
  *
+ * Memory. When it runs out, the library calls a handler that ends the process: one sentence, status
+ * 3. A program may set its own (ran_memory_handler in ran/base.h). Where a file, a line or an
+ * option gives a size, the call fails with RAN_ENOMEM instead. Files that were being written are as
+ * before.
+ *
  * Life cycle. _init and _release are for structs the caller owns; _new, _open or _load and _free
  * for structs allocated here. _free(NULL) does nothing; _release accepts a struct that is all zero,
  * that was released before, or whose _init or _open failed. After any failure, arguments can be

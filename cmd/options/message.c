@@ -11,13 +11,23 @@ static const char *name = "ran"; /* perhaps with a verb */
 static bool is_quiet;
 static bool is_live; /* a live line is on the terminal */
 
+/* In any thread, while others go on: nothing is flushed or freed. */
+static void on_out_of_memory(const char *sentence)
+{
+        ran_writer_abandon_all();
+        cmd_warn("%s", sentence);
+        _exit(CMD_FAILED);
+}
+
 void cmd_set_program(const char *program)
 {
         static bool first = true;
 
         name = program;
-        if (first)
+        if (first) {
+                ran_memory_handler(on_out_of_memory);
                 atexit(ran_writer_abandon_all); /* wherever cmd_die is called */
+        }
         first = false;
 }
 

@@ -1,4 +1,5 @@
 /* buffer.c - growing runs of bytes. See ran/base.h. */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,26 +10,18 @@
 
 char *ran_buf_room(struct ran_buf *b, size_t n)
 {
-        if (!b->failed && b->data != NULL && n <= b->cap - b->len)
-                return b->data + b->len;
-        char *data = b->failed || n > SIZE_MAX - b->len
-                             ? NULL
-                             : ran_grow(b->data, &b->cap, b->len + n, 1, NULL);
-        if (data == NULL) {
-                b->failed = true;
-                return NULL;
-        }
-        b->data = data;
-        return data + b->len;
+        if (n > SIZE_MAX - b->len)
+                ran_out_of_memory(n, 1);
+        if (b->data == NULL || n > b->cap - b->len)
+                RAN_ROOM(b->data, b->cap, b->len + n);
+        return b->data + b->len;
 }
 
 void ran_buf_add(struct ran_buf *b, const void *bytes, size_t n)
 {
-        char *room = n > 0 ? ran_buf_room(b, n) : NULL;
-
-        if (room == NULL)
+        if (n == 0)
                 return;
-        memcpy(room, bytes, n);
+        memcpy(ran_buf_room(b, n), bytes, n);
         b->len += n;
 }
 
@@ -44,10 +37,7 @@ void ran_buf_char(struct ran_buf *b, char c)
 
 void ran_buf_size(struct ran_buf *b, size_t x)
 {
-        char *room = ran_buf_room(b, RAN_DIGITS_MAX);
-
-        if (room != NULL)
-                b->len += ran_digits_put(room, x);
+        b->len += ran_digits_put(ran_buf_room(b, RAN_DIGITS_MAX), x);
 }
 
 void ran_buf_vprintf(struct ran_buf *b, const char *format, va_list args)
@@ -57,11 +47,9 @@ void ran_buf_vprintf(struct ran_buf *b, const char *format, va_list args)
         va_copy(again, args);
         int n = vsnprintf(NULL, 0, format, again);
         va_end(again);
-        if (n < 0 || ran_buf_room(b, (size_t)n + 1) == NULL) { /* vsnprintf also writes a NUL */
-                b->failed = true;
-                return;
-        }
-        vsnprintf(b->data + b->len, (size_t)n + 1, format, args);
+        if (n < 0)
+                ran_out_of_memory(INT_MAX, 1);
+        vsnprintf(ran_buf_room(b, (size_t)n + 1), (size_t)n + 1, format, args); /* and a NUL */
         b->len += (size_t)n;
 }
 

@@ -24,8 +24,7 @@ static int set_number(const struct ran_field *field, void *base, double x, struc
         else
                 ran_buf_double(&text, x);
         ran_buf_char(&text, '\0');
-        int code = text.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
-                               : ran_field_set(field, base, text.data, err);
+        const int code = ran_field_set(field, base, text.data, err);
         ran_buf_release(&text);
         return code;
 }
@@ -280,15 +279,13 @@ static bool add_field(struct ran_buf *out, const char *before, const struct ran_
         add_value(&value, field, (const char *)base + field->offset);
         if (what_if != NULL && is_set(field, what_if))
                 add_value(&other, field, (const char *)what_if + field->offset);
-        /* No bytes: memory ran out. */
-        bool same = what_if != NULL && value.len > 0 && value.len == other.len &&
+        bool same = what_if != NULL && value.len == other.len &&
                     memcmp(value.data, other.data, value.len) == 0;
         same |= what_if == NULL && is_as_before(field, &value);
         if (!same) {
                 ran_buf_printf(out, "%s\"%s\":", before, field->name);
                 ran_buf_add(out, value.data, value.len);
         }
-        out->failed |= value.failed | other.failed;
         ran_buf_release(&value);
         ran_buf_release(&other);
         return !same;

@@ -39,7 +39,7 @@ static int number_refused(const struct ran_field *field, const char *text, struc
         }
         ran_buf_char(&range, '\0');
         ran_fail(err, RAN_EINVAL, "%s must be a %snumber%s, not '%s'", option_name(field).text,
-                 whole ? "whole " : "", range.failed ? "" : range.data, text);
+                 whole ? "whole " : "", range.data, text);
         ran_buf_release(&range);
         return RAN_EINVAL;
 }
@@ -92,8 +92,8 @@ static int choice_refused(const struct ran_field *field, const char *text, size_
         if (field->type == RAN_FIELD_CHOICES)
                 ran_buf_str(&names, ", or several with commas between");
         ran_buf_char(&names, '\0');
-        ran_fail(err, RAN_EINVAL, "%s must be %s, not '%.*s'", option_name(field).text,
-                 names.failed ? "another" : names.data, n < 64 ? (int)n : 64, text);
+        ran_fail(err, RAN_EINVAL, "%s must be %s, not '%.*s'", option_name(field).text, names.data,
+                 n < 64 ? (int)n : 64, text);
         ran_buf_release(&names);
         return RAN_EINVAL;
 }
@@ -266,7 +266,7 @@ static int out_of_range(const struct ran_field *field, const void *value, struct
         else
                 ran_buf_double(&text, *(const double *)value);
         ran_buf_char(&text, '\0');
-        number_refused(field, text.failed ? "another" : text.data, err);
+        number_refused(field, text.data, err);
         ran_buf_release(&text);
         return RAN_EINVAL;
 }

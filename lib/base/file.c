@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "ran/base.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -140,29 +141,28 @@ struct ran_writer {
         char *path;    /* symbolic links resolved: the link stays, what it points to is replaced */
         char *temp;    /* the name for a moment, or all the time; NULL when written in place */
         bool nameless; /* temp is not there yet */
-        struct ran_writer *next;
+        struct ran_temporary named; /* while temp is there */
         size_t buffered;
         unsigned char buffer[65536];
 };
 
-/* Writers that have a temporary name, for ran_writer_abandon_all. */
-static struct ran_writer *named;
+static struct ran_temporary *named; /* of all writers and others */
 static pthread_mutex_t named_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void note_name(struct ran_writer *w)
+void ran_temporary_note(struct ran_temporary *t, const char *path)
 {
         pthread_mutex_lock(&named_lock);
-        w->next = named;
-        named = w;
+        *t = (struct ran_temporary){path, named};
+        named = t;
         pthread_mutex_unlock(&named_lock);
 }
 
-static void forget_name(struct ran_writer *w)
+void ran_temporary_forget(struct ran_temporary *t)
 {
         pthread_mutex_lock(&named_lock);
-        for (struct ran_writer **link = &named; *link != NULL; link = &(*link)->next)
-                if (*link == w) {
-                        *link = w->next;
+        for (struct ran_temporary **link = &named; *link != NULL; link = &(*link)->next)
+                if (*link == t) {
+                        *link = t->next;
                         break;
                 }
         pthread_mutex_unlock(&named_lock);
@@ -171,15 +171,14 @@ static void forget_name(struct ran_writer *w)
 void ran_writer_abandon_all(void)
 {
         pthread_mutex_lock(&named_lock);
-        for (struct ran_writer *w = named; w != NULL; w = w->next)
-                unlink(w->temp);
-        named = NULL;
+        for (; named != NULL; named = named->next)
+                unlink(named->path);
         pthread_mutex_unlock(&named_lock);
 }
 
 static void writer_free(struct ran_writer *w)
 {
-        forget_name(w);
+        ran_temporary_forget(&w->named);
         if (w->fd >= 0)
                 close(w->fd);
         if (w->lock >= 0)
@@ -242,7 +241,7 @@ static int open_named(struct ran_writer *w)
                         return fd;
                 lock(w, fd);
                 if (fstat(fd, &st) != 0 || st.st_nlink > 0) {
-                        note_name(w);
+                        ran_temporary_note(&w->named, w->temp);
                         return fd;
                 }
                 close(fd); /* removed before it was locked */
@@ -445,7 +444,7 @@ static int give_name(struct ran_writer *w)
 
         if (linkat(AT_FDCWD, link_name(name, from), AT_FDCWD, w->temp, AT_SYMLINK_FOLLOW) == 0) {
                 w->nameless = false;
-                note_name(w);
+                ran_temporary_note(&w->named, w->temp);
                 return 0;
         }
         w->fd = open_named(w);

@@ -12,6 +12,24 @@ static int out_of_memory(size_t n, size_t size, struct ran_error *err)
         return ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes requested", n, size);
 }
 
+static void (*on_out_of_memory)(const char *sentence);
+
+void ran_memory_handler(void (*handler)(const char *sentence))
+{
+        on_out_of_memory = handler;
+}
+
+void ran_out_of_memory(size_t n, size_t size)
+{
+        struct ran_error err;
+
+        out_of_memory(n, size, &err);
+        if (on_out_of_memory != NULL)
+                on_out_of_memory(err.text);
+        fprintf(stderr, "%s\n", err.text);
+        _exit(3);
+}
+
 void *ran_alloc(size_t n, size_t size, struct ran_error *err)
 {
         void *p = n == 0 || size == 0 ? calloc(1, 1) : calloc(n, size);
@@ -53,6 +71,39 @@ int ran_grow_at(void *array, size_t *cap, size_t want, size_t size, struct ran_e
                 return RAN_ENOMEM;
         memcpy(array, &p, sizeof p);
         return RAN_OK;
+}
+
+void *ran_new(size_t n, size_t size)
+{
+        void *p = ran_alloc(n, size, NULL);
+
+        if (p == NULL)
+                ran_out_of_memory(n, size);
+        return p;
+}
+
+float *ran_new_floats(size_t n)
+{
+        float *p = ran_alloc_floats(n, NULL);
+
+        if (p == NULL)
+                ran_out_of_memory(n, sizeof *p);
+        return p;
+}
+
+char *ran_copy(const char *s, size_t n)
+{
+        char *copy = ran_new(n + 1, 1);
+
+        if (n > 0)
+                memcpy(copy, s, n);
+        return copy;
+}
+
+void ran_room(void *array, size_t *cap, size_t want, size_t size)
+{
+        if (ran_grow_at(array, cap, want, size, NULL) != RAN_OK)
+                ran_out_of_memory(want, size);
 }
 
 void ran_memory_huge(void *p, size_t n)

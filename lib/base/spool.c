@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "ran/base.h"
 
 static const char *folder(void)
@@ -36,49 +37,60 @@ static int no_room(size_t bytes, int error, struct ran_error *err)
 }
 
 /* An empty file and its descriptor, or -1. */
-static int open_temporary(char **path, struct ran_error *err)
+static int open_temporary(char path[PATH_MAX], struct ran_error *err)
 {
-        int fd;
+        const int length = snprintf(path, PATH_MAX, "%s/ran.XXXXXX", folder());
+        int fd = -1;
 
-        if (asprintf(path, "%s/ran.XXXXXX", folder()) < 0) {
-                *path = NULL;
-                return ran_fail(err, RAN_ENOMEM, "out of memory"), -1;
-        }
-        fd = mkostemp(*path, O_CLOEXEC);
-        if (fd >= 0)
-                return fd;
-        ran_fail(err, RAN_EIO,
-                 "cannot create a temporary file in %s: %s (set TMPDIR to use another folder)",
-                 folder(), strerror(errno));
-        free(*path);
-        *path = NULL;
+        if (length < PATH_MAX)
+                fd = mkostemp(path, O_CLOEXEC);
+        else
+                errno = ENAMETOOLONG;
+        if (fd < 0)
+                ran_fail(err, RAN_EIO,
+                         "cannot create a temporary file in %s: %s (set TMPDIR to use another "
+                         "folder)",
+                         folder(), strerror(errno));
         return fd;
 }
 
+struct named {
+        struct ran_temporary noted;
+        char path[PATH_MAX];
+};
+
 char *ran_temporary_new(struct ran_error *err)
 {
-        char *path;
-        const int fd = open_temporary(&path, err);
+        struct named *t = ran_new(1, sizeof *t);
+        const int fd = open_temporary(t->path, err);
 
-        if (fd >= 0)
-                close(fd);
-        return path;
+        if (fd < 0) {
+                free(t);
+                return NULL;
+        }
+        close(fd);
+        ran_temporary_note(&t->noted, t->path);
+        return t->path;
 }
 
 void ran_temporary_free(char *path)
 {
-        if (path != NULL)
-                unlink(path);
-        free(path);
+        if (path == NULL)
+                return;
+        struct named *t = (struct named *)(path - offsetof(struct named, path));
+        unlink(path);
+        ran_temporary_forget(&t->noted);
+        free(t);
 }
 
 /* A file that nobody else sees, and that is gone when the program ends, however it ends. */
 static int open_nameless(struct ran_error *err)
 {
-        char *path;
-        const int fd = open_temporary(&path, err);
+        char path[PATH_MAX];
+        const int fd = open_temporary(path, err);
 
-        ran_temporary_free(path);
+        if (fd >= 0)
+                unlink(path);
         return fd;
 }
 

@@ -45,6 +45,30 @@ int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
 
 /* ---- memory (base/memory.c) ----------------------------------------------------------------- */
 
+/* Memory that runs out. A function that could fail for this alone has no error: it calls a handler,
+ * which ends the process. The default writes one sentence to stderr and calls _exit(3). What files
+ * or lines give as a size is checked before, or allocated with ran_alloc, ran_grow,
+ * ran_alloc_floats and RAN_GROW, which fail with an error. */
+
+/* The handler of this process from now on; NULL: the default. Any thread may call it, with one
+ * sentence, while others still run. It must neither return nor allocate; ran_writer_abandon_all and
+ * _exit are what it wants. */
+void ran_memory_handler(void (*handler)(const char *sentence));
+/* Calls it: n objects of `size` bytes could not be had. */
+_Noreturn void ran_out_of_memory(size_t n, size_t size);
+
+/* Allocates n objects of `size` bytes, zeroed; n = 0 gives a valid pointer. The caller frees it
+ * with free(). */
+void *ran_new(size_t n, size_t size) __attribute__((returns_nonnull));
+/* n floats, zeroed, aligned to 64 bytes. The caller frees them with free(). */
+float *ran_new_floats(size_t n) __attribute__((returns_nonnull));
+/* The n bytes at s and a NUL. The caller frees them with free(). */
+char *ran_copy(const char *s, size_t n) __attribute__((returns_nonnull));
+/* Grows an array of `cap` objects to at least `want`, by doubling: RAN_ROOM(x->at, x->cap, n + 1).
+ * The array may move, and cap grows. New objects are uninitialised. */
+#define RAN_ROOM(array, cap, want) ran_room(&(array), &(cap), want, sizeof *(array))
+void ran_room(void *array, size_t *cap, size_t want, size_t size);
+
 /* Allocates n objects of `size` bytes, zeroed; n = 0 gives a valid pointer. Returns NULL
  * (RAN_ENOMEM) when n * size overflows or memory runs out; the sentence says how much was
  * requested. The caller frees it with free(). */
@@ -87,13 +111,12 @@ void ran_spool_release(struct ran_spool *s); /* `keep` stays */
 char *ran_temporary_new(struct ran_error *err);
 void ran_temporary_free(char *path);
 
-/* A growing byte buffer (base/buffer.c). Zero-initialise. After a failed allocation `failed` stays
- * set and additions do nothing: check it once, at the end. data may be NULL when len is 0; the
- * bytes do not end in NUL. */
+/* A growing byte buffer (base/buffer.c). Zero-initialise. data may be NULL when len is 0; the bytes
+ * do not end in NUL. */
 struct ran_buf {
         char *data;
         size_t len, cap;
-        bool failed;
+        bool failed; /* never any more: memory that runs out calls the handler */
 };
 void ran_buf_add(struct ran_buf *b, const void *bytes, size_t n);
 void ran_buf_str(struct ran_buf *b, const char *s);
@@ -103,9 +126,8 @@ void ran_buf_printf(struct ran_buf *b, const char *format, ...)
 void ran_buf_vprintf(struct ran_buf *b, const char *format, va_list args)
         __attribute__((format(printf, 2, 0)));
 void ran_buf_size(struct ran_buf *b, size_t x); /* in decimal */
-/* Reserves n more bytes and returns where they start; write them, then add to b->len. NULL, with
- * `failed` set, without memory. */
-char *ran_buf_room(struct ran_buf *b, size_t n);
+/* Reserves n more bytes and returns where they start; write them, then add to b->len. */
+char *ran_buf_room(struct ran_buf *b, size_t n) __attribute__((returns_nonnull));
 void ran_buf_release(struct ran_buf *b); /* frees and zeroes */
 /* Appends s as a JSON string with its quotes, escaping only what JSON requires. Invalid UTF-8
  * becomes U+FFFD (base/quote.c). */
@@ -165,7 +187,6 @@ enum ran_purpose {
         RAN_FOR_HUTCHINSON,
         RAN_FOR_SEARCH,
         RAN_FOR_BOOTSTRAP,
-        RAN_FOR_EIGEN,
 };
 uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
 uint64_t ran_random_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
@@ -228,7 +249,8 @@ int ran_writer_check(const struct ran_writer *w, struct ran_error *err);
 int ran_writer_commit(struct ran_writer *w,
                       struct ran_error *err); /* frees w, whatever it returns */
 void ran_writer_abort(struct ran_writer *w);  /* frees w; NULL is fine */
-/* Removes the temporary files of all open writers; for a program that exits early. */
+/* Removes the temporary files of all open writers and of ran_temporary_new; for a program that
+ * exits early. */
 void ran_writer_abandon_all(void);
 
 /* SHA-256 (FIPS 180-4, base/sha256.c): digests of vocabularies, models and records. */

@@ -2,6 +2,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/sha256.h"
 #include "ran.h"
@@ -259,24 +261,86 @@ TEST(buf_grows)
                 want += 2 + 1 + 3 + 3;
         }
         ran_buf_add(&b, NULL, 0);
-        CHECK(!b.failed);
         CHECK_SIZE(b.len, want);
         CHECK(memcmp(b.data + 9 * 299, "abcd\0e299", 9) == 0);
         ran_buf_release(&b);
         CHECK(b.data == NULL && b.len == 0 && b.cap == 0);
 }
 
-TEST(buf_failure_sticks)
+/* What a process says whose memory runs out, and its status. */
+static int run_out(char *said, size_t size, void (*how)(void))
+{
+        int ends[2], status = -1;
+        ssize_t n = -1;
+
+        if (pipe(ends) == 0) {
+                const pid_t child = fork();
+
+                if (child == 0) {
+                        dup2(ends[1], STDERR_FILENO);
+                        how();
+                        _exit(0);
+                }
+                close(ends[1]);
+                n = read(ends[0], said, size - 1);
+                close(ends[0]);
+                waitpid(child, &status, 0);
+        }
+        said[n > 0 ? n : 0] = '\0';
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void new_too_much(void)
+{
+        ran_new(SIZE_MAX / 4, 8);
+}
+
+static void room_too_much(void)
+{
+        int *x = NULL;
+        size_t cap = 0;
+
+        RAN_ROOM(x, cap, SIZE_MAX / 2);
+}
+
+static void buf_too_much(void)
 {
         struct ran_buf b = {0};
 
         ran_buf_str(&b, "abc");
         ran_buf_add(&b, "x", SIZE_MAX); /* refused before a byte is read */
-        CHECK(b.failed);
-        ran_buf_str(&b, "def");
-        CHECK_SIZE(b.len, 3);
-        ran_buf_release(&b);
-        CHECK(!b.failed);
+}
+
+static char *temporary;
+
+static void handle(const char *sentence)
+{
+        ran_writer_abandon_all();
+        fprintf(stderr, "mine: %.14s, %s", sentence,
+                access(temporary, F_OK) != 0 ? "gone" : "there");
+        _exit(7);
+}
+
+static void handled(void)
+{
+        ran_memory_handler(handle);
+        temporary = ran_temporary_new(NULL);
+        ran_new_floats(SIZE_MAX / 8);
+}
+
+TEST(memory_that_runs_out_ends_the_process)
+{
+        char said[200];
+
+        CHECK(run_out(said, sizeof said, new_too_much) == 3);
+        CHECK(strstr(said, "out of memory: ") == said &&
+              strchr(said, '\n') == said + strlen(said) - 1);
+        CHECK(run_out(said, sizeof said, room_too_much) == 3);
+        CHECK(run_out(said, sizeof said, buf_too_much) == 3);
+        CHECK(strcmp(said, "out of memory: 18446744073709551615 x 1 bytes requested\n") == 0 ||
+              SIZE_MAX < UINT64_MAX);
+        CHECK(run_out(said, sizeof said, handled) == 7);
+        CHECK(strcmp(said, "mine: out of memory:, gone") == 0);
 }
 
 TEST(random_depends_on_every_input)
