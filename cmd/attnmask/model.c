@@ -52,7 +52,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
 /* Reads the document of a record. */
 static int read_record(const struct attnmask_model *a, struct attnmask_scratch *s,
-                       const struct ran_record *record, struct ran_error *err)
+                       const struct record *record, struct ran_error *err)
 {
         RAN_TRY(cmd_reading_read(&s->reading, &a->how, record, err));
         ran_probe_shape(&s->shape, ran_model_config(a->model), s->reading.tokens.L);
@@ -183,7 +183,6 @@ int attnmask_model(const struct attnmask_options *options,
                    const struct cmd_document_options *document, const struct cmd_input *input,
                    const struct cmd_output *output, char **files)
 {
-        static const char *const reads[] = {"id", "ran_error", CMD_READING_MEMBERS, NULL};
         struct attnmask_model a = {.options = options};
         struct ran_model *m = open_model(&a, document);
 
@@ -201,7 +200,7 @@ int attnmask_model(const struct attnmask_options *options,
                 .input = input,
                 .output = output,
                 .into = "attention",
-                .reads = reads,
+                .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_SEQUENCE | FIELD(MASKED_AT),
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
                 .work = work,

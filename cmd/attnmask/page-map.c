@@ -30,7 +30,7 @@ void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_s
         page_open(out, HTML_PARAGRAPH);
         ran_buf_str(out, "Document: ");
         page_open(out, HTML_STRONG);
-        page_record_name(out, &line->record, line->file, line->number);
+        page_record_name(out, &line->record.json, line->file, line->number);
         page_close(out, HTML_STRONG);
         page_close(out, HTML_PARAGRAPH);
 }

@@ -151,7 +151,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         struct scratch *s = scratch;
         const struct vectors *key;
         struct ran_mask m;
-        int rc = read_record(s, &line->record, &key, err);
+        int rc = read_record(s, &line->record.json, &key, err);
 
         if (rc == RAN_OK)
                 rc = ran_mask_init(&m, o->attention.item[0], o->window, o->dilation, o->mask,
@@ -168,13 +168,14 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
 int attnmask_scores(const struct attnmask_options *options, const struct cmd_input *input,
                     const struct cmd_output *output, char **files)
 {
-        static const char *const reads[] = {"id", "ran_error", "vectors", "query", "key", NULL};
+        static const char *const also[] = {"vectors", "query", "key", NULL};
         struct attnmask_options copy = *options;
         struct cmd_loop loop = {
                 .input = input,
                 .output = output,
                 .into = "attention",
-                .reads = reads,
+                .reads = FIELD(ID) | FIELD(ERROR),
+                .also = also,
                 .pool = cmd_pool(),
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,

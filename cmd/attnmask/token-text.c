@@ -10,8 +10,7 @@ void token_text_release(struct token_text *x)
 }
 
 int token_text_begin(struct token_text *x, const struct cmd_reading *reading,
-                     const struct ran_model *m, const struct ran_record *record,
-                     struct ran_error *err)
+                     const struct ran_model *m, const struct record *record, struct ran_error *err)
 {
         x->reading = reading;
         x->tokenizer = ran_model_tokenizer(m);

@@ -14,8 +14,7 @@ struct token_text {
 };
 void token_text_release(struct token_text *x);
 int token_text_begin(struct token_text *x, const struct cmd_reading *reading,
-                     const struct ran_model *m, const struct ran_record *record,
-                     struct ran_error *err);
+                     const struct ran_model *m, const struct record *record, struct ran_error *err);
 /* A token: the text between the last one and it, and its own. Call it for one token after another,
  * from any one on. */
 struct token_part {

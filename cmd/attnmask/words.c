@@ -78,7 +78,7 @@ char *attnmask_title(const char *what, const struct cmd_line *line, struct ran_e
         struct ran_buf name = {0}, title = {0};
 
         ran_buf_printf(&name, "%s: ", what);
-        record_name(&name, &line->record, line->file, line->number);
+        record_name(&name, &line->record.json, line->file, line->number);
         ran_buf_shown(&title, name.data, name.len);
         ran_buf_char(&title, '\0');
         title.failed |= name.failed;

@@ -97,7 +97,7 @@ static struct ran_answer answer_of(const struct classify_eval *e, const float *p
 }
 
 int classify_against_add(struct classify_against *a, const struct classify_eval *e,
-                         const struct ran_record *record, const float *p, const float *other,
+                         const struct record *record, const float *p, const float *other,
                          struct ran_error *err)
 {
         const size_t compared = a->eval.compared;

@@ -23,7 +23,7 @@ void classify_against_close(struct classify_against *a);
 /* A record that both models have answered, after classify_eval_add of this one: its evaluation and
  * probabilities, and those of the other, or NULL if it has no label. */
 int classify_against_add(struct classify_against *a, const struct classify_eval *e,
-                         const struct ran_record *record, const float *p, const float *other,
+                         const struct record *record, const float *p, const float *other,
                          struct ran_error *err);
 /* Adds the comparison to the report. */
 void classify_against_tree(const struct classify_against *a, struct report *report);

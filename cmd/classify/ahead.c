@@ -33,7 +33,7 @@ static void read_items(struct ahead *a, const struct classifier *c, struct cmd_d
 
         a->n = a->ids_n = 0;
         for (size_t i = 0; i < n && a->n < AHEAD_RECORDS; i++) {
-                if (items[i].line->record.length > AHEAD_BYTES ||
+                if (items[i].line->record.json.length > AHEAD_BYTES ||
                     cmd_document_read(document, &items[i].line->record, ran_model_tokenizer(m),
                                       ran_model_vocabulary(m), &c->options->document,
                                       &err) != RAN_OK)

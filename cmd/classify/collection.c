@@ -18,14 +18,6 @@ struct reading {
 
 /* ---- the vector of a record ------------------------------------------------------------------ */
 
-/* Whether a name in JSON is this one, which has no character to escape. */
-static bool is_called(const struct ran_record *r, struct ran_span name, const char *wanted)
-{
-        const size_t n = strlen(wanted);
-
-        return name.end - name.begin == n + 2 && memcmp(r->line + name.begin + 1, wanted, n) == 0;
-}
-
 /* The array "embedding" of the record's member "prediction", or that of --into; false: none. model:
  * the string "embedding_model" beside it, empty if there is none. */
 static bool find_embedding(const struct ran_record *r, const char *into, struct ran_span *array,
@@ -40,10 +32,10 @@ static bool find_embedding(const struct ran_record *r, const char *into, struct 
         *model = (struct ran_span){0};
         while (m != NULL && m->type == 'o' &&
                ran_json_next(r->line, m->value, &pos, &name, &item, &type)) {
-                if (type == 'a' && is_called(r, name, "embedding")) {
+                if (type == 'a' && ran_json_is(r->line, name, "embedding")) {
                         *array = item;
                         found = true;
-                } else if (type == 's' && is_called(r, name, "embedding_model")) {
+                } else if (type == 's' && ran_json_is(r->line, name, "embedding_model")) {
                         *model = (struct ran_span){item.begin + 1, item.end - 1};
                 }
         }
@@ -93,11 +85,11 @@ static void release(void *found)
 
 static void add_id(struct ran_buf *out, const struct cmd_line *line)
 {
-        const struct ran_member *id = ran_record_find(&line->record, "id", NULL);
+        const struct ran_member *id = ran_record_find(&line->record.json, "id", NULL);
         struct ran_buf place = {0};
 
         if (id != NULL && id->type != '0') {
-                ran_buf_add(out, line->record.line + id->value.begin,
+                ran_buf_add(out, line->record.json.line + id->value.begin,
                             id->value.end - id->value.begin);
                 return;
         }
@@ -112,7 +104,7 @@ static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
 {
         const struct classifier *c = ((struct reading *)arg)->classifier;
         struct found *f = result->found;
-        const struct ran_record *r = &line->record;
+        const struct ran_record *r = &line->record.json;
         struct ran_span array, model;
         const float *v;
 
@@ -174,12 +166,11 @@ static void *make_scratch(void *arg, struct ran_error *err)
 static void read_files(struct reading *r)
 {
         const struct classify_options *o = r->classifier->options;
-        const char *const reads[] = {"id", "ran_error",
-                                     o->output.into != NULL ? o->output.into : "prediction",
-                                     CMD_DOCUMENT_MEMBERS, NULL};
+        const char *const also[] = {o->output.into != NULL ? o->output.into : "prediction", NULL};
         const struct cmd_input input = cmd_input_beside(&o->input, "among", o->among_format);
         const struct cmd_loop loop = {.input = &input,
-                                      .reads = reads,
+                                      .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT,
+                                      .also = also,
                                       .pool = r->classifier->pool,
                                       .make_scratch = make_scratch,
                                       .free_scratch = classify_scratch_free,

@@ -76,7 +76,7 @@ static int add_error(struct classify_eval_page *page, const struct classify_eval
         struct page_document d = {.doubt = bad};
         struct report r = {0};
 
-        page_record_name(&d.name, &line->record, line->file, line->number);
+        page_record_name(&d.name, &line->record.json, line->file, line->number);
         add_answer(&r, e, a->p, classify_eval_best(e, a->p));
         report_page(&r, &d.body);
         report_release(&r);

@@ -131,7 +131,7 @@ static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct
         return note_unknown(e, n_unknown, unknown, err);
 }
 
-int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,
+int classify_eval_add(struct classify_eval *e, const struct record *record, const float *p,
                       struct ran_error *err)
 {
         size_t n, unknown;

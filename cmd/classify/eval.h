@@ -35,7 +35,7 @@ void classify_eval_release(struct classify_eval *e);
 
 /* One record with its probabilities (C), or NULL if it is not classified. RAN_EFORMAT if its
  * labels are not of the model's kind. */
-int classify_eval_add(struct classify_eval *e, const struct ran_record *record, const float *p,
+int classify_eval_add(struct classify_eval *e, const struct record *record, const float *p,
                       struct ran_error *err);
 /* One label: the one to show, see classify_best. */
 size_t classify_eval_best(const struct classify_eval *e, const float *p);

@@ -42,7 +42,7 @@ struct classify_evidence {
         struct ran_explainer *explainer;
         struct ran_state *state;
         const struct cmd_document *document;
-        const struct ran_record *record;
+        const struct record *record;
         double *value;            /* (L); then, in value[t], the sum before t; (L+1) */
         bool *taken;              /* (words) */
         uint32_t *ids, *spelling; /* what is left of a document */
@@ -92,7 +92,7 @@ void classify_evidence_free(struct classify_evidence *e)
 }
 
 int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
-                           const struct ran_record *record, struct ran_error *err)
+                           const struct record *record, struct ran_error *err)
 {
         const struct ran_document d = cmd_document_view(document);
 

@@ -20,7 +20,7 @@ void classify_evidence_free(struct classify_evidence *e);
 
 /* Takes a document, read with the positions of its words, for the calls of _add that follow. */
 int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
-                           const struct ran_record *record, struct ran_error *err);
+                           const struct record *record, struct ran_error *err);
 /* Finds the passages for the probability p of class c; _passage gives the i-th, the most important
  * first, false after the last. */
 struct classify_passage {

@@ -295,7 +295,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         size_t best = classify_best(c, scored.p);
         RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
         RAN_TRY(find_marks(c, s, &scored, best, err));
-        page_record_name(&d->name, &line->record, line->file, line->number);
+        page_record_name(&d->name, &line->record.json, line->file, line->number);
         add_labels(&d->row, c, scored.p, best, "label", false);
         report_bar(&d->row, NULL, "probability", (double)scored.p[best]);
         add_labels(&labels, c, scored.p, best, "found", true);

@@ -82,7 +82,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
 }
 
 /* Fills logits, p and embedding of the scratch. */
-static int score(const struct classifier *c, struct scratch *s, const struct ran_record *record,
+static int score(const struct classifier *c, struct scratch *s, const struct record *record,
                  struct ran_error *err)
 {
         const struct ran_model *m = c->model;
@@ -393,7 +393,7 @@ static void add_probs(struct ran_buf *out, const struct classifier *c, const flo
 
 /* The predicted labels, and the text. */
 static int write_labels(const struct classifier *c, const struct scratch *s,
-                        const struct ran_record *record, struct ran_buf *out, struct ran_error *err)
+                        const struct record *record, struct ran_buf *out, struct ran_error *err)
 {
         const struct output_format *format = c->options->output.format;
         const size_t best = classify_best(c, s->p);

@@ -209,13 +209,11 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
 
 static int run(struct classifier *c, char **files)
 {
-        static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS,
-                                            CMD_LABELS_MEMBERS, NULL};
         struct cmd_loop loop = {
                 .input = &c->options->input,
                 .output = &c->options->output,
                 .into = "prediction",
-                .reads = reads,
+                .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT | FIELDS_OF_LABELS,
                 .pool = c->pool,
                 .make_scratch = classify_scratch_new,
                 .free_scratch = classify_scratch_free,

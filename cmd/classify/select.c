@@ -87,7 +87,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 }
 
 /* Of a document of ids each id is a word. */
-static int read_words(const struct selecting *x, struct scratch *s, const struct ran_record *record,
+static int read_words(const struct selecting *x, struct scratch *s, const struct record *record,
                       const struct cmd_document *d, struct ran_buf *words, struct ran_error *err)
 {
         const uint32_t size = sizeof *d->ids;
@@ -160,8 +160,8 @@ static int take(void *arg, const struct cmd_line *line, const struct cmd_result 
         const struct kept before = x->n > 0 ? kept[x->n - 1] : (struct kept){0};
         struct kept *k = &kept[x->n];
         *k = (struct kept){.file = line->file, .line = line->number, .margin = f->margin};
-        RAN_TRY(append(&x->records, &k->record, before.record, line->record.line,
-                       line->record.length, err));
+        RAN_TRY(append(&x->records, &k->record, before.record, line->record.json.line,
+                       line->record.json.length, err));
         RAN_TRY(append(&x->results, &k->result, before.result, result->out.data, result->out.len,
                        err));
         RAN_TRY(ran_selection_add(x->selection, 1 - f->margin, f->words.data, f->words.len, err));
@@ -228,8 +228,8 @@ static void add_task(struct ran_buf *out, const struct selecting *x, const struc
                      const struct ran_buf *prediction)
 {
         json_begin(out, '{');
-        json_put_raw(out, "data", line->record.line + line->record.object.begin,
-                     line->record.object.end - line->record.object.begin);
+        json_put_raw(out, "data", line->record.json.line + line->record.json.object.begin,
+                     line->record.json.object.end - line->record.json.object.begin);
         add_prediction(out, x, prediction);
         json_end(out, '}');
 }
@@ -256,7 +256,7 @@ static void write_one(const struct selecting *x, size_t number, size_t rank, str
 
         ran_buf_add(&result, (const char *)x->results.data + before.result,
                     k->result - before.result);
-        if (ran_record_scan(&line.record, record, k->record - before.record, &err) != RAN_OK)
+        if (record_scan(&line.record, record, k->record - before.record, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s:%zu: %s", k->file, k->line, err.text);
         if (how->format->kind == OUTPUT_RECORDS)
                 add_rank(&result, rank, k->margin);
@@ -277,7 +277,7 @@ static void write_one(const struct selecting *x, size_t number, size_t rank, str
         }
         cmd_sink_flush(out);
         ran_buf_release(&result);
-        ran_record_release(&line.record);
+        record_release(&line.record);
 }
 
 static void write_chosen(struct selecting *x, const size_t *chosen, size_t n)

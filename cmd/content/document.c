@@ -1,6 +1,6 @@
 /* document.c - the ids of a record's document, from any of its members. */
 #include "cmd/content/document.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 #include <math.h>
@@ -133,9 +133,9 @@ static void note_text(struct cmd_document *d)
 }
 
 /* Ids beside a text have the fingerprint of the text; others that of their decimals. */
-static int print_ids(struct cmd_document *d, const struct ran_record *record, struct ran_error *err)
+static int print_ids(struct cmd_document *d, const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
+        const struct ran_member *tokens = record->is[FIELD_TOKENS], *text = record->is[FIELD_TEXT];
         const struct ran_member *m = tokens != NULL ? tokens : text;
         struct ran_span item;
         size_t pos = 0;
@@ -144,14 +144,14 @@ static int print_ids(struct cmd_document *d, const struct ran_record *record, st
         begin_fingerprint(d);
         if (m != NULL && m->type == 's') {
                 d->text.len = 0;
-                RAN_TRY(ran_json_decode(record->line, m->value, &d->text, err));
+                RAN_TRY(ran_json_decode(record->json.line, m->value, &d->text, err));
                 note_text(d);
         }
         while (m != NULL && m->type == 'a' &&
-               ran_json_next(record->line, m->value, &pos, NULL, &item, &type)) {
+               ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type)) {
                 d->text.len = 0;
                 if (type == 's')
-                        RAN_TRY(ran_json_decode(record->line, item, &d->text, err));
+                        RAN_TRY(ran_json_decode(record->json.line, item, &d->text, err));
                 note_text(d);
         }
         for (size_t t = 0; m == NULL && t < d->L; t++)
@@ -299,36 +299,36 @@ static int read_words(struct cmd_document *d, const char *line, const struct ran
         return rc;
 }
 
-int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
+int cmd_document_read_words(struct cmd_document *d, const struct record *record,
                             const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
-        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
+        const struct ran_member *tokens = record->is[FIELD_TOKENS], *text = record->is[FIELD_TEXT];
 
         if (tokens != NULL)
-                return read_words(d, record->line, tokens, "tokens", true, tokenizer, err);
+                return read_words(d, record->json.line, tokens, "tokens", true, tokenizer, err);
         if (text != NULL)
-                return read_words(d, record->line, text, "text", false, tokenizer, err);
+                return read_words(d, record->json.line, text, "text", false, tokenizer, err);
         return ran_fail(err, RAN_EFORMAT, "no \"tokens\" and no \"text\"");
 }
 
-int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
-                             const char *name, const struct ran_tokenizer *tokenizer,
-                             struct ran_error *err)
+int cmd_document_read_member(struct cmd_document *d, const struct record *record, const char *name,
+                             const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
-        const struct ran_member *m = json_member(record, name);
+        const struct ran_member *m = json_member(&record->json, name);
 
         if (m == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no \"%s\"", name);
-        return read_words(d, record->line, m, name, m->type == 'a', tokenizer, err);
+        return read_words(d, record->json.line, m, name, m->type == 'a', tokenizer, err);
 }
 
 /* ---- the document --------------------------------------------------------------------------- */
 
-static int read_source(struct cmd_document *d, const struct ran_record *record,
+static int read_source(struct cmd_document *d, const struct record *record,
                        const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
-        const struct ran_member *encoding = foreign_encoding(record), *ids = foreign_ids(record),
-                                *tokens = foreign_tokens(record), *text = foreign_text(record);
+        const struct ran_member *encoding = record->is[FIELD_ENCODING],
+                                *ids = record->is[FIELD_IDS], *tokens = record->is[FIELD_TOKENS],
+                                *text = record->is[FIELD_TEXT];
         bool encoding_ok = !d->by_words && d->spelling == 0;
 
         if (!encoding_ok)
@@ -345,9 +345,9 @@ static int read_source(struct cmd_document *d, const struct ran_record *record,
                 return ran_fail(err, RAN_EFORMAT,
                                 "no \"ids\": the model has no vocabulary, so it needs them");
         if (d->from == CMD_FROM_ENCODING)
-                return read_encoding(d, record->line, encoding, tokenizer, V, err);
+                return read_encoding(d, record->json.line, encoding, tokenizer, V, err);
         if (d->from == CMD_FROM_IDS)
-                return read_ids(d, record->line, ids->value, ids->type, V, err);
+                return read_ids(d, record->json.line, ids->value, ids->type, V, err);
         if (tokens == NULL && text == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "no document: give one of %stokens and text (--text-member names "
@@ -450,7 +450,7 @@ static void truncate_to_ends(struct cmd_document *d)
 }
 
 /* Before it is cut to its ends. */
-static int read_whole(struct cmd_document *d, const struct ran_record *record,
+static int read_whole(struct cmd_document *d, const struct record *record,
                       const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
         RAN_TRY(read_source(d, record, tokenizer, V, err));
@@ -459,7 +459,7 @@ static int read_whole(struct cmd_document *d, const struct ran_record *record,
         return d->by_words ? find_positions(d, err) : RAN_OK;
 }
 
-int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
+int cmd_document_read(struct cmd_document *d, const struct record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err)
 {

@@ -2,7 +2,7 @@
 #ifndef CMD_CONTENT_DOCUMENT_H
 #define CMD_CONTENT_DOCUMENT_H
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "ran.h"
 
 enum { CMD_TRUNCATE_HEAD, CMD_TRUNCATE_TAIL, CMD_TRUNCATE_HEAD_TAIL, CMD_TRUNCATE_ERROR };
@@ -48,9 +48,6 @@ struct cmd_document {
 };
 void cmd_document_release(struct cmd_document *d);
 
-/* Members read here, for cmd_loop.reads. */
-#define CMD_DOCUMENT_MEMBERS "encoding", "ids", FOREIGN_TOKENS, FOREIGN_TEXT
-
 /* Reads the first present member of encoding, ids, tokens and text. Without a tokenizer: ids only.
  * Every id is below V. RAN_EFORMAT for an encoding of another vocabulary, a record with none of
  * these members, a document without a token, and one that is too long under --truncate=error.
@@ -59,17 +56,16 @@ void cmd_document_release(struct cmd_document *d);
  * By words, options set head and tail, each of `ids` is a word, and `encoding` is ignored: it
  * lacks word positions. With spelling, `encoding` is ignored and `ids` are RAN_EFORMAT: neither
  * has spellings. */
-int cmd_document_read(struct cmd_document *d, const struct ran_record *record,
+int cmd_document_read(struct cmd_document *d, const struct record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err);
 /* Reads tokens, else text; ignores other members. The document may have no token. */
-int cmd_document_read_words(struct cmd_document *d, const struct ran_record *record,
+int cmd_document_read_words(struct cmd_document *d, const struct record *record,
                             const struct ran_tokenizer *tokenizer, struct ran_error *err);
 /* Reads the member of this name, a string or a list of words, which may have no token. RAN_EFORMAT
  * for a record without it. */
-int cmd_document_read_member(struct cmd_document *d, const struct ran_record *record,
-                             const char *name, const struct ran_tokenizer *tokenizer,
-                             struct ran_error *err);
+int cmd_document_read_member(struct cmd_document *d, const struct record *record, const char *name,
+                             const struct ran_tokenizer *tokenizer, struct ran_error *err);
 /* The document for the library; points into d. */
 struct ran_document cmd_document_view(const struct cmd_document *d);
 /* Appends `"truncated":{"kept":k,"of":n}` after a comma when the document was truncated. */

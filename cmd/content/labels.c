@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmd/content/labels.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 void cmd_labels_release(struct cmd_labels *l)
@@ -173,14 +173,14 @@ static int split_label(struct cmd_labels *l, const char *line, const struct ran_
 /* ---- labels of a record --------------------------------------------------------------------- */
 
 /* Whether there is an object with a member. */
-static bool says_something(const struct ran_record *record, const struct ran_member *cats)
+static bool says_something(const struct record *record, const struct ran_member *cats)
 {
         struct ran_span name, item;
         size_t pos = 0;
         char type;
 
         return cats != NULL && cats->type == 'o' &&
-               ran_json_next(record->line, cats->value, &pos, &name, &item, &type);
+               ran_json_next(record->json.line, cats->value, &pos, &name, &item, &type);
 }
 
 /* The members that are 1 or true. */
@@ -207,12 +207,11 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
 static int add_marks(struct cmd_labels *l, const char *line, const struct ran_member *marks,
                      struct ran_error *err)
 {
-        struct ran_span item, label;
-        size_t pos = 0;
+        struct ran_span label;
         char type;
 
-        while (ran_json_next(line, marks->value, &pos, NULL, &item, &type))
-                if (type == 'o' && foreign_mark(line, item, &label, &type))
+        for (struct ran_items i = ran_items(line, marks->value); ran_items_next(&i);)
+                if (ran_json_find(line, i.value, "label", 0, &label, &type))
                         RAN_TRY(add_label(l, "label", line, label, type, err));
         return RAN_OK;
 }
@@ -224,30 +223,28 @@ static bool is_one(const struct ran_member *m)
 }
 
 /* `label`; if numbers have names, -1 means no label, as in data sets of Hugging Face. */
-static const struct ran_member *find_label(const struct cmd_labels *l,
-                                           const struct ran_record *record)
+static const struct ran_member *find_label(const struct cmd_labels *l, const struct record *record)
 {
-        const struct ran_member *m = json_member(record, "label");
+        const struct ran_member *m = record->is[FIELD_LABEL];
         bool none = m != NULL && m->type == 'n' && has_names(l->called) &&
                     m->value.end - m->value.begin == 2 &&
-                    memcmp(record->line + m->value.begin, "-1", 2) == 0;
+                    memcmp(record->json.line + m->value.begin, "-1", 2) == 0;
 
         return none ? NULL : m;
 }
 
-bool cmd_labels_there(const struct ran_record *record)
+bool cmd_labels_there(const struct record *record)
 {
-        return json_member(record, "label") != NULL || json_member(record, "labels") != NULL ||
-               foreign_choice(record) != NULL || foreign_marks(record) != NULL ||
-               says_something(record, foreign_cats(record));
+        return record->is[FIELD_LABEL] != NULL || record->is[FIELD_LABELS] != NULL ||
+               record->is[FIELD_CHOICE] != NULL || record->is[FIELD_MARKS] != NULL ||
+               says_something(record, record->is[FIELD_CATS]);
 }
 
-int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err)
+int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *one = find_label(l, record),
-                                *several = json_member(record, "labels");
-        const struct ran_member *choice = foreign_choice(record), *marks = foreign_marks(record),
-                                *cats = foreign_cats(record);
+        const struct ran_member *one = find_label(l, record), *several = record->is[FIELD_LABELS];
+        const struct ran_member *choice = record->is[FIELD_CHOICE],
+                                *marks = record->is[FIELD_MARKS], *cats = record->is[FIELD_CATS];
 
         l->n = l->names.len = 0;
         if (one != NULL && several != NULL && one->type != 'a' && several->type != 'a')
@@ -263,23 +260,23 @@ int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struc
         const struct ran_member *text = one != NULL ? one : several;
         if (l->separator != '\0' && text != NULL && (text->type == 's' || text->type == 'n')) {
                 l->several = true;
-                return split_label(l, record->line, text, err);
+                return split_label(l, record->json.line, text, err);
         }
         if (several != NULL && is_one(several)) {
                 l->several = false;
                 l->either = true;
-                return add_label(l, "label", record->line, several->value, several->type, err);
+                return add_label(l, "label", record->json.line, several->value, several->type, err);
         }
         if (several != NULL)
-                return add_labels(l, "label", record->line, several, err);
+                return add_labels(l, "label", record->json.line, several, err);
         if (one != NULL && one->type != 'a')
-                return add_label(l, "label", record->line, one->value, one->type, err);
+                return add_label(l, "label", record->json.line, one->value, one->type, err);
         if (one != NULL || choice != NULL)
-                RAN_TRY(add_labels(l, "label", record->line, one != NULL ? one : choice, err));
+                RAN_TRY(add_labels(l, "label", record->json.line, one != NULL ? one : choice, err));
         else if (marks != NULL)
-                RAN_TRY(add_marks(l, record->line, marks, err));
+                RAN_TRY(add_marks(l, record->json.line, marks, err));
         else if (l->present)
-                RAN_TRY(add_cats(l, record->line, cats, err));
+                RAN_TRY(add_cats(l, record->json.line, cats, err));
         l->either = l->present && l->n == 1;
         l->several = l->present && !l->either;
         return RAN_OK;
@@ -338,10 +335,9 @@ bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
                (b == CMD_TAGS_OUTSIDE && a != CMD_TAGS_NUMBERS);
 }
 
-int cmd_labels_read_tags(struct cmd_labels *l, const struct ran_record *record,
-                         struct ran_error *err)
+int cmd_labels_read_tags(struct cmd_labels *l, const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *m = foreign_tags(record);
+        const struct ran_member *m = record->is[FIELD_TAGS];
 
         l->n = l->names.len = 0;
         l->several = false;
@@ -351,8 +347,8 @@ int cmd_labels_read_tags(struct cmd_labels *l, const struct ran_record *record,
         l->either = false;
         if (!l->present)
                 return RAN_OK;
-        RAN_TRY(add_labels(l, "tag", record->line, m, err));
-        size_t numbers = has_names(l->called) ? 0 : count_numbers(record->line, m->value);
+        RAN_TRY(add_labels(l, "tag", record->json.line, m, err));
+        size_t numbers = has_names(l->called) ? 0 : count_numbers(record->json.line, m->value);
         if (numbers > 0 && numbers < l->n)
                 return ran_fail(err, RAN_EFORMAT, "some tags are numbers, others are names");
         if (numbers > 0)

@@ -2,7 +2,7 @@
 #ifndef CMD_CONTENT_LABELS_H
 #define CMD_CONTENT_LABELS_H
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/content/names.h"
 #include "ran.h"
 
@@ -10,7 +10,6 @@
  * unless numbers have names, and then -1 is no label) or in `labels` (a list of them, perhaps
  * empty). Other tools have a list `label`, a list `accept` of the chosen `options`, or an object
  * `cats` of 1 and 0. With a separator a text is a list, too. */
-#define CMD_LABELS_MEMBERS "label", "labels", FOREIGN_CHOICE, FOREIGN_MARKS, "cats"
 /* Kinds of tags. A data set has tags of schemes (and outside), or numbers, or other names (and "O"
  * among them). */
 enum cmd_tag_kind {
@@ -42,9 +41,9 @@ void cmd_labels_release(struct cmd_labels *l);
  * otherwise do that. */
 void cmd_labels_join(struct ran_buf *out, const char *name, char separator);
 /* Whether a record has labels, perhaps an empty list. */
-bool cmd_labels_there(const struct ran_record *record);
+bool cmd_labels_there(const struct record *record);
 /* RAN_EFORMAT when two members contradict each other, or one has another type. */
-int cmd_labels_read(struct cmd_labels *l, const struct ran_record *record, struct ran_error *err);
+int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ran_error *err);
 
 /* Appends the text of a label or tag: the name of a number, if numbers have names. what: "label"
  * or "tag", for messages. RAN_EFORMAT for a value of another type, or a number without a name. */
@@ -55,9 +54,7 @@ int cmd_labels_add_name(const struct cmd_names *called, const char *what, const 
 /* Reads the gold tags of a record, one a word. Numbers become their names. Tags of any scheme
  * become IOB2, counted in the census of this record; other tags are unchanged. RAN_EFORMAT for a
  * mix of kinds. */
-#define CMD_LABELS_TAG_MEMBERS FOREIGN_TAGS
-int cmd_labels_read_tags(struct cmd_labels *l, const struct ran_record *record,
-                         struct ran_error *err);
+int cmd_labels_read_tags(struct cmd_labels *l, const struct record *record, struct ran_error *err);
 
 /* Whether tags of these kinds may be in one data set. */
 bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b);

@@ -5,7 +5,7 @@
  * are encoded one by one.
  */
 #include "cmd/content/masked.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 #include <stdlib.h>
@@ -174,14 +174,14 @@ static int read_masked_at(struct cmd_masked *g, const char *line, const struct r
 }
 
 static int read_ids(struct cmd_masked *g, const struct cmd_masked_how *how,
-                    const struct ran_record *record, struct ran_error *err)
+                    const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *at = json_member(record, "masked_at");
+        const struct ran_member *at = record->is[FIELD_MASKED_AT];
 
         RAN_TRY(cmd_document_read(&g->document, record, how->tokenizer, how->V, NULL, err));
         RAN_TRY(add_ids(g, g->document.ids, g->document.L, err));
         if (at != NULL)
-                return read_masked_at(g, record->line, at, err);
+                return read_masked_at(g, record->json.line, at, err);
         for (size_t t = 0; t < g->L; t++)
                 if (g->ids[t] == how->mask)
                         RAN_TRY(add_position(g, t, t, t + 1, err));
@@ -191,17 +191,17 @@ static int read_ids(struct cmd_masked *g, const struct cmd_masked_how *how,
 /* ---- the record ----------------------------------------------------------------------------- */
 
 int cmd_masked_read(struct cmd_masked *g, const struct cmd_masked_how *how,
-                    const struct ran_record *record, struct ran_error *err)
+                    const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *tokens = foreign_tokens(record), *text = foreign_text(record);
-        bool written = how->tokenizer != NULL && foreign_encoding(record) == NULL &&
-                       foreign_ids(record) == NULL;
+        const struct ran_member *tokens = record->is[FIELD_TOKENS], *text = record->is[FIELD_TEXT];
+        bool written = how->tokenizer != NULL && record->is[FIELD_ENCODING] == NULL &&
+                       record->is[FIELD_IDS] == NULL;
 
         g->L = g->n = 0;
         if (written && tokens != NULL)
-                RAN_TRY(read_tokens(g, how, record->line, tokens, err));
+                RAN_TRY(read_tokens(g, how, record->json.line, tokens, err));
         else if (written && text != NULL)
-                RAN_TRY(read_text(g, how, record->line, text, err));
+                RAN_TRY(read_text(g, how, record->json.line, text, err));
         else
                 RAN_TRY(read_ids(g, how, record, err));
         if (g->n == 0 && !how->none)

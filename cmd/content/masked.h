@@ -27,13 +27,10 @@ struct cmd_masked {
 };
 void cmd_masked_release(struct cmd_masked *g);
 
-/* Members read here, for cmd_loop.reads. */
-#define CMD_MASKED_MEMBERS CMD_DOCUMENT_MEMBERS, "masked_at"
-
 /* Reads the first present member of encoding, ids, tokens and text. For ids, `masked_at` lists
  * the masked positions; without it, ids equal to [MASK] are masked. RAN_EFORMAT without any,
  * unless how->none. */
 int cmd_masked_read(struct cmd_masked *g, const struct cmd_masked_how *how,
-                    const struct ran_record *record, struct ran_error *err);
+                    const struct record *record, struct ran_error *err);
 
 #endif

@@ -23,7 +23,7 @@ void cmd_reading_release(struct cmd_reading *r)
 
 /* All tokens are those of the document. */
 static int read_whole(struct cmd_reading *r, const struct cmd_reading_how *how,
-                      const struct ran_record *record, struct ran_error *err)
+                      const struct record *record, struct ran_error *err)
 {
         struct cmd_document *d = &r->whole;
 
@@ -39,7 +39,7 @@ static int read_whole(struct cmd_reading *r, const struct cmd_reading_how *how,
 
 /* Reads as ran-lm score does: the last token is predicted, and read only after a source. */
 static int read_sequence(struct cmd_reading *r, const struct cmd_reading_how *how,
-                         const struct ran_record *record, struct ran_error *err)
+                         const struct record *record, struct ran_error *err)
 {
         const struct ran_config *c = ran_model_config(how->model);
         const struct cmd_sequence_how sequence = {
@@ -67,7 +67,7 @@ static int read_sequence(struct cmd_reading *r, const struct cmd_reading_how *ho
 }
 
 static int read_masked(struct cmd_reading *r, const struct cmd_reading_how *how,
-                       const struct ran_record *record, struct ran_error *err)
+                       const struct record *record, struct ran_error *err)
 {
         const struct ran_tokenizer *tokenizer = ran_model_tokenizer(how->model);
         const struct cmd_masked_how masked = {
@@ -86,7 +86,7 @@ static int read_masked(struct cmd_reading *r, const struct cmd_reading_how *how,
 }
 
 int cmd_reading_read(struct cmd_reading *r, const struct cmd_reading_how *how,
-                     const struct ran_record *record, struct ran_error *err)
+                     const struct record *record, struct ran_error *err)
 {
         r->document = NULL;
         r->sources = r->first = r->end = 0;

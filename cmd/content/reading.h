@@ -30,14 +30,11 @@ struct cmd_reading {
 };
 void cmd_reading_release(struct cmd_reading *r);
 
-/* Members read here, for cmd_loop.reads. */
-#define CMD_READING_MEMBERS CMD_DOCUMENT_MEMBERS, "segments", "source", "target", "masked_at"
-
 /* Reads the record as ran-classify, ran-tag, ran-lm score or ran-lm fill does: for task lm, with
  * [START] and without a last token that is only predicted; for task mlm, masked tokens are
  * optional. RAN_EFORMAT if the model cannot read the record, or it has no token. */
 int cmd_reading_read(struct cmd_reading *r, const struct cmd_reading_how *how,
-                     const struct ran_record *record, struct ran_error *err);
+                     const struct record *record, struct ran_error *err);
 
 /* Appends `"token":5,"piece":"rain"`; of a text also "start" and "end"; of words also "word", and
  * start and end within it. Without a vocabulary, "id" instead of "piece". */

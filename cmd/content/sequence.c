@@ -1,6 +1,6 @@
 /* sequence.c - reads the document of a record for a language model. */
 #include "cmd/content/sequence.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 #include <stdlib.h>
@@ -93,12 +93,12 @@ int cmd_sequence_read_text(struct cmd_sequence *s, const struct cmd_sequence_how
 
 /* The beginning of a target that will be generated. */
 static int add_beginning(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                         const struct ran_record *record, struct ran_error *err)
+                         const struct record *record, struct ran_error *err)
 {
         struct cmd_document *d = &s->document;
         size_t source = s->L;
 
-        if (how->begin_with == NULL || json_member(record, how->begin_with) == NULL)
+        if (how->begin_with == NULL || json_member(&record->json, how->begin_with) == NULL)
                 return RAN_OK;
         int rc = cmd_document_read_member(d, record, how->begin_with, how->tokenizer, err);
         d->empty = false; /* it may be */
@@ -109,14 +109,14 @@ static int add_beginning(struct cmd_sequence *s, const struct cmd_sequence_how *
 }
 
 static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                     const struct ran_record *record, struct ran_error *err)
+                     const struct record *record, struct ran_error *err)
 {
         struct cmd_document *d = &s->document;
 
-        if (json_member(record, "source") == NULL)
+        if (record->is[FIELD_SOURCE] == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "no \"source\": this model generates a target from a source");
-        if (!how->ask && json_member(record, "target") == NULL)
+        if (!how->ask && record->is[FIELD_TARGET] == NULL)
                 return ran_fail(err, RAN_EFORMAT, "a \"source\", but no \"target\"");
         RAN_TRY(cmd_document_read_member(d, record, "source", how->tokenizer, err));
         RAN_TRY(add_source(s, how, err));
@@ -141,9 +141,9 @@ static int bad_segments(struct ran_error *err)
 }
 
 static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                         const struct ran_record *record, struct ran_error *err)
+                         const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *m = json_member(record, "segments");
+        const struct ran_member *m = record->is[FIELD_SEGMENTS];
         struct ran_span item;
         size_t pos = 0, n = 0, segment, last = 0;
         char type;
@@ -157,8 +157,8 @@ static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *
         if (m->type != 'a')
                 return bad_segments(err);
         s->sources = 0;
-        for (; ran_json_next(record->line, m->value, &pos, NULL, &item, &type); n++) {
-                const char *text = record->line + item.begin;
+        for (; ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type); n++) {
+                const char *text = record->json.line + item.begin;
                 if (type != 'n' || !ran_parse_size(text, item.end - item.begin, &segment) ||
                     segment > 1 || segment < last)
                         return bad_segments(err);
@@ -169,7 +169,7 @@ static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *
 }
 
 static int add_ids(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                   const struct ran_record *record, struct ran_error *err)
+                   const struct record *record, struct ran_error *err)
 {
         RAN_TRY(begin(s, how, RAN_NO_ID, err));
         RAN_TRY(add_document(s, err));
@@ -182,17 +182,17 @@ static int add_ids(struct cmd_sequence *s, const struct cmd_sequence_how *how,
 /* ---- the record ----------------------------------------------------------------------------- */
 
 int cmd_sequence_read(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                      const struct ran_record *record, struct ran_error *err)
+                      const struct record *record, struct ran_error *err)
 {
         struct cmd_document *d = &s->document;
         const bool prefix = how->mask == RAN_MASK_PREFIX;
 
         d->empty = false;
-        if (prefix && how->tokenizer != NULL && foreign_ids(record) == NULL)
+        if (prefix && how->tokenizer != NULL && record->is[FIELD_IDS] == NULL)
                 return read_pair(s, how, record, err);
-        if (!prefix && json_member(record, "source") != NULL && foreign_encoding(record) == NULL &&
-            foreign_ids(record) == NULL && foreign_tokens(record) == NULL &&
-            foreign_text(record) == NULL)
+        if (!prefix && record->is[FIELD_SOURCE] != NULL && record->is[FIELD_ENCODING] == NULL &&
+            record->is[FIELD_IDS] == NULL && record->is[FIELD_TOKENS] == NULL &&
+            record->is[FIELD_TEXT] == NULL)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "a \"source\" needs a model with --mask prefix; this one reads a \"text\"");

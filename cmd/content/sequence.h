@@ -41,13 +41,10 @@ struct cmd_sequence {
 };
 void cmd_sequence_release(struct cmd_sequence *s);
 
-/* Members read here, for cmd_loop.reads. */
-#define CMD_SEQUENCE_MEMBERS CMD_DOCUMENT_MEMBERS, "segments", "source", "target"
-
 /* RAN_EFORMAT if the model cannot read the record, or its text or source has no token (then
  * document.empty is set). */
 int cmd_sequence_read(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                      const struct ran_record *record, struct ran_error *err);
+                      const struct record *record, struct ran_error *err);
 /* Reads a text without a record, as a prompt. It may have no token. */
 int cmd_sequence_read_text(struct cmd_sequence *s, const struct cmd_sequence_how *how,
                            const char *text, size_t n, struct ran_error *err);

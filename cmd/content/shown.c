@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 
 void cmd_shown_release(struct cmd_shown *s)
 {
@@ -23,17 +23,17 @@ static int end_word(struct cmd_shown *s, struct ran_error *err)
         return RAN_OK;
 }
 
-static int add_tokens(struct cmd_shown *s, const struct ran_record *r, struct ran_error *err)
+static int add_tokens(struct cmd_shown *s, const struct record *r, struct ran_error *err)
 {
-        const struct ran_member *m = foreign_tokens(r);
+        const struct ran_member *m = r->is[FIELD_TOKENS];
         struct ran_span item;
         size_t pos = 0;
         char type;
 
-        while (m != NULL && ran_json_next(r->line, m->value, &pos, NULL, &item, &type)) {
+        while (m != NULL && ran_json_next(r->json.line, m->value, &pos, NULL, &item, &type)) {
                 ran_buf_str(&s->text, s->n > 0 ? " " : "");
                 if (type == 's')
-                        RAN_TRY(ran_json_decode(r->line, item, &s->text, err));
+                        RAN_TRY(ran_json_decode(r->json.line, item, &s->text, err));
                 RAN_TRY(end_word(s, err));
         }
         return RAN_OK;
@@ -48,10 +48,10 @@ static int add_ids(struct cmd_shown *s, const struct cmd_document *d, struct ran
         return RAN_OK;
 }
 
-int cmd_shown_read(struct cmd_shown *s, const struct cmd_document *d,
-                   const struct ran_record *record, struct ran_error *err)
+int cmd_shown_read(struct cmd_shown *s, const struct cmd_document *d, const struct record *record,
+                   struct ran_error *err)
 {
-        const struct ran_member *text = foreign_text(record);
+        const struct ran_member *text = record->is[FIELD_TEXT];
         bool encoded = d->from == CMD_FROM_ENCODING || d->from == CMD_FROM_IDS;
 
         s->text.len = s->n = 0;
@@ -62,7 +62,7 @@ int cmd_shown_read(struct cmd_shown *s, const struct cmd_document *d,
                 RAN_TRY(add_tokens(s, record, err));
         } else if (encoded && text != NULL && text->type == 's') {
                 s->placed = false;
-                RAN_TRY(ran_json_decode(record->line, text->value, &s->text, err));
+                RAN_TRY(ran_json_decode(record->json.line, text->value, &s->text, err));
         } else {
                 RAN_TRY(add_ids(s, d, err));
                 s->placed = d->uncut == d->L;

@@ -14,8 +14,8 @@ struct cmd_shown {
 };
 void cmd_shown_release(struct cmd_shown *s);
 /* Takes over the text of a document that was read from the record. */
-int cmd_shown_read(struct cmd_shown *s, const struct cmd_document *d,
-                   const struct ran_record *record, struct ran_error *err);
+int cmd_shown_read(struct cmd_shown *s, const struct cmd_document *d, const struct record *record,
+                   struct ran_error *err);
 /* Converts offsets of the record to bytes of the text: of a text, they are bytes already; else
  * words. False for offsets outside of it. */
 bool cmd_shown_place(const struct cmd_shown *s, size_t *start, size_t *end);

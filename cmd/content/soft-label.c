@@ -171,10 +171,10 @@ static int predict(struct cmd_labels *l, const struct cmd_soft_label *s, bool se
 }
 
 int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
-                        const struct ran_record *record, const char *member, bool several,
+                        const struct record *record, const char *member, bool several,
                         struct ran_error *err)
 {
-        const struct ran_member *m = json_member(record, member);
+        const struct ran_member *m = json_member(&record->json, member);
         struct ran_span name, item;
         struct shape shape;
         size_t pos = 0;
@@ -188,15 +188,15 @@ int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
         if (m->type != 'o')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" is no object of labels and probabilities",
                                 member);
-        RAN_TRY(find_probs(&shape, &s->names, record->line, m->value, member, err));
+        RAN_TRY(find_probs(&shape, &s->names, record->json.line, m->value, member, err));
         if (labels->present && shape.several && !labels->several)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\" is of a model that gives several labels, but the document "
                                 "has one \"label\"",
                                 member);
         s->names.len = 0;
-        while (ran_json_next(record->line, shape.probs, &pos, &name, &item, &type))
-                RAN_TRY(add(s, record->line, name, item, type, err));
+        while (ran_json_next(record->json.line, shape.probs, &pos, &name, &item, &type))
+                RAN_TRY(add(s, record->json.line, name, item, type, err));
         several = labels->present ? labels->several : several || shape.several;
         RAN_TRY(refuse_repeats(s, err));
         if (!several)

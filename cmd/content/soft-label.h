@@ -21,7 +21,7 @@ void cmd_soft_label_release(struct cmd_soft_label *s);
  * most probable label, or, of several, all labels of at least 0.5. several: assume several
  * labels if neither the record nor the prediction decides. RAN_EFORMAT for anything else. */
 int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
-                        const struct ran_record *record, const char *member, bool several,
+                        const struct record *record, const char *member, bool several,
                         struct ran_error *err);
 
 #endif

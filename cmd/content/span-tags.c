@@ -1,6 +1,6 @@
 /* span-tags.c - the tags of words, from spans of characters. */
 #include "cmd/content/span-tags.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,13 +65,13 @@ static int read_span(struct spans *s, const char *line, struct ran_span item, ch
                      struct ran_error *err)
 {
         struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof *at, err);
-        struct foreign_span shape;
+        struct record_span shape;
 
         if (at == NULL)
                 return RAN_ENOMEM;
         s->at = at;
         at += s->n;
-        if (!foreign_span(&shape, line, item, type))
+        if (!record_span(&shape, line, item, type))
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "%s[%zu] must be an object of start, end and label, or a list of these "
@@ -243,10 +243,10 @@ static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_doc
 }
 
 int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
-                       const struct ran_record *record, struct ran_error *err)
+                       const struct record *record, struct ran_error *err)
 {
-        struct spans s = {.called = l->called};
-        const struct ran_member *m = foreign_spans(record, &s.name);
+        struct spans s = {.called = l->called, .name = record->spans_name};
+        const struct ran_member *m = record->is[FIELD_SPANS];
 
         l->present = m != NULL;
         if (!l->present)
@@ -255,7 +255,7 @@ int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\" mark characters of a \"text\"; \"%s\" need \"tags\"",
                                 s.name, d->from == CMD_FROM_IDS ? "ids" : "tokens");
-        int rc = read_spans(&s, record->line, m, err);
+        int rc = read_spans(&s, record->json.line, m, err);
         if (rc == RAN_OK)
                 rc = tag_words(l, &s, d, err);
         release(&s);

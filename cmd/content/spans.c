@@ -2,7 +2,7 @@
 #include "cmd/content/spans.h"
 
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
-                     const struct ran_record *record, enum ran_unit unit)
+                     const struct record *record, enum ran_unit unit)
 {
         *s = (struct cmd_spans){.document = document, .record = record, .unit = unit};
 }
@@ -16,18 +16,18 @@ static void add_ids(const struct cmd_spans *s, size_t first, size_t last, struct
 static int add_tokens(struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text,
                       struct ran_error *err)
 {
-        const struct ran_member *m = ran_record_find(s->record, "tokens", NULL);
+        const struct ran_member *m = s->record->is[FIELD_TOKENS];
         struct ran_span item;
         char type;
 
         for (; s->word < last &&
-               ran_json_next(s->record->line, m->value, &s->pos, NULL, &item, &type);
+               ran_json_next(s->record->json.line, m->value, &s->pos, NULL, &item, &type);
              s->word++) {
                 if (s->word < first)
                         continue;
                 if (s->word > first)
                         ran_buf_char(text, ' ');
-                RAN_TRY(ran_json_decode(s->record->line, item, text, err));
+                RAN_TRY(ran_json_decode(s->record->json.line, item, text, err));
         }
         return RAN_OK;
 }

@@ -8,14 +8,14 @@
 /* A walk over a document that was read by words, from left to right. */
 struct cmd_spans {
         const struct cmd_document *document;
-        const struct ran_record *record;
+        const struct record *record;
         size_t word, pos; /* of tokens: the next one, and its position in the array */
         /* A text has a unit of offsets, and the current offset in each unit. */
         enum ran_unit unit;
         size_t point, byte, utf16;
 };
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
-                     const struct ran_record *record, enum ran_unit unit);
+                     const struct record *record, enum ran_unit unit);
 
 /* Finds *start and *end of the words [first, last), in units of a text, else in words. Appends
  * their text (tokens and ids with spaces between). first is at least the last of the previous call.

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/kinds.h"
 
@@ -105,16 +105,16 @@ static int read_member(struct cmd_vocab_words *w, const char *name, const char *
         return RAN_OK;
 }
 
-int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct ran_record *record,
+int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct record *record,
                          const struct ran_counter *counter, struct ran_buf *words,
                          struct ran_error *err)
 {
         static const char *const names[] = {"tokens", "text", "source", "target"};
         const struct ran_member *members[] = {
-                foreign_tokens(record),
-                foreign_text(record),
-                json_member(record, "source"),
-                json_member(record, "target"),
+                record->is[FIELD_TOKENS],
+                record->is[FIELD_TEXT],
+                record->is[FIELD_SOURCE],
+                record->is[FIELD_TARGET],
         };
         bool found = false;
 
@@ -123,7 +123,7 @@ int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct ran_record *rec
                 bool pair = i >= 2; /* source and target belong together */
                 if (m == NULL || (w->pairs && !pair))
                         continue;
-                RAN_TRY(read_member(w, names[i], record->line, m, counter, words, err));
+                RAN_TRY(read_member(w, names[i], record->json.line, m, counter, words, err));
                 found = true;
                 if (!pair)
                         break;

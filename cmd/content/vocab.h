@@ -2,7 +2,7 @@
 #ifndef CMD_CONTENT_VOCAB_H
 #define CMD_CONTENT_VOCAB_H
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "ran.h"
 
 /* Loads a tokenizer.json or a vocab.txt, and prints its note about the file. Exits with 3 on
@@ -21,12 +21,9 @@ void cmd_vocab_words_release(struct cmd_vocab_words *w);
 void *cmd_vocab_words_make(void *unused, struct ran_error *err);
 void cmd_vocab_words_free(void *words);
 
-/* Members read here, for cmd_loop.reads. */
-#define CMD_VOCAB_WORDS_MEMBERS FOREIGN_TOKENS, FOREIGN_TEXT, "source", "target"
-
 /* Appends the words of a record for ran_counter_add: of tokens, else of text, else of source and
  * target. RAN_EFORMAT when it has none of these members. */
-int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct ran_record *record,
+int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct record *record,
                          const struct ran_counter *counter, struct ran_buf *words,
                          struct ran_error *err);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/formats/csv.h"
-#include "cmd/formats/roles.h"
+#include "cmd/formats/record.h"
 
 /* ---- a row ---------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cmd/formats/json.h"
-#include "cmd/formats/roles.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/table.h"
 
 struct csv {

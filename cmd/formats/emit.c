@@ -89,7 +89,7 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
  * (readable), is a string that cannot be decoded. */
 static void emit_id(struct ran_buf *out, const struct cmd_line *line, bool readable)
 {
-        const struct ran_record *r = &line->record;
+        const struct ran_record *r = &line->record.json;
         const struct ran_member *id = json_member(r, "id");
         struct ran_buf position = {0};
 
@@ -112,7 +112,7 @@ static void emit(struct ran_buf *out, const struct cmd_line *line, const struct 
                 json_put_raw(out, name, value->data, value->len);
                 json_end(out, '}');
         } else {
-                emit_whole(out, &line->record, how, name, value, stale);
+                emit_whole(out, &line->record.json, how, name, value, stale);
         }
         ran_buf_char(out, '\n');
 }

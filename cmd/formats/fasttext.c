@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/output.h"
@@ -56,10 +56,10 @@ static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
 }
 
 /* The text or its tokens with a space between, without any line ends. */
-static int add_text(struct ran_buf *out, const struct ran_record *record, struct ran_error *err)
+static int add_text(struct ran_buf *out, const struct record *record, struct ran_error *err)
 {
         size_t begin = out->len;
-        int rc = foreign_add_text(out, record, err);
+        int rc = record_add_text(out, record, err);
 
         if (rc == RAN_OK && !out->failed)
                 rc = flatten(out, begin, err);

@@ -7,6 +7,7 @@
 #ifndef CMD_FORMATS_OUTPUT_H
 #define CMD_FORMATS_OUTPUT_H
 
+#include "cmd/formats/record.h"
 #include "ran.h"
 
 /* Each format: output_SYMBOL is its entry, KIND what it is made of, NAME its word for
@@ -28,11 +29,11 @@
 #define OUTPUT_OF_TASKS(X) \
         X(label_studio, TASKS, "label-studio", "an array of tasks to import in Label Studio")
 #define OUTPUT_OF_PAGE(X) X(html, PAGE, "html", "a page to look at")
-#define OUTPUT_FORMATS(X)                                                           \
-        OUTPUT_OF_RECORDS(X)                                                        \
-        OUTPUT_OF_LABELS(X)                                                         \
-        OUTPUT_OF_TAGS(X) OUTPUT_OF_ROWS(X) OUTPUT_OF_VECTORS(X) OUTPUT_OF_TASKS(X) \
-                OUTPUT_OF_PAGE(X)
+#define OUTPUT_FORMATS(X)    \
+        OUTPUT_OF_RECORDS(X) \
+        OUTPUT_OF_LABELS(X)  \
+        OUTPUT_OF_TAGS(X)    \
+        OUTPUT_OF_ROWS(X) OUTPUT_OF_VECTORS(X) OUTPUT_OF_TASKS(X) OUTPUT_OF_PAGE(X)
 
 /* A format is made of one of these. */
 enum output_kind {
@@ -57,8 +58,8 @@ enum output_kind {
 #define OUTPUT_HELP(symbol, kind, name, help)  GIVES_##kind("; " name ": " help)
 #define OUTPUT_ENTRY(symbol, kind, name, help) GIVES_##kind(&output_##symbol, )
 
-/* A line of input, a sentence in columns, or a file, with its record: a JSON object that has each
- * member of `reads` at most once. */
+/* A line of input, a sentence in columns, or a file, with its record, which has each member of
+ * `reads` at most once. */
 struct cmd_line {
         const char *file; /* as given; "-" for standard input */
         size_t number;    /* from 1, blank lines counted */
@@ -66,7 +67,7 @@ struct cmd_line {
         size_t raw_length;
         const struct conll *columns; /* of raw; NULL in other formats than conll */
         bool renamed;                /* members of the record have other names than in its line */
-        struct ran_record record;
+        struct record record;
 };
 
 /* How filters write records. */
@@ -106,8 +107,7 @@ struct output_format {
          * the labels of a record. RAN_EFORMAT: its text cannot be written. */
         const char *(*refuses)(const char *label);
         void (*label)(struct ran_buf *out, const char *label);
-        int (*labelled)(struct ran_buf *out, const struct ran_record *record,
-                        struct ran_error *err);
+        int (*labelled)(struct ran_buf *out, const struct record *record, struct ran_error *err);
         /* TAGS: append a word and its tag, "" if it has none; end a sentence before the next word;
          * end the record. */
         void (*word)(struct output_words *w, const char *word, size_t n, const char *tag);

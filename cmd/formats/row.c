@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 struct cmd_table cmd_table;
@@ -158,16 +158,16 @@ void cmd_row_end(struct cmd_row *row)
 
 int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_error *err)
 {
-        const struct ran_member *id = json_member(&line->record, "id");
+        const struct ran_member *id = json_member(&line->record.json, "id");
         struct ran_buf text = {0};
         int rc = RAN_OK;
 
         if (id == NULL)
                 ran_buf_printf(&text, "%s:%zu", line->file, line->number);
         else if (id->type == 's')
-                rc = ran_json_decode(line->record.line, id->value, &text, err);
+                rc = ran_json_decode(line->record.json.line, id->value, &text, err);
         else
-                ran_buf_add(&text, line->record.line + id->value.begin,
+                ran_buf_add(&text, line->record.json.line + id->value.begin,
                             id->value.end - id->value.begin);
         if (rc == RAN_OK)
                 cmd_row_string(row, text.data, text.len);
@@ -180,7 +180,7 @@ int cmd_row_document(struct cmd_row *row, const struct cmd_line *line, struct ra
                      struct ran_error *err)
 {
         scratch->len = 0;
-        RAN_TRY(foreign_add_text(scratch, &line->record, err));
+        RAN_TRY(record_add_text(scratch, &line->record, err));
         cmd_row_string(row, scratch->data, scratch->len);
         row->out->failed |= scratch->failed;
         return RAN_OK;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cmd/formats/json.h"
-#include "cmd/formats/roles.h"
+#include "cmd/formats/record.h"
 
 /* ---- spaCy ---------------------------------------------------------------------------------- */
 

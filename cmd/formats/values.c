@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "cmd/formats/foreign.h"
 #include "cmd/formats/import.h"
 #include "cmd/formats/tuple.h"
 

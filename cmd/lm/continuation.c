@@ -122,14 +122,15 @@ static int add_token(struct continuation *k, uint32_t id, float nll, struct ran_
 
 /* Sampling depends on the seed, the id of the record, and the text that is continued, but not on
  * other records. */
-static uint64_t key_of(const struct continuation *k, const struct ran_record *record)
+static uint64_t key_of(const struct continuation *k, const struct record *record)
 {
-        const struct ran_member *id = record != NULL ? ran_record_find(record, "id", NULL) : NULL;
+        const struct ran_member *id =
+                record != NULL ? ran_record_find(&record->json, "id", NULL) : NULL;
         uint64_t key = 0;
 
         for (size_t i = 0; id != NULL && id->type != '0' && i < id->value.end - id->value.begin;
              i++)
-                key = ran_random_draw(key, (unsigned char)record->line[id->value.begin + i]);
+                key = ran_random_draw(key, (unsigned char)record->json.line[id->value.begin + i]);
         for (size_t t = 0; t < k->sequence.L; t++)
                 key = ran_random_draw(key, k->sequence.ids[t]);
         return ran_random_key(k->how->options->seed, RAN_FOR_SAMPLING,
@@ -246,7 +247,7 @@ static int search(struct continuation *k, struct ran_error *err)
 
 /* ---- either --------------------------------------------------------------------------------- */
 
-int continuation_make(struct continuation *k, const struct ran_record *record,
+int continuation_make(struct continuation *k, const struct record *record,
                       void (*show)(void *arg, const struct lm_text *text), void *arg,
                       struct ran_error *err)
 {

@@ -32,7 +32,7 @@ struct continuation {
         struct ran_lm_context *context; /* of this document, or the common one of all records */
         bool own;                       /* it is this one's */
         struct cmd_sequence sequence;
-        const struct ran_record *record; /* it was read from, while it is continued; or NULL */
+        const struct record *record; /* it was read from, while it is continued; or NULL */
         struct ran_sampler sampler;
         struct ran_beam *beam;   /* or NULL */
         float *logits, *allowed; /* (V) after what was read so far; those that may be drawn */
@@ -50,7 +50,7 @@ void continuation_free(void *continuation);
 
 /* Continues the sequence. record may be NULL: sampling depends on its id. show, which may be NULL,
  * is called when the text may have grown. */
-int continuation_make(struct continuation *k, const struct ran_record *record,
+int continuation_make(struct continuation *k, const struct record *record,
                       void (*show)(void *arg, const struct lm_text *text), void *arg,
                       struct ran_error *err);
 /* The result for a record, an object. */

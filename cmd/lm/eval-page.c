@@ -29,7 +29,7 @@ void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source
         struct report r = {0};
 
         d->doubt = 1 - chrf / 100;
-        page_record_name(&d->name, &line->record, line->file, line->number);
+        page_record_name(&d->name, &line->record.json, line->file, line->number);
         page_put(&d->body, HTML_PARAGRAPH, "chrF %.1f", chrf);
         if (source->len > 0)
                 add_text(&r, "source", source);

@@ -135,30 +135,29 @@ static int text_of_object(struct ran_buf *out, const char *name, const char *lin
         return bad_text(name, err);
 }
 
-static int read_text(struct ran_buf *out, const char *name, const struct ran_record *record,
+static int read_text(struct ran_buf *out, const char *name, const struct record *record,
                      const struct ran_member *m, struct ran_error *err)
 {
         out->len = 0;
         if (m->type == 's')
-                return ran_json_decode(record->line, m->value, out, err);
+                return ran_json_decode(record->json.line, m->value, out, err);
         if (m->type == 'a')
-                return join_words(out, name, record->line, m->value, err);
+                return join_words(out, name, record->json.line, m->value, err);
         if (m->type == 'o')
-                return text_of_object(out, name, record->line, m->value, err);
+                return text_of_object(out, name, record->json.line, m->value, err);
         return bad_text(name, err);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
 
 /* The text to be judged, in *text. */
-static int judged_text(const struct evaluation *e, struct scratch *s,
-                       const struct ran_record *record, const struct ran_buf **text,
-                       struct ran_error *err)
+static int judged_text(const struct evaluation *e, struct scratch *s, const struct record *record,
+                       const struct ran_buf **text, struct ran_error *err)
 {
         const char *name = e->options->eval_only;
 
         if (name != NULL) {
-                const struct ran_member *m = json_member(record, name);
+                const struct ran_member *m = json_member(&record->json, name);
 
                 *text = &s->text;
                 return m != NULL ? read_text(&s->text, name, record, m, err)
@@ -173,9 +172,9 @@ static int judged_text(const struct evaluation *e, struct scratch *s,
 }
 
 /* Reads the source of a generated text, if the record has it. */
-static int read_source(struct scratch *s, const struct ran_record *record, struct ran_error *err)
+static int read_source(struct scratch *s, const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *m = json_member(record, "source");
+        const struct ran_member *m = record->is[FIELD_SOURCE];
 
         s->source.len = 0;
         return m != NULL && (m->type == 's' || m->type == 'a')
@@ -188,7 +187,7 @@ static int count_record(void *arg, void *scratch, const struct cmd_line *line,
 {
         const struct evaluation *e = arg;
         const char *name = e->options->reference;
-        const struct ran_member *m = json_member(&line->record, name);
+        const struct ran_member *m = json_member(&line->record.json, name);
         struct lm_compared *c = result->found;
         struct scratch *s = scratch;
         const struct ran_buf *text;

@@ -15,7 +15,7 @@ struct lm_evaluate_options {
 extern const struct ran_field lm_evaluate_fields[];
 
 /* Reads the sequence of a record into the continuation. */
-typedef int lm_evaluate_read(struct continuation *k, const struct ran_record *record,
+typedef int lm_evaluate_read(struct continuation *k, const struct record *record,
                              struct ran_error *err);
 
 /* Compares and writes the report to `output` (NULL: standard output). loop has input, pool and

@@ -104,7 +104,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
         return NULL;
 }
 
-static int read_masked(const struct filler *f, struct scratch *s, const struct ran_record *record,
+static int read_masked(const struct filler *f, struct scratch *s, const struct record *record,
                        struct ran_error *err)
 {
         const struct cmd_masked_how how = {.tokenizer = f->lm.tokenizer,
@@ -176,8 +176,6 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line,
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {"id", "ran_error", CMD_MASKED_MEMBERS, NULL};
-
 int lm_fill(int argc, char **argv)
 {
         struct filler f = {.never = NULL};
@@ -195,7 +193,7 @@ int lm_fill(int argc, char **argv)
                 .input = &input,
                 .output = &output,
                 .into = "lm",
-                .reads = reads,
+                .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT | FIELD(MASKED_AT),
                 .pool = f.lm.pool,
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,

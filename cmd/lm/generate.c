@@ -119,8 +119,7 @@ static const struct cmd_program program = {
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static int read_record(struct continuation *k, const struct ran_record *record,
-                       struct ran_error *err)
+static int read_record(struct continuation *k, const struct record *record, struct ran_error *err)
 {
         struct cmd_sequence_how how = lm_how(&k->how->lm);
 
@@ -149,21 +148,20 @@ static int generate_record(void *arg, void *scratch, const struct cmd_line *line
 
 static int generate_records(struct continuation_how *g, char **files)
 {
-        const char *member[2] = {NULL};
+        const char *member[3] = {NULL};
         size_t n = 0;
 
         if (options.begin_with != NULL)
                 member[n++] = options.begin_with;
         if (evaluation.eval)
                 member[n] = evaluation.reference;
-        const char *const reads[] = {"id",      "ran_error", CMD_SEQUENCE_MEMBERS,
-                                     member[0], member[1],   NULL};
         const struct cmd_named named[] = {{"begin-with", options.begin_with, CMD_IS_NEEDED}, {0}};
         const struct cmd_loop loop = {
                 .input = &input,
                 .output = &output,
                 .into = "lm",
-                .reads = reads,
+                .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_SEQUENCE,
+                .also = member,
                 .named = named,
                 .pool = lm_loop_pool(&g->lm),
                 .make_scratch = continuation_new,
@@ -181,9 +179,11 @@ static int generate_records(struct continuation_how *g, char **files)
 /* Without a model: the texts are in the records. */
 static int evaluate_only(char **files)
 {
-        const char *const reads[] = {
-                "id", "ran_error", evaluation.eval_only, evaluation.reference, "source", NULL};
-        const struct cmd_loop loop = {.input = &input, .reads = reads, .pool = cmd_pool()};
+        const char *const also[] = {evaluation.eval_only, evaluation.reference, NULL};
+        const struct cmd_loop loop = {.input = &input,
+                                      .reads = FIELD(ID) | FIELD(ERROR) | FIELD(SOURCE),
+                                      .also = also,
+                                      .pool = cmd_pool()};
         int status = lm_evaluate(&evaluation, loop, NULL, NULL, NULL, options.how.seed,
                                  output.output, files);
 

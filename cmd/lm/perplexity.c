@@ -44,17 +44,18 @@ static void count_text(struct perplexity *p, const struct ran_buf *text)
 }
 
 /* The bytes are those of the words with a space between. */
-static int count_words(struct perplexity *p, const struct ran_record *record, const char *name,
+static int count_words(struct perplexity *p, const struct record *record, const char *name,
                        struct ran_buf *scratch, struct ran_error *err)
 {
-        const struct ran_member *m = ran_record_find(record, name, NULL);
+        const struct ran_member *m = ran_record_find(&record->json, name, NULL);
         struct ran_span item;
         size_t pos = 0;
         char type;
 
-        for (size_t n = 0; ran_json_next(record->line, m->value, &pos, NULL, &item, &type); n++) {
+        for (size_t n = 0; ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type);
+             n++) {
                 scratch->len = 0;
-                RAN_TRY(ran_json_decode(record->line, item, scratch, err));
+                RAN_TRY(ran_json_decode(record->json.line, item, scratch, err));
                 p->words++;
                 p->bytes += scratch->len + (n > 0);
         }
@@ -62,7 +63,7 @@ static int count_words(struct perplexity *p, const struct ran_record *record, co
 }
 
 int perplexity_count(struct perplexity *p, const struct cmd_document *d,
-                     const struct ran_record *record, const char *words_name, bool ended,
+                     const struct record *record, const char *words_name, bool ended,
                      struct ran_buf *scratch, struct ran_error *err)
 {
         p->words += ended;

@@ -31,7 +31,7 @@ double perplexity_spelled(const struct perplexity *p, double cost);
  * These are the tokens of a vocabulary of all words with an end-of-line token, so perplexity per
  * word does not depend on the vocabulary of the model if it knows all words. */
 int perplexity_count(struct perplexity *p, const struct cmd_document *d,
-                     const struct ran_record *record, const char *words_name, bool ended,
+                     const struct record *record, const char *words_name, bool ended,
                      struct ran_buf *scratch, struct ran_error *err);
 /* Code points of a text. */
 size_t perplexity_points(const struct ran_buf *text);

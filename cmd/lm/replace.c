@@ -9,24 +9,24 @@
 /* ---- words of the source -------------------------------------------------------------------- */
 
 /* Appends word `word` of a list of words. */
-static int add_listed(struct ran_buf *out, const struct ran_record *record, size_t word,
+static int add_listed(struct ran_buf *out, const struct record *record, size_t word,
                       struct ran_error *err)
 {
-        const struct ran_member *m = json_member(record, "source");
+        const struct ran_member *m = record->is[FIELD_SOURCE];
         struct ran_span item;
         size_t pos = 0, i = 0;
         char type;
 
         while (m != NULL && m->type == 'a' &&
-               ran_json_next(record->line, m->value, &pos, NULL, &item, &type))
+               ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type))
                 if (i++ == word && type == 's')
-                        return ran_json_decode(record->line, item, out, err);
+                        return ran_json_decode(record->json.line, item, out, err);
         return RAN_OK;
 }
 
 /* Appends the word that source token t is in. Offsets are bytes. */
-static int add_word(struct ran_buf *out, const struct continuation *k,
-                    const struct ran_record *record, size_t t, struct ran_error *err)
+static int add_word(struct ran_buf *out, const struct continuation *k, const struct record *record,
+                    size_t t, struct ran_error *err)
 {
         const struct cmd_document *d = &k->sequence.document;
         const struct ran_encoding *e = &d->encoding;
@@ -96,7 +96,7 @@ static int most_attended(const struct continuation *k, const double *weight, siz
 }
 
 /* The word of the source in place of the i-th token. */
-static int add_source_word(struct continuation *k, const struct ran_record *record, size_t i,
+static int add_source_word(struct continuation *k, const struct record *record, size_t i,
                            const double *weight, struct ran_buf *word, struct ran_error *err)
 {
         size_t most;
@@ -112,7 +112,7 @@ static int add_source_word(struct continuation *k, const struct ran_record *reco
 }
 
 /* Makes the text anew, with the words of the source in it. */
-static int replace(struct continuation *k, const struct ran_record *record, const double *weight,
+static int replace(struct continuation *k, const struct record *record, const double *weight,
                    struct ran_error *err)
 {
         const struct lm *lm = &k->how->lm;
@@ -135,8 +135,7 @@ static int replace(struct continuation *k, const struct ran_record *record, cons
         return rc;
 }
 
-int lm_replace_unknown(struct continuation *k, const struct ran_record *record,
-                       struct ran_error *err)
+int lm_replace_unknown(struct continuation *k, const struct record *record, struct ran_error *err)
 {
         const struct cmd_document *d = &k->sequence.document;
 

@@ -7,7 +7,6 @@
 /* Replaces each [UNK] in the text by the source word that got the most attention; the ids stay. The
  * source was read from the record, with offsets in bytes. RAN_EFORMAT if it is no text, or if no
  * source token was in sight. */
-int lm_replace_unknown(struct continuation *k, const struct ran_record *record,
-                       struct ran_error *err);
+int lm_replace_unknown(struct continuation *k, const struct record *record, struct ran_error *err);
 
 #endif

@@ -115,7 +115,7 @@ void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
         const double rank = perplexity_spelled(p, cost > 0 ? cost : PERPLEXITY_COST_UNIFORM);
 
         d->doubt = p->tokens > 0 ? mean(rank, p->tokens) : 0;
-        page_record_name(&d->name, &line->record, line->file, line->number);
+        page_record_name(&d->name, &line->record.json, line->file, line->number);
         perplexity_tree(p, cost, false, &d->row);
         add_body(&d->body, lm, q, nll);
 }

@@ -251,7 +251,7 @@ static int read_chunks(struct lm *lm, struct scratch *s, size_t n, struct ran_er
 }
 
 /* Reads the record and fills gold, nll and logits: element t belongs to token t + 1. */
-static int score(struct lm *lm, struct scratch *s, const struct ran_record *record,
+static int score(struct lm *lm, struct scratch *s, const struct record *record,
                  struct ran_error *err)
 {
         struct cmd_sequence *q = &s->sequence;
@@ -282,7 +282,7 @@ static size_t bytes_of(const struct cmd_sequence *q, size_t i)
         return has_text && at < d->L ? d->encoding.end[at] - d->encoding.start[at] : 0;
 }
 
-static int measure(const struct lm *lm, struct scratch *s, const struct ran_record *record,
+static int measure(const struct lm *lm, struct scratch *s, const struct record *record,
                    struct perplexity *p, struct ran_error *err)
 {
         const struct cmd_sequence *q = &s->sequence;
@@ -422,8 +422,6 @@ static void write_total(const struct scorer *c)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {"id", "ran_error", CMD_SEQUENCE_MEMBERS, NULL};
-
 static int run(struct scorer *c, char **files)
 {
         const bool page = is_page(), all = options.total || page;
@@ -431,7 +429,7 @@ static int run(struct scorer *c, char **files)
                 .input = &input,
                 .output = all ? NULL : &output,
                 .into = "lm",
-                .reads = reads,
+                .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_SEQUENCE,
                 .pool = lm_loop_pool(&c->lm),
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,

@@ -143,7 +143,7 @@ static void deliver_passed(struct cmd_run *run, const struct cmd_line *line)
                 add_nothing(run);
                 return;
         }
-        ran_buf_add(&run->out, line->record.line, line->record.length);
+        ran_buf_add(&run->out, line->record.json.line, line->record.json.length);
         ran_buf_char(&run->out, '\n');
 }
 
@@ -189,7 +189,7 @@ void run_forget(struct cmd_run *run, struct slot *slot)
 static void trim(struct cmd_run *run, struct slot *slot)
 {
         const size_t most = 1 << 17;
-        struct ran_record *record = &slot->line.record;
+        struct ran_record *record = &slot->line.record.json;
 
         run->kept -= slot->kept;
         slot->kept = slot->result.out.cap + slot->imported.cap + record->names.cap +

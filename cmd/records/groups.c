@@ -384,7 +384,7 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
 /* Scans the first record, or one that has the members of the file: of a table without a good row
  * empty cells, else none. text: NULL if there is none. */
 static int scan_first(struct cmd_run *run, const struct text_line *text, struct ran_buf *json,
-                      struct ran_record *record, struct ran_error *err)
+                      struct record *record, struct ran_error *err)
 {
         const bool table = run->import.format->unit == LINES_ROW;
         size_t line = 0;
@@ -400,10 +400,10 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
         if (rc == RAN_OK && json->failed)
                 rc = ran_fail(err, RAN_ENOMEM, "no memory for the first record");
         if (rc == RAN_OK && json->len == 0 && text != NULL)
-                rc = ran_record_scan(record, text->s, text->n, err);
+                rc = record_scan(record, text->s, text->n, err);
         else if (rc == RAN_OK)
-                rc = ran_record_scan(record, json->data, json->len, err);
-        return rc == RAN_EFORMAT || rc == RAN_EINVAL ? ran_record_scan(record, "{}", 2, err) : rc;
+                rc = record_scan(record, json->data, json->len, err);
+        return rc == RAN_EFORMAT || rc == RAN_EINVAL ? record_scan(record, "{}", 2, err) : rc;
 }
 
 /* Members that options name: those of the input, as this file has them. Labels matter to programs
@@ -468,7 +468,7 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
 {
         const struct import_columns *c = run->import.columns;
         const struct import_format *format = run->import.format;
-        struct ran_record record = {0};
+        struct record record = {0};
         struct ran_buf json = {0};
         struct ran_error why;
 
@@ -478,13 +478,13 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
                 return RAN_OK;
         int rc = scan_first(run, i < lines->count ? &lines->line[i] : NULL, &json, &record, &why);
         if (rc == RAN_OK && run->loop->input->side != NULL && !run->loop->input->side_alike)
-                keep_named(run, &record);
+                keep_named(run, &record.json);
         if (rc == RAN_OK)
                 rc = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
                                     &run->said, &why);
         if (rc == RAN_OK)
-                note_named(run, &record);
-        ran_record_release(&record);
+                note_named(run, &record.json);
+        record_release(&record);
         ran_buf_release(&json);
         return rc == RAN_OK ? rc : ran_fail(err, rc, "%s: %s", lines_name(lines), why.text);
 }

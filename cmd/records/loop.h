@@ -45,8 +45,10 @@ struct cmd_loop {
         const struct cmd_input *input;
         const struct cmd_output *output; /* NULL with take */
         const char *into;                /* name of the result without --into */
-        const char *const *reads;        /* members that the program reads, NULL at the end */
-        struct ran_pool *pool;           /* may be NULL */
+        uint32_t reads; /* fields that the program reads; 0: members are read as they are */
+        const char *const
+                *also; /* other members that may not be there twice, NULL at the end; or NULL */
+        struct ran_pool *pool;                                   /* may be NULL */
         void *(*make_scratch)(void *arg, struct ran_error *err); /* NULL: work gets scratch NULL */
         void (*free_scratch)(void *scratch);
         int (*work)(void *arg, void *scratch, const struct cmd_line *line,

@@ -9,26 +9,12 @@
 #include <string.h>
 
 #include "cmd/formats/csv.h"
-#include "cmd/formats/foreign.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/roles.h"
-#include "cmd/records/cells.h"
-#include "cmd/records/members-say.h"
+#include "cmd/formats/literal.h"
+#include "cmd/options/message.h"
 
 /* No member of a record has this name: it is not UTF-8. */
 static const char hidden[] = "\xff";
-
-/* Readers look for these as the text and the label. `encoding` is the first: unless an
- * option names the text, it stays, since a program of ran made it from the text. */
-static const char *const of_text[] = {"encoding", "text", "data", "tokens", "ids", NULL};
-static const char *const of_label[] = {"label",    "labels",      "accept",   "options",
-                                       "cats",     "tags",        "ner_tags", "spans",
-                                       "entities", "annotations", NULL};
-
-/* With one of these a record has a document, or a label, by itself; a language model's source has
- * both. Beside them no usual name is looked for. */
-static const char *const documents[] = {"text", "tokens", "ids", "encoding", "source", NULL};
-static const char *const labels[] = {"label", "labels", "accept", "cats", "source", NULL};
 
 void members_release(struct members *m)
 {
@@ -91,14 +77,31 @@ static int ask(struct members *m, const struct import_columns *c, const struct r
 
 /* ---- by usual names ------------------------------------------------------------------------- */
 
-/* Whether a member that the program reads is there. */
-static bool has_any(const struct members *m, const struct cmd_loop *loop,
-                    const struct ran_record *record, const char *const *names)
+/* Whether the value of a member with one of our names can be meant. Cells are strings; an empty one
+ * may be anything. */
+static bool fits(const struct members *m, const struct record *r, const struct ran_member *member,
+                 const char *name)
 {
-        for (; *names != NULL; names++) {
-                const struct ran_member *found = ran_record_find(record, *names, NULL);
-                if (found != NULL && members_listed(loop->reads, *names) &&
-                    members_fit(m, record, found, *names))
+        static const char *const documents[] = {"encoding", "ids", "tokens"};
+        const size_t begin = member->value.begin + 1, end = member->value.end - 1;
+
+        if (member->type == '0' || (m->table && begin == end))
+                return true;
+        for (size_t i = 0; m->table && i < sizeof documents / sizeof *documents; i++)
+                if (strcmp(documents[i], name) == 0)
+                        return literal_begins(r->json.line + begin, end - begin);
+        return m->table || record_fits(r, member, name);
+}
+
+/* Whether a member that the program reads is there. */
+static bool has_any(const struct members *m, const struct cmd_loop *loop, const struct record *r,
+                    unsigned uses)
+{
+        const char *name;
+
+        for (size_t at = 0; (name = record_next_name(loop->reads, uses, &at)) != NULL;) {
+                const struct ran_member *found = ran_record_find(&r->json, name, NULL);
+                if (found != NULL && fits(m, r, found, name))
                         return true;
         }
         return false;
@@ -111,8 +114,9 @@ static const char *name_of(const struct ran_record *record, const struct ran_mem
 }
 
 /* The member with the most usual name for a role. */
-static const struct ran_member *most_usual(const struct ran_record *record, enum role wanted)
+static const struct ran_member *most_usual(const struct record *r, enum role wanted)
 {
+        const struct ran_record *record = &r->json;
         const struct ran_member *best = NULL;
         size_t rank, last, n, lowest = SIZE_MAX;
 
@@ -123,7 +127,7 @@ static const struct ran_member *most_usual(const struct ran_record *record, enum
                 bool may = member->type == 's' ||
                            (wanted == ROLE_LABEL && strchr("ntf", member->type) != NULL);
                 if (may && role_of(name, n, &rank) == wanted && rank < lowest &&
-                    (rank != last || foreign_fits(record, member, ROLE_LAST_TEXT))) {
+                    (rank != last || record_fits(r, member, ROLE_LAST_TEXT))) {
                         lowest = rank;
                         best = member;
                 }
@@ -131,20 +135,20 @@ static const struct ran_member *most_usual(const struct ran_record *record, enum
         return best;
 }
 
-static int guess(struct members *m, const struct cmd_loop *loop, const struct ran_record *first,
+static int guess(struct members *m, const struct cmd_loop *loop, const struct record *first,
                  struct ran_error *err)
 {
         const struct ran_member *text = NULL, *label = NULL, *id = NULL;
 
-        if (m->texts == 0 && members_listed(loop->reads, "text") &&
-            !has_any(m, loop, first, documents))
+        if (m->texts == 0 && (loop->reads & FIELD(TEXT)) != 0 &&
+            !has_any(m, loop, first, NAME_DOCUMENT))
                 text = most_usual(first, ROLE_TEXT);
-        if (!is_set(m->label) && loop->accepted && members_listed(loop->reads, "cats") &&
-            !has_any(m, loop, first, labels))
+        if (!is_set(m->label) && loop->accepted && (loop->reads & FIELD(CATS)) != 0 &&
+            !has_any(m, loop, first, NAME_LABELLED))
                 label = most_usual(first, ROLE_LABEL);
-        if (!is_set(m->id) && m->table && ran_record_find(first, "id", NULL) == NULL)
+        if (!is_set(m->id) && m->table && ran_record_find(&first->json, "id", NULL) == NULL)
                 id = most_usual(first, ROLE_ID);
-        const char *names = first->names.data;
+        const char *names = first->json.names.data;
         if (text != NULL)
                 RAN_TRY(add_text(m, names + text->name.begin, text->name.end - text->name.begin,
                                  err));
@@ -178,18 +182,19 @@ static int check_column(const struct members *m, const struct ran_record *first,
 /* The columns that options name are there, one is the text and, where it is needed, one the label.
  */
 static int check_table(const struct members *m, const struct cmd_loop *loop,
-                       const struct import *import, const struct ran_record *first,
+                       const struct import *import, const struct record *first,
                        struct ran_error *err)
 {
         const char *columns = csv_columns(import);
 
         if (m->asked)
                 for (size_t i = 0; i < m->texts; i++)
-                        RAN_TRY(check_column(m, first, columns, m->text[i], "text-member", err));
-        RAN_TRY(check_column(m, first, columns, m->label, "label-member", err));
-        RAN_TRY(check_column(m, first, columns, m->id, "id-member", err));
-        if (m->texts == 0 && members_listed(loop->reads, "text") &&
-            !has_any(m, loop, first, documents))
+                        RAN_TRY(check_column(m, &first->json, columns, m->text[i], "text-member",
+                                             err));
+        RAN_TRY(check_column(m, &first->json, columns, m->label, "label-member", err));
+        RAN_TRY(check_column(m, &first->json, columns, m->id, "id-member", err));
+        if (m->texts == 0 && (loop->reads & FIELD(TEXT)) != 0 &&
+            !has_any(m, loop, first, NAME_DOCUMENT))
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "which column is the text? give --text-member NAME, one of %.200s%s",
@@ -199,8 +204,8 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                                 : "; or name the columns, for example --columns id,label,text");
         /* The rest is for a program that learns from labels or compares with them. */
         if (is_set(m->label) || !loop->accepted || loop->may_lack_label ||
-            !members_listed(loop->reads, "cats") || import->folder_label ||
-            has_any(m, loop, first, labels))
+            (loop->reads & FIELD(CATS)) == 0 || import->folder_label ||
+            has_any(m, loop, first, NAME_LABELLED))
                 return RAN_OK;
         return ran_fail(
                 err, RAN_EFORMAT,
@@ -209,23 +214,107 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                                : "; or name the columns, for example --columns id,label,text");
 }
 
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static void say_one(struct ran_buf *out, const char *what, const struct members *m,
+                    struct ran_span name, bool asked)
+{
+        if (name.end <= name.begin || asked)
+                return;
+        ran_buf_printf(out, "%s the %s is \"", out->len > 0 ? "," : "", what);
+        ran_buf_add(out, m->names.data + name.begin, name.end - name.begin);
+        ran_buf_char(out, '"');
+}
+
+/* Members that have our names, but values that are something else to whoever wrote them. */
+static void say_others(struct ran_buf *out, const struct members *m, const struct cmd_loop *loop,
+                       const struct record *first)
+{
+        static const struct {
+                uint32_t field;
+                const char *name;
+        } names[] = {{FIELD(ENCODING), "encoding"},
+                     {FIELD(IDS), "ids"},
+                     {FIELD(TOKENS), "tokens"},
+                     {FIELD(GROUP), "doc"}};
+        const size_t begin = out->len;
+
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                const char *name = names[i].name;
+                const struct ran_member *found = ran_record_find(&first->json, name, NULL);
+                if (found != NULL && !m->asked && (loop->reads & names[i].field) != 0 &&
+                    !fits(m, first, found, name) && (m->texts > 0 || first->is[FIELD_TEXT] != NULL))
+                        ran_buf_printf(out, "%s \"%s\"",
+                                       out->len > begin ? ","
+                                       : begin > 0      ? ";"
+                                                        : "",
+                                       name);
+        }
+        if (out->len > begin)
+                ran_buf_str(out, " is not what ran calls so, and is not read");
+}
+
+/* Says which member the result replaces, unless it is the result of an earlier run. */
+static void say_replaced(struct ran_buf *out, const struct cmd_loop *loop,
+                         const struct record *first)
+{
+        const bool named = loop->output != NULL && loop->output->into != NULL;
+        const char *into = named ? loop->output->into : loop->into;
+        const struct ran_member *found = NULL;
+
+        if (loop->output != NULL && loop->take == NULL &&
+            output_format_of(loop->output)->record != NULL && into != NULL)
+                found = ran_record_find(&first->json, into, NULL);
+        if (found != NULL && found->type != 'o' && found->type != '0')
+                ran_buf_printf(out, "%s the result replaces \"%s\" (--into gives it another name)",
+                               out->len > 0 ? ";" : "", into);
+}
+
+/* Says what was chosen without being asked for, and what is not read, once for files alike. */
+static void say(const struct members *m, const struct cmd_loop *loop, const struct import *import,
+                const struct record *first, const char *file, struct ran_buf *said)
+{
+        const struct import_columns *c = import->columns;
+        struct ran_buf out = {0};
+
+        if (m->texts > 0)
+                say_one(&out, "text", m, m->text[0], m->asked);
+        say_one(&out, "label", m, m->label, c->label_member != NULL);
+        say_one(&out, "id", m, m->id, c->id_member != NULL);
+        if (out.len > 0)
+                ran_buf_str(&out, " (--text-member, --label-member and --id-member name others)");
+        if (out.len == 0 && import->assumed != NULL)
+                ran_buf_printf(&out, " no header: %s (--columns names them otherwise)",
+                               import->assumed);
+        say_others(&out, m, loop, first);
+        say_replaced(&out, loop, first);
+        ran_buf_char(&out, '\0');
+        if (out.len > 1 && !out.failed &&
+            (said->len != out.len || memcmp(said->data, out.data, out.len) != 0)) {
+                cmd_note("%s:%s", strcmp(file, "-") == 0 ? "standard input" : file, out.data);
+                said->len = 0;
+                ran_buf_add(said, out.data, out.len);
+        }
+        ran_buf_release(&out);
+}
+
 int members_choose(struct members *m, const struct cmd_loop *loop, const struct import *import,
-                   const struct ran_record *first, const char *file, struct ran_buf *said,
+                   const struct record *first, const char *file, struct ran_buf *said,
                    struct ran_error *err)
 {
-        if (loop->reads == NULL)
+        if (loop->reads == 0)
                 return RAN_OK;
         m->table = import->format->unit == LINES_ROW;
         m->separated = import->columns->label_separator != NULL;
-        m->tags = members_listed(loop->reads, "tags");
-        RAN_TRY(ask(m, import->columns, first, err));
+        m->tags = (loop->reads & FIELD(TAGS)) != 0;
+        RAN_TRY(ask(m, import->columns, &first->json, err));
         RAN_TRY(guess(m, loop, first, err));
         if (m->table)
                 RAN_TRY(check_table(m, loop, import, first, err));
-        members_say(m, loop, import, first, file, said);
+        say(m, loop, import, first, file, said);
         m->any |= m->table; /* numbers, and cells without a label */
         if (m->table && !is_set(m->label)) {
-                const bool many = ran_record_find(first, "label", NULL) == NULL;
+                const bool many = ran_record_find(&first->json, "label", NULL) == NULL;
                 m->label = add_name(m, many ? "labels" : "label", many ? 6 : 5);
         }
         if (m->table && !is_set(m->id))
@@ -257,31 +346,12 @@ static void rename_member(struct ran_record *r, struct ran_member *member, const
         member->name.end = r->names.len;
 }
 
-/* Whether the member is one of a list. */
-static bool is_one_of(const struct ran_record *r, const struct ran_member *member,
-                      const char *const *names)
-{
-        for (; *names != NULL; names++)
-                if (is_called(r, member, *names, strlen(*names)))
-                        return true;
-        return false;
-}
-
-/* The type of the first item of a list; 0 without one. */
-static char first_type(const struct ran_record *r, const struct ran_member *member)
-{
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
-
-        return ran_json_next(r->line, member->value, &pos, NULL, &item, &type) ? type : 0;
-}
-
 /* Returns the name under which readers look for a label of this type. */
 static const char *label_name(const struct members *m, const struct ran_record *r,
                               const struct ran_member *member)
 {
-        char first = member->type == 'a' ? first_type(r, member) : 0;
+        struct ran_items items = ran_items(r->line, member->value);
+        const char first = member->type == 'a' && ran_items_next(&items) ? items.type : 0;
 
         if (member->type == 'o')
                 return "cats";
@@ -292,13 +362,46 @@ static const char *label_name(const struct members *m, const struct ran_record *
         return m->tags ? "tags" : "labels";
 }
 
-/* Cells are strings: one without anything says nothing, and digits are a number. */
-static void read_cell(struct ran_record *r, struct ran_member *member, bool number)
+/* Cells are strings: one without anything says nothing, and one of digits, or -1, is a number,
+ * which may have a name. */
+static void read_cell(struct ran_record *r, struct ran_member *cell, bool number)
 {
-        if (member->type == 's' && member->value.end - member->value.begin == 2)
-                rename_member(r, member, hidden);
-        else if (number)
-                cells_read_number(r, member);
+        const char *s = r->line + cell->value.begin + 1;
+        size_t n = cell->value.end - cell->value.begin - 2, x;
+
+        if (cell->type == 's' && n == 0) {
+                rename_member(r, cell, hidden);
+        } else if (number && cell->type == 's' &&
+                   ((ran_parse_size(s, n, &x) && (n == 1 || *s != '0')) ||
+                    (n == 2 && memcmp(s, "-1", 2) == 0))) {
+                cell->type = 'n';
+                cell->value = (struct ran_span){cell->value.begin + 1, cell->value.end - 1};
+        }
+}
+
+/* A cell that is a list or an object becomes one: a reader would take ["a", "b"] for a label. Its
+ * JSON is appended to `line`, whose beginning is the record. */
+static int read_list(struct ran_record *r, struct ran_member *cell, struct ran_buf *line,
+                     struct ran_error *err)
+{
+        const size_t begin = cell->value.begin, end = cell->value.end, from = line->len;
+        struct ran_buf text = {0};
+        bool is = false;
+
+        if (cell->type != 's' || !literal_begins(r->line + begin + 1, end - begin - 2))
+                return RAN_OK;
+        int rc = ran_json_decode(r->line, cell->value, &text, err);
+        if (rc == RAN_OK)
+                rc = literal_json(text.data, text.len, line, &is, err);
+        ran_buf_release(&text);
+        if (rc == RAN_OK && line->failed)
+                rc = ran_fail(err, RAN_ENOMEM, "no memory for a cell of %zu bytes", end - begin);
+        if (rc != RAN_OK || !is)
+                return rc;
+        r->line = line->data; /* it may have moved */
+        cell->value = (struct ran_span){from, line->len};
+        cell->type = line->data[from] == '[' ? 'a' : 'o';
+        return RAN_OK;
 }
 
 /* Which of the texts a member is; texts, if none. */
@@ -388,22 +491,21 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
 static bool may_be_list(const struct members *m, const struct ran_record *r,
                         const struct ran_member *member)
 {
-        size_t n;
-        const char *name = name_of(r, member, &n);
-        const bool text = which_text(m, r, member) < m->texts;
-
-        return text ? m->tags : cells_are_lists(name, n) || is_named(m, m->label, r, member);
+        if (which_text(m, r, member) < m->texts)
+                return m->tags;
+        return record_is_named(r, member, UINT32_MAX, NAME_LIST) ||
+               is_named(m, m->label, r, member);
 }
 
 /* One member to the name that readers look for; others of such names are hidden. */
 static void rename_one(const struct members *m, struct ran_record *r, struct ran_member *member,
                        bool text, bool label)
 {
-        bool tokens = member->type == 'a';
+        const uint32_t of_text = m->asked ? UINT32_MAX : ~FIELD(ENCODING);
 
         if (which_text(m, r, member) < m->texts) {
                 if (m->texts == 1)
-                        rename_member(r, member, tokens ? "tokens" : "text");
+                        rename_member(r, member, member->type == 'a' ? "tokens" : "text");
         } else if (is_named(m, m->label, r, member)) {
                 rename_member(r, member, label_name(m, r, member));
                 if (m->table && !(m->separated && member->value.end - member->value.begin == 2))
@@ -412,8 +514,8 @@ static void rename_one(const struct members *m, struct ran_record *r, struct ran
                 rename_member(r, member, "id");
                 if (m->table)
                         read_cell(r, member, false);
-        } else if ((text && is_one_of(r, member, of_text + !m->asked)) ||
-                   (label && is_one_of(r, member, of_label))) {
+        } else if ((text && record_is_named(r, member, of_text, NAME_OF_TEXT)) ||
+                   (label && record_is_named(r, member, UINT32_MAX, NAME_OF_LABEL))) {
                 rename_member(r, member, hidden);
         }
 }
@@ -441,7 +543,7 @@ int members_rename(const struct members *m, struct ran_record *r, struct ran_buf
         label = m->label_asked || is_there(m, r, m->label);
         for (size_t i = 0; m->table && i < r->count; i++)
                 if (may_be_list(m, r, &r->members[i]))
-                        RAN_TRY(cells_read_list(r, &r->members[i], line, err));
+                        RAN_TRY(read_list(r, &r->members[i], line, err));
         for (size_t i = 0; i < r->count; i++)
                 rename_one(m, r, &r->members[i], text, label);
         if (m->texts > 1)

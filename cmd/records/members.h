@@ -2,6 +2,7 @@
 #ifndef CMD_RECORDS_MEMBERS_H
 #define CMD_RECORDS_MEMBERS_H
 
+#include "cmd/formats/record.h"
 #include "cmd/records/loop.h"
 #include "ran.h"
 
@@ -26,7 +27,7 @@ void members_release(struct members *m);
  * what names were chosen if they differ from those in `said`, and remembers them there.
  * RAN_EFORMAT: a table without such a column. */
 int members_choose(struct members *m, const struct cmd_loop *loop, const struct import *import,
-                   const struct ran_record *first, const char *file, struct ran_buf *said,
+                   const struct record *first, const char *file, struct ran_buf *said,
                    struct ran_error *err);
 
 /* Renames the members of a record for all readers: its line stays as it is, but for a joined text,

@@ -1,7 +1,7 @@
 /* read.c - reads a line as a record, or finds its error. */
 #include <string.h>
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/records/run.h"
 
 /* Adds advice to the message about a bad line; advice about the whole file for its first line
@@ -11,7 +11,7 @@ static int refuse_record(const struct cmd_run *run, const struct slot *slot, con
 {
         const struct cmd_line *line = &slot->line;
         const struct lines_count *before = &slot->text->before;
-        char first = json[line->record.object.begin];
+        char first = json[line->record.json.object.begin];
 
         if (run->unlike_any && first != '{' && before->number == before->blank)
                 return ran_fail(err, RAN_EFORMAT,
@@ -28,43 +28,36 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
         const char *json = line->raw;
         size_t n = line->raw_length, blame;
 
-        line->record.count = 0; /* from the previous line in this slot */
+        line->record.json.count = 0; /* from the previous line in this slot */
         slot->imported.len = 0;
         int rc = import_text_line(&run->import, slot->text, &slot->imported, &blame, err);
         line->number += rc == RAN_EFORMAT ? blame : 0;
         if (rc == RAN_EFORMAT && run->import.format->blames != NULL)
                 line->file = run->import.format->blames(slot->text);
         if (rc == RAN_EFORMAT && slot->imported.len > 0)
-                ran_record_scan(&line->record, slot->imported.data, slot->imported.len, NULL);
+                ran_record_scan(&line->record.json, slot->imported.data, slot->imported.len, NULL);
         if (rc != RAN_OK)
                 return rc;
         if (slot->imported.len > 0) {
                 json = slot->imported.data;
                 n = slot->imported.len;
         }
-        rc = ran_record_scan(&line->record, json, n, err);
+        rc = ran_record_scan(&line->record.json, json, n, err);
         return rc == RAN_EFORMAT ? refuse_record(run, slot, json, err) : rc;
 }
 
 /* Refuses two members of the same name that the program reads. */
-static int check_member(const struct ran_record *record, const char *name, struct ran_error *err)
-{
-        bool twice;
-
-        ran_record_find(record, name, &twice);
-        return twice ? ran_fail(err, RAN_EFORMAT, "\"%s\" is given twice", name) : RAN_OK;
-}
-
-static int check_members(const struct cmd_run *run, const struct ran_record *record,
+static int check_members(const struct cmd_loop *loop, const struct record *record,
                          struct ran_error *err)
 {
-        const char *const *name = run->loop->reads;
+        const char *name = record_twice(record, loop->reads | (loop->accepted ? FIELD(ANSWER) : 0));
 
-        if (run->loop->accepted)
-                RAN_TRY(check_member(record, FOREIGN_ANSWER, err));
-        for (; name != NULL && *name != NULL; name++)
-                RAN_TRY(check_member(record, *name, err));
-        return RAN_OK;
+        for (size_t i = 0; name == NULL && loop->also != NULL && loop->also[i] != NULL; i++) {
+                bool twice;
+                ran_record_find(&record->json, loop->also[i], &twice);
+                name = twice ? loop->also[i] : NULL;
+        }
+        return name == NULL ? RAN_OK : ran_fail(err, RAN_EFORMAT, "\"%s\" is given twice", name);
 }
 
 enum record_status run_status_of(int code)
@@ -82,18 +75,20 @@ void run_read(struct cmd_run *run, struct slot *slot)
         int rc = read_record(run, slot, &slot->err);
         slot->scanned = rc == RAN_OK;
         if (rc == RAN_OK) {
-                slot->named = named_in(&run->named, &slot->line.record);
+                slot->named = named_in(&run->named, &slot->line.record.json);
                 const struct ran_member *error =
-                        ran_record_find(&slot->line.record, "ran_error", NULL);
+                        ran_record_find(&slot->line.record.json, "ran_error", NULL);
                 if (error != NULL && error->type == 'o') {
                         slot->status = RECORD_PASSED;
                         return;
                 }
-                rc = members_rename(&run->members, &slot->line.record, &slot->imported, &slot->err);
+                rc = members_rename(&run->members, &slot->line.record.json, &slot->imported,
+                                    &slot->err);
+                record_find(&slot->line.record);
         }
         if (rc == RAN_OK)
-                rc = check_members(run, &slot->line.record, &slot->err);
+                rc = check_members(run->loop, &slot->line.record, &slot->err);
         slot->status = run_status_of(rc);
-        if (rc == RAN_OK && run->loop->accepted && !foreign_accepted(&slot->line.record))
+        if (rc == RAN_OK && run->loop->accepted && !record_accepted(&slot->line.record))
                 slot->status = RECORD_LEFT;
 }

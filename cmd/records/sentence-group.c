@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 void sentence_group_release(struct sentence_group *doc)
@@ -19,10 +19,10 @@ static bool is_same(const struct sentence_group *doc, const char *file, const ch
 }
 
 bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
-                            const struct ran_record *record, size_t most)
+                            const struct record *record, size_t most)
 {
-        const struct ran_member *m = foreign_group(record);
-        const char *id = m != NULL ? record->line + m->value.begin : "";
+        const struct ran_member *m = record->is[FIELD_GROUP];
+        const char *id = m != NULL ? record->json.line + m->value.begin : "";
         size_t n = m != NULL ? m->value.end - m->value.begin : 0;
 
         if (doc->n < most && !doc->id.failed && is_same(doc, file, id, n)) {

@@ -2,9 +2,7 @@
 #ifndef CMD_RECORDS_SENTENCE_GROUP_H
 #define CMD_RECORDS_SENTENCE_GROUP_H
 
-#include "ran.h"
-
-#define SENTENCE_GROUP_MEMBER "doc"
+#include "cmd/formats/record.h"
 
 /* The current document. Zero-initialise. */
 struct sentence_group {
@@ -18,7 +16,7 @@ void sentence_group_release(struct sentence_group *doc);
  * document is in one file and has at most `most` sentences; a record without `doc` is a document.
  */
 bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
-                            const struct ran_record *record, size_t most);
+                            const struct record *record, size_t most);
 
 /* Whether the next record may belong to the current document. */
 bool sentence_group_is_open(const struct sentence_group *doc, size_t most);

@@ -2,7 +2,7 @@
 #include "cmd/tag/eval.h"
 #include "cmd/content/span-tags.h"
 #include "cmd/formats/conll.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/content/spans.h"
 #include "cmd/options/message.h"
 
@@ -36,11 +36,9 @@ void tag_eval_release(struct tag_eval *e)
         *e = (struct tag_eval){0};
 }
 
-bool tag_eval_tagged(const struct ran_record *record)
+bool tag_eval_tagged(const struct record *record)
 {
-        const char *name;
-
-        return foreign_tags(record) != NULL || foreign_spans(record, &name) != NULL;
+        return record->is[FIELD_TAGS] != NULL || record->is[FIELD_SPANS] != NULL;
 }
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
@@ -53,8 +51,8 @@ void tag_pairs_release(struct tag_pairs *p)
         ran_buf_release(&p->words);
 }
 
-static int add_fields(struct ran_buf *out, const struct tag_record *r,
-                      const struct ran_record *record, struct ran_error *err)
+static int add_fields(struct ran_buf *out, const struct tag_record *r, const struct record *record,
+                      struct ran_error *err)
 {
         struct cmd_spans spans;
         struct ran_buf text = {0};
@@ -97,7 +95,7 @@ static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t
 int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
                   struct cmd_labels *gold, const struct cmd_item *item, struct tag_pairs *pairs)
 {
-        const struct ran_record *record = &item->line->record;
+        const struct record *record = &item->line->record;
 
         RAN_TRY(cmd_labels_read_tags(gold, record, item->err));
         if (!gold->present)

@@ -37,7 +37,7 @@ int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struc
 void tag_eval_release(struct tag_eval *e);
 
 /* Whether the record has tags, or spans, to compare with. */
-bool tag_eval_tagged(const struct ran_record *record);
+bool tag_eval_tagged(const struct record *record);
 /* Predicted and gold tags of a record. */
 struct tag_pairs {
         bool present;         /* the record has tags */

@@ -92,13 +92,13 @@ void tag_page_release(struct tag_page *p)
 /* Where the text has words, one entity after another. */
 struct placing {
         const struct tag_record *record;
-        const struct ran_record *line;
+        const struct record *line;
         struct cmd_spans spans;
         struct tag_page_scratch *s;
 };
 
 static void begin_placing(struct placing *w, struct tag_page_scratch *s, const struct tag_record *r,
-                          const struct ran_record *line)
+                          const struct record *line)
 {
         *w = (struct placing){.record = r, .line = line, .s = s};
         cmd_spans_begin(&w->spans, &r->document, line, RAN_UNIT_BYTE);
@@ -152,7 +152,7 @@ static bool is_next(const struct ran_entity *list, size_t n, size_t *at, const s
 
 /* Reads the gold tags of a record; false if it has none that fit. */
 static bool read_gold(struct cmd_labels *gold, const struct tag_record *r,
-                      const struct ran_record *record)
+                      const struct record *record)
 {
         struct ran_error ignored;
         int rc;
@@ -221,7 +221,7 @@ static size_t list_found(const struct tag_page *p, const struct tag_scratch *tag
 
 static int mark_found(struct tag_page *p, struct tag_page_scratch *s,
                       const struct tag_scratch *tags, const struct tag_record *r,
-                      const struct ran_record *line, struct result *result, struct ran_error *err)
+                      const struct record *line, struct result *result, struct ran_error *err)
 {
         struct placing w;
         size_t at = 0;
@@ -248,8 +248,7 @@ static int mark_found(struct tag_page *p, struct tag_page_scratch *s,
 }
 
 static int mark_gold(struct tag_page *p, struct tag_page_scratch *s, const struct tag_record *r,
-                     const struct ran_record *line, const struct result *result,
-                     struct ran_error *err)
+                     const struct record *line, const struct result *result, struct ran_error *err)
 {
         struct placing w;
 
@@ -333,7 +332,7 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
                   const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item,
                   struct page_document *d)
 {
-        const struct ran_record *line = &item->line->record;
+        const struct record *line = &item->line->record;
         const bool scheme = p->tagger->tags != NULL;
         struct result result = {.has_gold = read_gold(gold, r, line),
                                 .least = score_of(tags, r, 0, r->words)};
@@ -351,7 +350,7 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
         atomic_fetch_add(&p->compared, result.has_gold);
         atomic_fetch_add(&p->wrong, result.has_gold && (result.right < result.found ||
                                                         result.right < result.gold));
-        page_record_name(&d->name, line, item->line->file, item->line->number);
+        page_record_name(&d->name, &line->json, item->line->file, item->line->number);
         add_named(&named, s, NAMED);
         report_html(&d->row, "found", &named);
         report_share(&d->row, NULL, "least probable tag", (double)result.least);

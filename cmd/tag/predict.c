@@ -61,7 +61,7 @@ static int add_entity(struct ran_buf *out, struct tag_scratch *s, const struct t
 }
 
 static int add_entities(struct ran_buf *out, struct tag_scratch *s, const struct tag_record *r,
-                        const struct ran_record *record, struct ran_error *err)
+                        const struct record *record, struct ran_error *err)
 {
         size_t n = ran_tags_entities(r->found, r->words, r->entities);
         struct cmd_spans spans;
@@ -97,7 +97,7 @@ static void add_logits(struct ran_buf *out, const struct tag_scratch *s, const s
 
 /* Where the words of a text stand, and which words begin a sentence. */
 static int add_words_of_text(struct ran_buf *out, struct tag_scratch *s, const struct tag_record *r,
-                             const struct ran_record *record, struct ran_error *err)
+                             const struct record *record, struct ran_error *err)
 {
         const char *before = "";
         struct cmd_spans spans;

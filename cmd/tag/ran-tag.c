@@ -226,14 +226,6 @@ static void write_report(struct program_state *p, const struct cmd_counts *count
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char *const reads[] = {"id",
-                                    "ran_error",
-                                    CMD_DOCUMENT_MEMBERS,
-                                    CMD_LABELS_TAG_MEMBERS,
-                                    CMD_SPAN_TAGS_MEMBERS,
-                                    SENTENCE_GROUP_MEMBER,
-                                    NULL};
-
 static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files)
 {
         struct tag_eval *eval = &p->eval;
@@ -275,7 +267,8 @@ static int run(struct program_state *p, char **files)
                 .input = &tag_input,
                 .output = &tag_output,
                 .into = "prediction",
-                .reads = reads,
+                .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT | FIELDS_OF_TAGS |
+                         FIELD(GROUP),
                 .pool = p->tagger.pool,
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,

@@ -71,13 +71,13 @@ static int read_words(void *arg, void *scratch, const struct cmd_line *line,
 static int keep_id(struct duplicates *d, const struct cmd_line *line, struct ran_error *err)
 {
         struct ran_buf place = {0};
-        const struct ran_member *id = ran_record_find(&line->record, "id", NULL);
+        const struct ran_member *id = ran_record_find(&line->record.json, "id", NULL);
         size_t *end = ran_spool_reserve(&d->ends, d->texts + 1, sizeof *end, err);
 
         if (end == NULL)
                 return (int)err->code;
         if (id != NULL) {
-                ran_buf_add(&d->ids, line->record.line + id->value.begin,
+                ran_buf_add(&d->ids, line->record.json.line + id->value.begin,
                             id->value.end - id->value.begin);
         } else {
                 ran_buf_printf(&place, "%s:%zu", line->file, line->number);
@@ -155,11 +155,10 @@ static void prepare(struct duplicates *d)
 
 static int run(struct duplicates *d, char **files)
 {
-        static const char *const reads[] = {"id", CMD_VOCAB_WORDS_MEMBERS, NULL};
         struct cmd_loop loop = {.input = &d->input,
                                 .output = &d->output,
                                 .into = "duplicate",
-                                .reads = reads,
+                                .reads = FIELD(ID) | FIELDS_OF_WORDS | FIELDS_OF_PAIR,
                                 .pool = cmd_pool(),
                                 .make_scratch = cmd_vocab_words_make,
                                 .free_scratch = cmd_vocab_words_free,

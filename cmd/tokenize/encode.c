@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
@@ -121,7 +121,6 @@ static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
 
 int tokenize_encode(int argc, char **argv)
 {
-        static const char *const reads[] = {"tokens", "text", "data", NULL};
         static struct conversion c;
         const struct cmd_group groups[] = {
                 {"Vocabulary", vocab_fields, &c},
@@ -139,7 +138,7 @@ int tokenize_encode(int argc, char **argv)
         };
         struct cmd_loop loop = {
                 .into = "encoding",
-                .reads = reads,
+                .reads = FIELDS_OF_WORDS,
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
                 .work = encode_record,
@@ -157,7 +156,7 @@ static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
         const struct conversion *c = arg;
         struct scratch *s = scratch;
 
-        if (foreign_encoding(&line->record) == NULL && foreign_ids(&line->record) == NULL)
+        if (line->record.is[FIELD_ENCODING] == NULL && line->record.is[FIELD_IDS] == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no ids: one of encoding and ids is needed");
         RAN_TRY(cmd_document_read(&s->document, &line->record, c->tokenizer,
                                   ran_tokenizer_size(c->tokenizer), NULL, err));
@@ -169,7 +168,6 @@ static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
 
 int tokenize_decode(int argc, char **argv)
 {
-        static const char *const reads[] = {"encoding", "ids", NULL};
         static struct conversion c;
         const struct cmd_group groups[] = {
                 {"Vocabulary", vocab_fields, &c},
@@ -186,7 +184,7 @@ int tokenize_decode(int argc, char **argv)
         };
         struct cmd_loop loop = {
                 .into = "text",
-                .reads = reads,
+                .reads = FIELD(ENCODING) | FIELD(IDS),
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
                 .work = decode_record,

@@ -97,11 +97,10 @@ static struct ran_counter *new_counter(const struct ran_vocab_settings *settings
 
 static int count_and_write(struct learn *l, char **files)
 {
-        static const char *const reads[] = {CMD_VOCAB_WORDS_MEMBERS, NULL};
         struct cmd_sink out;
         struct cmd_loop loop = {
                 .input = &l->input,
-                .reads = reads,
+                .reads = FIELDS_OF_WORDS | FIELDS_OF_PAIR,
                 .pool = cmd_pool(),
                 .make_scratch = cmd_vocab_words_make,
                 .free_scratch = cmd_vocab_words_free,

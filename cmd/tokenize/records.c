@@ -32,8 +32,8 @@ static int convert(void *arg, void *scratch, const struct cmd_line *line, struct
 
         (void)arg;
         (void)scratch;
-        members_write(&line->record, &record);
-        if (ran_record_find(&line->record, "id", NULL) == NULL && !record.failed) {
+        members_write(&line->record.json, &record);
+        if (ran_record_find(&line->record.json, "id", NULL) == NULL && !record.failed) {
                 ran_buf_printf(&id, "%s:%zu", line->file, line->number);
                 ran_buf_str(result, "{\"id\":");
                 ran_buf_json(result, id.data, id.len);
@@ -63,8 +63,6 @@ static int write_record(void *arg, const struct cmd_line *line, const struct cmd
 
 int tokenize_records(int argc, char **argv)
 {
-        static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS,
-                                            CMD_LABELS_MEMBERS, NULL};
         static struct conversion c;
         const struct cmd_group groups[] = {
                 {"Output", output_fields, &c},
@@ -80,7 +78,8 @@ int tokenize_records(int argc, char **argv)
         };
         char **files = cmd_files(&c.input, argv + cmd_parse(&program, argc, argv));
         const struct cmd_loop loop = {.input = &c.input,
-                                      .reads = reads,
+                                      .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT |
+                                               FIELDS_OF_LABELS,
                                       .pool = cmd_pool(),
                                       .work = convert,
                                       .take = write_record,

@@ -10,7 +10,7 @@
 
 #include "cmd/content/model.h"
 #include "cmd/content/vocab.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
@@ -75,9 +75,9 @@ struct found {
         size_t text; /* bytes of the text, at the beginning of `out`; the rest is its words */
 };
 
-static int read_text(const struct ran_record *record, struct ran_buf *out, struct ran_error *err)
+static int read_text(const struct record *record, struct ran_buf *out, struct ran_error *err)
 {
-        const struct ran_member *words = foreign_tokens(record), *text = foreign_text(record);
+        const struct ran_member *words = record->is[FIELD_TOKENS], *text = record->is[FIELD_TEXT];
         struct ran_span item;
         size_t pos = 0;
         char type;
@@ -85,15 +85,15 @@ static int read_text(const struct ran_record *record, struct ran_buf *out, struc
         if (words == NULL && (text == NULL || text->type != 's'))
                 return ran_fail(err, RAN_EFORMAT, "no text: give text, a string, or tokens");
         if (words == NULL)
-                return ran_json_decode(record->line, text->value, out, err);
+                return ran_json_decode(record->json.line, text->value, out, err);
         if (words->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
-        while (ran_json_next(record->line, words->value, &pos, NULL, &item, &type)) {
+        while (ran_json_next(record->json.line, words->value, &pos, NULL, &item, &type)) {
                 if (type != 's')
                         return ran_fail(err, RAN_EFORMAT, "\"tokens\" must hold strings only");
                 if (out->len > 0)
                         ran_buf_char(out, ' ');
-                RAN_TRY(ran_json_decode(record->line, item, out, err));
+                RAN_TRY(ran_json_decode(record->json.line, item, out, err));
         }
         return RAN_OK;
 }
@@ -141,9 +141,8 @@ static int take(void *arg, const struct cmd_line *line, const struct cmd_result 
 
 static int read_texts(struct distil *d, struct ran_pool *pool, char **files)
 {
-        static const char *const reads[] = {FOREIGN_TOKENS, FOREIGN_TEXT, NULL};
         const struct cmd_loop loop = {.input = &d->input,
-                                      .reads = reads,
+                                      .reads = FIELDS_OF_WORDS,
                                       .pool = pool,
                                       .make_scratch = cmd_vocab_words_make,
                                       .free_scratch = cmd_vocab_words_free,

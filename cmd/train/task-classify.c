@@ -6,7 +6,7 @@
 #include "cmd/train/tasks.h"
 
 static int read_labels(struct train_scratch *s, const struct train_source *source,
-                       const struct ran_record *record, struct ran_error *err)
+                       const struct record *record, struct ran_error *err)
 {
         const char *soft = source->soft_label;
 
@@ -27,7 +27,7 @@ static int read_labels(struct train_scratch *s, const struct train_source *sourc
 }
 
 static int encode(struct train_scratch *s, const struct train_source *source,
-                  const struct ran_record *record, struct ran_buf *result, struct ran_error *err)
+                  const struct record *record, struct ran_buf *result, struct ran_error *err)
 {
         RAN_TRY(train_document_read(s, source, record, err));
         train_pack(s, source, result);
@@ -102,8 +102,6 @@ static void adapt(struct train_session *s)
                  100 * share, d->names[most]);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_MEMBERS, NULL};
-
 /* The defaults that were best on the development data of ten collections, see share/experiments:
  * above all the linear model; and subwords if documents are short, because few words of a new
  * one are known then. */
@@ -126,7 +124,7 @@ const struct train_task train_task_classify = {
         .presets = presets,
         .label = "label",
         .of_documents = true,
-        .members = members,
+        .reads = FIELDS_OF_DOCUMENT | FIELDS_OF_LABELS,
         .read = read_labels,
         .encode = encode,
         .admit = admit,

@@ -1,5 +1,5 @@
 /* task-lm.c - ran-train lm: reads texts, or pairs of source and target. */
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/train/check/pairs.h"
@@ -9,32 +9,32 @@
 #include "cmd/train/tasks.h"
 
 /* Many records have a "source" that names their origin: with a text, it is ignored. */
-static bool is_pair(const struct train_source *source, const struct ran_record *record)
+static bool is_pair(const struct train_source *source, const struct record *record)
 {
-        if (foreign_ids(record))
+        if (record->is[FIELD_IDS])
                 return false;
         return source->mask == RAN_MASK_PREFIX ||
-               ((json_member(record, "source") || json_member(record, "target")) &&
-                !foreign_encoding(record) && foreign_tokens(record) == NULL &&
-                foreign_text(record) == NULL);
+               ((record->is[FIELD_SOURCE] || record->is[FIELD_TARGET]) &&
+                !record->is[FIELD_ENCODING] && record->is[FIELD_TOKENS] == NULL &&
+                record->is[FIELD_TEXT] == NULL);
 }
 
 /* Sets s->mask for the texts of the record. A source needs a target, and vice versa. */
 static int read_kind(struct train_scratch *s, const struct train_source *source,
-                     const struct ran_record *record, struct ran_error *err)
+                     const struct record *record, struct ran_error *err)
 {
-        bool pair = is_pair(source, record), from = json_member(record, "source");
+        bool pair = is_pair(source, record), from = record->is[FIELD_SOURCE];
 
-        if (pair && !from && !json_member(record, "target"))
+        if (pair && !from && !record->is[FIELD_TARGET])
                 return ran_fail(err, RAN_EFORMAT, "there is neither \"source\" nor \"target\"");
-        if (pair && !(from && json_member(record, "target")))
+        if (pair && !(from && record->is[FIELD_TARGET]))
                 return ran_fail(err, RAN_EFORMAT,
                                 "there is a \"%s\", but no \"%s\" (--text-member names another "
                                 "member, as a text)",
                                 from ? "source" : "target", from ? "target" : "source");
         s->mask = source->mask;
         if (s->mask == RAN_MASK_NONE)
-                s->mask = pair || (foreign_ids(record) && json_member(record, "segments"))
+                s->mask = pair || (record->is[FIELD_IDS] && record->is[FIELD_SEGMENTS])
                                   ? RAN_MASK_PREFIX
                                   : RAN_MASK_CAUSAL;
         s->words.pairs = pair;
@@ -42,7 +42,7 @@ static int read_kind(struct train_scratch *s, const struct train_source *source,
 }
 
 static int read_text(struct train_scratch *s, const struct train_source *source,
-                     const struct ran_record *record, struct ran_error *err)
+                     const struct record *record, struct ran_error *err)
 {
         struct cmd_sequence *q = &s->sequence;
         struct cmd_sequence_how how = {.tokenizer = source->tokenizer,
@@ -61,7 +61,7 @@ static int read_text(struct train_scratch *s, const struct train_source *source,
 }
 
 static int encode(struct train_scratch *s, const struct train_source *source,
-                  const struct ran_record *record, struct ran_buf *result, struct ran_error *err)
+                  const struct record *record, struct ran_buf *result, struct ran_error *err)
 {
         int rc = read_text(s, source, record, err);
 
@@ -119,8 +119,6 @@ static void adapt(struct train_session *s)
                                    "records with a source and a target");
 }
 
-static const char *const members[] = {CMD_SEQUENCE_MEMBERS, NULL};
-
 static const struct train_preset presets[] = {
         {"task", "lm"},      {"mask", "causal"},
         {"min_window", "1"}, /* a window must not depend on what follows */
@@ -137,7 +135,7 @@ const struct train_task train_task_lm = {
         .presets = presets,
         .not_plain = "the next token cannot be predicted",
         .reserved = true,
-        .members = members,
+        .reads = FIELDS_OF_SEQUENCE,
         .read = read_kind,
         .encode = encode,
         .admit = admit,

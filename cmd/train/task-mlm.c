@@ -14,19 +14,19 @@ struct numbers {
 };
 
 /* Reads the numbers into *list; RAN_EFORMAT otherwise. */
-static int read_numbers(const struct numbers *want, const struct ran_record *record,
-                        uint32_t **list, size_t *cap, size_t *n, struct ran_error *err)
+static int read_numbers(const struct numbers *want, const struct record *record, uint32_t **list,
+                        size_t *cap, size_t *n, struct ran_error *err)
 {
-        const struct ran_member *m = ran_record_find(record, want->name, NULL);
+        const struct ran_member *m = ran_record_find(&record->json, want->name, NULL);
         struct ran_span item;
         size_t pos = 0, x;
         char type;
         bool good = m != NULL && m->type == 'a';
 
         *n = 0;
-        while (good && ran_json_next(record->line, m->value, &pos, NULL, &item, &type)) {
+        while (good && ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type)) {
                 good = type == 'n' &&
-                       ran_parse_size(record->line + item.begin, item.end - item.begin, &x) &&
+                       ran_parse_size(record->json.line + item.begin, item.end - item.begin, &x) &&
                        x < want->limit && !(want->ascending && *n > 0 && x <= (*list)[*n - 1]);
                 uint32_t *grown = ran_grow(*list, cap, *n + 1, sizeof *grown, err);
                 if (grown == NULL)
@@ -43,11 +43,12 @@ static int read_numbers(const struct numbers *want, const struct ran_record *rec
 
 /* `masked_at` and `masked_ids` of a record of ids; without them s->masked is 0. */
 static int read_masked(struct train_scratch *s, const struct train_source *source,
-                       const struct ran_record *record, struct ran_error *err)
+                       const struct record *record, struct ran_error *err)
 {
         const struct numbers at = {"masked_at", s->document.L, true};
         const struct numbers ids = {"masked_ids", source->V, false};
-        bool has_at = json_member(record, at.name), has_ids = json_member(record, ids.name);
+        bool has_at = json_member(&record->json, at.name),
+             has_ids = json_member(&record->json, ids.name);
         size_t n;
 
         if (s->document.from != CMD_FROM_IDS || !(has_at || has_ids))
@@ -67,7 +68,7 @@ static int read_masked(struct train_scratch *s, const struct train_source *sourc
 /* ---- documents ------------------------------------------------------------------------------ */
 
 static int encode(struct train_scratch *s, const struct train_source *source,
-                  const struct ran_record *record, struct ran_buf *result, struct ran_error *err)
+                  const struct record *record, struct ran_buf *result, struct ran_error *err)
 {
         s->document.by_words = true;
         s->masked = 0;
@@ -114,8 +115,6 @@ static void check(struct report *r, const struct train_summary *s)
         report_count(r, "words", set->positions != NULL ? "words" : NULL, set->label_first[set->B]);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS, "masked_at", "masked_ids", NULL};
-
 static const struct train_preset presets[] = {
         {"task", "mlm"},
         {"metric", "loss"},
@@ -138,7 +137,7 @@ const struct train_task train_task_mlm = {
         .presets = presets,
         .not_plain = "masked tokens cannot be predicted",
         .reserved = true,
-        .members = members,
+        .reads = FIELDS_OF_DOCUMENT | FIELD(MASKED_AT) | FIELD(MASKED_IDS),
         .encode = encode,
         .add = add,
         .begin = begin,

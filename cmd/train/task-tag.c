@@ -1,5 +1,5 @@
 /* task-tag.c - ran-train tag: documents with a tag for each word, or with spans of their text. */
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/content/span-tags.h"
 #include "cmd/options/message.h"
@@ -9,28 +9,28 @@
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
 
-static size_t count_items(const struct ran_record *record, const struct ran_member *list)
+static size_t count_items(const struct record *record, const struct ran_member *list)
 {
         struct ran_span item;
         size_t pos = 0, n = 0;
         char type;
 
-        while (ran_json_next(record->line, list->value, &pos, NULL, &item, &type))
+        while (ran_json_next(record->json.line, list->value, &pos, NULL, &item, &type))
                 n++;
         return n;
 }
 
 /* Counts the raw words, which needs no vocabulary. A text with spans has no tags yet. */
 static int read_tags(struct train_scratch *s, const struct train_source *source,
-                     const struct ran_record *record, struct ran_error *err)
+                     const struct record *record, struct ran_error *err)
 {
         struct cmd_labels *tags = &s->labels;
-        const struct ran_member *m = foreign_ids(record);
-        const char *name, *words_name = "ids";
-        const struct ran_member *spans = foreign_spans(record, &name);
+        const struct ran_member *m = record->is[FIELD_IDS];
+        const char *words_name = "ids";
+        const struct ran_member *spans = record->is[FIELD_SPANS];
 
         if (m == NULL) {
-                m = foreign_tokens(record);
+                m = record->is[FIELD_TOKENS];
                 words_name = "tokens";
         }
         RAN_TRY(cmd_labels_read_tags(tags, record, err));
@@ -51,10 +51,9 @@ static int read_tags(struct train_scratch *s, const struct train_source *source,
 }
 
 /* Notes which convention split the words of the record, for texts that are tagged later. */
-static int note_split(struct train_scratch *s, const struct ran_record *record,
-                      struct ran_error *err)
+static int note_split(struct train_scratch *s, const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *m = foreign_tokens(record);
+        const struct ran_member *m = record->is[FIELD_TOKENS];
         struct ran_buf *word = &s->document.text;
         struct ran_span item;
         size_t pos = 0;
@@ -64,16 +63,16 @@ static int note_split(struct train_scratch *s, const struct ran_record *record,
         if (s->document.from != CMD_FROM_TOKENS || m == NULL)
                 return RAN_OK;
         ran_segment_fit_begin(&s->fit);
-        while (ran_json_next(record->line, m->value, &pos, NULL, &item, &type)) {
+        while (ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type)) {
                 word->len = 0;
-                RAN_TRY(ran_json_decode(record->line, item, word, err));
+                RAN_TRY(ran_json_decode(record->json.line, item, word, err));
                 ran_segment_fit_word(&s->fit, word->data, word->len);
         }
         return ran_segment_fit_end(&s->fit, &s->segments, err);
 }
 
 static int encode(struct train_scratch *s, const struct train_source *source,
-                  const struct ran_record *record, struct ran_buf *result, struct ran_error *err)
+                  const struct record *record, struct ran_buf *result, struct ran_error *err)
 {
         s->document.by_words = true;
         RAN_TRY(train_document_read(s, source, record, err));
@@ -225,9 +224,6 @@ static void adapt_to_dev(struct train_session *s)
                          C);
 }
 
-static const char *const members[] = {CMD_DOCUMENT_MEMBERS, CMD_LABELS_TAG_MEMBERS,
-                                      CMD_SPAN_TAGS_MEMBERS, SENTENCE_GROUP_MEMBER, NULL};
-
 /* The defaults that were best on the development data of CoNLL-2003, see share/recipes. */
 static const struct train_preset presets[] = {
         {"task", "tag"},          {"crf", "true"},
@@ -247,7 +243,7 @@ const struct train_task train_task_tag = {
         .presets = presets,
         .label = "tag",
         .not_plain = "its words cannot be tagged",
-        .members = members,
+        .reads = FIELDS_OF_DOCUMENT | FIELDS_OF_TAGS | FIELD(GROUP),
         .read = read_tags,
         .encode = encode,
         .admit = admit,

@@ -46,6 +46,28 @@ bool ran_json_decodable(const char *line, struct ran_span part);
  * line was validated by ran_record_scan, so this cannot fail. */
 bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
                    struct ran_span *item, char *type);
+/* The same as a walk: for (struct ran_items i = ran_items(line, value); ran_items_next(&i);) */
+struct ran_items {
+        const char *line;
+        struct ran_span in; /* the array or object */
+        size_t pos;
+        struct ran_span name, value; /* of the item at hand */
+        char type;
+};
+static inline struct ran_items ran_items(const char *line, struct ran_span in)
+{
+        return (struct ran_items){.line = line, .in = in};
+}
+static inline bool ran_items_next(struct ran_items *i)
+{
+        return ran_json_next(i->line, i->in, &i->pos, &i->name, &i->value, &i->type);
+}
+/* Whether a value or a name, with its quotes, is this text, written without escapes. */
+bool ran_json_is(const char *line, struct ran_span string, const char *text);
+/* The first member of that name, and of that type unless it is 0, in an object: its value, and
+ * *type unless that is NULL. False without one, and for a value of another type than an object. */
+bool ran_json_find(const char *line, struct ran_span object, const char *name, char wanted,
+                   struct ran_span *value, char *type);
 
 /* ---- tags (record/tags.c) ------------------------------------------------------------------- */
 

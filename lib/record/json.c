@@ -212,3 +212,26 @@ bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct 
         *pos = item->end;
         return true;
 }
+
+bool ran_json_is(const char *line, struct ran_span string, const char *text)
+{
+        size_t n = strlen(text);
+
+        return string.end - string.begin == n + 2 && line[string.begin] == '"' &&
+               memcmp(line + string.begin + 1, text, n) == 0;
+}
+
+bool ran_json_find(const char *line, struct ran_span object, const char *name, char wanted,
+                   struct ran_span *value, char *type)
+{
+        for (struct ran_items i = ran_items(line, object);
+             line[object.begin] == '{' && ran_items_next(&i);) {
+                if (!ran_json_is(line, i.name, name) || (wanted != 0 && i.type != wanted))
+                        continue;
+                *value = i.value;
+                if (type != NULL)
+                        *type = i.type;
+                return true;
+        }
+        return false;
+}

@@ -66,18 +66,18 @@ static void check_good(const struct cmd_line *line, const struct cmd_output *how
         struct ran_buf value = {0}, out = {0}, again = {0};
         struct cmd_line next = *line;
 
-        next.record = (struct ran_record){0};
+        next.record = (struct record){0};
         ran_buf_str(&value, "{\"nll\":[0.5]}");
         emit_record(&out, line, how, into, &value);
-        scan(&next.record, &out);
+        scan(&next.record.json, &out);
         if (!how->only) {
-                check_members(&line->record, &next.record,
+                check_members(&line->record.json, &next.record.json,
                               how->drop.n > 0 ? how->drop.item[0] : NULL, &value);
                 emit_record(&again, &next, how, into, &value);
                 if (again.len != out.len || memcmp(again.data, out.data, out.len) != 0)
                         abort();
         }
-        ran_record_release(&next.record);
+        record_release(&next.record);
         ran_buf_release(&value);
         ran_buf_release(&out);
         ran_buf_release(&again);
@@ -92,7 +92,7 @@ static void check_bad(const struct cmd_line *line, const struct cmd_output *how,
         emit_error(&out, line, how, into, err);
         scan(&again, &out);
         const struct ran_member *error = ran_record_find(&again, "ran_error", NULL);
-        if (error == NULL || error->type != 'o' || again.count > line->record.count + 2 ||
+        if (error == NULL || error->type != 'o' || again.count > line->record.json.count + 2 ||
             (!how->only && !ran_json_decodable(again.line, again.object)))
                 abort();
         ran_record_release(&again);
@@ -109,13 +109,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 return -1; /* a line has none */
         const struct cmd_output how = {.only = data[0] & 1,
                                        .drop = {.item = dropped, .n = data[0] >> 1 & 1}};
-        int rc = ran_record_scan(&line.record, (const char *)data + 1, size - 1, &err);
+        int rc = record_scan(&line.record, (const char *)data + 1, size - 1, &err);
         if (rc == RAN_OK)
                 check_good(&line, &how);
         else if (err.text[0] == '\0')
                 abort();
         if (rc != RAN_OK || data[0] & 4)
                 check_bad(&line, &how, &err);
-        ran_record_release(&line.record);
+        record_release(&line.record);
         return 0;
 }

@@ -30,9 +30,9 @@ struct pass {
 static int answer(const struct cmd_line *line, size_t together, struct ran_buf *result,
                   struct ran_error *err)
 {
-        if (ran_record_find(&line->record, "bad", NULL) != NULL)
+        if (ran_record_find(&line->record.json, "bad", NULL) != NULL)
                 return ran_fail(err, RAN_EFORMAT, "it says so itself");
-        ran_buf_printf(result, "[%zu,%zu,%zu]", line->number, line->record.count, together);
+        ran_buf_printf(result, "[%zu,%zu,%zu]", line->number, line->record.json.count, together);
         return RAN_OK;
 }
 
@@ -59,7 +59,7 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
 static void loop(void *arg)
 {
-        static const char *const reads[] = {"id", "text", "bad", "doc", NULL};
+        static const char *const also[] = {"bad", NULL};
         struct pass *p = arg;
         struct cmd_input input = {.input_format = p->format,
                                   .on_error = p->on_error,
@@ -71,7 +71,8 @@ static void loop(void *arg)
         const struct cmd_loop all = {.input = &input,
                                      .output = &output,
                                      .into = "n",
-                                     .reads = reads,
+                                     .reads = FIELD(ID) | FIELD(TEXT) | FIELD(GROUP),
+                                     .also = also,
                                      .make_scratch = p->scratch ? make_scratch : NULL,
                                      .free_scratch = free,
                                      .accepted = p->accepted,

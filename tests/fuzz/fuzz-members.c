@@ -11,7 +11,7 @@
 #include "cmd/formats/output.h"
 #include "cmd/content/labels.h"
 #include "cmd/content/sequence.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/content/soft-label.h"
 #include "cmd/content/span-tags.h"
 #include "cmd/content/spans.h"
@@ -65,7 +65,7 @@ static struct how how_of(uint8_t byte, bool only_ids)
                             .rest = byte >> 5};
 }
 
-static bool read_document(const struct how *how, const struct ran_record *r, struct ran_error *err)
+static bool read_document(const struct how *how, const struct record *r, struct ran_error *err)
 {
         struct cmd_document *d = &subject.document[how->spelling > 0];
         size_t V = ran_tokenizer_size(subject.tokenizer);
@@ -88,7 +88,7 @@ static bool read_document(const struct how *how, const struct ran_record *r, str
 }
 
 /* Words in pairs, as if each were an entity: one behind the other, inside of the text. */
-static int read_words(const struct how *how, const struct ran_record *r, struct ran_error *err)
+static int read_words(const struct how *how, const struct record *r, struct ran_error *err)
 {
         struct cmd_document *d = &subject.document[how->spelling > 0];
         struct how words = *how;
@@ -107,7 +107,7 @@ static int read_words(const struct how *how, const struct ran_record *r, struct 
                 ran_buf_release(&text);
                 if (rc != RAN_OK)
                         return rc;
-                require(before <= start && start <= end && end <= r->length);
+                require(before <= start && start <= end && end <= r->json.length);
         }
         return RAN_OK;
 }
@@ -126,7 +126,7 @@ static void check_labels(const struct cmd_labels *l, bool tags)
         }
 }
 
-static int read_labels(const struct how *how, const struct ran_record *r, struct ran_error *err)
+static int read_labels(const struct how *how, const struct record *r, struct ran_error *err)
 {
         int rc = cmd_labels_read(&subject.labels, r, err);
 
@@ -141,7 +141,7 @@ static int read_labels(const struct how *how, const struct ran_record *r, struct
         return RAN_OK;
 }
 
-static int read_spans(const struct how *how, const struct ran_record *r, struct ran_error *err)
+static int read_spans(const struct how *how, const struct record *r, struct ran_error *err)
 {
         struct cmd_document *d = &subject.document[how->spelling > 0];
         struct how words = *how;
@@ -158,7 +158,7 @@ static int read_spans(const struct how *how, const struct ran_record *r, struct 
         return RAN_OK;
 }
 
-static int read_tags(const struct ran_record *r, struct ran_error *err)
+static int read_tags(const struct record *r, struct ran_error *err)
 {
         int rc = cmd_labels_read_tags(&subject.labels, r, err);
 
@@ -167,7 +167,7 @@ static int read_tags(const struct ran_record *r, struct ran_error *err)
         return rc;
 }
 
-static int read_sequence(const struct how *how, const struct ran_record *r, struct ran_error *err)
+static int read_sequence(const struct how *how, const struct record *r, struct ran_error *err)
 {
         struct cmd_sequence *s = &subject.sequence;
         struct cmd_sequence_how reading = {.tokenizer = how->tokenizer,
@@ -187,7 +187,7 @@ static int read_sequence(const struct how *how, const struct ran_record *r, stru
         return RAN_OK;
 }
 
-static int read_gaps(const struct how *how, const struct ran_record *r, struct ran_error *err)
+static int read_gaps(const struct how *how, const struct record *r, struct ran_error *err)
 {
         struct cmd_masked *g = &subject.gaps;
         const struct cmd_masked_how reading = {.tokenizer = subject.tokenizer,
@@ -225,10 +225,10 @@ static void import(const struct import_format *format, const struct ran_buf *wri
 }
 
 /* Behind a label, the text is one line, and the same once more when it has been read. */
-static int write_fasttext(const struct ran_record *r, struct ran_error *err)
+static int write_fasttext(const struct record *r, struct ran_error *err)
 {
         struct ran_buf line = {0}, json = {0}, again = {0};
-        struct ran_record read = {0};
+        struct record read = {0};
 
         output_fasttext.label(&line, "x");
         int rc = output_fasttext.labelled(&line, r, err);
@@ -236,12 +236,12 @@ static int write_fasttext(const struct ran_record *r, struct ran_error *err)
                 require(memchr(line.data, '\n', line.len) == line.data + line.len - 1);
                 line.len--;
                 import(&import_fasttext, &line, &json);
-                require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
+                require(record_scan(&read, json.data, json.len, NULL) == RAN_OK);
                 output_fasttext.label(&again, "x");
                 require(output_fasttext.labelled(&again, &read, NULL) == RAN_OK);
-                require(ran_record_find(&read, "label", NULL) != NULL);
+                require(ran_record_find(&read.json, "label", NULL) != NULL);
         }
-        ran_record_release(&read);
+        record_release(&read);
         ran_buf_release(&line);
         ran_buf_release(&json);
         ran_buf_release(&again);
@@ -249,12 +249,12 @@ static int write_fasttext(const struct ran_record *r, struct ran_error *err)
 }
 
 /* A sentence of the words, one of which has no part in another line: as many again. */
-static int write_conll(const struct how *how, const struct ran_record *r, struct ran_error *err)
+static int write_conll(const struct how *how, const struct record *r, struct ran_error *err)
 {
         struct cmd_document *d = &subject.document[how->spelling > 0];
         const struct cmd_line line = {.number = 1};
         struct ran_buf lines = {0}, json = {0}, word = {0};
-        struct ran_record read = {0};
+        struct record read = {0};
         struct how words = *how;
         struct cmd_spans spans;
         size_t start, end;
@@ -273,11 +273,11 @@ static int write_conll(const struct how *how, const struct ran_record *r, struct
         }
         if (rc == RAN_OK && d->words > 0) {
                 import(&import_conll, &lines, &json);
-                require(ran_record_scan(&read, json.data, json.len, NULL) == RAN_OK);
+                require(record_scan(&read, json.data, json.len, NULL) == RAN_OK);
                 require(cmd_labels_read_tags(&subject.labels, &read, err) == RAN_OK &&
                         subject.labels.n == d->words);
         }
-        ran_record_release(&read);
+        record_release(&read);
         ran_buf_release(&word);
         ran_buf_release(&lines);
         ran_buf_release(&json);
@@ -289,7 +289,7 @@ static int write_conll(const struct how *how, const struct ran_record *r, struct
 /* The low numbers are what most kept inputs have. */
 enum { ONLY_IDS = 0xc0, WRITES = 0xe0 };
 
-static int read_record(uint8_t what, const struct how *how, const struct ran_record *r,
+static int read_record(uint8_t what, const struct how *how, const struct record *r,
                        struct ran_error *err)
 {
         if (what >= WRITES)
@@ -318,7 +318,7 @@ static int read_record(uint8_t what, const struct how *how, const struct ran_rec
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        struct ran_record r = {0};
+        struct record r = {0};
         struct ran_error err = {0};
         int rc;
 
@@ -328,10 +328,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 prepare();
         struct how how = how_of(data[1], data[0] >= ONLY_IDS && data[0] < WRITES);
         subject.labels.called = how.names ? &called : NULL;
-        rc = ran_record_scan(&r, (const char *)data + 2, size - 2, &err);
+        rc = record_scan(&r, (const char *)data + 2, size - 2, &err);
         if (rc == RAN_OK)
                 rc = read_record(data[0], &how, &r, &err);
         require(rc == RAN_OK || err.text[0] != '\0');
-        ran_record_release(&r);
+        record_release(&r);
         return 0;
 }

@@ -40,7 +40,7 @@ except += lib/train/share.c:clang-analyzer-core.NonNullParamChecker lib/train/sh
 # - that the ticks of an axis are few;
 except += cmd/pages/chart.c:clang-analyzer-security.FloatLoopCounter cmd/pages/chart.c:cert-flp30-c
 # - that a table is written to be read, in this order;
-except += cmd/formats/foreign.c:clang-analyzer-optin.performance.Padding
+except += cmd/formats/record.c:clang-analyzer-optin.performance.Padding
 # - that the lines of a table are few;
 except += cmd/attnmask/count.c:misc-no-recursion
 # - that what is nested has a limit.

@@ -52,10 +52,9 @@ static int take_ids(void *arg, const struct cmd_line *line, const struct cmd_res
 
 static int read_texts(const struct train_top_options *o, struct reading *r)
 {
-        static const char *const reads[] = {"id", "ran_error", CMD_DOCUMENT_MEMBERS, NULL};
         struct cmd_loop loop = {
                 .input = &o->input,
-                .reads = reads,
+                .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT,
                 .pool = cmd_pool(),
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,

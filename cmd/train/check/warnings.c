@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/formats/roles.h"
+#include "cmd/formats/record.h"
 #include "cmd/options/message.h"
 #include "cmd/content/known.h"
 #include "cmd/train/check/alike.h"

@@ -39,11 +39,11 @@ struct train_location *train_location_add(struct ran_spool *locations, size_t n,
 
 const char *train_line_text(const struct cmd_line *line, struct ran_buf *renamed, size_t *length)
 {
-        *length = line->record.length;
+        *length = line->record.json.length;
         if (!line->renamed)
-                return line->record.line;
+                return line->record.json.line;
         renamed->len = 0;
-        members_write(&line->record, renamed);
+        members_write(&line->record.json, renamed);
         *length = renamed->len;
         return renamed->failed ? NULL : renamed->data;
 }
@@ -261,18 +261,13 @@ static void scratch_free(void *scratch)
 struct cmd_loop train_loop(struct train_reader *r)
 {
         const struct train_source *source = r->source;
-        const char *const *name = source->task->members;
+        const char *const also[] = {source->soft_label, source->group, source->weight};
         size_t n = 0;
 
-        while (*name != NULL && n < TRAIN_MEMBERS - 3)
-                r->members[n++] = *name++;
-        if (source->soft_label != NULL)
-                r->members[n++] = source->soft_label;
-        if (source->group != NULL)
-                r->members[n++] = source->group;
-        if (source->weight != NULL)
-                r->members[n++] = source->weight;
-        r->members[n] = NULL;
+        for (size_t i = 0; i < sizeof also / sizeof *also; i++)
+                if (also[i] != NULL)
+                        r->also[n++] = also[i];
+        r->also[n] = NULL;
         r->named[0] = (struct cmd_named){"soft-label", source->judge ? NULL : source->soft_label,
                                          CMD_IS_LOOKED_FOR};
         r->named[1] = (struct cmd_named){"dev-group", source->judge ? NULL : source->group,
@@ -283,7 +278,8 @@ struct cmd_loop train_loop(struct train_reader *r)
                 .accepted = source->task->label != NULL,
                 .may_lack_label = source->label_texts != NULL && !source->judge,
                 .own_progress = true,
-                .reads = r->members,
+                .reads = source->task->reads,
+                .also = r->also,
                 .named = r->named,
                 .pool = source->pool,
                 .make_scratch = scratch_new,

@@ -21,17 +21,17 @@ void train_scratch_release(struct train_scratch *s)
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* A weight that is absent, null or an empty cell is 1. Tables have numbers as strings. */
-static int read_weight(const struct train_source *source, const struct ran_record *record,
+static int read_weight(const struct train_source *source, const struct record *record,
                        double *weight, struct ran_error *err)
 {
         const char *name = source->weight;
-        const struct ran_member *m = name != NULL ? json_member(record, name) : NULL;
+        const struct ran_member *m = name != NULL ? json_member(&record->json, name) : NULL;
 
         *weight = 1;
         if (m == NULL)
                 return RAN_OK;
         const size_t quote = m->type == 's', n = m->value.end - m->value.begin - 2 * quote;
-        const char *text = record->line + m->value.begin + quote;
+        const char *text = record->json.line + m->value.begin + quote;
         if (quote > 0 && n == 0)
                 return RAN_OK;
         if ((m->type != 'n' && m->type != 's') || !ran_parse_double(text, n, weight) ||
@@ -45,18 +45,18 @@ static int read_weight(const struct train_source *source, const struct ran_recor
 
 /* The value counts as it is written: 1 and "1" are two. */
 static void read_group(struct train_scratch *s, const struct train_source *source,
-                       const struct ran_record *record)
+                       const struct record *record)
 {
         const struct ran_member *m = NULL;
 
         if (source->group != NULL && !source->judge)
-                m = json_member(record, source->group);
-        s->group = m != NULL ? record->line + m->value.begin : NULL;
+                m = json_member(&record->json, source->group);
+        s->group = m != NULL ? record->json.line + m->value.begin : NULL;
         s->group_n = s->group != NULL ? m->value.end - m->value.begin : 0;
 }
 
 int train_read_labels(struct train_scratch *s, const struct train_source *source,
-                      const struct ran_record *record, struct ran_error *err)
+                      const struct record *record, struct ran_error *err)
 {
         read_group(s, source, record);
         s->labels.called = source->names;
@@ -76,7 +76,7 @@ int train_refuse_nul(const struct cmd_labels *labels, const struct train_source 
 }
 
 int train_document_read(struct train_scratch *s, const struct train_source *source,
-                        const struct ran_record *record, struct ran_error *err)
+                        const struct record *record, struct ran_error *err)
 {
         s->document.with_fingerprint = true;
         s->document.spelling = source->spelling;

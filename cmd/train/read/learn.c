@@ -4,7 +4,7 @@
  * text are kept. Then the vocabulary is learned, and the kept lines go through the same functions
  * as other lines.
  */
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/train/read/reader.h"
 #include "cmd/options/message.h"
@@ -90,9 +90,9 @@ static void release_spool(struct spool *s)
 }
 
 /* Whether it has ids already. Those have no spelling: where that is read, so is the text. */
-static bool is_encoded(const struct learner *l, const struct ran_record *record)
+static bool is_encoded(const struct learner *l, const struct record *record)
 {
-        return foreign_encoding(record) != NULL && l->reader.source->spelling == 0;
+        return record->is[FIELD_ENCODING] != NULL && l->reader.source->spelling == 0;
 }
 
 /* Packs ids, or collects the words of a text. */
@@ -109,7 +109,7 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct c
                                 "\"encoding\" needs its vocabulary: give --vocab FILE");
         if (encoded)
                 __atomic_store_n(&l->encoded, true, __ATOMIC_RELAXED);
-        if (encoded || foreign_ids(&line->record) != NULL)
+        if (encoded || line->record.is[FIELD_IDS] != NULL)
                 return train_encode(&l->reader, s, line, result, err);
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
         if (s->labels.several)
@@ -118,17 +118,17 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct c
 }
 
 /* The same as ran-train lm reads: with a text, a "source" names the origin. */
-static bool is_pair(const struct ran_record *record)
+static bool is_pair(const struct record *record)
 {
-        return json_member(record, "source") != NULL && foreign_tokens(record) == NULL &&
-               foreign_text(record) == NULL;
+        return record->is[FIELD_SOURCE] != NULL && record->is[FIELD_TOKENS] == NULL &&
+               record->is[FIELD_TEXT] == NULL;
 }
 
 static int take_counted(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                         struct ran_error *err)
 {
         struct learner *l = arg;
-        bool ids = foreign_ids(&line->record) != NULL || is_encoded(l, &line->record);
+        bool ids = line->record.is[FIELD_IDS] != NULL || is_encoded(l, &line->record);
         struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
         if (first->file == NULL)
@@ -166,8 +166,8 @@ static int scan_spooled(struct batch *b, size_t i)
         slot->line.file = spool->location[n].file;
         slot->line.number = spool->location[n].line;
         slot->packed.out.len = 0;
-        return ran_record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
-                               &slot->err);
+        return record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
+                           &slot->err);
 }
 
 static int encode_line(struct batch *b, size_t i)
@@ -245,7 +245,7 @@ static void batch_free(struct batch *b)
 {
         for (size_t i = 0; i < BATCH; i++) {
                 train_scratch_release(&b->slot[i].scratch);
-                ran_record_release(&b->slot[i].line.record);
+                record_release(&b->slot[i].line.record);
                 ran_buf_release(&b->slot[i].packed.out);
         }
         free(b);

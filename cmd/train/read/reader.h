@@ -16,15 +16,12 @@
 #include "cmd/content/vocab.h"
 #include "cmd/train/read/data.h"
 
-/* The most members that a task reads, and two more that options name. */
-enum { TRAIN_MEMBERS = 32 };
-
 /* arg of the functions below. Initialise source and data, then call train_begin. */
 struct train_reader {
         const struct train_source *source;
         struct train_data *data;
-        const char *members[TRAIN_MEMBERS + 1]; /* of train_loop */
-        struct cmd_named named[3];              /* likewise */
+        const char *also[4];       /* of train_loop */
+        struct cmd_named named[3]; /* likewise */
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take: class of each label of a document */
         float *soft;
@@ -89,7 +86,7 @@ struct train_document {
 /* Reads weight, group and all that the task reads without a vocabulary from a record into s;
  * RAN_EFORMAT if something is missing, or there are not as many tags as words. */
 int train_read_labels(struct train_scratch *s, const struct train_source *source,
-                      const struct ran_record *record, struct ran_error *err);
+                      const struct record *record, struct ran_error *err);
 int train_encode(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                  struct ran_error *err);
 /* For the tasks. RAN_EFORMAT when a label, or tag, holds U+0000. */
@@ -98,7 +95,7 @@ int train_refuse_nul(const struct cmd_labels *labels, const struct train_source 
 /* Reads the document. One without a token is no error here, but has L = 0: train_take records
  * its location. */
 int train_document_read(struct train_scratch *s, const struct train_source *source,
-                        const struct ran_record *record, struct ran_error *err);
+                        const struct record *record, struct ran_error *err);
 void train_pack(const struct train_scratch *s, const struct train_source *source,
                 struct ran_buf *result);
 /* The same of s->sequence, of which the first L ids are packed. */

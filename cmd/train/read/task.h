@@ -32,16 +32,14 @@ struct train_task {
                             */
         bool reserved;     /* the vocabulary needs reserved tokens, such as [START] */
 
-        /* Members of a record that are read, NULL at the end. */
-        const char *const *members;
+        uint32_t reads; /* fields of a record */
         /* In any thread: reads the parts of a record that need no vocabulary into the scratch;
          * RAN_EFORMAT if they are missing. NULL: none. */
         int (*read)(struct train_scratch *s, const struct train_source *source,
-                    const struct ran_record *record, struct ran_error *err);
+                    const struct record *record, struct ran_error *err);
         /* In any thread: the document, packed (train_pack, train_pack_text). */
         int (*encode)(struct train_scratch *s, const struct train_source *source,
-                      const struct ran_record *record, struct ran_buf *result,
-                      struct ran_error *err);
+                      const struct record *record, struct ran_buf *result, struct ran_error *err);
         /* In order: checks the document before it is added; *wanted false skips it without an
          * error. NULL: no check. */
         int (*admit)(struct train_reader *r, const struct cmd_line *line,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd/formats/emit.h"
-#include "cmd/formats/foreign.h"
+#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/row.h"
 #include "cmd/options/message.h"
@@ -77,7 +77,7 @@ static void line_of(const struct suspects *x, size_t b, struct cmd_line *line)
 
         line->file = d->location[b].file;
         line->number = d->location[b].line;
-        if (ran_record_scan(&line->record, d->lines.text + begin, d->lines.end[b] - begin, &err) !=
+        if (record_scan(&line->record, d->lines.text + begin, d->lines.end[b] - begin, &err) !=
             RAN_OK)
                 cmd_die(CMD_FAILED, "%s:%zu: %s", line->file, line->number, err.text);
 }
@@ -163,8 +163,8 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
         struct report r = {0};
 
         text->len = 0;
-        RAN_TRY(foreign_add_text(text, &line->record, err));
-        page_record_name(&d.name, &line->record, line->file, line->number);
+        RAN_TRY(record_add_text(text, &line->record, err));
+        page_record_name(&d.name, &line->record.json, line->file, line->number);
         add_label(&r, x, k, k->label, REPORT_WRONG, x->several ? "remove" : "label");
         add_label(&r, x, k, k->suggested, REPORT_RIGHT, x->several ? "add" : "suggested");
         report_page(&r, &d.body);
@@ -269,7 +269,7 @@ static void write_list(const struct suspects *x)
         cmd_sink_close(&out);
         page_documents_release(&documents);
         ran_buf_release(&scratch);
-        ran_record_release(&line.record);
+        record_release(&line.record);
 }
 
 static void tell(const struct suspects *x)

@@ -1,0 +1,433 @@
+/* record.c - which members of a record are the text, the labels, the tags and so on. */
+#include "cmd/formats/record.h"
+
+#include <string.h>
+
+#include "cmd/formats/json.h"
+
+/* ---- what a value can be -------------------------------------------------------------------- */
+
+/* The type of the first item of an array; 0 if it is empty. */
+static char first_type(const struct record *r, const struct ran_member *m)
+{
+        struct ran_items i = ran_items(r->json.line, m->value);
+
+        return ran_items_next(&i) ? i.type : 0;
+}
+
+static size_t count_items(const struct record *r, const struct ran_member *list)
+{
+        size_t n = 0;
+
+        for (struct ran_items i = ran_items(r->json.line, list->value);
+             list->type == 'a' && ran_items_next(&i);)
+                n++;
+        return n;
+}
+
+static bool is_string(const struct record *r, const struct ran_member *m)
+{
+        (void)r;
+        return m->type == 's';
+}
+
+/* doccano's `data`; a date, as the word means in other languages, has no letter. */
+static bool is_prose(const struct record *r, const struct ran_member *m)
+{
+        if (m->type != 's')
+                return false;
+        for (size_t i = m->value.begin + 1; i + 1 < m->value.end; i++) {
+                const unsigned char c = (unsigned char)r->json.line[i];
+                if (c >= 0x80 || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'))
+                        return true;
+        }
+        return m->value.end - m->value.begin == 2;
+}
+
+/* Prodigy's tokens are objects, beside their text; others count them. An empty list says less than
+ * a text. */
+static bool are_words(const struct record *r, const struct ran_member *m)
+{
+        return m->type == 'a' && first_type(r, m) == 's';
+}
+
+static bool are_ids(const struct record *r, const struct ran_member *m)
+{
+        return m->type == 'a' && first_type(r, m) == 'n';
+}
+
+/* Tells the object that ran-tokenize writes from the name of a character set. */
+static bool is_encoding(const struct record *r, const struct ran_member *m)
+{
+        struct ran_span value;
+
+        return ran_json_find(r->json.line, m->value, "vocab", 0, &value, NULL) &&
+               ran_json_find(r->json.line, m->value, "ids", 0, &value, NULL);
+}
+
+static bool have_words(const struct record *r, const struct ran_member *m)
+{
+        return m->type == 'a' && (r->is[FIELD_IDS] != NULL || r->is[FIELD_TOKENS] != NULL);
+}
+
+/* One for each word, where another member may be the tags; not those of an article. */
+static bool are_tags(const struct record *r, const struct ran_member *m)
+{
+        const struct ran_member *words = r->is[FIELD_IDS], *others;
+
+        if (!have_words(r, m))
+                return false;
+        words = words != NULL ? words : r->is[FIELD_TOKENS];
+        others = json_member(&r->json, "ner_tags");
+        return others == NULL || others->type != 'a' || count_items(r, m) == count_items(r, words);
+}
+
+static bool are_spans(const struct record *r, const struct ran_member *m)
+{
+        char first = m->type == 'a' ? first_type(r, m) : 's';
+
+        return first == 0 || first == 'o' || first == 'a';
+}
+
+static bool is_choice(const struct record *r, const struct ran_member *m)
+{
+        const struct ran_member *options = json_member(&r->json, "options");
+
+        return m->type == 'a' && options != NULL && options->type == 'a';
+}
+
+/* Tells marks of documents from spans by the first: it has a label, but no place. */
+static bool are_marks(const struct record *r, const struct ran_member *m)
+{
+        struct ran_items i = ran_items(r->json.line, m->value);
+        struct ran_span value;
+
+        return m->type == 'a' && ran_items_next(&i) &&
+               ran_json_find(i.line, i.value, "label", 0, &value, NULL) &&
+               !ran_json_find(i.line, i.value, "start", 0, &value, NULL) &&
+               !ran_json_find(i.line, i.value, "start_offset", 0, &value, NULL);
+}
+
+static bool is_group(const struct record *r, const struct ran_member *m)
+{
+        (void)r;
+        return m->type == 'n' || (m->type == 's' && m->value.end - m->value.begin > 2);
+}
+
+static bool are_cats(const struct record *r, const struct ran_member *m)
+{
+        (void)r;
+        return m->type == 'o';
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* The names for each field, ours first; fields that others ask for come first. The first one that
+ * is present, not null and of the right type counts. Where none is, one of `ours` is a mistake that
+ * the reader reports, unless the record has the data otherwise: then it means something else to
+ * whoever wrote it. */
+static const struct {
+        enum field field;
+        const char *name;
+        unsigned uses;
+        bool (*fits)(const struct record *r, const struct ran_member *m); /* NULL: any */
+        bool ours;
+} names[] = {
+        /* `encoding` stays where a text is chosen unless an option names that: a program of ran
+         * made it from the text. */
+        {FIELD_ENCODING, "encoding", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, is_encoding, true},
+        {FIELD_TEXT, "text", NAME_OF_TEXT | NAME_DOCUMENT, is_string, true},
+        {FIELD_TEXT, "data", NAME_OF_TEXT, is_prose, false}, /* doccano */
+        {FIELD_TOKENS, "tokens", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, are_words, true},
+        {FIELD_IDS, "ids", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, are_ids, true},
+        {FIELD_SOURCE, "source", NAME_DOCUMENT | NAME_LABELLED, NULL, false},
+        {FIELD_TARGET, "target", 0, NULL, false},
+        {FIELD_SEGMENTS, "segments", NAME_LIST, NULL, false},
+        {FIELD_MASKED_AT, "masked_at", NAME_LIST, NULL, false},
+        {FIELD_MASKED_IDS, "masked_ids", NAME_LIST, NULL, false},
+        {FIELD_LABEL, "label", NAME_OF_LABEL | NAME_LABELLED | NAME_LIST, NULL, false},
+        {FIELD_LABELS, "labels", NAME_OF_LABEL | NAME_LABELLED | NAME_LIST, NULL, false},
+        /* Prodigy */
+        {FIELD_CHOICE, "accept", NAME_OF_LABEL | NAME_LABELLED | NAME_LIST, is_choice, false},
+        {FIELD_OPTIONS, "options", NAME_OF_LABEL | NAME_LIST, NULL, false},
+        {FIELD_MARKS, "annotations", NAME_OF_LABEL | NAME_LIST, are_marks, false}, /* doccano */
+        {FIELD_CATS, "cats", NAME_OF_LABEL | NAME_LABELLED | NAME_LIST, are_cats,
+         false}, /* spaCy */
+        {FIELD_TAGS, "tags", NAME_OF_LABEL | NAME_LIST, are_tags, true},
+        /* data sets of Hugging Face */
+        {FIELD_TAGS, "ner_tags", NAME_OF_LABEL | NAME_LIST, have_words, true},
+        {FIELD_SPANS, "spans", NAME_OF_LABEL | NAME_LIST, are_spans, true},     /* Prodigy, too */
+        {FIELD_SPANS, "entities", NAME_OF_LABEL | NAME_LIST, are_spans, false}, /* spaCy, doccano */
+        {FIELD_SPANS, "label", 0, are_spans, false},                            /* doccano */
+        {FIELD_SPANS, "labels", 0, are_spans, false},                           /* doccano */
+        {FIELD_SPANS, "annotations", 0, are_spans, false},
+        {FIELD_GROUP, "doc", 0, is_group, false},
+        {FIELD_ID, "id", 0, NULL, false},
+        {FIELD_ANSWER, "answer", 0, NULL, false},
+        {FIELD_ERROR, "ran_error", 0, NULL, false},
+        {FIELDS, "prediction", NAME_LIST, NULL, false},
+};
+
+enum { NAMES = sizeof names / sizeof names[0] };
+
+static bool is_called(const struct ran_record *r, const struct ran_member *m, const char *name)
+{
+        const size_t n = m->name.end - m->name.begin;
+        const char *its = r->names.data + m->name.begin;
+
+        return n > 0 && its[0] == name[0] && strlen(name) == n && memcmp(its, name, n) == 0;
+}
+
+const char *record_next_name(uint32_t fields, unsigned uses, size_t *at)
+{
+        while (*at < NAMES) {
+                const size_t i = (*at)++;
+                if ((fields >> names[i].field & 1) != 0 && (names[i].uses & uses) != 0)
+                        return names[i].name;
+        }
+        return NULL;
+}
+
+bool record_is_named(const struct ran_record *r, const struct ran_member *m, uint32_t fields,
+                     unsigned uses)
+{
+        const char *name;
+
+        for (size_t at = 0; (name = record_next_name(fields, uses, &at)) != NULL;)
+                if (is_called(r, m, name))
+                        return true;
+        return false;
+}
+
+bool record_fits(const struct record *r, const struct ran_member *m, const char *name)
+{
+        for (size_t i = 0; i < NAMES; i++)
+                if (strcmp(names[i].name, name) == 0)
+                        return names[i].fits == NULL || names[i].fits(r, m);
+        return true;
+}
+
+/* Of these fields, those that no member fits may be one of ours of another type. */
+static void find_ours(struct record *r, const struct ran_member *const *at, enum field first,
+                      enum field last)
+{
+        bool any = false;
+
+        for (enum field f = first; f <= last; f++)
+                any |= r->is[f] != NULL;
+        for (size_t i = 0; i < NAMES && !any; i++) {
+                const enum field f = names[i].field;
+                if (f < first || f > last || !names[i].ours || r->is[f] != NULL || at[i] == NULL)
+                        continue;
+                r->is[f] = at[i];
+                if (f == FIELD_SPANS)
+                        r->spans_name = names[i].name;
+        }
+}
+
+void record_find(struct record *r)
+{
+        const struct ran_member *at[NAMES] = {NULL};
+
+        memset(r->is, 0, sizeof r->is);
+        r->twice = 0;
+        for (size_t k = 0; k < r->json.count; k++) {
+                const struct ran_member *m = &r->json.members[k];
+                for (size_t i = 0; i < NAMES; i++) {
+                        if (!is_called(&r->json, m, names[i].name))
+                                continue;
+                        if (at[i] != NULL)
+                                r->twice |= UINT64_C(1) << i;
+                        else
+                                at[i] = m;
+                }
+        }
+        for (size_t i = 0; i < NAMES; i++) {
+                const enum field f = names[i].field;
+                if (at[i] != NULL && at[i]->type == '0')
+                        at[i] = NULL;
+                if (f == FIELD_SOURCE)
+                        find_ours(r, at, FIELD_TEXT, FIELD_ENCODING);
+                if (f == FIELDS || at[i] == NULL || r->is[f] != NULL ||
+                    (names[i].fits != NULL && !names[i].fits(r, at[i])))
+                        continue;
+                r->is[f] = at[i];
+                if (f == FIELD_SPANS)
+                        r->spans_name = names[i].name;
+        }
+        find_ours(r, at, FIELD_TAGS, FIELD_SPANS);
+}
+
+int record_scan(struct record *r, const char *line, size_t n, struct ran_error *err)
+{
+        RAN_TRY(ran_record_scan(&r->json, line, n, err));
+        record_find(r);
+        return RAN_OK;
+}
+
+void record_release(struct record *r)
+{
+        ran_record_release(&r->json);
+        *r = (struct record){0};
+}
+
+const char *record_twice(const struct record *r, uint32_t fields)
+{
+        for (size_t i = 0; i < NAMES && r->twice != 0; i++)
+                if ((r->twice >> i & 1) != 0 && (fields >> names[i].field & 1) != 0)
+                        return names[i].name;
+        return NULL;
+}
+
+bool record_accepted(const struct record *r)
+{
+        const struct ran_member *m = r->is[FIELD_ANSWER];
+
+        return m == NULL || !(ran_json_is(r->json.line, m->value, "reject") ||
+                              ran_json_is(r->json.line, m->value, "ignore"));
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+int record_add_text(struct ran_buf *out, const struct record *r, struct ran_error *err)
+{
+        const struct ran_member *text = r->is[FIELD_TEXT], *tokens = r->is[FIELD_TOKENS];
+        const size_t begin = out->len;
+
+        if (text != NULL)
+                return ran_json_decode(r->json.line, text->value, out, err);
+        if (tokens == NULL || tokens->type != 'a')
+                return ran_fail(err, RAN_EFORMAT,
+                                "there is neither \"text\" nor \"tokens\" to write");
+        for (struct ran_items i = ran_items(r->json.line, tokens->value); ran_items_next(&i);) {
+                if (out->len > begin)
+                        ran_buf_char(out, ' ');
+                RAN_TRY(ran_json_decode(i.line, i.value, out, err));
+        }
+        return RAN_OK;
+}
+
+/* ---- one span ------------------------------------------------------------------------------- */
+
+static bool from_list(struct record_span *span, const char *line, struct ran_span item)
+{
+        struct ran_span *const at[] = {&span->start, &span->end, &span->label};
+        char *const type[] = {&span->start_type, &span->end_type, &span->label_type};
+        size_t n = 0;
+
+        for (struct ran_items i = ran_items(line, item); ran_items_next(&i); n++)
+                if (n < 3) {
+                        *at[n] = i.value;
+                        *type[n] = i.type;
+                }
+        return n == 3;
+}
+
+/* The item of a list that has one: Label Studio allows several labels a span. */
+static bool only_item(struct ran_items *list)
+{
+        struct ran_items i = ran_items(list->line, list->value), more;
+
+        if (list->type != 'a' || !ran_items_next(&i))
+                return false;
+        more = i;
+        list->value = i.value;
+        list->type = i.type;
+        return !ran_items_next(&more);
+}
+
+static bool from_object(struct record_span *span, const char *line, struct ran_span item)
+{
+        size_t starts = 0, ends = 0, labels = 0;
+
+        for (struct ran_items i = ran_items(line, item); ran_items_next(&i);) {
+                if (ran_json_is(line, i.name, "start") ||
+                    ran_json_is(line, i.name, "start_offset")) {
+                        span->start = i.value;
+                        span->start_type = i.type;
+                        starts++;
+                } else if (ran_json_is(line, i.name, "end") ||
+                           ran_json_is(line, i.name, "end_offset")) {
+                        span->end = i.value;
+                        span->end_type = i.type;
+                        ends++;
+                } else if (ran_json_is(line, i.name, "label") ||
+                           (ran_json_is(line, i.name, "labels") && only_item(&i))) {
+                        span->label = i.value;
+                        span->label_type = i.type;
+                        labels++;
+                }
+        }
+        return starts == 1 && ends == 1 && labels == 1;
+}
+
+bool record_span(struct record_span *span, const char *line, struct ran_span item, char type)
+{
+        if (type == 'a')
+                return from_list(span, line, item);
+        return type == 'o' && from_object(span, line, item);
+}
+
+/* ---- usual names ---------------------------------------------------------------------------- */
+
+/* What columns and members are usually called, the most usual name first. */
+static const char
+        *const usual[][32] =
+                {
+                        [ROLE_TEXT] = {"text",
+                                       "sentence",
+                                       "review",
+                                       "review_text",
+                                       "content",
+                                       "body",
+                                       "message",
+                                       "comment",
+                                       "comment_text",
+                                       "tweet",
+                                       "tweet_text",
+                                       "document",
+                                       "article",
+                                       "full_text",
+                                       "raw_text",
+                                       "utterance",
+                                       "passage",
+                                       "post",
+                                       "abstract",
+                                       "question",
+                                       "description",
+                                       "headline",
+                                       "title",
+                                       ROLE_LAST_TEXT /* of doccano; in many languages a date */},
+                        /* "target" is of a language model, too: beside "source" it is no label */
+                        [ROLE_LABEL] = {"label", "labels", "class", "category", "sentiment",
+                                        "intent", "topic", "genre", "emotion", "class_label",
+                                        "class_index", "stars", "rating", "target"},
+                        [ROLE_ID] = {"id", "uid", "uuid", "doc_id", "document_id", "text_id",
+                                     "review_id", "tweet_id", "idx", "index"},
+                        [ROLE_OTHER] = {"source", "tokens"},
+};
+
+static bool is_usual(const char *name, size_t n, const char *of)
+{
+        for (size_t i = 0; i < n; i++) {
+                const char c = name[i], folded = c == '-' || c == ' ' ? '_' : c;
+                if (of[i] == '\0' || of[i] != (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : folded))
+                        return false;
+        }
+        return of[n] == '\0';
+}
+
+enum role role_of(const char *name, size_t n, size_t *rank)
+{
+        while (n > 0 && name[n - 1] == ' ')
+                n--;
+        for (; n > 0 && *name == ' '; n--)
+                name++;
+        for (enum role role = ROLE_TEXT; role <= ROLE_OTHER; role++)
+                for (size_t i = 0; usual[role][i] != NULL; i++)
+                        if (is_usual(name, n, usual[role][i])) {
+                                *rank = i;
+                                return role;
+                        }
+        return ROLE_NONE;
+}
