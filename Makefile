@@ -42,7 +42,7 @@ override ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Ilib -I. $(PACKAGE_CFLAGS) $(DEFIN
         -ffile-prefix-map=$(call quote,$(CURDIR))=. $(WARNINGS)
 
 simd_sources := $(sort $(wildcard lib/math/simd.c lib/math/simd-*.c))
-lib_sources  := $(sort $(filter-out $(simd_sources),$(wildcard lib/*/*.c lib/*/*/*.c)))
+lib_sources  := $(sort $(filter-out $(simd_sources) lib/math/integer-kernels.c,$(wildcard lib/*/*.c lib/*/*/*.c)))
 mains        := $(sort $(wildcard cmd/*/ran-*.c))
 programs     := $(patsubst %.c,$(BUILD)/%,$(notdir $(mains)))
 cmd_shared   := $(sort $(filter-out $(mains),$(wildcard cmd/*/*.c cmd/*/*/*.c)))
@@ -67,26 +67,37 @@ cmd_library := $(BUILD)/libcmd.a
 # The kernels are compiled once for each instruction set; a table picks one when a program starts.
 # The plain ones, without fused multiplications, are for RAN_ISA=portable.
 # What the compiler makes code for depends on its flags, too: -m32.
-machine := $(shell printf '__x86_64__ __i386__ __SIZEOF_POINTER__\n' | \
+machine := $(shell printf '__x86_64__ __i386__ __SIZEOF_POINTER__ __aarch64__\n' | \
   $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null)
 ifeq ($(firstword $(machine)),1)
 simd := base plain8 plain16 avx2 avx512
+integer := base avx2 avxvnni avx512 avx512vnni
 DEFINES := -DRAN_HAVE_X86
 branches := -fcf-protection
 else
 simd := base
+integer := base $(if $(filter 1,$(word 4,$(machine))),dot)
+DEFINES := $(if $(filter dot,$(integer)),-DRAN_HAVE_DOT)
 branches := -mbranch-protection=standard
 endif
 # The old unit computes everything in long double, and some vectors not at all.
 DEFINES += $(if $(filter 1,$(word 2,$(machine))),-msse2 -mfpmath=sse)
 # Where a pointer has 32 bits, files may be longer than one can address.
-DEFINES += $(if $(filter 4,$(lastword $(machine))),-D_FILE_OFFSET_BITS=64)
+DEFINES += $(if $(filter 4,$(word 3,$(machine))),-D_FILE_OFFSET_BITS=64)
 simd_flags_base    := -DRAN_LANES=4
 simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
 simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2
 simd_flags_avx2    := -DRAN_LANES=8 -mavx2 -mfma
 simd_flags_avx512  := -DRAN_LANES=16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
 lib_objects += $(foreach isa,$(simd),$(simd_sources:%.c=$(BUILD)/%-$(isa).o))
+# So are the products of integers, for each kind of processor that multiplies them in its own way.
+integer_flags_base       := -DRAN_LANES=4
+integer_flags_avx2       := -DRAN_LANES=8 -mavx2
+integer_flags_avxvnni    := -DRAN_LANES=8 -mavx2 -mavxvnni -DRAN_VNNI
+integer_flags_avx512     := -DRAN_LANES=16 -mavx512f -mavx512bw
+integer_flags_avx512vnni := -DRAN_LANES=16 -mavx512f -mavx512bw -mavx512vnni -DRAN_VNNI
+integer_flags_dot        := -DRAN_LANES=4 -march=armv8.2-a+dotprod -DRAN_DOT
+lib_objects += $(integer:%=$(BUILD)/lib/math/integer-kernels-%.o)
 
 # What ends a program that overran, instead of letting it serve whoever wrote the input. As far as
 # compiler and linker know these, all together or one by one; the user's CPPFLAGS, CFLAGS and LDFLAGS
@@ -149,6 +160,10 @@ $(BUILD)/lib/math/%-$(1).o: lib/math/%.c $(BUILD)/flags $(BUILD)/packages
 	$$(Q)$$(compile) -DRAN_SIMD=$(1) $(simd_flags_$(1))
 endef
 $(foreach isa,$(simd),$(eval $(call simd_rule,$(isa))))
+$(BUILD)/lib/math/integer-kernels-%.o: lib/math/integer-kernels.c $(BUILD)/flags $(BUILD)/packages
+	@mkdir -p $(@D)
+	@echo '  CC    $@'
+	$(Q)$(compile) -DRAN_INTEGER=$* $(integer_flags_$*)
 
 # One object is different with MPI=1. The tests have their own, wherever MPI is.
 mpi_program := $(if $(filter 1,$(MPI)),$(BUILD)/ran-train,$(if $(MPI_LIBS),$(BUILD)/mpi/ran-train))

@@ -144,7 +144,7 @@ static int run(struct sweep *k, struct ran_error *err)
 
         if (bound == NULL)
                 return ran_ranks_break(k->ranks, RAN_ENOMEM);
-        still.panels = ran_kept_panels_new(NULL); /* without memory, without panels */
+        still.panels = ran_kept_panels_new(still.integers, NULL); /* without memory, without panels */
         k->p = &still;
         ran_ranks_partition(k->ranks, k->d->first, k->d->B, bound);
         atomic_store(&k->next, bound[me]);

@@ -173,10 +173,13 @@ int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
 
         RAN_TRY(ran_params_fill(&m->params, &m->config, m->C, err));
-        for (size_t i = 0; i < layout->n; i++)
-                RAN_TRY(ran_tensor_floats(&m->tensors,
-                                          ran_tensors_find(&m->tensors, layout->spec[i].name),
-                                          m->params.block + layout->spec[i].offset, err));
+        for (size_t i = 0; i < layout->n; i++) {
+                const struct ran_tensor *t = ran_tensors_find(&m->tensors, layout->spec[i].name);
+
+                RAN_TRY(ran_tensor_floats(&m->tensors, t, m->params.block + layout->spec[i].offset,
+                                          err));
+                m->params.integers |= t->dtype == RAN_DTYPE_I8;
+        }
         const size_t n = mapped_tables(m, mapped);
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(read_table(m, &mapped[i], &m->copy[i], err));

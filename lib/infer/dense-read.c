@@ -91,7 +91,7 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
         k->spool.keep = d->keep;
         k->v = ran_spool_reserve(&k->spool, room, sizeof *k->v, err);
         r.state = ran_alloc(workers, sizeof(struct ran_state *), err);
-        still.panels = ran_kept_panels_new(err);
+        still.panels = ran_kept_panels_new(still.integers, err);
         if (k->v == NULL || r.state == NULL || still.panels == NULL)
                 rc = err->code;
         k->F = F;

@@ -1,6 +1,7 @@
 /* gemm.c - the matrix product behind one function, and in parts for several threads. */
 #include "base/size.h"
 #include "math/gemm.h"
+#include "math/integer.h"
 #include "math/kept-panels.h"
 #include "math/simd.h"
 
@@ -58,9 +59,9 @@ struct product {
         const float *a, *b;
         size_t ldc, ras, cas, rbs, cbs, M, N, K;
         bool add;
-        const float *bias;   /* (N), added to each row; NULL: none */
-        const float *panels; /* B as kept-panels.h has it; NULL: it lies at b */
-        float *sums;         /* (M), += the sums of A's rows, which lie across; NULL: not wanted */
+        const float *bias;        /* (N), added to each row; NULL: none */
+        struct ran_panels panels; /* of B, which else lies at b */
+        float *sums; /* (M), += the sums of A's rows, which lie across; NULL: not wanted */
         size_t down, across;
 };
 
@@ -107,6 +108,11 @@ static size_t begin(size_t n, size_t parts, size_t i)
         return begin_at(n, parts, i, 16); /* whole vectors */
 }
 
+static bool has_panels(const struct product *p)
+{
+        return p->panels.floats != NULL || p->panels.integers != NULL;
+}
+
 static void multiply_paneled(const struct product *p, size_t i)
 {
         const size_t down = i / p->across, across = i % p->across;
@@ -115,8 +121,14 @@ static void multiply_paneled(const struct product *p, size_t i)
         const size_t j0 = begin_at(p->N, p->across, across, RAN_PANEL_COLUMNS);
         const size_t j1 = begin_at(p->N, p->across, across + 1, RAN_PANEL_COLUMNS);
 
-        ran_simd->gemm_paneled(p->c + i0 * p->ldc, p->ldc, p->a + i0 * p->ras, p->ras, p->panels,
-                               p->bias, end - i0, p->N, p->K, j0, j1 - j0);
+        if (p->panels.are_integers)
+                ran_integer->multiply(p->c + i0 * p->ldc, p->ldc, p->a + i0 * p->ras, p->ras,
+                                      p->panels.integers, p->bias, end - i0, p->N, p->K, j0,
+                                      j1 - j0);
+        else
+                ran_simd->gemm_paneled(p->c + i0 * p->ldc, p->ldc, p->a + i0 * p->ras, p->ras,
+                                       p->panels.floats, p->bias, end - i0, p->N, p->K, j0,
+                                       j1 - j0);
 }
 
 static void multiply_part(const struct product *p, size_t i)
@@ -143,7 +155,7 @@ static void run_part(void *arg, size_t i)
         size_t first = k->item[0]->down * k->item[0]->across;
 
         if (i < first)
-                (k->item[0]->panels != NULL ? multiply_paneled : multiply_part)(k->item[0], i);
+                (has_panels(k->item[0]) ? multiply_paneled : multiply_part)(k->item[0], i);
         else
                 multiply_part(k->item[1], i - first);
 }
@@ -160,8 +172,6 @@ void ran_gemm_linear_kept(struct ran_pool *pool, struct ran_kept_panels *kept, f
                           size_t I, size_t O)
 {
         const struct product none = {0};
-        const bool panels =
-                kept != NULL && N > RAN_FEW_ROWS && I > 0 && ran_gemm_rows_stand_alone();
         struct product p = {.c = y,
                             .ldc = ldy,
                             .a = x,
@@ -173,10 +183,18 @@ void ran_gemm_linear_kept(struct ran_pool *pool, struct ran_kept_panels *kept, f
                             .M = N,
                             .N = O,
                             .K = I,
-                            .bias = b,
-                            .panels = panels ? ran_kept_panels_of(kept, w, O, I) : NULL};
+                            .bias = b};
 
-        if (p.panels != NULL)
+        const bool floats = N > RAN_FEW_ROWS && ran_gemm_rows_stand_alone();
+        if (kept != NULL && I > 0 && (floats || ran_kept_panels_hold_integers(kept)))
+                p.panels = ran_kept_panels_of(kept, w, O, I);
+        if (p.panels.are_integers && p.panels.integers == NULL) {
+                ran_integer_naive(y, ldy, x, ldx, w, b, N, O, I);
+                return;
+        }
+        if (!floats)
+                p.panels.floats = NULL;
+        if (has_panels(&p))
                 part_paneled(&p, pool == NULL || ran_pool_threads(pool) == 1);
         else
                 part(&p);

@@ -1,4 +1,5 @@
 /* isa.c - the instruction set in use: the best that the processor runs, or what RAN_ISA names. */
+#include "math/integer.h"
 #include "math/simd.h"
 #include "ran/math.h"
 
@@ -137,6 +138,7 @@ __attribute__((constructor)) static void choose(void)
                         ran_simd = tables[i];
                         refused = NULL;
                 }
+        ran_integer_choose(ran_simd->name);
         keep_threads_ours();
 }
 

@@ -1,28 +1,34 @@
 /* kept-panels.c - see kept-panels.h. */
 #include "math/kept-panels.h"
+#include "math/integer.h"
 #include "math/simd.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 struct kept {
         const float *w;
         size_t O, I;
-        float *panels;
+        void *memory;
+        struct ran_panels panels;
 };
 
 struct ran_kept_panels {
         pthread_mutex_t lock;
         struct kept *item;
         size_t n, cap;
+        bool integers;
 };
 
-struct ran_kept_panels *ran_kept_panels_new(struct ran_error *err)
+struct ran_kept_panels *ran_kept_panels_new(bool integers, struct ran_error *err)
 {
         struct ran_kept_panels *k = ran_alloc(1, sizeof *k, err);
 
-        if (k != NULL)
-                pthread_mutex_init(&k->lock, NULL);
+        if (k == NULL)
+                return NULL;
+        k->integers = integers;
+        pthread_mutex_init(&k->lock, NULL);
         return k;
 }
 
@@ -31,47 +37,66 @@ void ran_kept_panels_free(struct ran_kept_panels *k)
         if (k == NULL)
                 return;
         for (size_t i = 0; i < k->n; i++)
-                free(k->item[i].panels);
+                free(k->item[i].memory);
         free(k->item);
         pthread_mutex_destroy(&k->lock);
         free(k);
 }
 
-static float *make(const float *w, size_t O, size_t I)
+bool ran_kept_panels_hold_integers(const struct ran_kept_panels *k)
 {
-        float *panels = ran_alloc_floats(ran_simd->gemm_panels(NULL, w, O, I), NULL);
-
-        if (panels != NULL)
-                ran_simd->gemm_panels(panels, w, O, I);
-        return panels;
+        return k->integers;
 }
 
-/* A new entry, or NULL. */
-static const float *add(struct ran_kept_panels *k, const float *w, size_t O, size_t I)
+static bool are_integers(const struct ran_kept_panels *k, const float *w, size_t O, size_t I)
 {
-        struct kept *grown = ran_grow(k->item, &k->cap, k->n + 1, sizeof *grown, NULL);
+        bool finite = k->integers && I > sizeof(float) && I <= RAN_INTEGER_MOST;
 
-        if (grown == NULL)
-                return NULL;
-        k->item = grown;
-        float *panels = make(w, O, I);
-        if (panels != NULL)
-                k->item[k->n++] = (struct kept){w, O, I, panels};
-        return panels;
+        for (size_t i = 0; finite && i < O * I; i++)
+                finite = isfinite(w[i]);
+        return finite;
 }
 
-const float *ran_kept_panels_of(struct ran_kept_panels *k, const float *w, size_t O, size_t I)
+static struct kept make(const struct ran_kept_panels *k, const float *w, size_t O, size_t I)
 {
-        const float *panels = NULL;
+        struct kept kept = {.w = w, .O = O, .I = I};
+        struct ran_panels *p = &kept.panels;
+
+        p->are_integers = are_integers(k, w, O, I);
+        const size_t floats = p->are_integers ? ran_integer->panels(NULL, w, O, I) / sizeof(float)
+                                              : ran_simd->gemm_panels(NULL, w, O, I);
+        float *memory = kept.memory = ran_alloc_floats(floats, NULL);
+        if (memory == NULL)
+                return kept;
+        if (p->are_integers) {
+                ran_integer->panels(memory, w, O, I);
+                p->integers = memory;
+        } else {
+                ran_simd->gemm_panels(memory, w, O, I);
+                p->floats = memory;
+        }
+        return kept;
+}
+
+struct ran_panels ran_kept_panels_of(struct ran_kept_panels *k, const float *w, size_t O, size_t I)
+{
+        struct kept found = {0};
 
         pthread_mutex_lock(&k->lock);
-        for (size_t i = 0; i < k->n && panels == NULL; i++)
+        for (size_t i = 0; i < k->n && found.w == NULL; i++)
                 if (k->item[i].w == w && k->item[i].O == O && k->item[i].I == I)
-                        panels = k->item[i].panels;
-        if (panels == NULL)
-                panels = add(k, w, O, I);
+                        found = k->item[i];
+        if (found.w == NULL) {
+                found = make(k, w, O, I);
+                if (ran_grow_at(&k->item, &k->cap, k->n + 1, sizeof *k->item, NULL) == RAN_OK) {
+                        k->item[k->n++] = found;
+                } else {
+                        free(found.memory);
+                        found.panels.floats = found.panels.integers = NULL;
+                }
+        }
         pthread_mutex_unlock(&k->lock);
-        return panels;
+        return found.panels;
 }
 
 size_t ran_kept_panels_floats(const struct ran_kept_panels *k)
@@ -79,6 +104,8 @@ size_t ran_kept_panels_floats(const struct ran_kept_panels *k)
         size_t floats = 0;
 
         for (size_t i = 0; i < k->n; i++)
-                floats += ran_simd->gemm_panels(NULL, k->item[i].w, k->item[i].O, k->item[i].I);
+                if (!k->item[i].panels.are_integers)
+                        floats += ran_simd->gemm_panels(NULL, k->item[i].w, k->item[i].O,
+                                                        k->item[i].I);
         return floats;
 }

@@ -11,12 +11,21 @@
 #include "ran/base.h"
 
 struct ran_kept_panels;
-struct ran_kept_panels *ran_kept_panels_new(struct ran_error *err);
+/* integers: the weights are stored in eight bits, and are multiplied so. */
+struct ran_kept_panels *ran_kept_panels_new(bool integers, struct ran_error *err);
 void ran_kept_panels_free(struct ran_kept_panels *k);
 
-/* The panels of w (O,I), for ran_simd->gemm_paneled; from any thread. The weights must stay as they
- * are and where they are as long as k does. NULL if memory has run out: w itself will do. */
-const float *ran_kept_panels_of(struct ran_kept_panels *k, const float *w, size_t O, size_t I);
+bool ran_kept_panels_hold_integers(const struct ran_kept_panels *k);
+
+/* Panels of weights w (O,I), or none if memory has run out: w itself will do. */
+struct ran_panels {
+        const float *floats;  /* for ran_simd->gemm_paneled, */
+        const void *integers; /* or for ran_integer->multiply */
+        bool are_integers;    /* w is multiplied by integers, with panels or without */
+};
+/* From any thread. The weights must stay as they are and where they are as long as k does. Integers
+ * are rows of finite numbers that compact.h does not store as F16, up to RAN_INTEGER_MOST. */
+struct ran_panels ran_kept_panels_of(struct ran_kept_panels *k, const float *w, size_t O, size_t I);
 
 /* The floats of all of them. */
 size_t ran_kept_panels_floats(const struct ran_kept_panels *k);

@@ -39,6 +39,8 @@ int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ra
         RAN_TRY(ran_layout_init(&layout, c, 1, err));
         ran_sha256_init(&sha);
         add_settings(&sha, c, &text);
+        if (p->integers)
+                ran_sha256_add(&sha, "integers", 8);
         for (size_t i = 0; i < layout.n; i++) {
                 const struct ran_tensor_spec *t = &layout.spec[i];
 

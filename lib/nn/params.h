@@ -28,6 +28,7 @@ struct ran_params {
         const float *embed;        /* (V, D), a mapped table */
         const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
         struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
+        bool integers;                    /* they are stored in eight bits, and multiplied so */
         struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
         /* Of weights: the layers that stay as they are, and what they have made of tokens
          * (vector-cache.h); NULL: all are trained. */

@@ -70,6 +70,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
 
         RAN_TRY(ran_layout_init(&t->weights.layout, t->c, t->C, err));
         RAN_TRY(ran_params_init(&t->weights.p, t->c, t->C, err));
+        t->weights.p.integers = job->storage == RAN_STORAGE_I8; /* where they do not change */
         RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &t->weights.layout, &t->weights.table,
                                    ran_task_is_tied(t->c), job->pool, err));
         RAN_TRY(ran_batcher_init(&t->loop.batcher, t->c, &t->weights.p, t->V, t->C, job->train,

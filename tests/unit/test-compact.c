@@ -7,6 +7,7 @@
 #include "tensors/compact.h"
 #include "part/linear/linear-rows.h"
 #include "file/model.h"
+#include "math/kept-panels.h"
 #include "test.h"
 #include "toy.h"
 
@@ -241,6 +242,13 @@ static void check_documents(const struct ran_model *compact, const struct ran_mo
         }
 }
 
+/* Whole weights that are those of eight bits are multiplied as these are. */
+static void multiply_integers(struct ran_model *m)
+{
+        ran_kept_panels_free(m->params.panels);
+        m->params.panels = ran_kept_panels_new(m->params.integers = true, NULL);
+}
+
 /* A model in fewer bits says what one of the rounded weights says; so does its conversion. */
 static void check_storage(struct ran_config c, int storage)
 {
@@ -260,6 +268,9 @@ static void check_storage(struct ran_config c, int storage)
         round_toy(&t, storage);
         all = write_and_open(&t, RAN_STORAGE_F32, whole);
         REQUIRE(m != NULL && all != NULL && other != NULL);
+        CHECK(m->params.integers == (storage == RAN_STORAGE_I8) && !all->params.integers);
+        if (m->params.integers)
+                multiply_integers(all);
         CHECK(ran_linear_of(&m->params)->wide == NULL &&
               ran_linear_of(&m->params)->compact.rows == m->rows);
         CHECK((ran_linear_of(&m->params)->compact.i8 != NULL) ==

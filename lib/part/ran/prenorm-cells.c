@@ -87,8 +87,8 @@ static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
 
         memcpy(z, s->cells->G + v->state * D, D * sizeof *z);
         ran_window_dropout(s, v, RAN_DROP_INPUT, 0, 1, z);
-        ran_gemm_linear(NULL, s->act->qkv + v->r * ld, ld, z, D, s->p->q_w, s->p->q_b, 1, D,
-                        ld); /* position 0: nothing rotates */
+        ran_gemm_linear_kept(NULL, s->panels, s->act->qkv + v->r * ld, ld, z, D, s->p->q_w,
+                             s->p->q_b, 1, D, ld); /* position 0: nothing rotates */
 }
 
 /* From the cell's attention to the next state. candidate: D floats of scratch. */
@@ -102,15 +102,15 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
         float *next = c->carried + (v->state + 1) * D;
 
         memcpy(c->heads + v->i * w->E, s->act->a + v->r * w->E, w->E * sizeof *in);
-        ran_gemm_linear(NULL, in, D, c->heads + v->i * w->E, w->E, s->p->cell_out_w,
-                        s->p->cell_out_b, 1, w->E, D);
+        ran_gemm_linear_kept(NULL, s->panels, in, D, c->heads + v->i * w->E, w->E, s->p->cell_out_w,
+                             s->p->cell_out_b, 1, w->E, D);
         ran_window_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, in);
         ran_simd->norm(candidate, D, c->update_stat + v->i * 2, in, D, s->p->update_norm_w,
                        s->p->update_norm_b, RAN_LN_EPS, 1, D);
         if (w->c->ran.residual) {
                 memcpy(in + D, c->G + v->state * D, D * sizeof *in);
-                ran_gemm_linear(NULL, u, D, in, 2 * D, s->p->cell_gate_w, s->p->cell_gate_b, 1,
-                                2 * D, D);
+                ran_gemm_linear_kept(NULL, s->panels, u, D, in, 2 * D, s->p->cell_gate_w,
+                                     s->p->cell_gate_b, 1, 2 * D, D);
                 ran_simd->axpy(candidate, -1.0f, G, D);
                 memcpy(next, G, D * sizeof *next);
                 ran_simd->glu_add(next, candidate, u, D); /* G + (candidate - G) sigmoid(u) */
