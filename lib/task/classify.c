@@ -140,16 +140,6 @@ static void combine(struct ran_task_judged *k)
         make_probabilities(k, k->logits);
 }
 
-static int find_ensemble(struct ran_task_judged *k, struct ran_error *err)
-{
-        if (k->linear == NULL)
-                return RAN_OK;
-        return k->alone ? ran_ensemble_fit_linear(&k->ensemble, k->prior, k->dev, k->logits,
-                                                  k->linear, err)
-                        : ran_ensemble_fit(&k->ensemble, k->prior, k->dev, k->logits, k->linear,
-                                           err);
-}
-
 /* The mean loss of the encoder alone, beside a linear model; 0: there is none. */
 static int judge_encoder(const struct ran_task_judged *k, double *loss, struct ran_error *err)
 {
@@ -199,7 +189,8 @@ static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_erro
         double encoder;
 
         RAN_TRY(judge_encoder(k, &encoder, err));
-        RAN_TRY(find_ensemble(k, err));
+        if (k->linear != NULL)
+                k->ensemble = ran_ensemble_fit(k->prior, k->dev, k->logits, k->linear, k->alone);
         combine(k);
         ran_rates_losses(k->dev, k->logits, k->losses);
         RAN_TRY(rate(k, r, err));
@@ -220,8 +211,10 @@ static int tune(struct ran_task_judged *k, struct ran_calibration *calibration, 
 
 static int held_out_loss(struct ran_task_judged *k, double *sum, struct ran_error *err)
 {
-        return ran_ensemble_loss(sum, &k->ensemble, k->dev, k->logits,
-                                 k->linear != NULL ? k->linear : k->logits, err);
+        (void)err;
+        *sum = ran_ensemble_loss(&k->ensemble, k->dev, k->logits,
+                                 k->linear != NULL ? k->linear : k->logits);
+        return RAN_OK;
 }
 
 static void merge(const struct ran_config *c, struct ran_params *p, size_t C,

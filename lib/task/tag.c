@@ -173,39 +173,29 @@ static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
 /* ---- training: validation and metric --------------------------------------------------------- */
 
 /* Turns the encoder's logits into the ensemble's, and its CRF, which is in room. */
-static int combine(struct ran_task_judged *k, float *room, struct ran_error *err)
+static void combine(struct ran_task_judged *k, float *room)
 {
         const struct ran_tag_scores u = {k->logits, k->crf}, v = {k->linear, k->linear_crf};
 
-        RAN_TRY(ran_ensemble_fit_words(&k->ensemble, k->prior, k->dev, &u, &v, k->alone, err));
+        k->ensemble = ran_ensemble_fit_words(k->prior, k->dev, &u, &v, k->alone);
         ran_ensemble_add(k->logits, &k->ensemble, k->logits, k->linear,
                          k->dev->label_first[k->dev->B] * k->C);
         k->crf = ran_ensemble_crf(room, &k->ensemble, &u.crf, &v.crf, k->C);
-        return RAN_OK;
-}
-
-/* room: for a CRF. */
-static int judge_in(float *room, struct ran_task_judged *k, struct ran_rates *r,
-                    struct ran_error *err)
-{
-        struct ran_rates encoder = {0};
-
-        if (k->linear != NULL && !k->alone)
-                RAN_TRY(ran_tag_rates(&encoder, k->dev, k->logits, &k->crf, NULL, k->pool, err));
-        if (k->linear != NULL)
-                RAN_TRY(combine(k, room, err));
-        RAN_TRY(ran_tag_rates(r, k->dev, k->logits, &k->crf, k->losses, k->pool, err));
-        r->encoder_loss = encoder.loss;
-        return RAN_OK;
 }
 
 static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
 {
-        float *room = ran_alloc_floats(k->crf.start != NULL ? ran_crf_train_floats(k->C) : 0, err);
+        float *room = ran_new_floats(k->crf.start != NULL ? ran_crf_train_floats(k->C) : 0);
+        struct ran_rates encoder = {0};
+        int rc = RAN_OK;
 
-        if (room == NULL)
-                return RAN_ENOMEM;
-        int rc = judge_in(room, k, r, err);
+        if (k->linear != NULL && !k->alone)
+                rc = ran_tag_rates(&encoder, k->dev, k->logits, &k->crf, NULL, k->pool, err);
+        if (k->linear != NULL)
+                combine(k, room);
+        if (rc == RAN_OK)
+                rc = ran_tag_rates(r, k->dev, k->logits, &k->crf, k->losses, k->pool, err);
+        r->encoder_loss = encoder.loss;
         free(room);
         return rc;
 }

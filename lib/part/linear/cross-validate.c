@@ -14,18 +14,11 @@ enum { FOLDS = RAN_FOLDS, ENOUGH = 1000 };
 static const double costs[] = {0.25, 0.5, 2, 8};
 /* With ratios, for where there are too few documents to validate. */
 static const double cost_of_few = 0.5;
-/* The weights of affixes beside n-grams, in the order in which they are tried: the next for the
- * best so far. */
-static const double scales_of_affixes[] = {1, 0.4};
+/* The weight of affixes beside n-grams, and the one that is tried for the best setting. */
+static const double usual_affixes = 1, less_affixes = 0.4;
 enum { COSTS = sizeof costs / sizeof *costs };
-enum { AFFIXES = sizeof scales_of_affixes / sizeof *scales_of_affixes };
-enum { PATHS = 2 + AFFIXES - 1, CHAINS = PATHS * FOLDS };
+enum { AFFIXES = 2, PATHS = 3, CHAINS = PATHS * FOLDS };
 
-/* What paths differ in. */
-struct setting {
-        double affixes;
-        bool ratios;
-};
 /* A smaller tolerance or more passes change no choice, they only take longer. The first cost of a
  * chain has nothing to start from; and passes of few documents take no time. */
 static const double rough_tolerance = 0.3;
@@ -40,7 +33,8 @@ enum { FEW = 250 };
 
 /* A setting with all costs. */
 struct path {
-        struct setting setting;
+        double affixes;
+        bool ratios;
         bool out[COSTS];    /* or not tried */
         float *loss[COSTS]; /* of the documents that were predicted, in the order of rows */
         struct ran_ensemble ensemble[COSTS][FOLDS]; /* with the least loss: margins are no logits */
@@ -48,14 +42,9 @@ struct path {
 
 /* The fits of a path that leave out a fold. */
 struct chain {
-        struct validation *x;
         struct path *path;
         size_t fold, from, at, end; /* costs of this chain, and the one at work */
-        struct ran_svm_solver *solver;
-        size_t *row;  /* of the other folds */
-        double share; /* of its work that is done; under the lock */
-        bool done;
-        struct ran_error err;
+        double share;               /* of its work that is done; under the lock */
 };
 
 struct validation {
@@ -101,41 +90,42 @@ static int compare_drawn(const void *a, const void *b)
 }
 
 /* Groups are shuffled, and their documents stay together. */
-static int shuffle_groups(struct validation *x, struct ran_error *err)
+static void shuffle_groups(struct validation *x)
 {
         const struct ran_svm *k = x->k;
-        struct drawn *drawn = ran_alloc(k->n, sizeof *drawn, err);
+        struct drawn *drawn = ran_new(k->n, sizeof *drawn);
 
-        if (drawn == NULL)
-                return RAN_ENOMEM;
         for (size_t i = 0; i < k->n; i++) {
-                uint64_t group = k->d->group[k->document[k->row[i]]];
+                const uint64_t key = ran_random_key(k->seed, RAN_FOR_SPLIT, RAN_SHUFFLE_FOLDS,
+                                                    k->d->group[k->document[k->row[i]]]);
 
-                drawn[i] = (struct drawn){ran_random_draw(ran_random_key(k->seed, RAN_FOR_SPLIT,
-                                                                         RAN_SHUFFLE_FOLDS, group),
-                                                          0),
-                                          k->row[i]};
+                drawn[i] = (struct drawn){ran_random_draw(key, 0), k->row[i]};
         }
         qsort(drawn, k->n, sizeof *drawn, compare_drawn);
         for (size_t i = 0; i < k->n; i++)
                 x->order[i] = drawn[i].row;
         free(drawn);
-        return RAN_OK;
 }
 
-/* Folds of as many rows each, but for a group, which is whole. */
-static int make_folds(struct validation *x, struct ran_error *err)
+static bool is_usable(const struct validation *x, size_t fold)
+{
+        const size_t n = x->begin[fold + 1] - x->begin[fold];
+
+        return n > 0 && n < x->k->n; /* a group may be larger than a fold */
+}
+
+/* Folds of as many rows each, but for a group, which is whole; as many as it takes to validate on
+ * enough documents. */
+static void make_folds(struct validation *x)
 {
         const struct ran_svm *k = x->k;
         const uint64_t *group = k->d->group;
 
-        x->order = ran_alloc(k->n, sizeof *x->order, err);
-        if (x->order == NULL)
-                return RAN_ENOMEM;
+        x->order = ran_new(k->n, sizeof *x->order);
         if (group == NULL)
                 ran_random_shuffle(x->order, k->row, k->n, k->seed, RAN_SHUFFLE_FOLDS);
         else
-                RAN_TRY(shuffle_groups(x, err));
+                shuffle_groups(x);
         for (size_t f = 1; f <= FOLDS; f++) {
                 size_t at = f * k->n / FOLDS;
 
@@ -144,7 +134,10 @@ static int make_folds(struct validation *x, struct ran_error *err)
                         at++;
                 x->begin[f] = at;
         }
-        return RAN_OK;
+        while (x->folds < FOLDS && x->begin[x->folds] < ENOUGH)
+                x->folds++;
+        while (x->first < x->folds && !is_usable(x, x->first))
+                x->first++;
 }
 
 /* ---- the race -------------------------------------------------------------------------------- */
@@ -243,77 +236,29 @@ static size_t drop_worse(struct validation *x, size_t first, double errors)
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
-static int validate(struct chain *a)
+/* Scores the fold with the cost at work. */
+static void validate(struct validation *x, const struct chain *a, const struct ran_svm_solver *s)
 {
-        const struct validation *x = a->x;
         const struct ran_svm *k = x->k;
-        const size_t from = x->begin[a->fold];
+        const size_t from = x->begin[a->fold], C = k->d->C;
         const struct ran_ensemble_rows rows = {.d = k->d,
                                                .document = k->document,
                                                .row = x->order + from,
                                                .n = x->begin[a->fold + 1] - from,
                                                .least = 0.5};
-        size_t numbers;
+        float *own = x->logits == NULL ? ran_new_floats(rows.n * C) : NULL;
+        float *logits = own != NULL ? own : x->logits + from * C;
 
-        if (__builtin_mul_overflow(rows.n, k->d->C, &numbers))
-                return RAN_ENOMEM;
-        float *logits = ran_alloc_floats(numbers, &a->err);
-        if (logits == NULL)
-                return RAN_ENOMEM;
-        ran_svm_solver_score(a->solver, rows.row, rows.n, logits);
-        int rc = ran_ensemble_fit_rows(&a->path->ensemble[a->at][a->fold],
-                                       a->path->loss[a->at] + from, &rows, logits, &a->err);
-        if (x->logits != NULL && rows.n > 0)
-                memcpy(x->logits + from * k->d->C, logits, numbers * sizeof *logits);
-        free(logits);
-        return rc;
-}
-
-/* The cost at work. */
-static void begin_cost(const struct chain *a)
-{
-        const struct validation *x = a->x;
-        const size_t passes = a->at == a->from ? FIRST_PASSES : ROUGH_PASSES;
-
-        ran_svm_solver_begin(a->solver, x->cost[a->at], rough_tolerance,
-                             x->races ? passes : PASSES_OF_FEW);
-}
-
-static int start(struct chain *a)
-{
-        const struct validation *x = a->x;
-        struct ran_svm k = *x->k;
-        size_t from = x->begin[a->fold], to = x->begin[a->fold + 1];
-
-        a->row = ran_alloc(k.n, sizeof *a->row, &a->err);
-        if (a->row == NULL)
-                return RAN_ENOMEM;
-        memcpy(a->row, x->order, from * sizeof *a->row);
-        memcpy(a->row + from, x->order + to, (k.n - to) * sizeof *a->row);
-        k.row = a->row;
-        k.n -= to - from;
-        k.ratios = a->path->setting.ratios;
-        k.affixes = a->path->setting.affixes;
-        a->solver = ran_svm_solver_new(&k, x->weight, x->bias, &a->err);
-        if (a->solver == NULL)
-                return RAN_ENOMEM;
-        begin_cost(a);
-        return RAN_OK;
-}
-
-static void finish(struct chain *a)
-{
-        ran_svm_solver_free(a->solver);
-        free(a->row);
-        a->solver = NULL;
-        a->row = NULL;
-        a->done = true;
+        ran_svm_solver_score(s, rows.row, rows.n, logits);
+        ran_ensemble_fit_rows(&a->path->ensemble[a->at][a->fold], a->path->loss[a->at] + from,
+                              &rows, logits);
+        free(own);
 }
 
 /* Whether the fold says that the cost at work is too high: the loss has one valley. */
-static bool is_past_best(const struct chain *a)
+static bool is_past_best(const struct validation *x, const struct chain *a)
 {
-        const size_t from = a->x->begin[a->fold], n = a->x->begin[a->fold + 1] - from;
+        const size_t from = x->begin[a->fold], n = x->begin[a->fold + 1] - from;
 
         for (size_t c = a->from; c < a->at; c++) {
                 struct difference d = {0};
@@ -325,64 +270,64 @@ static bool is_past_best(const struct chain *a)
         return false;
 }
 
-/* The next cost, or the end. */
-static int next_cost(struct chain *a)
+/* The cost at work. */
+static void begin_cost(const struct validation *x, const struct chain *a, struct ran_svm_solver *s)
 {
-        const struct validation *x = a->x;
+        const size_t passes = a->at == a->from ? FIRST_PASSES : ROUGH_PASSES;
 
-        RAN_TRY(validate(a));
-        if (x->races && a->fold == x->first && is_past_best(a))
+        ran_svm_solver_begin(s, x->cost[a->at], rough_tolerance, x->races ? passes : PASSES_OF_FEW);
+}
+
+/* What the cost at work comes to, and the next one. */
+static void end_cost(struct validation *x, struct chain *a, struct ran_svm_solver *s)
+{
+        validate(x, a, s);
+        if (x->races && a->fold == x->first && is_past_best(x, a))
                 for (; a->at + 1 < a->end; a->end--)
                         a->path->out[a->end - 1] = true;
         if (++a->at < a->end)
-                begin_cost(a);
-        else
-                finish(a);
-        return RAN_OK;
-}
-
-/* A round visits as many rows as there are; as most are shrunk away, that is many passes. */
-static int advance(struct chain *a)
-{
-        size_t visits = 0, was;
-
-        if (a->solver == NULL)
-                RAN_TRY(start(a));
-        while (!a->done && visits < a->x->k->n) {
-                was = ran_svm_solver_visits(a->solver);
-                bool solved = ran_svm_solver_pass(a->solver);
-                visits += ran_svm_solver_visits(a->solver) - was;
-                if (solved)
-                        RAN_TRY(next_cost(a));
-        }
-        return RAN_OK;
-}
-
-static double share_of(const struct validation *x)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < x->chains; i++)
-                sum += x->chain[i].share;
-        return x->share + x->of_heat * sum / (double)x->chains;
+                begin_cost(x, a, s);
 }
 
 /* After some passes of a chain: tells the caller, who may stop all. Returns whether it goes on. */
-static bool end_round(struct chain *a, int rc)
+static bool end_round(struct validation *x, struct chain *a, const struct ran_svm_solver *s)
 {
-        struct validation *x = a->x;
-        const double solved = a->solver != NULL ? ran_svm_solver_share(a->solver) : 0;
+        const double solved = a->at < a->end ? ran_svm_solver_share(s) : 0;
+        double done = 0;
 
         pthread_mutex_lock(&x->lock);
-        a->share = a->done ? 1 : ((double)(a->at - a->from) + solved) / (double)(a->end - a->from);
-        if (x->rc == RAN_OK && rc != RAN_OK)
-                x->rc = ran_fail(x->err, rc, "%s", a->err.text);
-        else if (x->rc == RAN_OK && x->pass != NULL &&
-                 x->pass(x->arg, ++x->rounds, share_of(x)) != 0)
+        a->share = ((double)(a->at - a->from) + solved) / (double)(a->end - a->from);
+        for (size_t i = 0; i < x->chains; i++)
+                done += x->chain[i].share;
+        if (x->rc == RAN_OK && x->pass != NULL &&
+            x->pass(x->arg, ++x->rounds, x->share + x->of_heat * done / (double)x->chains) != 0)
                 x->rc = ran_fail(x->err, RAN_EINTR,
                                  "stopped while the linear model was cross-validated");
-        bool goes_on = x->rc == RAN_OK;
+        const bool goes_on = x->rc == RAN_OK;
         pthread_mutex_unlock(&x->lock);
+        return goes_on;
+}
+
+/* A round visits as many rows as there are; as most are shrunk away, that is many passes. Returns
+ * whether other chains go on. */
+static bool run_chain(struct validation *x, struct chain *a, struct ran_svm_solver *s)
+{
+        bool goes_on = true;
+        size_t visits = 0;
+
+        begin_cost(x, a, s);
+        while (goes_on && a->at < a->end) {
+                const size_t was = ran_svm_solver_visits(s);
+                const bool solved = ran_svm_solver_pass(s);
+
+                visits += ran_svm_solver_visits(s) - was;
+                if (solved)
+                        end_cost(x, a, s);
+                if (visits >= x->k->n || a->at == a->end) {
+                        goes_on = end_round(x, a, s);
+                        visits = 0;
+                }
+        }
         return goes_on;
 }
 
@@ -391,39 +336,42 @@ static bool end_round(struct chain *a, int rc)
 static void run_some(void *arg, size_t thread)
 {
         struct validation *x = arg;
+        size_t *row = ran_new(x->k->n, sizeof *row); /* of the other folds */
         bool goes_on = true;
         size_t i;
 
         (void)thread;
-        while (goes_on && (i = atomic_fetch_add(&x->next, 1)) < x->chains)
-                while (goes_on && !x->chain[i].done)
-                        goes_on = end_round(&x->chain[i], advance(&x->chain[i]));
-}
+        while (goes_on && (i = atomic_fetch_add(&x->next, 1)) < x->chains) {
+                struct chain *a = &x->chain[i];
+                const size_t from = x->begin[a->fold], to = x->begin[a->fold + 1];
+                struct ran_svm k = *x->k;
+                struct ran_error why = {0};
 
-/* A chain from the first cost of a path that is in the race to the last one. */
-static void add_chain(struct validation *x, struct path *p, size_t fold)
-{
-        size_t from = 0, end = x->n_costs;
-
-        while (from < end && p->out[from])
-                from++;
-        while (end > from && p->out[end - 1])
-                end--;
-        if (from < end)
-                x->chain[x->chains++] = (struct chain){
-                        .x = x, .path = p, .fold = fold, .from = from, .at = from, .end = end};
+                memcpy(row, x->order, from * sizeof *row);
+                memcpy(row + from, x->order + to, (k.n - to) * sizeof *row);
+                k.row = row;
+                k.n -= to - from;
+                k.ratios = a->path->ratios;
+                k.affixes = a->path->affixes;
+                struct ran_svm_solver *s = ran_svm_solver_new(&k, x->weight, x->bias, &why);
+                if (s == NULL) {
+                        pthread_mutex_lock(&x->lock);
+                        if (x->rc == RAN_OK)
+                                x->rc = ran_fail(x->err, RAN_ENOMEM, "%s", why.text);
+                        pthread_mutex_unlock(&x->lock);
+                }
+                goes_on = s != NULL && run_chain(x, a, s);
+                ran_svm_solver_free(s);
+        }
+        free(row);
 }
 
 /* Runs the chains that are listed: this share of all work. */
 static int run_heat(struct validation *x, double share)
 {
         x->of_heat = share;
-        pthread_mutex_init(&x->lock, NULL);
         atomic_store(&x->next, 0);
         ran_parallel(x->k->pool, ran_pool_threads(x->k->pool), run_some, x);
-        pthread_mutex_destroy(&x->lock);
-        for (size_t i = 0; i < x->chains; i++)
-                finish(&x->chain[i]);
         x->chains = 0;
         x->share += share;
         return x->rc;
@@ -431,136 +379,70 @@ static int run_heat(struct validation *x, double share)
 
 /* ---- what is tried --------------------------------------------------------------------------- */
 
-static bool is_usable(const struct validation *x, size_t fold)
-{
-        const size_t n = x->begin[fold + 1] - x->begin[fold];
-
-        return n > 0 && n < x->k->n; /* a group may be larger than a fold */
-}
-
-/* As many folds as it takes to validate on enough documents. */
-static size_t count_folds(const struct validation *x)
-{
-        size_t f = 0;
-
-        while (f < FOLDS && x->begin[f] < ENOUGH)
-                f++;
-        return f;
-}
-
-static int add_path(struct validation *x, struct setting s)
+static struct path *add_path(struct validation *x, double affixes, bool ratios)
 {
         struct path *p = &x->path[x->paths++];
-        const size_t predicted = x->begin[x->folds];
 
-        *p = (struct path){.setting = s};
-        for (size_t c = 0; c < x->n_costs; c++) {
-                p->loss[c] = ran_alloc_floats(predicted, x->err);
-                if (p->loss[c] == NULL)
-                        return RAN_ENOMEM;
-        }
-        return RAN_OK;
+        *p = (struct path){.affixes = affixes, .ratios = ratios};
+        for (size_t c = 0; c < x->n_costs; c++)
+                p->loss[c] = ran_new_floats(x->begin[x->folds]);
+        return p;
 }
 
-/* The paths to begin with. Fits with ratios come first, for they take longer: so threads end
- * together. */
-static int list_paths(struct validation *x, int ratios)
-{
-        for (int with = 1; with >= 0; with--)
-                if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
-                        RAN_TRY(add_path(x, (struct setting){scales_of_affixes[0], with}));
-        return RAN_OK;
-}
-
-/* A path with the costs that another has left: they hardly depend on scales. */
-static int add_like(struct validation *x, const struct path *like, struct setting s)
-{
-        RAN_TRY(add_path(x, s));
-        memcpy(x->path[x->paths - 1].out, like->out, sizeof like->out);
-        return RAN_OK;
-}
-
-/* The best path with other scales of affixes. */
-static int add_affixes(struct validation *x, const struct path *best)
-{
-        struct setting s = best->setting;
-
-        for (size_t i = 1; i < AFFIXES && x->k->features->affixes != SIZE_MAX; i++) {
-                s.affixes = scales_of_affixes[i];
-                RAN_TRY(add_like(x, best, s));
-        }
-        return RAN_OK;
-}
-
+/* Leaves out a fold: chains of the paths from `first` on, each from the first of its costs that is
+ * in the race to the last one. */
 static void add_chains(struct validation *x, size_t first, size_t fold)
 {
-        for (size_t i = first; i < x->paths; i++)
-                add_chain(x, &x->path[i], fold);
+        for (size_t i = first; i < x->paths; i++) {
+                struct path *p = &x->path[i];
+                size_t from = 0, end = x->n_costs;
+
+                while (from < end && p->out[from])
+                        from++;
+                while (end > from && p->out[end - 1])
+                        end--;
+                if (from < end)
+                        x->chain[x->chains++] = (struct chain){
+                                .path = p, .fold = fold, .from = from, .at = from, .end = end};
+        }
         x->used[fold] = true;
 }
 
-/* The best path so far with other affixes leaves out the first fold, too. */
-static int try_others(struct validation *x, double share)
-{
-        const struct candidate best = find_best(x);
-        const size_t first = x->paths;
-
-        if (best.path != NULL)
-                RAN_TRY(add_affixes(x, best.path));
-        if (x->paths == first) {
-                x->share += share;
-                return RAN_OK;
-        }
-        add_chains(x, first, x->first);
-        return run_heat(x, share);
-}
-
-/* What is left of the race leaves out the other folds, one after another. */
-static int race_on(struct validation *x, size_t left, double share)
-{
-        const size_t folds = x->folds - x->first - 1;
-
-        for (size_t f = x->first + 1; f < x->folds && left > 1; f++) {
-                if (!is_usable(x, f))
-                        continue;
-                add_chains(x, 0, f);
-                RAN_TRY(run_heat(x, share / (double)folds));
-                left = drop_worse(x, 0, still);
-        }
-        return RAN_OK;
-}
-
-/* All folds at once. */
-static int try_folds(struct validation *x, double share)
-{
-        for (size_t f = x->first + 1; f < x->folds; f++)
-                if (is_usable(x, f))
-                        add_chains(x, 0, f);
-        return run_heat(x, share);
-}
-
-/* All paths leave out the first fold, then the others. Other affixes must be better in the first
- * fold: they are no more than a refinement. */
-static int try_all(struct validation *x, int ratios, struct ran_error *err)
+/* All paths leave out the first fold, then the best one with other affixes, which must be better
+ * there: they are no more than a refinement. What is left leaves out the other folds: in a race one
+ * after another, else all at once. */
+static int try_all(struct validation *x, int ratios)
 {
         const double of_first = 0.5, of_affixes = 0.1, of_folds = 1 - of_first - of_affixes;
-        size_t paths;
 
-        RAN_TRY(make_folds(x, err));
-        x->folds = count_folds(x);
-        while (x->first < x->folds && !is_usable(x, x->first))
-                x->first++;
-        if (x->first == x->folds)
-                return RAN_OK;
         x->races = x->begin[x->first + 1] - x->begin[x->first] >= FEW;
-        RAN_TRY(list_paths(x, ratios));
+        for (int with = 1; with >= 0; with--) /* they take longer: so threads end together */
+                if (ratios == RAN_RATIOS_AUTO || (ratios == RAN_RATIOS_YES) == with)
+                        add_path(x, usual_affixes, with);
         add_chains(x, 0, x->first);
         RAN_TRY(run_heat(x, of_first));
         if (x->races)
                 drop_worse(x, 0, surely);
-        paths = x->paths;
-        RAN_TRY(try_others(x, of_affixes));
-        return x->races ? race_on(x, drop_worse(x, paths, 0), of_folds) : try_folds(x, of_folds);
+        const struct candidate best = find_best(x);
+        const size_t paths = x->paths;
+        if (best.path != NULL && x->k->features->affixes != SIZE_MAX) {
+                struct path *p = add_path(x, less_affixes, best.path->ratios);
+
+                memcpy(p->out, best.path->out, sizeof p->out); /* costs hardly depend on scales */
+                add_chains(x, paths, x->first);
+        }
+        RAN_TRY(run_heat(x, of_affixes));
+        size_t left = x->races ? drop_worse(x, paths, 0) : SIZE_MAX;
+        for (size_t f = x->first + 1; f < x->folds && left > 1; f++) {
+                if (!is_usable(x, f))
+                        continue;
+                add_chains(x, 0, f);
+                if (!x->races)
+                        continue;
+                RAN_TRY(run_heat(x, of_folds / (double)(x->folds - x->first - 1)));
+                left = drop_worse(x, 0, still);
+        }
+        return x->races ? RAN_OK : run_heat(x, of_folds);
 }
 
 /* The mean over the folds. */
@@ -581,60 +463,25 @@ static struct ran_ensemble mean_ensemble(const struct validation *x, const struc
         return mean;
 }
 
-static void release(struct validation *x)
-{
-        for (size_t i = 0; i < x->paths; i++)
-                for (size_t c = 0; c < COSTS; c++)
-                        free(x->path[i].loss[c]);
-        free(x->order);
-}
-
-/* What is chosen where nothing can be tried. */
-static void set_default(struct ran_svm *k, double *cost, int ratios)
-{
-        *cost = *cost > 0 ? *cost : cost_of_few;
-        k->ratios = ratios != RAN_RATIOS_NO;
-        k->affixes = scales_of_affixes[0];
-        k->ensemble = (struct ran_ensemble){0};
-}
-
-static void set_best(struct validation *x, struct ran_svm *k, double *cost)
-{
-        const struct candidate best = find_best(x);
-
-        if (best.path == NULL)
-                return;
-        *cost = x->cost[best.cost];
-        k->ratios = best.path->setting.ratios;
-        k->affixes = best.path->setting.affixes;
-        k->ensemble = mean_ensemble(x, &best);
-}
-
 /* The best one once more, for what it says of the folds. */
 static int hold_out(struct validation *x, struct ran_held_out *h)
 {
         const struct candidate best = find_best(x);
         const size_t C = x->k->d->C, rows = x->begin[x->folds];
-        size_t numbers, fold;
 
         if (best.path == NULL)
                 return RAN_OK;
-        if (__builtin_mul_overflow(rows, C, &numbers))
-                return RAN_ENOMEM;
-        h->row = ran_alloc(rows, sizeof *h->row, x->err);
-        x->logits = h->logits = ran_alloc_floats(numbers, x->err);
-        if (h->row == NULL || h->logits == NULL)
-                return RAN_ENOMEM;
-        for (fold = 0; fold < FOLDS; fold++)
+        h->row = ran_new(rows, sizeof *h->row);
+        x->logits = h->logits = ran_new_floats(rows * C);
+        for (size_t fold = 0; fold < FOLDS; fold++)
                 if (x->used[fold])
-                        x->chain[x->chains++] = (struct chain){.x = x,
-                                                               .path = best.path,
+                        x->chain[x->chains++] = (struct chain){.path = best.path,
                                                                .fold = fold,
                                                                .from = best.cost,
                                                                .at = best.cost,
                                                                .end = best.cost + 1};
         RAN_TRY(run_heat(x, 0));
-        for (fold = 0; fold < x->folds; fold++) {
+        for (size_t fold = 0; fold < x->folds; fold++) {
                 const size_t from = x->begin[fold], n = x->begin[fold + 1] - from;
 
                 if (!x->used[fold])
@@ -654,28 +501,52 @@ void ran_held_out_release(struct ran_held_out *h)
         *h = (struct ran_held_out){0};
 }
 
+/* What is chosen, or stays where nothing can be tried. */
+static int choose(struct validation *x, struct ran_svm *k, double *cost, int ratios,
+                  struct ran_held_out *held_out)
+{
+        if ((*cost == 0 || ratios == RAN_RATIOS_AUTO || held_out != NULL) && k->n >= FOLDS) {
+                make_folds(x);
+                if (x->first < x->folds)
+                        RAN_TRY(try_all(x, ratios));
+        }
+        if (held_out != NULL)
+                RAN_TRY(hold_out(x, held_out));
+        const struct candidate best = find_best(x);
+        *cost = *cost > 0 ? *cost : cost_of_few;
+        k->ratios = ratios != RAN_RATIOS_NO;
+        k->affixes = usual_affixes;
+        k->ensemble = (struct ran_ensemble){0};
+        if (best.path != NULL) {
+                *cost = x->cost[best.cost];
+                k->ratios = best.path->ratios;
+                k->affixes = best.path->affixes;
+                k->ensemble = mean_ensemble(x, &best);
+        }
+        return RAN_OK;
+}
+
 int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float *weight,
                        const float *bias, struct ran_held_out *held_out,
                        int (*pass)(void *arg, size_t passes, double share), void *arg,
                        struct ran_error *err)
 {
-        const bool tries = *cost == 0 || ratios == RAN_RATIOS_AUTO || held_out != NULL;
-        struct validation x = {
-                .k = k, .weight = weight, .bias = bias, .pass = pass, .arg = arg, .err = err};
-        int rc = RAN_OK;
+        struct validation x = {.k = k,
+                               .weight = weight,
+                               .bias = bias,
+                               .n_costs = *cost > 0 ? 1 : COSTS,
+                               .pass = pass,
+                               .arg = arg,
+                               .err = err,
+                               .lock = PTHREAD_MUTEX_INITIALIZER};
 
-        x.n_costs = *cost > 0 ? 1 : COSTS;
         for (size_t i = 0; i < x.n_costs; i++)
                 x.cost[i] = *cost > 0 ? *cost : costs[i];
-        if (tries && k->n >= FOLDS)
-                rc = try_all(&x, ratios, err);
-        if (rc == RAN_OK && held_out != NULL)
-                rc = hold_out(&x, held_out);
-        if (rc == RAN_OK) {
-                set_default(k, cost, ratios);
-                set_best(&x, k, cost);
-        }
-        release(&x);
+        const int rc = choose(&x, k, cost, ratios, held_out);
+        for (size_t i = 0; i < x.paths; i++)
+                for (size_t c = 0; c < COSTS; c++)
+                        free(x.path[i].loss[c]);
+        free(x.order);
         return rc;
 }
 

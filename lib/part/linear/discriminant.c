@@ -51,18 +51,11 @@ struct work {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static bool sums_init(struct sums *s, size_t F, size_t C, struct ran_error *err)
+static void sums_init(struct sums *s, size_t F, size_t C)
 {
-        size_t x, square;
-
-        if (__builtin_mul_overflow(C + 1, F, &x) || __builtin_mul_overflow(F, F, &square)) {
-                ran_fail(err, RAN_ENOMEM, "no memory for the means of %zu labels", C);
-                return false;
-        }
-        s->of = ran_alloc(C, sizeof *s->of, err);
-        s->x = ran_alloc(x, sizeof *s->x, err);
-        s->square = ran_alloc(square, sizeof *s->square, err);
-        return s->of != NULL && s->x != NULL && s->square != NULL;
+        s->of = ran_new(C, sizeof *s->of);
+        s->x = ran_new((C + 1) * F, sizeof *s->x);
+        s->square = ran_new(F * F, sizeof *s->square);
 }
 
 static void sums_release(struct sums *s)
@@ -113,17 +106,13 @@ static void read_row(void *arg, size_t i)
 }
 
 /* t as x has it. */
-static int describe(struct work *w, struct ran_error *err)
+static void describe(struct work *w)
 {
         const struct ran_dense_frame *frame = w->k->frame;
         const size_t F = w->F, C = w->C;
         const float *e = w->k->label_vectors;
 
-        if (e == NULL)
-                return RAN_OK;
-        w->described = ran_alloc(C * F, sizeof *w->described, err);
-        if (w->described == NULL)
-                return RAN_ENOMEM;
+        w->described = ran_new(C * F, sizeof *w->described);
         for (size_t f = 0; f < F; f++) {
                 double mean = 0;
 
@@ -132,35 +121,30 @@ static int describe(struct work *w, struct ran_error *err)
                 for (size_t c = 0; c < C; c++)
                         w->described[c * F + f] = frame->factor[f] * ((double)e[c * F + f] - mean);
         }
-        return RAN_OK;
 }
 
-static int init(struct work *w, const struct ran_discriminant *k, struct ran_error *err)
+/* No product of sizes overflows: the data set has (n, F) numbers, the model (F, C), and F is a
+ * width that its configuration checks. */
+static void init(struct work *w, const struct ran_discriminant *k)
 {
         const size_t F = k->dense->F, C = k->d->C;
-        size_t numbers;
 
-        *w = (struct work){.k = k, .F = F, .C = C};
-        if (__builtin_mul_overflow(k->n, F, &numbers)) {
-                ran_fail(err, RAN_ENOMEM, "no memory for %zu vectors", k->n);
-                return RAN_ENOMEM;
-        }
-        if (!sums_init(&w->all, F, C, err) || !sums_init(&w->fold, F, C, err))
-                return RAN_ENOMEM;
-        w->x = ran_alloc_floats(numbers, err);
-        w->counts = ran_alloc(k->n, sizeof *w->counts, err);
-        w->covariance = ran_alloc(F * F, sizeof *w->covariance, err);
-        w->factor = ran_alloc(F * F, sizeof *w->factor, err);
-        w->mu = ran_alloc(C * F, sizeof *w->mu, err);
-        w->mean = ran_alloc(2 * F, sizeof *w->mean, err);
-        w->weight = ran_alloc_floats(F * C, err);
-        w->bias = ran_alloc_floats(C, err);
-        if (w->x == NULL || w->counts == NULL || w->covariance == NULL || w->factor == NULL ||
-            w->mu == NULL || w->mean == NULL || w->weight == NULL || w->bias == NULL)
-                return RAN_ENOMEM;
-        RAN_TRY(describe(w, err));
+        *w = (struct work){.k = k,
+                           .F = F,
+                           .C = C,
+                           .x = ran_new_floats(k->n * F),
+                           .counts = ran_new(k->n, sizeof *w->counts),
+                           .covariance = ran_new(F * F, sizeof *w->covariance),
+                           .factor = ran_new(F * F, sizeof *w->factor),
+                           .mu = ran_new(C * F, sizeof *w->mu),
+                           .mean = ran_new(2 * F, sizeof *w->mean),
+                           .weight = ran_new_floats(F * C),
+                           .bias = ran_new_floats(C)};
+        sums_init(&w->all, F, C);
+        sums_init(&w->fold, F, C);
+        if (k->label_vectors != NULL)
+                describe(w);
         ran_parallel(k->pool, k->n, read_row, w);
-        return RAN_OK;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -401,12 +385,6 @@ static void find_label(struct work *w, const struct sums *s, size_t c)
                                        (several ? others + unseen : s->rows + unseen * (double)C)));
 }
 
-static double measure(struct work *w, const struct sums *s)
-{
-        find_means(w, s);
-        return find_covariance(w, s);
-}
-
 static void find_labels(struct work *w, const struct sums *s, double trace, double shrinkage)
 {
         factorise(w, trace, shrinkage);
@@ -414,20 +392,24 @@ static void find_labels(struct work *w, const struct sums *s, double trace, doub
                 find_label(w, s, c);
 }
 
-int ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, float *weight,
-                         float *bias, struct ran_error *err)
+/* All labels, by all rows. */
+static void fit_all(struct work *w, double shrinkage)
+{
+        sum_rows(w, &w->all, NULL, w->k->n);
+        find_means(w, &w->all);
+        find_labels(w, &w->all, find_covariance(w, &w->all), shrinkage);
+}
+
+void ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, float *weight,
+                          float *bias)
 {
         struct work w;
-        int rc = init(&w, k, err);
 
-        if (rc == RAN_OK) {
-                sum_rows(&w, &w.all, NULL, k->n);
-                find_labels(&w, &w.all, measure(&w, &w.all), shrinkage);
-                memcpy(weight, w.weight, w.F * w.C * sizeof *weight);
-                memcpy(bias, w.bias, w.C * sizeof *bias);
-        }
+        init(&w, k);
+        fit_all(&w, shrinkage);
+        memcpy(weight, w.weight, w.F * w.C * sizeof *weight);
+        memcpy(bias, w.bias, w.C * sizeof *bias);
         release(&w);
-        return rc;
 }
 
 /* ---- λ --------------------------------------------------------------------------------------- */
@@ -454,7 +436,8 @@ static void score_folds(struct work *w, const struct ran_held_out *h, size_t n, 
 
                 sum_rows(w, &w->fold, h->row + from, end - from);
                 leave_out(w);
-                const double trace = measure(w, &w->fold);
+                find_means(w, &w->fold);
+                const double trace = find_covariance(w, &w->fold);
                 for (size_t s = 0; s < n; s++) {
                         find_labels(w, &w->fold, trace, shrinkages[s]);
                         for (size_t i = from; i < end; i++)
@@ -463,68 +446,41 @@ static void score_folds(struct work *w, const struct ran_held_out *h, size_t n, 
         }
 }
 
-static int find_best(const struct work *w, const struct ran_held_out *h, size_t n,
-                     const float *logits, size_t *best, double *least, struct ran_error *err)
-{
-        const struct ran_ensemble_rows rows = {
-                .d = w->k->d, .document = w->k->document, .row = h->row, .n = h->n};
-        float *loss = ran_alloc_floats(h->n, err);
-
-        *least = INFINITY;
-        if (loss == NULL)
-                return RAN_ENOMEM;
-        for (size_t s = 0; s < n; s++) {
-                struct ran_ensemble alone;
-                double sum = 0;
-                const int rc =
-                        ran_ensemble_fit_rows(&alone, loss, &rows, logits + s * h->n * w->C, err);
-
-                if (rc != RAN_OK) {
-                        free(loss);
-                        return rc;
-                }
-                for (size_t i = 0; i < h->n; i++)
-                        sum += (double)loss[i];
-                if (sum < *least) {
-                        *least = sum;
-                        *best = s;
-                }
-        }
-        free(loss);
-        return RAN_OK;
-}
-
 static bool are_few(const struct ran_discriminant *k)
 {
         return k->n / ENOUGH_OF_LABEL < k->d->C;
 }
 
-int ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_held_out *h,
-                            double *shrinkage, float *logits, double *loss, struct ran_error *err)
+double ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_held_out *h,
+                               double *shrinkage, float *logits)
 {
         const size_t n = k->label_vectors != NULL && are_few(k) ? 1 : SHRINKAGES;
+        const size_t numbers = h->n * k->d->C;
+        const struct ran_ensemble_rows rows = {
+                .d = k->d, .document = k->document, .row = h->row, .n = h->n};
+        float *all = ran_new_floats(n * numbers), *loss = ran_new_floats(h->n);
+        double least = INFINITY;
         struct work w;
-        size_t numbers, room, best = 0;
-        float *all = NULL;
-        int rc = init(&w, k, err);
 
-        if (rc == RAN_OK && (__builtin_mul_overflow(h->n, k->d->C, &numbers) ||
-                             __builtin_mul_overflow(numbers, n, &room) ||
-                             (all = ran_alloc_floats(room, err)) == NULL)) {
-                ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu documents", h->n);
-                rc = RAN_ENOMEM;
-        }
-        if (rc == RAN_OK) {
-                score_folds(&w, h, n, all);
-                rc = find_best(&w, h, n, all, &best, loss, err);
-        }
-        if (rc == RAN_OK) {
-                *shrinkage = shrinkages[best];
-                memcpy(logits, all + best * numbers, numbers * sizeof *logits);
+        init(&w, k);
+        score_folds(&w, h, n, all);
+        for (size_t s = 0; s < n; s++) {
+                struct ran_ensemble alone;
+                double sum = 0;
+
+                ran_ensemble_fit_rows(&alone, loss, &rows, all + s * numbers);
+                for (size_t i = 0; i < h->n; i++)
+                        sum += (double)loss[i];
+                if (sum < least) {
+                        least = sum;
+                        *shrinkage = shrinkages[s];
+                        memcpy(logits, all + s * numbers, numbers * sizeof *logits);
+                }
         }
         free(all);
+        free(loss);
         release(&w);
-        return rc;
+        return least;
 }
 
 /* ---- documents without labels ---------------------------------------------------------------- */
@@ -537,44 +493,31 @@ struct guesses {
         bool first;           /* one label a document, the nearest */
 };
 
-static void release_guesses(struct guesses *g)
-{
-        release(&g->w);
-        free(g->d.soft_labels);
-        free(g->d.soft);
-        free(g->d.soft_first);
-        free(g->logits);
-}
-
 /* At first every document has label 0: each counts its weight, as later. */
-static int init_guesses(struct guesses *g, const struct ran_discriminant *k, struct ran_error *err)
+static void init_guesses(struct guesses *g, const struct ran_discriminant *k)
 {
         const size_t B = k->d->B, C = k->d->C;
-        size_t all;
 
+        if (C > SIZE_MAX / sizeof *g->d.soft_labels / (B + 1))
+                ran_out_of_memory(B, C);
         g->k = *k;
         g->k.d = &g->d;
         g->k.class_weight = NULL;
-        g->d = (struct ran_dataset){.B = B, .C = C, .weight = k->d->weight};
-        if (__builtin_mul_overflow(B, C, &all)) {
-                ran_fail(err, RAN_ENOMEM, "no memory for %zu labels of %zu documents", C, B);
-                return RAN_ENOMEM;
-        }
-        g->d.soft_labels = ran_alloc(all, sizeof *g->d.soft_labels, err);
-        g->d.soft = ran_alloc_floats(all, err);
-        g->d.soft_first = ran_alloc(B + 1, sizeof *g->d.soft_first, err);
-        g->logits = ran_alloc_floats(k->n * C, err);
-        if (g->d.soft_labels == NULL || g->d.soft == NULL || g->d.soft_first == NULL ||
-            g->logits == NULL)
-                return RAN_ENOMEM;
+        g->d = (struct ran_dataset){.B = B,
+                                    .C = C,
+                                    .weight = k->d->weight,
+                                    .soft_labels = ran_new(B * C, sizeof *g->d.soft_labels),
+                                    .soft = ran_new_floats(B * C),
+                                    .soft_first = ran_new(B + 1, sizeof *g->d.soft_first)};
+        g->logits = ran_new_floats(k->n * C);
         g->d.label_first = g->d.soft_first;
-        for (size_t i = 0; i < all; i++) {
+        for (size_t i = 0; i < B * C; i++) {
                 g->d.soft_labels[i] = (uint32_t)(i % C);
                 g->d.soft[i] = i % C == 0;
         }
         for (size_t b = 0; b <= B; b++)
                 g->d.soft_first[b] = b * C;
-        return init(&g->w, &g->k, err);
+        init(&g->w, &g->k);
 }
 
 /* The cosine with t_c, but for the length of x. */
@@ -629,31 +572,29 @@ double ran_discriminant_spread(const float *logits, size_t n, size_t C)
         return n > 0 ? sqrt(fmax(0, squares) / (double)(n * C)) : 0;
 }
 
-int ran_discriminant_guess(const struct ran_discriminant *k, uint32_t *label, float *weight,
-                           float *bias, double *shrinkage, double *spread, struct ran_error *err)
+void ran_discriminant_guess(const struct ran_discriminant *k, uint32_t *label, float *weight,
+                            float *bias, double *shrinkage, double *spread)
 {
         struct guesses g = {.first = true};
         struct work *w = &g.w;
-        int rc = init_guesses(&g, k, err);
 
+        init_guesses(&g, k);
         *shrinkage = are_few(k) ? ran_discriminant_shrinkage : shrinkage_of_guesses;
-        if (rc == RAN_OK) {
-                weigh_descriptions(w);
-                ran_parallel(k->pool, k->n, guess, &g);
-                g.first = false;
-        }
-        for (size_t round = 0; round < ROUNDS && rc == RAN_OK; round++) {
-                sum_rows(w, &w->all, NULL, k->n);
-                find_labels(w, &w->all, measure(w, &w->all), *shrinkage);
+        weigh_descriptions(w);
+        ran_parallel(k->pool, k->n, guess, &g);
+        g.first = false;
+        for (size_t round = 0; round < ROUNDS; round++) {
+                fit_all(w, *shrinkage);
                 ran_parallel(k->pool, k->n, guess, &g);
         }
-        if (rc == RAN_OK) {
-                for (size_t i = 0; i < k->n; i++)
-                        label[k->document[i]] = (uint32_t)largest(g.logits + i * w->C, w->C);
-                *spread = ran_discriminant_spread(g.logits, k->n, w->C);
-                memcpy(weight, w->weight, w->F * w->C * sizeof *weight);
-                memcpy(bias, w->bias, w->C * sizeof *bias);
-        }
-        release_guesses(&g);
-        return rc;
+        for (size_t i = 0; i < k->n; i++)
+                label[k->document[i]] = (uint32_t)largest(g.logits + i * w->C, w->C);
+        *spread = ran_discriminant_spread(g.logits, k->n, w->C);
+        memcpy(weight, w->weight, w->F * w->C * sizeof *weight);
+        memcpy(bias, w->bias, w->C * sizeof *bias);
+        release(w);
+        free(g.d.soft_labels);
+        free(g.d.soft);
+        free(g.d.soft_first);
+        free(g.logits);
 }

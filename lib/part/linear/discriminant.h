@@ -47,18 +47,18 @@ struct ran_discriminant {
 /* λ for where nothing can be held out. */
 extern const double ran_discriminant_shrinkage;
 
-/* *shrinkage, logits (h->n, C) of the rows that were held out, each by the rows of the other folds,
- * and the sum of their losses, each at its best scale. With descriptions and few documents λ stays
- * that of few. */
-int ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_held_out *h,
-                            double *shrinkage, float *logits, double *loss, struct ran_error *err);
+/* *shrinkage, logits (h->n, C) of the rows that were held out, each by the rows of the other folds.
+ * Returns the sum of their losses, each at its best scale. With descriptions and few documents λ
+ * stays that of few. */
+double ran_discriminant_choose(const struct ran_discriminant *k, const struct ran_held_out *h,
+                               double *shrinkage, float *logits);
 /* weight (F, C) of x and bias (C), of all rows. */
-int ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, float *weight,
-                         float *bias, struct ran_error *err);
+void ran_discriminant_fit(const struct ran_discriminant *k, double shrinkage, float *weight,
+                          float *bias);
 /* The labels (d->B) of documents that have none, as the descriptions say, in place of those of d;
  * the weights that say so, as above, their λ, and the spread of their logits. */
-int ran_discriminant_guess(const struct ran_discriminant *k, uint32_t *label, float *weight,
-                           float *bias, double *shrinkage, double *spread, struct ran_error *err);
+void ran_discriminant_guess(const struct ran_discriminant *k, uint32_t *label, float *weight,
+                            float *bias, double *shrinkage, double *spread);
 /* The standard deviation of logits (n, C), each less the mean of its row. */
 double ran_discriminant_spread(const float *logits, size_t n, size_t C);
 

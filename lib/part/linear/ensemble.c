@@ -58,8 +58,21 @@ struct fit {
         const size_t *row, *document; /* row (n): logits i are of document[row[i]]; NULL: of i */
         size_t n;
         const float *encoder, *linear; /* (n, C) */
-        float *logits, *p;             /* (C) of a document */
+        float *logits, *p;             /* (C) of a document, side by side: free logits */
 };
+
+static struct fit fit_of(const struct ran_dataset *d, size_t n, const float *encoder,
+                         const float *linear)
+{
+        float *scratch = ran_new_floats(2 * d->C);
+
+        return (struct fit){.d = d,
+                            .n = n,
+                            .encoder = encoder,
+                            .linear = linear,
+                            .logits = scratch,
+                            .p = scratch + d->C};
+}
 
 void ran_ensemble_scale(float *x, size_t n, double by)
 {
@@ -263,19 +276,6 @@ static struct ran_ensemble solve(const struct problem *k)
         return from_numbers(x);
 }
 
-static int fit_init(struct fit *k, struct ran_error *err)
-{
-        k->logits = ran_alloc_floats(k->d->C, err);
-        k->p = ran_alloc_floats(k->d->C, err);
-        return k->logits != NULL && k->p != NULL ? RAN_OK : RAN_ENOMEM;
-}
-
-static void fit_release(struct fit *k)
-{
-        free(k->logits);
-        free(k->p);
-}
-
 /* The weights for the documents of k; alone: of the linear model alone. */
 static struct ran_ensemble solve_documents(const struct fit *k, struct ran_ensemble prior,
                                            bool alone, const struct terms *terms)
@@ -294,33 +294,14 @@ static struct ran_ensemble solve_documents(const struct fit *k, struct ran_ensem
         return solve(&problem);
 }
 
-static int fit_documents(struct ran_ensemble *ensemble, struct ran_ensemble prior, bool alone,
-                         struct fit *k, struct ran_error *err)
+struct ran_ensemble ran_ensemble_fit(struct ran_ensemble prior, const struct ran_dataset *d,
+                                     const float *encoder, const float *linear, bool alone)
 {
-        int rc = fit_init(k, err);
+        struct fit k = fit_of(d, d->B, encoder, linear);
 
-        if (rc == RAN_OK)
-                *ensemble = solve_documents(k, prior, alone, &of_validation);
-        fit_release(k);
-        return rc;
-}
-
-int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                     const struct ran_dataset *d, const float *encoder, const float *linear,
-                     struct ran_error *err)
-{
-        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
-
-        return fit_documents(ensemble, prior, false, &k, err);
-}
-
-int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                            const struct ran_dataset *d, const float *encoder, const float *linear,
-                            struct ran_error *err)
-{
-        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
-
-        return fit_documents(ensemble, prior, true, &k, err);
+        prior = solve_documents(&k, prior, alone, &of_validation);
+        free(k.logits);
+        return prior;
 }
 
 /* ---- its loss ------------------------------------------------------------------------------- */
@@ -337,42 +318,33 @@ static double loss_of(const struct fit *k, const struct ran_ensemble *at, size_t
         return ran_loss_classify(k->p, k->logits, C, &target, k->d->multilabel, 0, weight_of(k, b));
 }
 
-int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
-                      const float *encoder, const float *linear, struct ran_error *err)
+double ran_ensemble_loss(const struct ran_ensemble *at, const struct ran_dataset *d,
+                         const float *encoder, const float *linear)
 {
-        struct fit k = {.d = d, .n = d->B, .encoder = encoder, .linear = linear};
-        int rc = fit_init(&k, err);
+        struct fit k = fit_of(d, d->B, encoder, linear);
+        double loss = 0;
 
-        *loss = 0;
-        for (size_t i = 0; i < k.n && rc == RAN_OK; i++)
-                *loss += loss_of(&k, at, i);
-        fit_release(&k);
-        return rc;
+        for (size_t i = 0; i < k.n; i++)
+                loss += loss_of(&k, at, i);
+        free(k.logits);
+        return loss;
 }
 
-int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
-                          const struct ran_ensemble_rows *rows, const float *linear,
-                          struct ran_error *err)
+void ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
+                           const struct ran_ensemble_rows *rows, const float *linear)
 {
         const bool alone = rows->encoder == NULL;
-        struct fit k = {.d = rows->d,
-                        .row = rows->row,
-                        .document = rows->document,
-                        .n = rows->n,
-                        .encoder = alone ? linear : rows->encoder,
-                        .linear = linear};
+        struct fit k = fit_of(rows->d, rows->n, alone ? linear : rows->encoder, linear);
         struct terms terms = alone ? of_rows : of_vectors;
-        int rc = fit_init(&k, err);
 
+        k.row = rows->row;
+        k.document = rows->document;
         terms.least = fmax(terms.least, rows->least);
-        if (rc == RAN_OK) {
-                *ensemble = solve_documents(&k, alone ? ran_ensemble_default : prior_of_vectors,
-                                            alone, &terms);
-                for (size_t i = 0; i < k.n; i++)
-                        loss[i] = (float)loss_of(&k, ensemble, i);
-        }
-        fit_release(&k);
-        return rc;
+        *ensemble =
+                solve_documents(&k, alone ? ran_ensemble_default : prior_of_vectors, alone, &terms);
+        for (size_t i = 0; i < k.n; i++)
+                loss[i] = (float)loss_of(&k, ensemble, i);
+        free(k.logits);
 }
 
 /* ---- taggers -------------------------------------------------------------------------------- */
@@ -395,7 +367,7 @@ static double product(const float *a, const float *b, size_t n)
         return sum;
 }
 
-/* Derivative of the loss by an ensemble weight: over a sentence, or over the crf. */
+/* Derivative of the loss by an ensemble weight, over the crf. */
 static double by_crf(const float *dcrf, const struct ran_crf *crf, size_t C)
 {
         return product(dcrf, crf->start, C) + product(dcrf + C, crf->end, C) +
@@ -459,12 +431,20 @@ static size_t longest_sentence(const struct ran_dataset *d)
         return longest;
 }
 
-int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                           const struct ran_dataset *d, const struct ran_tag_scores *encoder,
-                           const struct ran_tag_scores *linear, bool alone, struct ran_error *err)
+struct ran_ensemble ran_ensemble_fit_words(struct ran_ensemble prior, const struct ran_dataset *d,
+                                           const struct ran_tag_scores *encoder,
+                                           const struct ran_tag_scores *linear, bool alone)
 {
-        size_t C = d->C, longest = longest_sentence(d);
-        struct words k = {.d = d, .encoder = encoder, .linear = linear};
+        const size_t C = d->C, longest = longest_sentence(d);
+        const size_t floats = encoder->crf.start != NULL ? ran_crf_train_floats(C) : 0;
+        struct words k = {
+                .d = d,
+                .encoder = encoder,
+                .linear = linear,
+                .floats = floats,
+                .score = ran_new_floats(longest * C),
+                .crf = ran_new_floats(2 * floats),
+                .scratch = ran_new(ran_crf_scratch(floats > 0, longest, C), sizeof *k.scratch)};
         const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear, 0},
                                         .prior_weight = of_validation.prior_weight,
                                         .tolerance = 1e-6,
@@ -472,19 +452,11 @@ int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble pr
                                         .arg = &k,
                                         .fixed = {[ENCODER] = alone, [OFFSET] = true},
                                         .differences = true}; /* those of all paths cost more */
-        int rc = RAN_ENOMEM;
 
-        k.floats = encoder->crf.start != NULL ? ran_crf_train_floats(C) : 0;
-        k.scratch = ran_alloc(ran_crf_scratch(k.floats > 0, longest, C), sizeof *k.scratch, err);
-        k.score = k.scratch != NULL ? ran_alloc_floats(longest * C, err) : NULL;
-        k.crf = ran_alloc_floats(2 * k.floats, err);
-        if (k.score != NULL && k.crf != NULL) {
-                k.dcrf = k.crf + k.floats;
-                *ensemble = solve(&problem);
-                rc = RAN_OK;
-        }
+        k.dcrf = k.crf + floats;
+        prior = solve(&problem);
         free(k.scratch);
         free(k.score);
         free(k.crf);
-        return rc;
+        return prior;
 }

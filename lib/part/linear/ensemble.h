@@ -26,15 +26,9 @@ struct ran_ensemble {
 extern const struct ran_ensemble ran_ensemble_default, ran_ensemble_default_words;
 
 /* The weights and offset for logits encoder, linear (B, C) of the documents of d; the fewer
- * documents, the closer to `prior`. */
-int ran_ensemble_fit(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                     const struct ran_dataset *d, const float *encoder, const float *linear,
-                     struct ran_error *err);
-
-/* The weights of the linear model alone: encoder is 0. */
-int ran_ensemble_fit_linear(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                            const struct ran_dataset *d, const float *encoder, const float *linear,
-                            struct ran_error *err);
+ * documents, the closer to `prior`. alone: of the linear model alone: encoder is 0. */
+struct ran_ensemble ran_ensemble_fit(struct ran_ensemble prior, const struct ran_dataset *d,
+                                     const float *encoder, const float *linear, bool alone);
 
 /* The same for logits (n, C) of training documents that were held out: row i is document[row[i]].
  * They count as much as in training; so does loss (n), of each. */
@@ -45,13 +39,12 @@ struct ran_ensemble_rows {
         const float *encoder; /* logits (n, C) of vectors beside the linear model; NULL: none */
         double least;         /* weight of the linear model */
 };
-int ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
-                          const struct ran_ensemble_rows *rows, const float *linear,
-                          struct ran_error *err);
+void ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
+                           const struct ran_ensemble_rows *rows, const float *linear);
 
-/* *loss: the sum over documents of which all labels are known. */
-int ran_ensemble_loss(double *loss, const struct ran_ensemble *at, const struct ran_dataset *d,
-                      const float *encoder, const float *linear, struct ran_error *err);
+/* The sum of the loss over documents of which all labels are known. */
+double ran_ensemble_loss(const struct ran_ensemble *at, const struct ran_dataset *d,
+                         const float *encoder, const float *linear);
 
 /* The encoder or the linear model of a tagger: logits (words, C) of the documents of d, and its
  * crf. */
@@ -59,11 +52,10 @@ struct ran_tag_scores {
         const float *logits;
         struct ran_crf crf;
 };
-/* The same for taggers; alone: of the linear model alone. Sentences with an unknown tag are
- * ignored. */
-int ran_ensemble_fit_words(struct ran_ensemble *ensemble, struct ran_ensemble prior,
-                           const struct ran_dataset *d, const struct ran_tag_scores *encoder,
-                           const struct ran_tag_scores *linear, bool alone, struct ran_error *err);
+/* The same for taggers. Sentences with an unknown tag are ignored. */
+struct ran_ensemble ran_ensemble_fit_words(struct ran_ensemble prior, const struct ran_dataset *d,
+                                           const struct ran_tag_scores *encoder,
+                                           const struct ran_tag_scores *linear, bool alone);
 
 /* to (ran_crf_train_floats(C)) = the crf of the ensemble, which is returned. Without a crf in
  * either there is none, and to may be NULL. */

@@ -240,84 +240,63 @@ enum { ENOUGH_OF_LABEL = 16 };
 
 /* Each alone, then both: logits (n, C) of the rows that were held out. What does not help them is
  * left out. */
-static int weigh_both(struct fit *x, float *vectors, float *loss, struct ran_error *err)
+static void weigh_both(struct fit *x, float *vectors)
 {
         const struct ran_held_out *h = &x->held_out;
         const size_t numbers = h->n * x->k->C;
+        float *loss = ran_new_floats(h->n);
         struct ran_ensemble_rows rows = {
                 .d = x->k->d, .document = x->k->document, .row = h->row, .n = h->n};
         struct ran_ensemble words, both, of_vectors;
 
-        RAN_TRY(ran_ensemble_fit_rows(&of_vectors, loss, &rows, vectors, err));
-        RAN_TRY(ran_ensemble_fit_rows(&words, loss, &rows, h->logits, err));
+        ran_ensemble_fit_rows(&of_vectors, loss, &rows, vectors);
+        ran_ensemble_fit_rows(&words, loss, &rows, h->logits);
         const double without = sum_of(loss, h->n);
         ran_ensemble_scale(vectors, numbers, of_vectors.linear);
         ran_ensemble_scale(h->logits, numbers, words.linear);
         rows.encoder = vectors;
-        RAN_TRY(ran_ensemble_fit_rows(&both, loss, &rows, h->logits, err));
+        ran_ensemble_fit_rows(&both, loss, &rows, h->logits);
+        const double with = sum_of(loss, h->n);
+        free(loss);
         x->chosen->dense = 0;
-        if (h->n / ENOUGH_OF_LABEL >= x->k->C && !(sum_of(loss, h->n) < without))
-                return RAN_OK;
+        if (h->n / ENOUGH_OF_LABEL >= x->k->C && !(with < without))
+                return;
         const double linear = both.linear * share_of_words(x) * fmax(words.linear, 1e-3);
         x->chosen->dense = both.encoder * of_vectors.linear / linear;
         x->svm.ensemble = (struct ran_ensemble){.linear = linear, .offset = both.offset};
-        return RAN_OK;
 }
 
-/* λ and logits; whether names of labels are evidence. */
-static int choose_discriminants(struct fit *x, float *vectors, struct ran_error *err)
+/* λ, whether names of labels are evidence, and the weight of vectors beside n-grams. */
+static void choose_vectors(struct fit *x)
 {
         const struct ran_held_out *h = &x->held_out;
+        const size_t numbers = h->n * x->k->C;
         struct ran_discriminant k = discriminant_of(x);
         struct ran_linear_choice *chosen = x->chosen;
-        double loss, without, shrinkage;
-        int rc;
+        float *vectors = ran_new_floats(numbers);
+        const double loss = ran_discriminant_choose(&k, h, &chosen->shrinkage, vectors);
 
-        RAN_TRY(ran_discriminant_choose(&k, h, &chosen->shrinkage, vectors, &loss, err));
-        if (k.label_vectors == NULL || !x->k->label_names)
-                return RAN_OK;
-        float *plain = ran_alloc_floats(h->n * x->k->C, err);
-        if (plain == NULL)
-                return RAN_ENOMEM;
-        k.label_vectors = NULL;
-        rc = ran_discriminant_choose(&k, h, &shrinkage, plain, &without, err);
-        if (rc == RAN_OK && !(loss < without)) {
-                chosen->described = 0;
-                chosen->shrinkage = shrinkage;
-                memcpy(vectors, plain, h->n * x->k->C * sizeof *vectors);
+        if (k.label_vectors != NULL && x->k->label_names) {
+                float *plain = ran_new_floats(numbers);
+                double shrinkage;
+
+                k.label_vectors = NULL;
+                if (!(loss < ran_discriminant_choose(&k, h, &shrinkage, plain))) {
+                        chosen->described = 0;
+                        chosen->shrinkage = shrinkage;
+                        memcpy(vectors, plain, numbers * sizeof *vectors);
+                }
+                free(plain);
         }
-        free(plain);
-        return rc;
-}
-
-/* Those, and the weight of vectors beside n-grams. */
-static int choose_vectors(struct fit *x, struct ran_error *err)
-{
-        const struct ran_held_out *h = &x->held_out;
-        float *vectors = ran_alloc_floats(h->n * x->k->C, err), *loss = NULL;
-        int rc = RAN_ENOMEM;
-
-        if (vectors != NULL && (loss = ran_alloc_floats(h->n, err)) != NULL)
-                rc = choose_discriminants(x, vectors, err);
-        if (rc == RAN_OK)
-                rc = weigh_both(x, vectors, loss, err);
+        weigh_both(x, vectors);
         free(vectors);
-        free(loss);
-        return rc;
 }
 
 /* Where nothing can be held out: about what is chosen for a hundred documents. */
 static const double dense_of_few = 0.3;
 
-static int allocate_vectors(struct fit *x, struct ran_error *err)
-{
-        x->of_x = ran_alloc_floats(x->l->dense.F * x->k->C, err);
-        x->bias = ran_alloc_floats(x->k->C, err);
-        return x->of_x != NULL && x->bias != NULL ? RAN_OK : RAN_ENOMEM;
-}
-
 /* What is chosen for vectors, and their weights. */
-static int fit_discriminants(struct fit *x, struct ran_error *err)
+static void fit_discriminants(struct fit *x)
 {
         if (!x->k->refit) {
                 x->chosen->described =
@@ -325,13 +304,11 @@ static int fit_discriminants(struct fit *x, struct ran_error *err)
                 x->chosen->shrinkage = ran_discriminant_shrinkage;
                 x->chosen->dense = dense_of_few;
                 if (x->held_out.n > 0)
-                        RAN_TRY(choose_vectors(x, err));
+                        choose_vectors(x);
         }
-        RAN_TRY(allocate_vectors(x, err));
         const struct ran_discriminant k = discriminant_of(x);
-        return x->chosen->dense > 0
-                       ? ran_discriminant_fit(&k, x->chosen->shrinkage, x->of_x, x->bias, err)
-                       : RAN_OK;
+        if (x->chosen->dense > 0)
+                ran_discriminant_fit(&k, x->chosen->shrinkage, x->of_x, x->bias);
 }
 
 static void store_vectors(struct fit *x)
@@ -348,16 +325,6 @@ static void store_vectors(struct fit *x)
 
 /* ---- documents without labels ---------------------------------------------------------------- */
 
-static int guess_labels(struct fit *x, struct ran_error *err)
-{
-        x->chosen->described = 1;
-        const struct ran_discriminant k = discriminant_of(x);
-
-        RAN_TRY(allocate_vectors(x, err));
-        return ran_discriminant_guess(&k, x->k->guessed_labels, x->of_x, x->bias,
-                                      &x->chosen->shrinkage, &x->spread, err);
-}
-
 /* The labels are guesses: no fold shows what n-grams are worth. Their spread is half that of
  * discriminants, which was best or near it on eight collections. What learns from its own guesses
  * is surer than it is right: a fifth of the logits has the least loss on AG News and IMDB. */
@@ -367,19 +334,18 @@ static int weigh_guesses(struct fit *x, struct ran_error *err)
         const double share = 0.5, sureness = 0.2;
         struct ran_svm_solver *s =
                 ran_svm_solver_new(&x->svm, x->l->weight, ran_linear_of(x->k->p)->bias, err);
-        float *logits = s != NULL ? ran_alloc_floats(n * C, err) : NULL;
+        if (s == NULL)
+                return RAN_ENOMEM;
+        float *logits = ran_new_floats(n * C);
+        ran_svm_solver_score(s, x->row, n, logits);
+        const double words = fmax(ran_discriminant_spread(logits, n, C), 1e-9);
+        const double linear = sureness * share / (1 + share) * x->spread / words;
 
-        if (logits != NULL) {
-                ran_svm_solver_score(s, x->row, n, logits);
-                const double words = fmax(ran_discriminant_spread(logits, n, C), 1e-9);
-                const double linear = sureness * share / (1 + share) * x->spread / words;
-
-                x->chosen->dense = words / (share * fmax(x->spread, 1e-9));
-                x->svm.ensemble = (struct ran_ensemble){.linear = linear};
-        }
+        x->chosen->dense = words / (share * fmax(x->spread, 1e-9));
+        x->svm.ensemble = (struct ran_ensemble){.linear = linear};
         free(logits);
         ran_svm_solver_free(s);
-        return logits != NULL ? RAN_OK : RAN_ENOMEM;
+        return RAN_OK;
 }
 
 static int fit_svm(struct fit *x, struct ran_error *err)
@@ -388,15 +354,21 @@ static int fit_svm(struct fit *x, struct ran_error *err)
         const bool dense = ran_parts_features(k->c) > 0 && !(k->refit && x->chosen->dense == 0);
         const bool guesses = k->guessed_labels != NULL;
 
-        x->row = ran_alloc(k->documents, sizeof *x->row, err);
-        if (x->row == NULL)
-                return RAN_ENOMEM;
+        x->row = ran_new(k->documents, sizeof *x->row);
         for (size_t i = 0; i < k->documents; i++)
                 x->row[i] = i;
-        if (dense)
+        if (dense) {
                 RAN_TRY(read_vectors(x, err));
-        if (guesses)
-                RAN_TRY(guess_labels(x, err));
+                x->of_x = ran_new_floats(x->l->dense.F * k->C);
+                x->bias = ran_new_floats(k->C);
+        }
+        if (guesses) {
+                x->chosen->described = 1;
+                const struct ran_discriminant by_descriptions = discriminant_of(x);
+
+                ran_discriminant_guess(&by_descriptions, k->guessed_labels, x->of_x, x->bias,
+                                       &x->chosen->shrinkage, &x->spread);
+        }
         RAN_TRY(ran_features_make(&x->features, &x->l->lists, k->c, k->document, k->documents,
                                   x->l->idf, k->d->keep, k->pool, err));
         x->svm = (struct ran_svm){.d = k->d,
@@ -408,10 +380,12 @@ static int fit_svm(struct fit *x, struct ran_error *err)
                                   .seed = k->seed,
                                   .pool = k->pool};
         RAN_TRY(fit_rows(x, dense, err));
-        if (dense) {
-                RAN_TRY(guesses ? weigh_guesses(x, err) : fit_discriminants(x, err));
+        if (guesses)
+                RAN_TRY(weigh_guesses(x, err));
+        else if (dense)
+                fit_discriminants(x);
+        if (dense)
                 store_vectors(x);
-        }
         return RAN_OK;
 }
 
