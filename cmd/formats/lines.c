@@ -51,6 +51,11 @@ int lines_open(struct lines *l, const char *file, struct ran_error *err)
         return open_file(l, file, err);
 }
 
+void lines_open_bytes(struct lines *l, const char *file, const struct ran_bytes *bytes)
+{
+        *l = (struct lines){.unit = LINES_EACH, .fd = -1, .file = file, .bytes = bytes};
+}
+
 void lines_open_files(struct lines *l, char **files, size_t n)
 {
         *l = (struct lines){.unit = LINES_FILE, .fd = -1, .next_file = files, .files = n};
@@ -138,6 +143,15 @@ static int read_more(struct lines *l, size_t begin, struct ran_error *err)
         l->data = grown;
         if (l->unpack != NULL)
                 return read_unpacked(l, err);
+        if (l->bytes != NULL) {
+                const size_t left = l->bytes->size - l->taken, n = left < room(l) ? left : room(l);
+                if (n > 0)
+                        memcpy(l->data + l->end, l->bytes->data + l->taken, n);
+                l->end += n;
+                l->taken += n;
+                l->ended = n == 0;
+                return RAN_OK;
+        }
         ssize_t n = read(l->fd, l->data + l->end, l->fresh ? FIRST_BYTES : room(l));
         if (n > 0)
                 l->end += (size_t)n;
@@ -338,6 +352,8 @@ static int add_skipped(struct lines *l, struct ran_error *err)
                                                      .why = l->too_long},
                                   err));
                 l->at.number += l->skipped[i];
+                for (size_t k = 0; k < l->skipped[i]; k++)
+                        units_next_beside(l, &(struct text_line){0});
                 l->began = l->at;
                 l->first = 0;
         }

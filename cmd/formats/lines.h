@@ -40,10 +40,20 @@ struct text_line {
         size_t doc;                /* of sentences: the document, from 1; 0: none has begun */
         struct lines_count before; /* it */
         const char *why;           /* why it cannot be read, or NULL; then it is empty */
-        uint64_t size;             /* of files: bytes of the file, compressed as it is */
+        const char *beside; /* (beside_n) the same line of the file beside this one, or NULL */
+        size_t beside_n;
+        uint64_t size; /* of files: bytes of the file, compressed as it is */
 };
 
 struct unpack;
+
+/* A file whose lines belong to those of the one that is read, from `at` on. */
+struct lines_beside {
+        const char *s; /* (n) NULL: there is none, after all */
+        size_t n, at;
+        bool there; /* lines count though they are blank, unless they are empty in both files */
+        bool all;   /* those, too */
+};
 
 /* Room for why a text is left out that is too long. */
 enum { LINES_TOO_LONG = 80 };
@@ -60,6 +70,9 @@ struct lines {
         const char *file;
         size_t most;                   /* bytes of a text, of which longer ones are left out */
         char too_long[LINES_TOO_LONG]; /* why */
+        const struct ran_bytes *bytes; /* what is read in place of fd, or NULL */
+        size_t taken;                  /* of it */
+        struct lines_beside beside;    /* of lines */
         size_t *skipped;               /* lines of each of them since the last group */
         size_t skips, skip_cap;
         char *data; /* [begin, end) has been read, but not returned */
@@ -84,6 +97,8 @@ struct lines {
 void lines_limit(struct lines *l, size_t most);
 /* file: "-" is standard input. */
 int lines_open(struct lines *l, const char *file, struct ran_error *err);
+/* The contents of a file, which the caller has read; it may set `beside`. */
+void lines_open_bytes(struct lines *l, const char *file, const struct ran_bytes *bytes);
 /* n files, each one text, opened one at a time; an unreadable file becomes an empty text with
  * `why`. */
 void lines_open_files(struct lines *l, char **files, size_t n);

@@ -55,19 +55,33 @@ int units_add(struct lines *l, struct text_line text, struct ran_error *err)
         return RAN_OK;
 }
 
+void units_next_beside(struct lines *l, struct text_line *line)
+{
+        struct lines_beside *b = &l->beside;
+
+        if (b->s == NULL)
+                return;
+        line->beside = b->s + b->at;
+        const char *feed = memchr(line->beside, '\n', b->n - b->at);
+        line->beside_n = feed != NULL ? (size_t)(feed - line->beside) : b->n - b->at;
+        b->at += line->beside_n + (feed != NULL);
+        units_strip(&line->beside, &line->beside_n);
+}
+
 static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *err)
 {
-        struct lines_count before = l->at;
+        struct text_line line = {.number = l->at.number + 1, .before = l->at};
 
         units_strip(&s, &n);
+        line.s = s;
+        line.n = n;
+        units_next_beside(l, &line);
         l->at.number++;
-        if (sample_is_blank(s, n)) {
+        if (l->beside.there ? n + line.beside_n == 0 && !l->beside.all : sample_is_blank(s, n)) {
                 l->at.blank++;
                 return RAN_OK;
         }
-        return units_add(
-                l, (struct text_line){.s = s, .n = n, .number = l->at.number, .before = before},
-                err);
+        return units_add(l, line, err);
 }
 
 bool units_line(const struct lines *l, size_t from, size_t *n, size_t *next)

@@ -12,8 +12,10 @@ int units_split(struct lines *l, struct ran_error *err);
 int units_add(struct lines *l, struct text_line text, struct ran_error *err);
 /* The whole line at `from`: its length and the start of the next; false without one. */
 bool units_line(const struct lines *l, size_t from, size_t *n, size_t *next);
-/* Strips a byte order mark, which files that were put together have in the middle, too, and the CR of
- * the line end. */
+/* Fills in the next line of the file beside this one. */
+void units_next_beside(struct lines *l, struct text_line *line);
+/* Strips a byte order mark, which files that were put together have in the middle, too, and the CR
+ * of the line end. */
 void units_strip(const char **s, size_t *n);
 /* Line feeds among n bytes. */
 size_t units_count_feeds(const char *s, size_t n);

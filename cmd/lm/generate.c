@@ -279,7 +279,7 @@ int lm_generate(int argc, char **argv)
 
         check_usage(files);
         cmd_parallel_check_output(&parallel, "output", output.output);
-        cmd_parallel_begin(&parallel, false, !evaluation.eval, files);
+        files = cmd_parallel_begin(&parallel, false, !evaluation.eval, files);
         if (evaluation.eval_only != NULL)
                 return evaluate_only(files);
         if (evaluation.eval && !cmd_was_asked("temperature") && !cmd_was_asked("top_k") &&

@@ -469,7 +469,7 @@ int lm_score(int argc, char **argv)
         output.format = output_formats[options.output_format];
         check_history();
         cmd_parallel_check_output(&parallel, "output", output.output);
-        cmd_parallel_begin(&parallel, true, !options.total && !is_page(), files);
+        files = cmd_parallel_begin(&parallel, true, !options.total && !is_page(), files);
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,

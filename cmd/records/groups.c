@@ -359,10 +359,8 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         run->unlike_any = false;
         if (lines->unit == LINES_FILE)
                 return RAN_OK;
-        const bool standard_input = strcmp(lines->file, "-") == 0;
-        const struct import_format *plain = standard_input ? parallel_format(&lines->file) : NULL;
-        if (plain != NULL) {
-                run->import.format = plain;
+        if (lines->beside.there) {
+                run->import.format = &parallel_format;
                 return RAN_OK;
         }
         RAN_TRY(lines_peek(lines, &first, &sample, err));

@@ -14,6 +14,7 @@
 #include "cmd/options/write.h"
 #include "cmd/formats/row.h"
 #include "cmd/records/files.h"
+#include "cmd/records/parallel.h"
 #include "cmd/records/run.h"
 
 static void run_files(struct cmd_run *run, const struct files *files)
@@ -36,7 +37,8 @@ static void run_files(struct cmd_run *run, const struct files *files)
                 }
                 if (files->document[i])
                         lines_open_files(&lines, files->name + i, next - i);
-                else if (lines_open(&lines, files->name[i], &err) != RAN_OK)
+                else if (!parallel_open(&lines, files->name[i]) &&
+                         lines_open(&lines, files->name[i], &err) != RAN_OK)
                         cmd_die(CMD_FAILED, "%s", err.text);
                 run_lines(run, &lines);
                 run->before += size;

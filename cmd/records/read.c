@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/formats/record.h"
+#include "cmd/records/parallel.h"
 #include "cmd/records/run.h"
 
 /* Adds advice to the message about a bad line; advice about the whole file for its first line
@@ -34,8 +35,12 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
         line->number += rc == RAN_EFORMAT ? blame : 0;
         if (rc == RAN_EFORMAT && run->import.format->blames != NULL)
                 line->file = run->import.format->blames(slot->text);
-        if (rc == RAN_EFORMAT && slot->imported.len > 0)
+        if (run->import.format == &parallel_format) { /* for --rejects */
+                line->raw = slot->imported.data;
+                line->raw_length = slot->imported.len;
+        } else if (rc == RAN_EFORMAT && slot->imported.len > 0) {
                 ran_record_scan(&line->record.json, slot->imported.data, slot->imported.len, NULL);
+        }
         if (rc != RAN_OK)
                 return rc;
         if (slot->imported.len > 0) {

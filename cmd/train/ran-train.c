@@ -56,14 +56,6 @@ static void choose_vocabulary(struct train_options *o)
                 cmd_usage("--vector-words needs a vocabulary of words: --vocab-type word");
 }
 
-/* Sources and targets in plain files: from now on they come from standard input. */
-static void begin_parallel(const struct train_options *o, char **files)
-{
-        cmd_parallel_check_output(&o->parallel, "output", o->file.output);
-        cmd_parallel_check_output(&o->parallel, "log", o->run.log);
-        cmd_parallel_begin(&o->parallel, true, false, files);
-}
-
 /* ---- what is done with the data ------------------------------------------------------------- */
 
 static int check(const struct train_session *s, const struct train_checked *checked)
@@ -175,7 +167,9 @@ static int run_verb(int argc, char **argv)
         train_options_check(&options);
         restore(&options, &s);
         choose_vocabulary(&options);
-        begin_parallel(&options, files);
+        cmd_parallel_check_output(&options.parallel, "output", options.file.output);
+        cmd_parallel_check_output(&options.parallel, "log", options.run.log);
+        files = cmd_parallel_begin(&options.parallel, true, false, files);
         train_session_open(&s, files);
         train_session_read(&s, files);
         int status = run(&s, files);
