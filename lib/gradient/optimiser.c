@@ -87,15 +87,6 @@ int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings 
         return RAN_OK;
 }
 
-double ran_optimiser_bytes(size_t block, const struct ran_table *table, bool tied)
-{
-        const double rows = (double)table->rows, width = (double)table->width;
-        const double shared = tied ? (double)blocks_of(table->rows) : 0;
-
-        return 8 * (double)block +
-               4 * width * (rows + (double)bands_of(table->rows, tied) + shared) + 12 * rows;
-}
-
 void ran_optimiser_release(struct ran_optimiser *o)
 {
         free(o->m);

@@ -46,9 +46,6 @@ int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings 
                        const struct ran_layout *layout, const struct ran_table *table, bool tied,
                        struct ran_pool *pool, struct ran_error *err);
 void ran_optimiser_release(struct ran_optimiser *o);
-/* Bytes of that, for a block of so many floats; as a double, because it may be more than memory can
- * address. */
-double ran_optimiser_bytes(size_t block, const struct ran_table *table, bool tied);
 /* Learning rate of a step, from 0 on, out of `steps`. */
 double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps);
 /* Norm of the whole gradient, summed in a fixed order. */

@@ -98,14 +98,3 @@ struct ran_panels ran_kept_panels_of(struct ran_kept_panels *k, const float *w, 
         pthread_mutex_unlock(&k->lock);
         return found.panels;
 }
-
-size_t ran_kept_panels_floats(const struct ran_kept_panels *k)
-{
-        size_t floats = 0;
-
-        for (size_t i = 0; i < k->n; i++)
-                if (!k->item[i].panels.are_integers)
-                        floats += ran_simd->gemm_panels(NULL, k->item[i].w, k->item[i].O,
-                                                        k->item[i].I);
-        return floats;
-}

@@ -27,7 +27,4 @@ struct ran_panels {
  * are rows of finite numbers that compact.h does not store as F16, up to RAN_INTEGER_MOST. */
 struct ran_panels ran_kept_panels_of(struct ran_kept_panels *k, const float *w, size_t O, size_t I);
 
-/* The floats of all of them. */
-size_t ran_kept_panels_floats(const struct ran_kept_panels *k);
-
 #endif

@@ -91,8 +91,6 @@ struct ran_part {
         /* Its part of the arena; an encoder's includes w->x[1] to w->x[N] and the workers' scratch.
          * It is called twice, the first time only to count. */
         void (*lay_out)(struct ran_workspace *w, struct ran_arena *k);
-        /* Floats of the panels that all who score keep of its weights (math/kept-panels.h). */
-        size_t (*kept)(const struct ran_config *c);
 
         /* ---- rows: fills w->x[0], and drops some of x, rows or their adjoints, in training */
         void (*rows)(struct ran_workspace *w, const struct ran_params *p);
@@ -233,8 +231,6 @@ bool ran_parts_stream(const struct ran_config *c);
 size_t ran_parts_features(const struct ran_config *c);
 /* The rows of the tables of predictors; 0: there is none. */
 size_t ran_parts_rows(const struct ran_config *c);
-/* Floats of the panels that scoring keeps of weights; 0 with kernels that need none. */
-size_t ran_parts_kept(const struct ran_config *c);
 /* The tensor with V rows, and the one of C elements, a head's before a predictor's; NULL: none. */
 const char *ran_parts_vocabulary(const struct ran_config *c);
 const char *ran_parts_classes(const struct ran_config *c);

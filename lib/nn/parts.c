@@ -196,15 +196,6 @@ size_t ran_parts_rows(const struct ran_config *c)
         return n;
 }
 
-size_t ran_parts_kept(const struct ran_config *c)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        return encoder != NULL && encoder->kept != NULL && ran_gemm_rows_stand_alone()
-                       ? encoder->kept(c)
-                       : 0;
-}
-
 const char *ran_parts_vocabulary(const struct ran_config *c)
 {
         const struct ran_part_list parts = ran_parts_of(c);

@@ -54,34 +54,38 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         lay_out_head(w, k, &w->head);
 }
 
-static int prepare(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
-                   struct ran_error *err)
+int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
+                        double *bytes, struct ran_error *err)
 {
         const struct ran_part_list *parts = &w->parts;
+        struct ran_arena k = {0};
 
         w->packed = packed;
         measure(w, packed, C);
         for (size_t i = 0; i < parts->n; i++)
                 if (parts->part[i]->prepare != NULL)
                         RAN_TRY(parts->part[i]->prepare(w, err));
+        lay_out(w, &k);
+        *bytes = k.count * sizeof(float);
         return RAN_OK;
 }
 
 int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                       struct ran_error *err)
 {
-        struct ran_arena k = {0};
+        struct ran_arena k;
+        double bytes;
 
         ran_phase = RAN_PHASE_REST;
-        RAN_TRY(prepare(w, packed, C, err));
-        lay_out(w, &k);
-        if (k.count > (double)(SIZE_MAX / sizeof(float) / 2))
+        RAN_TRY(ran_workspace_bytes(w, packed, C, &bytes, err));
+        const double count = bytes / sizeof(float);
+        if (count > (double)(SIZE_MAX / sizeof(float) / 2))
                 return ran_fail(err, RAN_ENOMEM,
                                 "%zu tokens at once need %.0f GB of memory: a smaller "
                                 "--dim, --heads or --head-dim needs less",
-                                packed->L, k.count * 4e-9);
-        if ((size_t)k.count > w->arena_floats) {
-                size_t floats = ran_rotary_ahead(w->arena_floats, (size_t)k.count);
+                                packed->L, 1e-9 * bytes);
+        if ((size_t)count > w->arena_floats) {
+                size_t floats = ran_rotary_ahead(w->arena_floats, (size_t)count);
 
                 free(w->arena);
                 w->arena_floats = 0;
@@ -92,17 +96,6 @@ int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, 
         }
         k = (struct ran_arena){.base = w->arena};
         lay_out(w, &k);
-        return RAN_OK;
-}
-
-int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
-                        double *bytes, struct ran_error *err)
-{
-        struct ran_arena k = {0};
-
-        RAN_TRY(prepare(w, packed, C, err));
-        lay_out(w, &k);
-        *bytes = k.count * sizeof(float);
         return RAN_OK;
 }
 

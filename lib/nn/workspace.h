@@ -97,8 +97,8 @@ void ran_workspace_release(struct ran_workspace *w);
  * before. */
 int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                       struct ran_error *err);
-/* Bytes that ran_workspace_fit would lay out for these documents; as a double, because it may be
- * more than memory can address. */
+/* Bytes that ran_workspace_fit lays out for these documents; as a double, because it may be more
+ * than memory can address. */
 int ran_workspace_bytes(struct ran_workspace *w, const struct ran_packed *packed, size_t C,
                         double *bytes, struct ran_error *err);
 

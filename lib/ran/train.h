@@ -334,6 +334,8 @@ void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);
 /* Whether two such texts, or two of the member "training", are of the same run, whichever version
  * of the library wrote them: a new version resumes what an old one began. */
 bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n);
+/* Documents of a step. */
+size_t ran_train_batch(const struct ran_train_job *job);
 /* Whether the head of `init` can be used, too: same encoder, task and classes. */
 bool ran_train_keeps_head(const struct ran_train_job *job);
 /* Marks the documents that it knows in known (B), unless that is NULL; returns their number. */
@@ -343,16 +345,10 @@ size_t ran_train_find_known(const struct ran_dataset *d, const struct ran_model 
  * safetensors file: "loss" (F64, 1) and "grad.NAME" for each tensor. Weights untouched. */
 int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
                        struct ran_pool *pool, const char *output, struct ran_error *err);
-/* What a training needs, for --dry-run. Reads the data, and hashes the features of a linear model.
- */
+/* The size of a training. */
 struct ran_train_estimate {
         size_t parameters, embedding_parameters;
-        size_t bytes;      /* the most that it allocates, beside the data and all else that the
-                            * process holds before it begins */
-        size_t file_bytes; /* of data and features in temporary files, which the system may keep in
-                            * memory as well */
-        size_t steps;      /* of all epochs, without the refit */
-        double flops;      /* of one epoch */
+        double flops; /* of one epoch */
 };
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err);

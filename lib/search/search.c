@@ -10,7 +10,6 @@
 #include "nn/encoder.h"
 #include "task/train.h"
 #include "ran/train.h"
-#include "estimate/estimate.h"
 
 #include <math.h>
 #include <string.h>
@@ -250,7 +249,7 @@ static int estimate(const struct ran_search *s, const struct candidate *k,
         job.config = &k->c;
         job.settings = &k->s;
         job.pool = NULL;
-        return ran_estimate_size(&job, e, err);
+        return ran_train_estimate(&job, e, err);
 }
 
 int ran_search_init(struct ran_search *s, const struct ran_train_job *job,

@@ -101,8 +101,6 @@ void ran_trainer_round_encoder(struct ran_trainer *t);
 
 /* Fills t->document. */
 void ran_trainer_list_documents(struct ran_trainer *t);
-/* Documents of a step. */
-size_t ran_train_batch(const struct ran_train_job *job);
 /* Whether there are validation documents; whether a refit on all documents follows. */
 bool ran_train_has_dev(const struct ran_train_job *job);
 bool ran_train_refits(const struct ran_train_job *job);

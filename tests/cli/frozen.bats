@@ -120,7 +120,7 @@ setup() {
   refused 3 'tensor wide.dense does not have the shape' ran-classify -m bad.ran test.jsonl
 }
 
-@test "frozen: --dry-run promises at least what the training takes [all]" {
+@test "frozen: --dry-run knows the linear model over vectors [all]" {
   run -0 ran-train classify --init models/base.ran --frozen --dry-run train.jsonl
   [[ $output == *'memory  '*' at most'*'for the linear model'* && $output != *steps* ]]
 }

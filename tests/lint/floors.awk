@@ -5,7 +5,7 @@ BEGIN {
               "ran/text 25 ran/eval 25 text/words 30 eval 30 text/steps 40 text/raw 40 text 50 text/hf 55 text/learn 60 " \
               "ran/model 65 tensors 70 nn 80 ran/train 81 data 82 part/crf 90 part/embedding 100 part/ran 100 part/transformer 100 " \
               "part/bert 100 part/upper 100 part/contextualizer 100 part/vectors 100 part/linear 105 task 110 file 120 hf 130 infer 140 ran/distil 66 " \
-              "ranks 170 gradient 180 evaluate 185 train 190 distil 195 estimate 200 search 210", word, " ")
+              "ranks 170 gradient 180 evaluate 185 train 190 distil 195 search 210", word, " ")
         for (i = 1; i in word; i += 2)
                 floor["lib/" word[i]] = word[i + 1]
         split("options 0 formats 1 pages 1.5 records 2 content 2 tag 3 classify 3 lm 3 attnmask 3 tokenize 3 " \

@@ -320,34 +320,6 @@ TEST(cross_validation_of_few)
         svm_bench_release(&b);
 }
 
-/* How many solvers there may be at once, from the bytes for a thread and for many. */
-static double solvers(const struct svm_bench *b, const struct ran_cross_validated *k, size_t n)
-{
-        const double one = ran_svm_bytes(&b->d, n - n / 5, 100, true) + 8 * (double)n +
-                           4 * (double)(n / 5 + 1) * (double)b->d.C;
-
-        return 1 + (ran_cross_validate_bytes(k, &b->d, n, 100, 64) -
-                    ran_cross_validate_bytes(k, &b->d, n, 100, 1)) /
-                           one;
-}
-
-/* By hand: paths with ratios and without, and one more scale of affixes. Few documents: all
- * settings, and then those of four folds at once. */
-TEST(cross_validation_estimates_the_solvers_of_its_race)
-{
-        static const struct ran_cross_validated all = {RAN_RATIOS_AUTO, true},
-                                                plain = {RAN_RATIOS_NO, false};
-        struct svm_bench b;
-
-        svm_bench_init(&b, 10, false);
-        CHECK_NEAR(solvers(&b, &all, 10000), 2, 1e-9);
-        CHECK_NEAR(solvers(&b, &all, 2000), 3, 1e-9);
-        CHECK_NEAR(solvers(&b, &all, 1000), 12, 1e-9);
-        CHECK_NEAR(solvers(&b, &plain, 10000), 1, 1e-9);
-        CHECK_NEAR(solvers(&b, &plain, 1000), 4, 1e-9);
-        svm_bench_release(&b);
-}
-
 TEST(cross_validation_can_be_stopped)
 {
         struct ran_error err = {0};

@@ -422,22 +422,6 @@ TEST(mlm_refuses_what_it_cannot_learn_from)
         training_release(&t);
 }
 
-TEST(mlm_estimates_memory_by_its_share_of_masked_words)
-{
-        struct ran_train_estimate usual, half, most;
-        struct ran_error err = {0};
-        struct training t;
-
-        training_init_texts(&t, "mlm-estimate", 3000, CORPUS_MASKED, 0);
-        CHECK_OK(ran_train_estimate(&t.job, &usual, &err), err);
-        t.s.mask_share = 0.5;
-        CHECK_OK(ran_train_estimate(&t.job, &half, &err), err);
-        t.s.mask_share = 0.9;
-        CHECK_OK(ran_train_estimate(&t.job, &most, &err), err);
-        CHECK(usual.bytes < half.bytes && half.bytes < most.bytes);
-        training_release(&t);
-}
-
 TEST(lm_estimates_what_it_will_cost)
 {
         struct ran_train_estimate e, chunks;
@@ -447,12 +431,9 @@ TEST(lm_estimates_what_it_will_cost)
         training_init_texts(&t, "lm-estimate", 600, CORPUS_TEXTS, 0);
         CHECK_OK(ran_train_estimate(&t.job, &e, &err), err);
         CHECK_SIZE(e.embedding_parameters, CORPUS_V * t.c.dim);
-        CHECK_SIZE(e.steps, 12);
         t.s.bptt = 10;
         CHECK_OK(ran_train_estimate(&t.job, &chunks, &err), err);
-        CHECK(chunks.steps > 12 && chunks.flops == e.flops);
+        CHECK(chunks.flops == e.flops);
         CHECK_SIZE(chunks.parameters, e.parameters);
-        CHECK_OK(training_run(&t, 1, &err), err);
-        CHECK_SIZE(t.report[0].steps, chunks.steps);
         training_release(&t);
 }

@@ -1,158 +1,228 @@
-/* dry-run.c - --dry-run: what a training would need. */
+/* dry-run.c - --dry-run: what a training needs, measured in the first moments of it. */
 #include "cmd/train/run/dry-run.h"
 
+#include <math.h>
 #include <stdio.h>
-#ifdef __GLIBC__ /* as <stdio.h> says */
-#include <malloc.h>
-#endif
+#include <stdlib.h>
 
 #include "cmd/options/message.h"
 #include "cmd/train/about/amount.h"
-#include "cmd/train/run/memory.h"
+#include "cmd/train/run/summary.h"
 
-/* Seconds after which a measurement ends, of the linear model and of the encoder; and the share of
- * the linear model's work that says something, unless it takes long. */
-static const double enough = 3, too_long = 10, enough_share = 0.1, of_refit = 0.25;
+/* Seconds after which a measurement ends, unless it is over: the first step is slower than others,
+ * and some passes of the linear model say little of it. */
+static const double a_moment = 0.5, enough = 3, too_long = 10;
+/* What a measurement should have done, as a share of what it measures. */
+static const double share_enough = 0.1;
+/* The second fit of a linear model does without cross-validation. */
+static const double of_refit = 0.25;
+/* Runs differ: threads meet with other documents, and allocators keep what was freed. */
+static const double room = 1.1;
+
+struct measurement {
+        const struct ran_train_job *job;
+        double seconds; /* of the whole training, estimated */
+        double unread;  /* the share of the documents that a frozen encoder has not read yet */
+        size_t steps;   /* of the whole training */
+        bool whole;     /* it came to its end */
+};
 
 static bool refits(const struct ran_train_job *job)
 {
         return job->settings->refit && job->held_out != NULL;
 }
 
-struct measurement {
-        double seconds; /* of the whole training, estimated */
-        double again;   /* what the refit takes beside the first fit, which finds C as well */
-        bool whole;     /* it came to its end */
-};
-
-/* The linear model: its passes say how much of the work is done. */
-static int on_measured_pass(void *arg, const struct ran_train_report *report)
+static int on_linear(void *arg, const struct ran_train_report *report)
 {
         struct measurement *m = arg;
-        const double share = report->share > 0.01 ? report->share : 0.01;
-        const bool over =
-                report->seconds > too_long || (report->seconds > enough && share > enough_share);
+        const double share = fmax(report->share, 0.01);
 
         m->seconds = report->seconds;
         m->whole = report->event == RAN_REPORT_END;
-        if (report->event != RAN_REPORT_LINEAR || report->refit || !over)
+        if (report->event != RAN_REPORT_LINEAR || report->refit || report->seconds < enough ||
+            (share < share_enough && report->seconds < too_long))
                 return 0;
-        m->seconds = report->seconds / share * (1 + m->again);
+        m->seconds = report->seconds / share * (1 + (refits(m->job) ? of_refit : 0));
+        m->unread = 1 - share;
         return 1;
 }
 
-/* The encoder: the first step is slower than the others. */
-static int on_measured_step(void *arg, const struct ran_train_report *report)
+static int on_step(void *arg, const struct ran_train_report *report)
 {
         struct measurement *m = arg;
 
         if (report->event != RAN_REPORT_STEP)
                 return 0;
         m->seconds = report->seconds + report->eta_seconds;
-        return report->seconds > enough || report->step >= report->steps;
+        m->steps = report->steps;
+        return report->step >= report->steps ||
+               report->seconds > fmin(enough, fmax(a_moment, share_enough * m->seconds));
+}
+
+static int on_sample(void *arg, const struct ran_train_report *report)
+{
+        (void)arg;
+        return report->seconds > too_long;
 }
 
 /* Trains for a moment, and writes no file. */
-static struct measurement measure(const struct ran_train_job *job, const struct ran_config *config,
-                                  int (*report)(void *, const struct ran_train_report *))
+static void measure(struct ran_train_job *job, const struct ran_config *config,
+                    struct measurement *m, int (*report)(void *, const struct ran_train_report *))
 {
         struct ran_train_settings settings = *job->settings;
-        struct ran_train_job trial = *job;
-        struct measurement m = {.again = refits(job) ? of_refit : 0};
         struct ran_error err = {0};
 
         settings.patience = settings.epochs; /* so that nothing else ends it */
-        trial.config = config;
-        trial.settings = &settings;
-        trial.output = trial.checkpoint = NULL;
-        trial.report = report;
-        trial.arg = &m;
-        int rc = ran_train(&trial, &err);
+        if (!ran_config_trains_encoder(config))
+                settings.freeze = false;
+        if (!ran_config_trains_encoder(config) && !ran_config_has_features(config)) {
+                job->vectors = NULL; /* which are of an encoder */
+                job->init = NULL;
+        }
+        job->config = config;
+        job->settings = &settings;
+        job->output = "/dev/null"; /* writing takes memory, too */
+        job->checkpoint = NULL;
+        job->report = report;
+        job->arg = m;
+        const int rc = ran_train(job, &err);
         if (rc != RAN_OK && rc != RAN_EINTR)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        return m;
 }
 
-static void tell_linear_time(const struct ran_train_job *job)
+/* ---- the parts of a training ----------------------------------------------------------------- */
+
+/* cost: of errors, where it is not to be chosen; else 0. */
+static void measure_linear(const struct ran_train_job *job, double cost, struct measurement *m,
+                           int (*report)(void *, const struct ran_train_report *))
 {
         struct ran_train_settings settings = *job->settings;
         struct ran_config config = *job->config;
         struct ran_train_job linear = *job;
-        char text[32];
 
-        if (!ran_config_has_predictor(&config))
-                return;
-        settings.freeze = false;
+        if (cost > 0) {
+                settings.wide_cost = cost;
+                settings.wide_ratios = RAN_RATIOS_YES;
+        }
         linear.settings = &settings;
         if (ran_config_trains_encoder(&config))
                 ran_config_drop_encoder(&config);
-        if (!ran_config_has_features(&config)) { /* initial weights are of an encoder */
-                linear.vectors = NULL;
-                linear.init = NULL;
-        }
-        struct measurement m = measure(&linear, &config, on_measured_pass);
-        printf("time        %s%s for the linear model, on %zu threads\n", m.whole ? "" : "about ",
-               train_duration(text, m.seconds), ran_pool_threads(job->pool));
-        fflush(stdout);
+        measure(&linear, &config, m, report);
 }
 
-static void tell_encoder_time(const struct ran_train_job *job)
-{
-        struct ran_config config = *job->config;
-        char text[32];
+/* Documents in the order of their length. */
+static const size_t *first_token;
 
-        struct ran_train_job labels = *job;
+static int compare_lengths(const void *a, const void *b)
+{
+        const size_t i = *(const size_t *)a, j = *(const size_t *)b;
+        const size_t x = first_token[i + 1] - first_token[i];
+        const size_t y = first_token[j + 1] - first_token[j];
+
+        return x != y ? (x < y ? 1 : -1) : (i > j) - (i < j);
+}
+
+/* A training from its begin to its end, of a step of documents: the longest of all, and others that
+ * are long. A frozen encoder reads all documents, so that it gets the first ones. */
+static void measure_few(const struct ran_train_job *job)
+{
+        const struct ran_dataset none = {0};
+        struct ran_dataset train = *job->train, dev = job->dev != NULL ? *job->dev : none;
+        struct ran_train_settings settings = *job->settings;
+        struct ran_train_job few = *job;
+        const size_t B = train.B, n = ran_train_batch(job);
+        size_t *order = ran_alloc(B, sizeof *order, NULL);
+        bool *others = ran_alloc(B, sizeof *others, NULL);
+
+        if (order == NULL || others == NULL)
+                cmd_die(CMD_FAILED, "no memory for the lengths of %zu documents", B);
+        for (size_t b = 0; b < B; b++) {
+                order[b] = b;
+                others[b] = true;
+        }
+        first_token = train.first;
+        qsort(order, B, sizeof *order, compare_lengths);
+        for (size_t i = 0; i < n && i < B; i++)
+                others[order[B > 4 * n ? i * (B / n / 4) : i]] = false;
+        if (ran_config_has_features(job->config))
+                train.B = B < n ? B : n;
+        dev.B = dev.B < n ? dev.B : n;
+        settings.epochs = 1;
+        settings.early_stop = settings.refit = false;
+        few.settings = &settings;
+        few.train = &train;
+        few.dev = job->dev != NULL ? &dev : NULL;
+        few.held_out = train.B == B ? others : NULL;
+        measure(&few, job->config, &(struct measurement){.job = job}, on_sample);
+        free(order);
+        free(others);
+}
+
+static void measure_steps(const struct ran_train_job *job, struct measurement *m)
+{
+        const double epochs = (double)job->settings->epochs;
+        struct ran_config config = *job->config;
+        struct ran_train_job steps = *job;
 
         ran_config_drop_predictors(&config);
-        struct measurement m = measure(&labels, &config, on_measured_step);
-        const double epochs = (double)job->settings->epochs;
-        m.seconds *= (1 + (epochs - 1) * ran_train_tuned_share(job->settings, &config)) / epochs;
-        printf("time        %s for %zu epochs%s, on %zu threads\n", train_duration(text, m.seconds),
-               job->settings->epochs, refits(job) ? ", and at most as much again for --refit" : "",
-               ran_pool_threads(job->pool));
-        if (job->settings->early_stop && ran_config_has_predictor(job->config) && job->dev != NULL)
-                puts("            less if the encoder does not improve on the linear model");
+        measure(&steps, &config, m, on_step);
+        m->seconds *= (1 + (epochs - 1) * ran_train_tuned_share(job->settings, &config)) / epochs;
 }
 
-/* The memory is that of the program now and what training adds, or the most while data were read.
- */
-static void tell_memory(const struct ran_train_estimate *e, double resident, double peak)
-{
-        /* Runs differ a little: allocators do, and how far threads are. */
-        const double training = 1.04 * (resident + (double)e->bytes), reading = 1.04 * peak;
-        char text[32];
+/* ---- the report ------------------------------------------------------------------------------ */
 
-        printf("memory      %sB at most",
-               train_amount(text, training > reading ? training : reading));
-        if (e->file_bytes > 0)
-                printf(", and %sB in temporary files", train_amount(text, (double)e->file_bytes));
-        putchar('\n');
+/* Vectors of documents, and rows of tokens below tuned layers, that have yet to be made. */
+static double grows(const struct ran_train_job *job, double unread)
+{
+        const struct ran_dataset *d = job->train;
+        const double row = 4 * (double)job->config->dim;
+
+        if (ran_config_has_features(job->config))
+                return 2 * unread * (double)d->B * row;
+        if (ran_train_below(job->settings, job->config) == 0)
+                return 0;
+        return fmin((double)d->first[d->B] * row, d->keep > 0 ? (double)d->keep : INFINITY);
 }
 
 int train_dry_run(const struct ran_train_job *job)
 {
-#ifdef __GLIBC__
-        malloc_trim(0); /* what reading has freed, training takes again */
-#endif
-        const double resident = train_resident_bytes(), peak = train_peak_bytes();
+        const bool encoder = ran_config_trains_encoder(job->config);
+        const bool predictor = ran_config_has_predictor(job->config);
+        const bool classifies = job->config->task == RAN_TASK_CLASSIFY;
+        const size_t threads = ran_pool_threads(job->pool);
+        struct measurement linear = {.job = job}, steps = {.job = job};
         struct ran_train_estimate e;
         struct ran_error err = {0};
         char text[32];
 
         if (ran_train_estimate(job, &e, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (predictor)
+                measure_linear(job, 0, &linear, on_linear);
+        if (predictor && !linear.whole && classifies && !ran_config_has_features(job->config))
+                measure_linear(job, 1, &(struct measurement){.job = job}, on_sample);
+        if (encoder || !linear.whole)
+                measure_few(job);
+        if (encoder)
+                measure_steps(job, &steps);
+        const double needed = room * (train_peak_bytes() + grows(job, linear.unread));
         printf("parameters  %zu in tables of tokens and features, %zu in the rest\n",
                e.embedding_parameters, e.parameters);
-        tell_memory(&e, resident, peak);
+        printf("memory      %sB at most\n", train_amount(text, needed));
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));
-        if (ran_config_trains_encoder(job->config)) {
-                printf("steps       %zu\n", e.steps);
+        if (encoder) {
+                printf("steps       %zu\n", steps.steps);
                 printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
         }
-        fflush(stdout); /* what follows takes a while */
-        tell_linear_time(job);
-        if (ran_config_trains_encoder(job->config))
-                tell_encoder_time(job);
+        if (predictor)
+                printf("time        %s%s for the linear model, on %zu threads\n",
+                       linear.whole ? "" : "about ", train_duration(text, linear.seconds), threads);
+        if (encoder)
+                printf("time        %s for %zu epochs%s, on %zu threads\n",
+                       train_duration(text, steps.seconds), job->settings->epochs,
+                       refits(job) ? ", and at most as much again for --refit" : "", threads);
+        if (encoder && job->settings->early_stop && predictor && job->dev != NULL)
+                puts("            less if the encoder does not improve on the linear model");
         return CMD_OK;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
@@ -12,7 +13,13 @@
 #include "cmd/content/model.h"
 #include "cmd/train/about/amount.h"
 #include "cmd/train/run/figure.h"
-#include "cmd/train/run/memory.h"
+
+double train_peak_bytes(void)
+{
+        struct rusage usage;
+
+        return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
+}
 
 /* "validation accuracy 84.00 (84 of 100, 76 to 90 %)" of a model. */
 static void tell_figure(const struct train_progress *p, const char *model, double metric,

@@ -345,17 +345,6 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         return RAN_OK;
 }
 
-/* The four matrices of each layer. */
-static size_t kept(const struct ran_config *c)
-{
-        const size_t D = c->dim, E = c->heads * c->head_dim;
-
-        return c->layers * (ran_simd->gemm_panels(NULL, NULL, 3 * E, D) +
-                            ran_simd->gemm_panels(NULL, NULL, D, E) +
-                            ran_simd->gemm_panels(NULL, NULL, ran_bert_ups(c), D) +
-                            ran_simd->gemm_panels(NULL, NULL, D, c->ffn_dim));
-}
-
 static size_t vector_width(const struct ran_config *c)
 {
         return ran_bert_width(c);
@@ -394,7 +383,6 @@ const struct ran_part ran_part_bert = {
         .release = release,
         .prepare = prepare,
         .lay_out = lay_out,
-        .kept = kept,
         .forward = forward,
         .backward = backward,
         .documents = ran_bert_documents,

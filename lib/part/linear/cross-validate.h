@@ -43,12 +43,5 @@ int ran_cross_validate(struct ran_svm *k, double *cost, int ratios, const float 
                        const float *bias, struct ran_held_out *held_out,
                        int (*pass)(void *arg, size_t passes, double share), void *arg,
                        struct ran_error *err);
-/* The most bytes that this takes with so many threads, for n rows of so many columns. */
-struct ran_cross_validated {
-        int ratios;
-        bool affixes; /* whether there are such features */
-};
-double ran_cross_validate_bytes(const struct ran_cross_validated *k, const struct ran_dataset *d,
-                                size_t n, size_t columns, size_t threads);
 
 #endif

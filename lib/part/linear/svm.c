@@ -362,16 +362,6 @@ struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *
         return s;
 }
 
-double ran_svm_bytes(const struct ran_dataset *d, size_t n, size_t columns, bool ratios)
-{
-        const double width = d->C == 2 && !d->multilabel ? 1 : (double)d->C;
-        const double sides = d->soft_first != NULL ? SIDES : 1;
-        double row = 1 + 2 * sizeof(size_t) + 4 * width * sides + 4 * (ratios ? width : 1);
-
-        return (double)n * row +
-               (double)columns * (ratios ? 8 * width + 3 * sizeof(double) : 4 * width);
-}
-
 /* ---- coordinate descent ---------------------------------------------------------------------- */
 
 /* Four sums, so that none waits for the one before. */

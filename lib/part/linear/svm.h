@@ -52,9 +52,6 @@ struct ran_svm_solver;
 struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *weight,
                                           const float *bias, struct ran_error *err);
 void ran_svm_solver_free(struct ran_svm_solver *s);
-/* Bytes of a solver for n rows of so many columns; as a double, because it may be more than memory
- * can address. ratios: features differ in r, by ratios or because affixes are scaled. */
-double ran_svm_bytes(const struct ran_dataset *d, size_t n, size_t columns, bool ratios);
 void ran_svm_solver_begin(struct ran_svm_solver *s, double cost, double tolerance, size_t passes);
 /* One pass over the rows that are not shrunk away; true when the solution is found or the passes
  * are used up. Cannot fail. */

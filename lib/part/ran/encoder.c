@@ -629,25 +629,6 @@ static int flops(const struct ran_config *c, size_t L, size_t sources, double *f
         return RAN_OK;
 }
 
-/* The matrices of each layer that multiply the rows of tokens. */
-static size_t kept(const struct ran_config *c)
-{
-        const size_t D = c->dim, E = c->heads * c->head_dim, F = ran_prenorm_feed(c);
-        const bool gated = is_gated(c), plain = c->ran.cell == RAN_CELL_PLAIN,
-                   prenorm = c->ran.cell == RAN_CELL_PRENORM;
-        size_t floats = ran_simd->gemm_panels(NULL, NULL, 3 * E + (gated ? 2 * D : 0), D) +
-                        ran_simd->gemm_panels(NULL, NULL, D, E);
-
-        if (c->ran.review)
-                floats += (plain ? 1 : 2) * ran_simd->gemm_panels(NULL, NULL, D, D);
-        if (c->ran.review && gated)
-                floats += ran_simd->gemm_panels(NULL, NULL, 2 * D, D);
-        if (prenorm)
-                floats += ran_simd->gemm_panels(NULL, NULL, 2 * F, D) +
-                          ran_simd->gemm_panels(NULL, NULL, D, F);
-        return c->layers * floats;
-}
-
 static bool is_in(const struct ran_config *c)
 {
         return c->encoder == RAN_ENCODER_RAN;
@@ -676,7 +657,6 @@ const struct ran_part ran_part_ran = {
         .release = ran_layer_memory_release,
         .prepare = ran_layer_memory_prepare,
         .lay_out = ran_layer_memory_lay_out,
-        .kept = kept,
         .forward = forward,
         .backward = backward,
         .documents = documents,
