@@ -44,10 +44,10 @@ void classify_against_open(struct classify_against *a, const struct classifier *
         if (classify_eval_init(&a->eval, m, a->thresholds, &a->other.decision, &err) != RAN_OK)
                 fail(&err);
         a->eval.labels.called = names;
-        a->pairs = ran_paired_new(ran_model_config(m)->classify.multilabel, &err);
+        a->pairs = ran_paired_new(ran_model_config(m)->classify.multilabel);
         a->scratch[0].is_gold = ran_alloc(c->C, sizeof(bool), &err);
         a->scratch[1].is_gold = ran_alloc(a->other.C, sizeof(bool), &err);
-        if (a->pairs == NULL || a->scratch[0].is_gold == NULL || a->scratch[1].is_gold == NULL)
+        if (a->scratch[0].is_gold == NULL || a->scratch[1].is_gold == NULL)
                 fail(&err);
 }
 
@@ -108,7 +108,8 @@ int classify_against_add(struct classify_against *a, const struct classify_eval 
         const struct ran_answer first = answer_of(e, p, &a->scratch[0]);
         const struct ran_answer second = answer_of(&a->eval, other, &a->scratch[1]);
 
-        return ran_paired_add(a->pairs, &first, &second, err);
+        ran_paired_add(a->pairs, &first, &second);
+        return RAN_OK;
 }
 
 void classify_against_tree(const struct classify_against *a, struct report *report)

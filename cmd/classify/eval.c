@@ -32,11 +32,7 @@ int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
                 e->by_name[c] = (uint32_t)c;
         }
         qsort_r(e->by_name, e->C, sizeof *e->by_name, compare_classes, e->names);
-        e->eval = ran_eval_new(e->C, e->names, e->multilabel, err);
-        if (e->eval == NULL) {
-                classify_eval_release(e);
-                return RAN_ENOMEM;
-        }
+        e->eval = ran_eval_new(e->C, e->names, e->multilabel);
         return RAN_OK;
 }
 
@@ -89,7 +85,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Each label once, even if the record repeats it. */
-static int note_unknown(struct classify_eval *e, size_t n, size_t *unknown, struct ran_error *err)
+static void note_unknown(struct classify_eval *e, size_t n, size_t *unknown)
 {
         if (n > 0)
                 qsort(e->unknown_label, n, sizeof *e->unknown_label, compare_names);
@@ -98,9 +94,8 @@ static int note_unknown(struct classify_eval *e, size_t n, size_t *unknown, stru
                 if (i > 0 && compare_names(name - 1, name) == 0)
                         continue;
                 ++*unknown;
-                RAN_TRY(ran_eval_unknown(e->eval, name->text, name->n, err));
+                ran_eval_unknown(e->eval, name->text, name->n);
         }
-        return RAN_OK;
 }
 
 /* The known labels of the record as classes; counts the others. */
@@ -128,7 +123,8 @@ static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct
                 else
                         names[n_unknown++] = (struct classify_eval_name){name, length};
         }
-        return note_unknown(e, n_unknown, unknown, err);
+        note_unknown(e, n_unknown, unknown);
+        return RAN_OK;
 }
 
 int classify_eval_add(struct classify_eval *e, const struct record *record, const float *p,
@@ -153,13 +149,15 @@ int classify_eval_add(struct classify_eval *e, const struct record *record, cons
         e->compared++;
         e->n_gold = n;
         e->n_unknown = unknown;
-        if (e->multilabel || !decision_is_set(e->decision))
-                return ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds, err);
+        if (e->multilabel || !decision_is_set(e->decision)) {
+                ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds);
+                return RAN_OK;
+        }
         const size_t given = decision_choose(e->decision, p);
         if (e->decision->by_cost)
                 e->cost += n > 0 ? decision_cost_of(e->decision, e->gold[0], given) : 1;
-        return ran_eval_add_decided(e->eval, n > 0 ? e->gold : NULL, unknown, p, (uint32_t)given,
-                                    err);
+        ran_eval_add_decided(e->eval, n > 0 ? e->gold : NULL, unknown, p, (uint32_t)given);
+        return RAN_OK;
 }
 
 size_t classify_eval_best(const struct classify_eval *e, const float *p)

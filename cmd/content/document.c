@@ -171,7 +171,8 @@ static int add_details(struct cmd_document *d, size_t first, const char *text, s
 {
         if (d->spelling > 0)
                 RAN_TRY(ran_encoding_spell(&d->encoding, first, text, n, d->spelling, err));
-        return ran_encoding_convert(&d->encoding, first, text, n, d->unit, err);
+        ran_encoding_convert(&d->encoding, first, text, n, d->unit);
+        return RAN_OK;
 }
 
 static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,

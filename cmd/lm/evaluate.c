@@ -84,10 +84,10 @@ static void *make_scratch(void *arg, struct ran_error *err)
                 return NULL;
         if (e->how != NULL)
                 s->continuation = continuation_new(e->how, err);
-        s->counter = ran_text_counter_new(err);
-        if (s->counter != NULL && e->options->lowercase)
+        s->counter = ran_text_counter_new();
+        if (e->options->lowercase)
                 ran_text_counter_lowercase(s->counter);
-        if (s->counter != NULL && (e->how == NULL || s->continuation != NULL))
+        if (e->how == NULL || s->continuation != NULL)
                 return s;
         free_scratch(s);
         return NULL;
@@ -245,10 +245,8 @@ static void write_report(struct evaluation *e, uint64_t seed, const char *output
         struct ran_text_report report;
         struct report tree = {0};
         struct ran_buf out = {0};
-        struct ran_error err;
 
-        if (ran_text_score_finish(e->score, seed, &report, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_text_score_finish(e->score, seed, &report);
         report.lowercase = e->options->lowercase;
         if (e->options->eval_format == EVAL_HTML) {
                 write_page(e, &report, output);
@@ -264,15 +262,12 @@ int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
                 struct continuation_how *how, lm_evaluate_read *read, const char *model,
                 uint64_t seed, const char *output, char **files)
 {
-        struct ran_error err;
         struct evaluation e = {.options = options, .how = how, .read = read, .model = model};
 
         cmd_check_inputs("output", output, files);
         if (output != NULL)
                 cmd_check_writable(output);
-        e.score = ran_text_score_new(&err);
-        if (e.score == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        e.score = ran_text_score_new();
         loop.output = NULL;
         loop.make_scratch = make_scratch;
         loop.free_scratch = free_scratch;

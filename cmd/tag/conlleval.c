@@ -10,16 +10,6 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
 
-static int add_line(struct ran_conll *conll, const struct ran_conll_reader *r, bool is_token,
-                    struct ran_error *err)
-{
-        if (is_token)
-                return ran_conll_add_token(conll, r->correct, r->correct_n, r->guessed,
-                                           r->guessed_n, err);
-        ran_conll_end_sentence(conll);
-        return RAN_OK;
-}
-
 /* Adds the sentences of a file. Returns the status of the script, which is not 0 when it gives up.
  */
 static int add_columns(struct ran_conll *conll, FILE *in, const char *name)
@@ -29,8 +19,10 @@ static int add_columns(struct ran_conll *conll, FILE *in, const char *name)
         enum ran_conll_line line;
 
         while ((line = ran_conll_read(&r, &err)) == RAN_CONLL_TOKEN || line == RAN_CONLL_BREAK)
-                if (add_line(conll, &r, line == RAN_CONLL_TOKEN, &err) != RAN_OK)
-                        break;
+                if (line == RAN_CONLL_TOKEN)
+                        ran_conll_add_token(conll, r.correct, r.correct_n, r.guessed, r.guessed_n);
+                else
+                        ran_conll_end_sentence(conll);
         if (err.code != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s: %s", name, err.text);
         ran_conll_end_sentence(conll);
@@ -67,13 +59,10 @@ static void print(struct ran_conll *conll, const char *output)
 int tag_conlleval(char **files, const char *output)
 {
         static char *standard_input[] = {"-", NULL};
-        struct ran_error err;
-        struct ran_conll *conll = ran_conll_new(&err);
+        struct ran_conll *conll = ran_conll_new();
         int status = CMD_OK;
 
         cmd_check_inputs("output", output, files);
-        if (conll == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
         for (files = *files != NULL ? files : standard_input; *files != NULL && status == CMD_OK;
              files++)
                 status = add_file(conll, *files);

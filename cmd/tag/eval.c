@@ -15,10 +15,10 @@ int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struc
                   struct ran_error *err)
 {
         *e = (struct tag_eval){.model = model, .tags = tags};
-        e->conll = ran_conll_new(err);
-        e->strict = ran_strict_new(err);
+        e->conll = ran_conll_new();
+        e->strict = ran_strict_new();
         e->words = ran_alloc(ran_model_classes(model), sizeof *e->words, err);
-        if (e->conll == NULL || e->strict == NULL || e->words == NULL) {
+        if (e->words == NULL) {
                 tag_eval_release(e);
                 return RAN_ENOMEM;
         }
@@ -194,18 +194,18 @@ static int compare(struct tag_eval *e, const struct cmd_line *line, const struct
                 const char *found = found_name(e, p->found[i]);
                 const char *name = p->names.len > 0 ? p->names.data + begin : "";
                 size_t n = p->end[i] - begin;
-                rc = ran_conll_add_token(e->conll, name, n, found, strlen(found), err);
+                ran_conll_add_token(e->conll, name, n, found, strlen(found));
                 note_tag(e, line, name, n);
                 if (e->with_columns)
                         add_columns(e, &text, name, n, found);
-                if (rc == RAN_OK && e->tags != NULL)
+                if (e->tags != NULL)
                         rc = parse(e, i, name, n, p->found[i], err);
         }
         ran_conll_end_sentence(e->conll);
         if (e->with_columns)
                 ran_buf_char(&e->columns, '\n');
         if (rc == RAN_OK && e->tags != NULL)
-                rc = ran_strict_add(e->strict, e->gold, e->found, p->n, err);
+                ran_strict_add(e->strict, e->gold, e->found, p->n);
         return rc;
 }
 

@@ -68,7 +68,8 @@ static int note_split(struct train_scratch *s, const struct record *record, stru
                 RAN_TRY(ran_json_decode(record->json.line, item, word, err));
                 ran_segment_fit_word(&s->fit, word->data, word->len);
         }
-        return ran_segment_fit_end(&s->fit, &s->segments, err);
+        ran_segment_fit_end(&s->fit, &s->segments);
+        return RAN_OK;
 }
 
 static int encode(struct train_scratch *s, const struct train_source *source,

@@ -15,6 +15,15 @@ cJSON *ran_cjson_parse(const char *text, size_t n, const char **end, int *code)
         return value;
 }
 
+char *ran_cjson_print(const cJSON *item)
+{
+        char *text = cJSON_PrintUnformatted(item);
+
+        if (text == NULL)
+                ran_out_of_memory(1, sizeof *item);
+        return text;
+}
+
 const char *ran_cjson_nul(const char *text, size_t n)
 {
         static const char escape[] = "\\u0000";

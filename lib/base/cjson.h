@@ -10,6 +10,8 @@
  * RAN_EFORMAT for invalid JSON, RAN_ENOMEM; the caller writes the sentence. *end, unless NULL: the
  * end of the value, which anything may follow, or the position of the mistake. */
 cJSON *ran_cjson_parse(const char *text, size_t n, const char **end, int *code);
+/* The value as text without blanks; the caller frees it with cJSON_free. */
+char *ran_cjson_print(const cJSON *item) __attribute__((returns_nonnull));
 /* The position of the first U+0000 in n bytes of JSON, raw or as an escape; NULL without one. cJSON
  * would end a string there. */
 const char *ran_cjson_nul(const char *text, size_t n);

@@ -24,7 +24,7 @@ static int set_number(const struct ran_field *field, void *base, double x, struc
         else
                 ran_buf_double(&text, x);
         ran_buf_char(&text, '\0');
-        const int code = ran_field_set(field, base, text.data, err);
+        int code = ran_field_set(field, base, text.data, err);
         ran_buf_release(&text);
         return code;
 }
@@ -120,12 +120,10 @@ static size_t count_fields(const struct ran_field *fields)
 static int set_members(const struct ran_field *fields, void *base, const cJSON *object,
                        bool ignore_unknown, struct ran_error *err)
 {
-        bool *seen = ran_alloc(count_fields(fields), sizeof(*seen), err);
+        bool *seen = ran_new(count_fields(fields), sizeof(*seen));
         const cJSON *member;
         int code = RAN_OK;
 
-        if (seen == NULL)
-                return RAN_ENOMEM;
         cJSON_ArrayForEach(member, object)
         {
                 const struct ran_field *f = find_field(fields, member->string);

@@ -151,34 +151,19 @@ static int set_choices(const struct ran_field *field, struct ran_choices *value,
         return RAN_OK;
 }
 
-static char *copy_text(const char *text, struct ran_error *err)
+static void set_text(char **value, const char *text)
 {
-        char *copy = strdup(text);
+        char *copy = ran_copy(text, strlen(text)); /* which may be the value */
 
-        if (copy == NULL)
-                ran_fail(err, RAN_ENOMEM, "out of memory");
-        return copy;
-}
-
-static int set_text(char **value, const char *text, struct ran_error *err)
-{
-        char *copy = copy_text(text, err);
-
-        if (copy == NULL)
-                return RAN_ENOMEM;
         free(*value);
         *value = copy;
-        return RAN_OK;
 }
 
-static int add_item(struct ran_list *list, const char *text, struct ran_error *err)
+static void add_item(struct ran_list *list, const char *text)
 {
-        RAN_TRY(RAN_GROW(list->item, list->cap, list->n + 2, err));
-        list->item[list->n] = copy_text(text, err);
-        if (list->item[list->n] == NULL)
-                return RAN_ENOMEM;
-        list->item[++list->n] = NULL;
-        return RAN_OK;
+        RAN_ROOM(list->item, list->cap, list->n + 2);
+        list->item[list->n++] = ran_copy(text, strlen(text));
+        list->item[list->n] = NULL;
 }
 
 /* All but names of files, which may be any bytes: it is written to JSON, and compared with it. */
@@ -210,9 +195,11 @@ int ran_field_set(const struct ran_field *field, void *base, const char *text,
         case RAN_FIELD_CHOICES:
                 return set_choices(field, value, text, err);
         case RAN_FIELD_TEXT:
-                return set_text(value, text, err);
+                set_text(value, text);
+                return RAN_OK;
         case RAN_FIELD_LIST:
-                return add_item(value, text, err);
+                add_item(value, text);
+                return RAN_OK;
         }
         return RAN_EINVAL; /* not reached: the switch is complete */
 }

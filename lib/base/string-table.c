@@ -130,14 +130,12 @@ static void insert(struct ran_string_table *s, uint64_t hash, uint32_t index)
         s->used++;
 }
 
-static int grow_slots(struct ran_string_table *s, size_t n, struct ran_error *err)
+static void grow_slots(struct ran_string_table *s, size_t n)
 {
         size_t old = slots(s);
         struct ran_string_table bigger = *s;
 
-        bigger.slot = ran_alloc(n, sizeof(*bigger.slot), err);
-        if (bigger.slot == NULL)
-                return RAN_ENOMEM;
+        bigger.slot = ran_new(n, sizeof(*bigger.slot));
         memset(bigger.slot, 0xff, n * sizeof(*bigger.slot));
         for (bigger.shift = 64; n > 1; n /= 2)
                 bigger.shift--;
@@ -152,56 +150,47 @@ static int grow_slots(struct ran_string_table *s, size_t n, struct ran_error *er
         }
         free(s->slot);
         *s = bigger;
-        return RAN_OK;
 }
 
-int ran_string_table_reserve(struct ran_string_table *s, size_t more, struct ran_error *err)
+void ran_string_table_reserve(struct ran_string_table *s, size_t more)
 {
         size_t old = slots(s), n = old != 0 ? old : (size_t)1 << FIRST_SLOTS_LOG2;
 
         if (more > SIZE_MAX / 4 - s->used)
-                return ran_fail(err, RAN_ENOMEM, "too many strings");
+                ran_out_of_memory(more, sizeof *s->slot);
         while (n / 2 < s->used + more) /* at least half of the slots stay free */
                 n *= 2;
-        return n > old ? grow_slots(s, n, err) : RAN_OK;
+        if (n > old)
+                grow_slots(s, n);
 }
 
-static int append(struct ran_string_table *s, const char *bytes, size_t n, struct ran_error *err)
+static uint32_t append(struct ran_string_table *s, const char *bytes, size_t n)
 {
-        if (s->n >= RAN_STRING_TABLE_NONE)
-                return ran_fail(err, RAN_ENOMEM, "more than %zu different strings", s->n);
-        if (n > SIZE_MAX - s->bytes_n)
-                return ran_fail(err, RAN_ENOMEM, "too many bytes in strings");
-
-        if (s->bytes == NULL || s->bytes_n + n > s->bytes_cap) {
-                RAN_TRY(RAN_GROW(s->bytes, s->bytes_cap, s->bytes_n + n, err));
-        }
-        if (s->n + 1 > s->end_cap) {
-                RAN_TRY(RAN_GROW(s->end, s->end_cap, s->n + 1, err));
-        }
-
+        if (s->n >= RAN_STRING_TABLE_NONE || n > SIZE_MAX - s->bytes_n)
+                ran_out_of_memory(s->n, sizeof *s->slot);
+        RAN_ROOM(s->bytes, s->bytes_cap, s->bytes_n + n);
+        RAN_ROOM(s->end, s->end_cap, s->n + 1);
         if (n > 0)
                 memcpy(s->bytes + s->bytes_n, bytes, n);
         s->bytes_n += n;
-        s->end[s->n++] = s->bytes_n;
-        return RAN_OK;
+        s->end[s->n] = s->bytes_n;
+        return (uint32_t)s->n++;
 }
 
-uint32_t ran_string_table_add(struct ran_string_table *s, const char *bytes, size_t n,
-                              struct ran_error *err)
+uint32_t ran_string_table_add(struct ran_string_table *s, const char *bytes, size_t n)
 {
         const uint64_t hash = ran_string_table_hash(ran_string_table_seed, bytes, n);
         const uint32_t known = ran_string_table_find_joined(s, hash, "", 0, bytes, n);
 
         if (known != RAN_STRING_TABLE_NONE)
                 return known;
-        if (ran_string_table_reserve(s, 1, err) != RAN_OK || append(s, bytes, n, err) != RAN_OK)
-                return RAN_STRING_TABLE_NONE;
-        insert(s, hash, (uint32_t)(s->n - 1));
-        return (uint32_t)(s->n - 1);
+        ran_string_table_reserve(s, 1);
+        const uint32_t index = append(s, bytes, n);
+        insert(s, hash, index);
+        return index;
 }
 
-uint32_t ran_string_table_skip(struct ran_string_table *s, struct ran_error *err)
+uint32_t ran_string_table_skip(struct ran_string_table *s)
 {
-        return append(s, "", 0, err) == RAN_OK ? (uint32_t)(s->n - 1) : RAN_STRING_TABLE_NONE;
+        return append(s, "", 0);
 }

@@ -67,13 +67,11 @@ uint32_t ran_string_table_find_joined(const struct ran_string_table *s, uint64_t
 uint32_t ran_string_table_longest(const struct ran_string_table *s, uint32_t least, uint64_t hash,
                                   const char *head, size_t head_n, const char *text, size_t text_n,
                                   size_t limit, size_t *length);
-/* Adds a string, unless it is there, and returns its number, which is s->n before if it is new;
- * RAN_STRING_TABLE_NONE (RAN_ENOMEM) on failure. */
-uint32_t ran_string_table_add(struct ran_string_table *s, const char *bytes, size_t n,
-                              struct ran_error *err);
+/* Adds a string, unless it is there, and returns its number, which is s->n before if it is new. */
+uint32_t ran_string_table_add(struct ran_string_table *s, const char *bytes, size_t n);
 /* Makes room for so many more strings at once. */
-int ran_string_table_reserve(struct ran_string_table *s, size_t more, struct ran_error *err);
+void ran_string_table_reserve(struct ran_string_table *s, size_t more);
 /* Skips a number: ran_string_table_get returns an empty string for it, and no search finds it. */
-uint32_t ran_string_table_skip(struct ran_string_table *s, struct ran_error *err);
+uint32_t ran_string_table_skip(struct ran_string_table *s);
 
 #endif

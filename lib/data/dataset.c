@@ -33,18 +33,11 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
 {
         if (d->C >= RAN_LABEL_UNKNOWN - 1)
                 return ran_fail(err, RAN_EINVAL, "more than %zu different labels", d->C);
-        RAN_TRY(RAN_GROW(d->names, d->names_cap, d->C + 1, err));
+        RAN_ROOM(d->names, d->names_cap, d->C + 1);
         if (d->known == NULL)
-                d->known = ran_alloc(1, sizeof *d->known, err);
-        char *copy = d->known != NULL ? ran_alloc(n + 1, 1, err) : NULL;
-        if (copy == NULL)
-                return RAN_ENOMEM;
-        if (n > 0)
-                memcpy(copy, name, n);
-        if (ran_string_table_add(&d->known->names, copy, n, err) == RAN_STRING_TABLE_NONE) {
-                free(copy);
-                return RAN_ENOMEM;
-        }
+                d->known = ran_new(1, sizeof *d->known);
+        char *copy = ran_copy(name, n);
+        ran_string_table_add(&d->known->names, copy, n);
         d->names[d->C++] = copy;
         return RAN_OK;
 }

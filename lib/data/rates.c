@@ -35,8 +35,8 @@ struct ran_interval ran_rates_interval(const struct ran_rates *r, int metric)
         return (struct ran_interval){1, 0};
 }
 
-int ran_rates_classify(struct ran_eval *e, const struct ran_dataset *d, const float *probabilities,
-                       const float *thresholds, struct ran_error *err)
+void ran_rates_classify(struct ran_eval *e, const struct ran_dataset *d, const float *probabilities,
+                        const float *thresholds)
 {
         for (size_t b = 0; b < d->B; b++) {
                 const uint32_t *gold = d->labels + d->label_first[b];
@@ -44,10 +44,8 @@ int ran_rates_classify(struct ran_eval *e, const struct ran_dataset *d, const fl
 
                 while (known < n && gold[known] != RAN_LABEL_UNKNOWN)
                         known++;
-                RAN_TRY(ran_eval_add(e, gold, known, n - known, probabilities + b * d->C,
-                                     thresholds, err));
+                ran_eval_add(e, gold, known, n - known, probabilities + b * d->C, thresholds);
         }
-        return RAN_OK;
 }
 
 static double document_loss(const struct ran_dataset *d, size_t b, const float *p)

@@ -20,8 +20,8 @@ double ran_rates_metric(const struct ran_rates *r, int metric);
 struct ran_interval ran_rates_interval(const struct ran_rates *r, int metric);
 
 /* Adds all documents of d to e. thresholds (C) or NULL. */
-int ran_rates_classify(struct ran_eval *e, const struct ran_dataset *d, const float *probabilities,
-                       const float *thresholds, struct ran_error *err);
+void ran_rates_classify(struct ran_eval *e, const struct ran_dataset *d, const float *probabilities,
+                        const float *thresholds);
 /* losses (B): -log of the probability of the labels of each document, with several labels the mean
  * over classes; NaN where a label is unknown. Returns their mean over the others. */
 double ran_rates_losses(const struct ran_dataset *d, const float *probabilities, double *losses);

@@ -54,9 +54,7 @@ static int read_list(struct ran_calibration *c, const cJSON *list, struct ran_er
         const cJSON *x;
         size_t i = 0;
 
-        c->p = ran_alloc(c->n, sizeof *c->p, err);
-        if (c->p == NULL)
-                return RAN_ENOMEM;
+        c->p = ran_new(c->n, sizeof *c->p);
         cJSON_ArrayForEach(x, list)
         {
                 float p = cJSON_IsNumber(x) ? (float)x->valuedouble : -1;

@@ -39,22 +39,15 @@ struct ran_eval {
         bool *is_gold; /* (C) scratch, all false between documents */
 };
 
-struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel,
-                              struct ran_error *err)
+struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel)
 {
-        struct ran_eval *e = ran_alloc(1, sizeof(*e), err);
+        struct ran_eval *e = ran_new(1, sizeof(*e));
 
-        if (e == NULL)
-                return NULL;
         e->C = C;
         e->names = names;
         e->multilabel = multilabel;
-        e->classes = ran_alloc(C, sizeof(*e->classes), err);
-        e->is_gold = ran_alloc(C, sizeof(*e->is_gold), err);
-        if (e->classes == NULL || e->is_gold == NULL) {
-                ran_eval_free(e);
-                return NULL;
-        }
+        e->classes = ran_new(C, sizeof(*e->classes));
+        e->is_gold = ran_new(C, sizeof(*e->is_gold));
         return e;
 }
 
@@ -98,20 +91,14 @@ static void join_cells(struct ran_eval *e)
         e->n_cells = kept;
 }
 
-static int add_cell(struct ran_eval *e, uint32_t gold, uint32_t predicted, size_t count,
-                    struct ran_error *err)
+static void add_cell(struct ran_eval *e, uint32_t gold, uint32_t predicted, size_t count)
 {
         if (e->n_cells == e->cells_cap) {
                 join_cells(e);
                 /* Half of it is free afterwards, so that not every document joins cells again. */
-                void *grown = ran_grow(e->cells, &e->cells_cap, 2 * e->n_cells + 2,
-                                       sizeof(*e->cells), err);
-                if (grown == NULL)
-                        return RAN_ENOMEM;
-                e->cells = grown;
+                RAN_ROOM(e->cells, e->cells_cap, 2 * e->n_cells + 2);
         }
         e->cells[e->n_cells++] = (struct ran_eval_cell){gold, predicted, count};
-        return RAN_OK;
 }
 
 /* ---- one document --------------------------------------------------------------------------- */
@@ -181,19 +168,18 @@ size_t ran_most_probable(const float *p, size_t C)
 }
 
 /* A gold label that the model does not know makes any prediction wrong. predicted >= C: none. */
-static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p, uint32_t predicted,
-                      struct ran_error *err)
+static void add_single(struct ran_eval *e, const uint32_t *gold, const float *p, uint32_t predicted)
 {
         const bool given = predicted < e->C;
 
-        if (gold != NULL && given && add_cell(e, *gold, predicted, 1, err) != RAN_OK)
-                return RAN_ENOMEM;
+        if (gold != NULL && given)
+                add_cell(e, *gold, predicted, 1);
         if (e->sets)
                 count_set(e, gold, p);
         if (gold == NULL) {
                 if (given)
                         e->classes[predicted].fp++;
-                return RAN_OK;
+                return;
         }
         e->classes[*gold].support++;
         if (*gold == predicted) {
@@ -205,7 +191,6 @@ static int add_single(struct ran_eval *e, const uint32_t *gold, const float *p, 
                         e->classes[predicted].fp++;
         }
         score_probabilities(e, *gold, given ? predicted : (uint32_t)ran_most_probable(p, e->C), p);
-        return RAN_OK;
 }
 
 static void add_multiple(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
@@ -240,27 +225,26 @@ static void add_multiple(struct ran_eval *e, const uint32_t *gold, size_t n_gold
         e->brier += brier / (double)e->C;
 }
 
-int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
-                 const float *p, const float *thresholds, struct ran_error *err)
+void ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
+                  const float *p, const float *thresholds)
 {
         if (e->multilabel)
                 add_multiple(e, gold, n_gold, unknown, p, thresholds);
-        else
-                return ran_eval_add_decided(e, n_gold > 0 ? gold : NULL, unknown, p,
-                                            (uint32_t)ran_most_probable(p, e->C), err);
+        else {
+                ran_eval_add_decided(e, n_gold > 0 ? gold : NULL, unknown, p,
+                                     (uint32_t)ran_most_probable(p, e->C));
+                return;
+        }
         e->n++;
         e->unknown_total += unknown;
-        return RAN_OK;
 }
 
-int ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
-                         uint32_t predicted, struct ran_error *err)
+void ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
+                          uint32_t predicted)
 {
-        if (add_single(e, gold, p, predicted, err) != RAN_OK)
-                return RAN_ENOMEM;
+        add_single(e, gold, p, predicted);
         e->n++;
         e->unknown_total += unknown;
-        return RAN_OK;
 }
 
 /* ---- labels that the model does not know ---------------------------------------------------- */
@@ -273,8 +257,7 @@ static int compare_names(const char *a, size_t a_length, const char *b, size_t b
         return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-static int add_unknown(struct ran_eval *e, const char *name, size_t n, size_t count,
-                       struct ran_error *err)
+static void add_unknown(struct ran_eval *e, const char *name, size_t n, size_t count)
 {
         size_t at = 0;
         int order = 1;
@@ -284,29 +267,20 @@ static int add_unknown(struct ran_eval *e, const char *name, size_t n, size_t co
                 at++;
         if (at < e->n_unknown && order == 0) {
                 e->unknown[at].count += count;
-                return RAN_OK;
+                return;
         }
         if (e->n_unknown == NAMED_UNKNOWN)
-                return RAN_OK;
-        struct ran_eval_label *grown =
-                ran_grow(e->unknown, &e->unknown_cap, e->n_unknown + 1, sizeof(*grown), err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        e->unknown = grown;
-        char *copy = ran_alloc(n + 1, 1, err);
-        if (copy == NULL)
-                return RAN_ENOMEM;
-        if (n > 0)
-                memcpy(copy, name, n);
-        memmove(grown + at + 1, grown + at, (e->n_unknown - at) * sizeof(*grown));
-        grown[at] = (struct ran_eval_label){copy, n, count};
+                return;
+        RAN_ROOM(e->unknown, e->unknown_cap, e->n_unknown + 1);
+        struct ran_eval_label *place = e->unknown + at;
+        memmove(place + 1, place, (e->n_unknown - at) * sizeof *place);
+        *place = (struct ran_eval_label){ran_copy(name, n), n, count};
         e->n_unknown++;
-        return RAN_OK;
 }
 
-int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_error *err)
+void ran_eval_unknown(struct ran_eval *e, const char *name, size_t n)
 {
-        return add_unknown(e, name, n, 1, err);
+        add_unknown(e, name, n, 1);
 }
 
 /* ---- the numbers ---------------------------------------------------------------------------- */

@@ -19,13 +19,10 @@ void ran_conll_reader_release(struct ran_conll_reader *r)
         *r = (struct ran_conll_reader){0};
 }
 
-static enum ran_conll_line refuse(struct ran_conll_reader *r, int status, struct ran_error *err)
+static enum ran_conll_line refuse(struct ran_conll_reader *r, int status)
 {
         r->status = status;
-        if (!r->message.failed)
-                return RAN_CONLL_REFUSED;
-        ran_fail(err, RAN_ENOMEM, "out of memory");
-        return RAN_CONLL_FAILED;
+        return RAN_CONLL_REFUSED;
 }
 
 static size_t count_fields(const char *line, size_t n)
@@ -54,7 +51,7 @@ static size_t field_before(const char *line, size_t end)
         return space != NULL ? (size_t)(space - line) + 1 : 0;
 }
 
-static enum ran_conll_line split(struct ran_conll_reader *r, size_t length, struct ran_error *err)
+static enum ran_conll_line split(struct ran_conll_reader *r, size_t length)
 {
         const char *line = r->line;
         size_t n = length;
@@ -67,7 +64,7 @@ static enum ran_conll_line split(struct ran_conll_reader *r, size_t length, stru
         if (fields != 0 && fields != r->fields) {
                 ran_buf_printf(&r->message, "unexpected number of features: %zu (%zu)\n", fields,
                                r->fields);
-                return refuse(r, STATUS_UNEVEN, err);
+                return refuse(r, STATUS_UNEVEN);
         }
         if (fields == 0 || is_boundary(line, n))
                 return RAN_CONLL_BREAK;
@@ -75,7 +72,7 @@ static enum ran_conll_line split(struct ran_conll_reader *r, size_t length, stru
                 ran_buf_str(&r->message, "conlleval: unexpected number of features in line ");
                 ran_buf_add(&r->message, line, length);
                 ran_buf_char(&r->message, '\n');
-                return refuse(r, STATUS_NARROW, err);
+                return refuse(r, STATUS_NARROW);
         }
         size_t guessed = field_before(line, n), correct = field_before(line, guessed - 1);
         r->guessed = line + guessed;
@@ -100,5 +97,5 @@ enum ran_conll_line ran_conll_read(struct ran_conll_reader *r, struct ran_error 
         }
         if (r->line[n - 1] == '\n')
                 n--;
-        return split(r, (size_t)n, err);
+        return split(r, (size_t)n);
 }

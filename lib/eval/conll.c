@@ -29,18 +29,13 @@ struct ran_conll {
         struct ran_types types;
 };
 
-struct ran_conll *ran_conll_new(struct ran_error *err)
+struct ran_conll *ran_conll_new(void)
 {
-        struct ran_conll *c = ran_alloc(1, sizeof(*c), err);
+        struct ran_conll *c = ran_new(1, sizeof(*c));
         uint32_t number;
 
-        if (c == NULL)
-                return NULL;
         c->correct = c->guessed = outside;
-        if (ran_types_number(&c->types, "", 0, &number, err) != RAN_OK) {
-                ran_conll_free(c);
-                return NULL;
-        }
+        ran_types_number(&c->types, "", 0, &number);
         return c; /* number is NO_TYPE: the first */
 }
 
@@ -133,8 +128,8 @@ static void step(struct ran_conll *c, struct mark correct, struct mark guessed)
         c->guessed = guessed;
 }
 
-static int read_mark(struct ran_conll *c, const char *tag, size_t n, struct mark *mark,
-                     size_t *part_n, struct ran_error *err)
+static void read_mark(struct ran_conll *c, const char *tag, size_t n, struct mark *mark,
+                      size_t *part_n)
 {
         const char *hyphen = n > 0 ? memchr(tag, '-', n) : NULL;
         const char *type = hyphen != NULL ? hyphen + 1 : "";
@@ -144,23 +139,21 @@ static int read_mark(struct ran_conll *c, const char *tag, size_t n, struct mark
         mark->part = *part_n == 1 ? tag[0] : '\0';
         if (length == 1 && type[0] == '0') /* which is false in Perl, as the empty string is */
                 length = 0;
-        return ran_types_number(&c->types, type, length, &mark->type, err);
+        ran_types_number(&c->types, type, length, &mark->type);
 }
 
-int ran_conll_add_token(struct ran_conll *c, const char *correct, size_t correct_n,
-                        const char *guessed, size_t guessed_n, struct ran_error *err)
+void ran_conll_add_token(struct ran_conll *c, const char *correct, size_t correct_n,
+                         const char *guessed, size_t guessed_n)
 {
         struct mark wanted, got;
         size_t wanted_n, got_n; /* of the parts */
 
-        if (read_mark(c, correct, correct_n, &wanted, &wanted_n, err) != RAN_OK ||
-            read_mark(c, guessed, guessed_n, &got, &got_n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        read_mark(c, correct, correct_n, &wanted, &wanted_n);
+        read_mark(c, guessed, guessed_n, &got, &got_n);
         c->tokens++;
         c->correct_tokens += wanted.type == got.type && wanted_n == got_n &&
                              (got_n == 0 || memcmp(correct, guessed, got_n) == 0);
         step(c, wanted, got);
-        return RAN_OK;
 }
 
 void ran_conll_end_sentence(struct ran_conll *c)

@@ -12,15 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ran_symbols_add(struct ran_symbols *s, uint32_t symbol, struct ran_error *err)
+void ran_symbols_add(struct ran_symbols *s, uint32_t symbol)
 {
-        uint32_t *grown = ran_grow(s->symbol, &s->cap, s->n + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        s->symbol = grown;
-        grown[s->n++] = symbol;
-        return RAN_OK;
+        RAN_ROOM(s->symbol, s->cap, s->n + 1);
+        s->symbol[s->n++] = symbol;
 }
 
 void ran_ngrams_release(struct ran_ngrams *k)
@@ -38,12 +33,9 @@ void ran_ngrams_begin(struct ran_ngrams *k)
         k->words = (struct ran_string_table){0};
 }
 
-int ran_ngrams_word(struct ran_ngrams *k, struct ran_symbols *s, const char *word, size_t n,
-                    struct ran_error *err)
+void ran_ngrams_word(struct ran_ngrams *k, struct ran_symbols *s, const char *word, size_t n)
 {
-        const uint32_t number = ran_string_table_add(&k->words, word, n, err);
-
-        return number == RAN_STRING_TABLE_NONE ? RAN_ENOMEM : ran_symbols_add(s, number, err);
+        ran_symbols_add(s, ran_string_table_add(&k->words, word, n));
 }
 
 /* ---- n-grams -------------------------------------------------------------------------------- */
@@ -110,15 +102,9 @@ int ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
 
         if (x.n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "a text of %zu symbols is too long", x.n);
-        uint32_t *order = ran_grow(k->order, &k->order_cap, x.n + 1, sizeof *order, err);
-        if (order == NULL)
-                return RAN_ENOMEM;
-        k->order = order;
-        uint32_t *rank = ran_grow(k->rank, &k->rank_cap, 2 * x.n + 2, sizeof *rank, err);
-        if (rank == NULL)
-                return RAN_ENOMEM;
-        k->rank = rank;
-        uint32_t *next = rank + x.n;
+        RAN_ROOM(k->order, k->order_cap, x.n + 1);
+        RAN_ROOM(k->rank, k->rank_cap, 2 * x.n + 2);
+        uint32_t *order = k->order, *rank = k->rank, *next = rank + x.n;
         size_t n = x.n;
         for (size_t i = 0; i < n; i++)
                 order[i] = (uint32_t)i;
@@ -191,21 +177,15 @@ static size_t zeros(const uint64_t *row, size_t n)
         return count;
 }
 
-int ran_ngrams_subsequence(struct ran_ngrams *k, const struct ran_symbols *text,
-                           const struct ran_symbols *reference, size_t *length,
-                           struct ran_error *err)
+size_t ran_ngrams_subsequence(struct ran_ngrams *k, const struct ran_symbols *text,
+                              const struct ran_symbols *reference)
 {
-        size_t n = reference->n, words = n / 64 + 1;
-        uint32_t *order = ran_grow(k->order, &k->order_cap, n + 1, sizeof *order, err);
+        const size_t n = reference->n, words = n / 64 + 1;
 
-        if (order == NULL)
-                return RAN_ENOMEM;
-        k->order = order;
-        uint64_t *row = ran_grow(k->row, &k->row_cap, 2 * words, sizeof *row, err);
-        if (row == NULL)
-                return RAN_ENOMEM;
-        k->row = row;
-        uint64_t *here = row + words;
+        RAN_ROOM(k->order, k->order_cap, n + 1);
+        RAN_ROOM(k->row, k->row_cap, 2 * words);
+        uint32_t *order = k->order;
+        uint64_t *row = k->row, *here = row + words;
         memset(row, 0xff, words * sizeof *row);
         memset(here, 0, words * sizeof *here);
         for (size_t i = 0; i < n; i++)
@@ -221,6 +201,5 @@ int ran_ngrams_subsequence(struct ran_ngrams *k, const struct ran_symbols *text,
                 for (size_t i = from; i < n && reference->symbol[order[i]] == text->symbol[t]; i++)
                         here[order[i] / 64] = 0;
         }
-        *length = zeros(row, n);
-        return RAN_OK;
+        return zeros(row, n);
 }

@@ -11,7 +11,7 @@ struct ran_symbols {
         uint32_t *symbol;
         size_t n, cap;
 };
-int ran_symbols_add(struct ran_symbols *s, uint32_t symbol, struct ran_error *err);
+void ran_symbols_add(struct ran_symbols *s, uint32_t symbol);
 
 /* Counts what two texts share. Zero-initialise; one a thread, reused. */
 struct ran_ngrams {
@@ -24,8 +24,7 @@ void ran_ngrams_release(struct ran_ngrams *k);
 /* Forgets the words of the texts before. */
 void ran_ngrams_begin(struct ran_ngrams *k);
 /* Appends the number of a word. */
-int ran_ngrams_word(struct ran_ngrams *k, struct ran_symbols *s, const char *word, size_t n,
-                    struct ran_error *err);
+void ran_ngrams_word(struct ran_ngrams *k, struct ran_symbols *s, const char *word, size_t n);
 
 /* n-grams of the orders 1 to `most` of a text and of its reference. */
 struct ran_ngram_counts {
@@ -35,8 +34,7 @@ int ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
                      const struct ran_symbols *reference, size_t most,
                      struct ran_ngram_counts *counts, struct ran_error *err);
 /* The length of the longest common subsequence. */
-int ran_ngrams_subsequence(struct ran_ngrams *k, const struct ran_symbols *text,
-                           const struct ran_symbols *reference, size_t *length,
-                           struct ran_error *err);
+size_t ran_ngrams_subsequence(struct ran_ngrams *k, const struct ran_symbols *text,
+                              const struct ran_symbols *reference);
 
 #endif

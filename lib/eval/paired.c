@@ -27,12 +27,11 @@ struct ran_paired {
 enum { MOST_RESAMPLES = 2000, LEAST_RESAMPLES = 200 };
 static const double most_draws = 4e8;
 
-struct ran_paired *ran_paired_new(bool several, struct ran_error *err)
+struct ran_paired *ran_paired_new(bool several)
 {
-        struct ran_paired *p = ran_alloc(1, sizeof *p, err);
+        struct ran_paired *p = ran_new(1, sizeof *p);
 
-        if (p != NULL)
-                p->several = several;
+        p->several = several;
         return p;
 }
 
@@ -43,16 +42,11 @@ void ran_paired_free(struct ran_paired *p)
         free(p);
 }
 
-int ran_paired_add(struct ran_paired *p, const struct ran_answer *first,
-                   const struct ran_answer *second, struct ran_error *err)
+void ran_paired_add(struct ran_paired *p, const struct ran_answer *first,
+                    const struct ran_answer *second)
 {
-        struct pair *grown = ran_grow(p->pair, &p->cap, p->n + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        p->pair = grown;
+        RAN_ROOM(p->pair, p->cap, p->n + 1);
         p->pair[p->n++] = (struct pair){*first, *second};
-        return RAN_OK;
 }
 
 /* ---- McNemar's test -------------------------------------------------------------------------- */

@@ -23,9 +23,9 @@ struct ran_strict {
         struct entities gold, found; /* of one sentence */
 };
 
-struct ran_strict *ran_strict_new(struct ran_error *err)
+struct ran_strict *ran_strict_new(void)
 {
-        return ran_alloc(1, sizeof(struct ran_strict), err);
+        return ran_new(1, sizeof(struct ran_strict));
 }
 
 static void release_entities(struct entities *list)
@@ -46,24 +46,15 @@ void ran_strict_free(struct ran_strict *s)
 
 /* ---- one sentence --------------------------------------------------------------------------- */
 
-static int list_entities(struct ran_strict *s, struct entities *list, const struct ran_tag *tags,
-                         size_t L, struct ran_error *err)
+static void list_entities(struct ran_strict *s, struct entities *list, const struct ran_tag *tags,
+                          size_t L)
 {
-        struct ran_entity *entity =
-                ran_grow(list->entity, &list->entity_cap, L, sizeof(*entity), err);
-        if (entity == NULL)
-                return RAN_ENOMEM;
-        list->entity = entity;
-        uint32_t *type = ran_grow(list->type, &list->type_cap, L, sizeof(*type), err);
-        if (type == NULL)
-                return RAN_ENOMEM;
-        list->type = type;
-        list->n = ran_tags_entities(tags, L, entity);
+        RAN_ROOM(list->entity, list->entity_cap, L);
+        RAN_ROOM(list->type, list->type_cap, L);
+        list->n = ran_tags_entities(tags, L, list->entity);
         for (size_t i = 0; i < list->n; i++)
-                if (ran_types_number(&s->types, entity[i].type, entity[i].length, &type[i], err) !=
-                    RAN_OK)
-                        return RAN_ENOMEM;
-        return RAN_OK;
+                ran_types_number(&s->types, list->entity[i].type, list->entity[i].length,
+                                 &list->type[i]);
 }
 
 static size_t count_invalid(const struct ran_tag *tags, size_t L)
@@ -115,18 +106,16 @@ static void score_sentence(struct ran_strict *s)
         }
 }
 
-int ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const struct ran_tag *found,
-                   size_t L, struct ran_error *err)
+void ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const struct ran_tag *found,
+                    size_t L)
 {
-        if (list_entities(s, &s->gold, gold, L, err) != RAN_OK ||
-            list_entities(s, &s->found, found, L, err) != RAN_OK)
-                return RAN_ENOMEM;
+        list_entities(s, &s->gold, gold, L);
+        list_entities(s, &s->found, found, L);
         score_sentence(s);
         s->sentences++;
         s->tokens += L;
         s->invalid_gold += count_invalid(gold, L);
         s->invalid_found += count_invalid(found, L);
-        return RAN_OK;
 }
 
 /* ---- the numbers ---------------------------------------------------------------------------- */

@@ -119,9 +119,7 @@ static int find_one(struct ran_suspects *found, const struct counts *k, const fl
         if (labels < 2)
                 return ran_fail(err, RAN_EINVAL,
                                 "all documents have one label: nothing tells which is wrong");
-        found->suspect = ran_alloc(n, sizeof *found->suspect, err);
-        if (found->suspect == NULL)
-                return RAN_ENOMEM;
+        found->suspect = ran_new(n, sizeof *found->suspect);
         found->n = n;
         find(found, k, p, label, C);
         found->wrong = (size_t)(expected(k->counted, k->wrong, k->count, C) + 0.5);
@@ -131,10 +129,8 @@ static int find_one(struct ran_suspects *found, const struct counts *k, const fl
 static int find_labels(struct ran_suspects *found, const float *p, const uint32_t *label, size_t n,
                        size_t C, struct ran_error *err)
 {
-        size_t *count = ran_alloc(3 * C, sizeof *count, err);
+        size_t *count = ran_new(3 * C, sizeof *count);
 
-        if (count == NULL)
-                return RAN_ENOMEM;
         const struct counts k = {count, count + C, count + 2 * C};
         const int rc = find_one(found, &k, p, label, n, C, err);
         free(count);
@@ -196,7 +192,7 @@ static void find_sides(struct several *x)
                 }
 }
 
-static int judge_label(struct several *x, size_t i, uint32_t c, struct ran_error *err)
+static void judge_label(struct several *x, size_t i, uint32_t c)
 {
         struct sides *k = &x->sides[c];
         const size_t side = x->has[c];
@@ -207,13 +203,9 @@ static int judge_label(struct several *x, size_t i, uint32_t c, struct ran_error
         k->counted[side] += stays || claimed;
         k->wrong[side] += claimed;
         if (other <= own)
-                return RAN_OK;
-        struct ran_suspect *s =
-                ran_grow(x->found->suspect, &x->cap, x->found->n + 1, sizeof *s, err);
-        if (s == NULL)
-                return RAN_ENOMEM;
-        x->found->suspect = s;
-        s[x->found->n++] = (struct ran_suspect){
+                return;
+        RAN_ROOM(x->found->suspect, x->cap, x->found->n + 1);
+        x->found->suspect[x->found->n++] = (struct ran_suspect){
                 .document = i,
                 .label = side == HAS ? c : RAN_NO_LABEL,
                 .suggested = side == HAS ? RAN_NO_LABEL : c,
@@ -221,27 +213,25 @@ static int judge_label(struct several *x, size_t i, uint32_t c, struct ran_error
                 .order = own > 0 ? (double)own / k->threshold[side] : 0,
                 .margin = (double)other - (double)own,
         };
-        return RAN_OK;
 }
 
-static int judge_labels(struct several *x, struct ran_error *err)
+static void judge_labels(struct several *x)
 {
         for (size_t i = 0; i < x->n; i++) {
                 mark_labels(x, i, true);
                 for (size_t c = 0; c < x->C; c++)
-                        RAN_TRY(judge_label(x, i, (uint32_t)c, err));
+                        judge_label(x, i, (uint32_t)c);
                 mark_labels(x, i, false);
         }
-        return RAN_OK;
 }
 
 /* With room for the sides and the marks. */
-static int find_all_sides(struct several *x, struct ran_error *err)
+static void find_all_sides(struct several *x)
 {
         double all = 0;
 
         find_sides(x);
-        RAN_TRY(judge_labels(x, err));
+        judge_labels(x);
         for (size_t c = 0; c < x->C; c++) {
                 const struct sides *k = &x->sides[c];
 
@@ -249,25 +239,23 @@ static int find_all_sides(struct several *x, struct ran_error *err)
                 all += expected(k->counted, k->wrong, k->count, SIDES);
         }
         x->found->wrong = (size_t)(all + 0.5);
-        return RAN_OK;
 }
 
-static int find_several(struct ran_suspects *found, const float *p, const size_t *first,
-                        const uint32_t *label, size_t n, size_t C, struct ran_error *err)
+static void find_several(struct ran_suspects *found, const float *p, const size_t *first,
+                         const uint32_t *label, size_t n, size_t C)
 {
         struct several x = {.p = p,
                             .first = first,
                             .label = label,
                             .n = n,
                             .C = C,
-                            .sides = ran_alloc(C, sizeof *x.sides, err),
-                            .has = ran_alloc(C, sizeof *x.has, err),
+                            .sides = ran_new(C, sizeof *x.sides),
+                            .has = ran_new(C, sizeof *x.has),
                             .found = found};
-        const int rc = x.sides != NULL && x.has != NULL ? find_all_sides(&x, err) : (int)RAN_ENOMEM;
 
+        find_all_sides(&x);
         free(x.sides);
         free(x.has);
-        return rc;
 }
 
 /* ---- either ---------------------------------------------------------------------------------- */
@@ -275,11 +263,11 @@ static int find_several(struct ran_suspects *found, const float *p, const size_t
 int ran_suspects_find(struct ran_suspects *found, const float *p, const size_t *first,
                       const uint32_t *label, size_t n, size_t C, struct ran_error *err)
 {
-        *found = (struct ran_suspects){.threshold = ran_alloc(C, sizeof *found->threshold, err)};
-        if (found->threshold == NULL)
-                return RAN_ENOMEM;
-        RAN_TRY(first != NULL ? find_several(found, p, first, label, n, C, err)
-                              : find_labels(found, p, label, n, C, err));
+        *found = (struct ran_suspects){.threshold = ran_new(C, sizeof *found->threshold)};
+        if (first != NULL)
+                find_several(found, p, first, label, n, C);
+        else
+                RAN_TRY(find_labels(found, p, label, n, C, err));
         if (found->n > 0)
                 qsort(found->suspect, found->n, sizeof *found->suspect, by_order);
         return RAN_OK;

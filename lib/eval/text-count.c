@@ -13,9 +13,9 @@ struct ran_text_counter {
         bool lowercase;
 };
 
-struct ran_text_counter *ran_text_counter_new(struct ran_error *err)
+struct ran_text_counter *ran_text_counter_new(void)
 {
-        return ran_alloc(1, sizeof(struct ran_text_counter), err);
+        return ran_new(1, sizeof(struct ran_text_counter));
 }
 
 void ran_text_counter_free(struct ran_text_counter *c)
@@ -40,33 +40,30 @@ void ran_text_counter_lowercase(struct ran_text_counter *c)
 /* ---- texts as symbols ----------------------------------------------------------------------- */
 
 /* The words in c->words, as symbols. */
-static int number_words(struct ran_text_counter *c, struct ran_symbols *out, struct ran_error *err)
+static void number_words(struct ran_text_counter *c, struct ran_symbols *out)
 {
         size_t at = 0, length;
         const char *word;
 
-        if (c->words.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for a text to score");
         out->n = 0;
         while (ran_text_word(c->words.data, c->words.len, &at, &word, &length))
-                RAN_TRY(ran_ngrams_word(&c->ngrams, out, word, length, err));
-        return RAN_OK;
+                ran_ngrams_word(&c->ngrams, out, word, length);
 }
 
-static int words_13a(struct ran_text_counter *c, struct ran_symbols *out, const char *text,
-                     size_t n, struct ran_error *err)
+static void words_13a(struct ran_text_counter *c, struct ran_symbols *out, const char *text,
+                      size_t n)
 {
         c->words.len = 0;
         ran_text_13a(&c->words, &c->scratch, text, n);
-        return number_words(c, out, err);
+        number_words(c, out);
 }
 
-static int words_rouge(struct ran_text_counter *c, struct ran_symbols *out, const char *text,
-                       size_t n, struct ran_error *err)
+static void words_rouge(struct ran_text_counter *c, struct ran_symbols *out, const char *text,
+                        size_t n)
 {
         c->words.len = 0;
         ran_text_rouge(&c->words, text, n);
-        return number_words(c, out, err);
+        number_words(c, out);
 }
 
 /* The bytes of a character as a number; each has one of its own. */
@@ -80,7 +77,7 @@ static uint32_t number_of(const char *text, size_t n)
 }
 
 /* The characters that are not white space. */
-static int characters(struct ran_symbols *out, const char *text, size_t n, struct ran_error *err)
+static void characters(struct ran_symbols *out, const char *text, size_t n)
 {
         size_t length;
 
@@ -91,9 +88,8 @@ static int characters(struct ran_symbols *out, const char *text, size_t n, struc
                         continue;
                 length = ran_utf8_sequence((const unsigned char *)text + i, n - i);
                 length = length > 0 ? length : 1;
-                RAN_TRY(ran_symbols_add(out, number_of(text + i, length), err));
+                ran_symbols_add(out, number_of(text + i, length));
         }
-        return RAN_OK;
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */
@@ -142,12 +138,11 @@ static int count_rouge(struct ran_text_counter *c, struct ran_text_counts *out,
                        struct ran_error *err)
 {
         struct ran_ngram_counts n[2];
-        size_t common;
 
         RAN_TRY(ran_ngrams_count(&c->ngrams, &c->text, &c->reference, 2, n, err));
         for (size_t k = 0; k < 2; k++)
                 rates(out->rouge[k], n[k].match, n[k].text, n[k].reference);
-        RAN_TRY(ran_ngrams_subsequence(&c->ngrams, &c->text, &c->reference, &common, err));
+        const size_t common = ran_ngrams_subsequence(&c->ngrams, &c->text, &c->reference);
         rates(out->rouge[2], common, c->text.n, c->reference.n);
         return RAN_OK;
 }
@@ -157,14 +152,14 @@ static int count(struct ran_text_counter *c, const char *text, size_t n, const c
 {
         *out = (struct ran_text_counts){0};
         ran_ngrams_begin(&c->ngrams);
-        RAN_TRY(words_13a(c, &c->text, text, n, err));
-        RAN_TRY(words_13a(c, &c->reference, reference, reference_n, err));
+        words_13a(c, &c->text, text, n);
+        words_13a(c, &c->reference, reference, reference_n);
         RAN_TRY(count_bleu(c, out, err));
-        RAN_TRY(characters(&c->text, text, n, err));
-        RAN_TRY(characters(&c->reference, reference, reference_n, err));
+        characters(&c->text, text, n);
+        characters(&c->reference, reference, reference_n);
         RAN_TRY(count_chrf(c, out, err));
-        RAN_TRY(words_rouge(c, &c->text, text, n, err));
-        RAN_TRY(words_rouge(c, &c->reference, reference, reference_n, err));
+        words_rouge(c, &c->text, text, n);
+        words_rouge(c, &c->reference, reference, reference_n);
         return count_rouge(c, out, err);
 }
 
@@ -176,8 +171,6 @@ int ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const
         c->lower[0].len = c->lower[1].len = 0;
         ran_text_lower(&c->lower[0], text, n);
         ran_text_lower(&c->lower[1], reference, reference_n);
-        if (c->lower[0].failed || c->lower[1].failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for a text to score");
         return count(c, c->lower[0].data, c->lower[0].len, c->lower[1].data, c->lower[1].len, out,
                      err);
 }

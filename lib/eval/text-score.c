@@ -19,12 +19,11 @@ struct ran_text_score {
         size_t units, run, n; /* texts of a unit; of all */
 };
 
-struct ran_text_score *ran_text_score_new(struct ran_error *err)
+struct ran_text_score *ran_text_score_new(void)
 {
-        struct ran_text_score *s = ran_alloc(1, sizeof *s, err);
+        struct ran_text_score *s = ran_new(1, sizeof *s);
 
-        if (s != NULL)
-                s->run = 1;
+        s->run = 1;
         return s;
 }
 
@@ -188,8 +187,8 @@ static struct ran_text_value value(double x, double *sample, bool interval)
         return v;
 }
 
-int ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
-                          struct ran_text_report *report, struct ran_error *err)
+void ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
+                           struct ran_text_report *report)
 {
         struct ran_text_counts sum = {0};
         double score[SCORES] = {0}, *sample;
@@ -197,9 +196,7 @@ int ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
         size_t n = s->n > 0 ? s->n : 1;
 
         *report = (struct ran_text_report){.n = s->n, .seed = seed};
-        sample = ran_alloc((size_t)SCORES * RAN_TEXT_SAMPLES, sizeof *sample, err);
-        if (sample == NULL)
-                return RAN_ENOMEM;
+        sample = ran_new((size_t)SCORES * RAN_TEXT_SAMPLES, sizeof *sample);
         for (size_t i = 0; i < s->units; i++)
                 add(&sum, &s->unit[i].sum);
         scores(&sum, n, score);
@@ -218,5 +215,4 @@ int ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
         report->length = sum.length;
         report->reference_length = sum.reference_length;
         free(sample);
-        return RAN_OK;
 }

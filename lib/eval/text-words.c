@@ -194,6 +194,5 @@ void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text
                 ran_buf_add(&x, scratch->data, scratch->len);
         }
         ran_buf_add(out, x.data, x.len);
-        out->failed |= x.failed || scratch->failed;
         ran_buf_release(&x);
 }

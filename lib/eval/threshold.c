@@ -60,10 +60,8 @@ static bool find(struct ran_threshold *t, const struct judged *j, size_t n, bool
 int ran_threshold_find(struct ran_threshold *t, const float *p, const bool *positive, size_t n,
                        bool precision, double wanted, struct ran_error *err)
 {
-        struct judged *j = ran_alloc(n + 1, sizeof *j, err);
+        struct judged *j = ran_new(n + 1, sizeof *j);
 
-        if (j == NULL)
-                return RAN_ENOMEM;
         *t = (struct ran_threshold){.documents = n};
         for (size_t i = 0; i < n; i++) {
                 j[i] = (struct judged){p[i], positive[i]};

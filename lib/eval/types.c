@@ -13,25 +13,15 @@ void ran_types_release(struct ran_types *t)
 }
 
 /* Both lists have room for every type, so that ordering them cannot fail. */
-int ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number,
-                     struct ran_error *err)
+void ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number)
 {
         const size_t n = t->names.n;
 
-        void *grown = ran_grow(t->score, &t->score_cap, n + 1, sizeof(*t->score), err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        t->score = grown;
-        grown = ran_grow(t->ordered, &t->ordered_cap, n + 1, sizeof(*t->ordered), err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        t->ordered = grown;
-        *number = ran_string_table_add(&t->names, type, length, err);
-        if (*number == RAN_STRING_TABLE_NONE)
-                return RAN_ENOMEM;
+        RAN_ROOM(t->score, t->score_cap, n + 1);
+        RAN_ROOM(t->ordered, t->ordered_cap, n + 1);
+        *number = ran_string_table_add(&t->names, type, length);
         if (*number == n)
                 t->score[n] = (struct ran_tag_score){0};
-        return RAN_OK;
 }
 
 struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score)

@@ -54,9 +54,9 @@ static void scratch_release(struct scratch *s)
 static int scratch_init(struct scratch *s, const struct sweep *k, struct ran_error *err)
 {
         *s = (struct scratch){.state = ran_score_state_new(k->c, k->p, k->V, k->pool, err)};
-        s->counter = ran_text_counter_new(err);
+        s->counter = ran_text_counter_new();
         s->logits = ran_alloc_floats(k->V, err);
-        if (s->state == NULL || s->counter == NULL || s->logits == NULL)
+        if (s->state == NULL || s->logits == NULL)
                 return RAN_ENOMEM;
         return ran_encoder_state_init(&s->recurrent, k->c, err);
 }
@@ -141,23 +141,18 @@ static void work(void *arg, size_t worker)
 }
 
 /* Adds the counts in the order of the documents. */
-static int finish(const struct sweep *k, struct ran_rates *rates, struct ran_error *err)
+static void finish(const struct sweep *k, struct ran_rates *rates)
 {
-        struct ran_text_score *score = ran_text_score_new(err);
+        struct ran_text_score *score = ran_text_score_new();
         struct ran_text_report report;
 
-        if (score == NULL)
-                return RAN_ENOMEM;
         for (size_t b = 0; b < k->d->B; b++)
                 if (k->scored[b])
                         ran_text_score_add(score, &k->counts[b]);
-        int rc = ran_text_score_finish(score, 1, &report, err);
-        if (rc == RAN_OK) {
-                rates->bleu = report.bleu.value / 100;
-                rates->chrf = report.chrf.value / 100;
-        }
+        ran_text_score_finish(score, 1, &report);
+        rates->bleu = report.bleu.value / 100;
+        rates->chrf = report.chrf.value / 100;
         ran_text_score_free(score);
-        return rc;
 }
 
 int ran_evaluate_generated(struct ran_rates *rates, const struct ran_config *c,
@@ -171,17 +166,17 @@ int ran_evaluate_generated(struct ran_rates *rates, const struct ran_config *c,
                           .d = d,
                           .tokenizer = tokenizer,
                           .pool = pool,
-                          .counts = ran_alloc(d->B, sizeof *k.counts, err),
-                          .scored = ran_alloc(d->B, sizeof *k.scored, err)};
-        int rc = RAN_ENOMEM;
+                          .counts = ran_new(d->B, sizeof *k.counts),
+                          .scored = ran_new(d->B, sizeof *k.scored)};
+        int rc = RAN_OK;
 
-        if (k.counts != NULL && k.scored != NULL) {
-                pthread_mutex_init(&k.lock, NULL);
-                ran_parallel(pool, pool != NULL ? ran_pool_threads(pool) : 1, work, &k);
-                pthread_mutex_destroy(&k.lock);
-                rc = k.err.code == RAN_OK ? finish(&k, rates, err)
-                                          : ran_fail(err, k.err.code, "%s", k.err.text);
-        }
+        pthread_mutex_init(&k.lock, NULL);
+        ran_parallel(pool, ran_pool_threads(pool), work, &k);
+        pthread_mutex_destroy(&k.lock);
+        if (k.err.code == RAN_OK)
+                finish(&k, rates);
+        else
+                rc = ran_fail(err, k.err.code, "%s", k.err.text);
         free(k.counts);
         free(k.scored);
         return rc;

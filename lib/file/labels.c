@@ -8,14 +8,13 @@
 int ran_labels_check(char *const *label, size_t C, struct ran_error *err)
 {
         struct ran_string_table names = {0};
-        int rc = ran_string_table_reserve(&names, C, err);
+        int rc = RAN_OK;
 
+        ran_string_table_reserve(&names, C);
         for (size_t c = 0; rc == RAN_OK && c < C; c++) {
-                const uint32_t i = ran_string_table_add(&names, label[c], strlen(label[c]), err);
+                const uint32_t i = ran_string_table_add(&names, label[c], strlen(label[c]));
 
-                if (i == RAN_STRING_TABLE_NONE)
-                        rc = RAN_ENOMEM;
-                else if (i != c)
+                if (i != c)
                         rc = ran_fail(err, RAN_EFORMAT, "two labels have the name \"%s\"",
                                       label[c]);
         }

@@ -114,9 +114,8 @@ static int new_label(struct ran_label_texts *t, struct part name, size_t line,
         if (t->label[t->C] == NULL)
                 return RAN_ENOMEM;
         t->line[t->C++] = line;
-        return ran_string_table_add(&t->names, name.s, name.n, err) != RAN_STRING_TABLE_NONE
-                       ? RAN_OK
-                       : RAN_ENOMEM;
+        ran_string_table_add(&t->names, name.s, name.n);
+        return RAN_OK;
 }
 
 /* The label of that name, which may be a new one. */
@@ -409,10 +408,10 @@ static int check_new(struct reader *r, const struct text *text, struct ran_error
         const char *ids = (const char *)r->encoding.ids;
         const size_t n = r->encoding.n * sizeof *r->encoding.ids;
         const size_t before = r->ids.n;
-        const uint32_t same = ran_string_table_add(&r->ids, ids, n, err);
+        const uint32_t same = ran_string_table_add(&r->ids, ids, n);
 
-        if (same == RAN_STRING_TABLE_NONE || same == before)
-                return same == before ? RAN_OK : RAN_ENOMEM;
+        if (same == before)
+                return RAN_OK;
         const struct text *first = &r->t->text[same];
         return refuse(r->t, text->line, err,
                       first->line > 0 ? "\"%s\" and \"%s\" have the same description, \"%.60s\" "

@@ -81,17 +81,16 @@ static int reserve(struct ran_nearest *c, struct ran_error *err)
 }
 
 /* Looks for the vector behind the last one, or makes it the last; its place. */
-static uint32_t place(struct ran_nearest *c, struct ran_error *err)
+static uint32_t place(struct ran_nearest *c)
 {
         const float *mine = c->v + c->digest.n * c->D;
         const uint64_t key = digest(mine, c->D);
         const size_t last = c->digest.n;
-        const uint32_t i = ran_string_table_add(&c->digest, (const char *)&key, sizeof key, err);
+        const uint32_t i = ran_string_table_add(&c->digest, (const char *)&key, sizeof key);
 
-        if (i == RAN_STRING_TABLE_NONE || i == last ||
-            memcmp(c->v + i * c->D, mine, c->D * sizeof *mine) == 0)
+        if (i == last || memcmp(c->v + i * c->D, mine, c->D * sizeof *mine) == 0)
                 return i;
-        return ran_string_table_skip(&c->digest, err); /* the digest of another: kept, not found */
+        return ran_string_table_skip(&c->digest); /* the digest of another: kept, not found */
 }
 
 int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err)
@@ -100,9 +99,7 @@ int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err
         RAN_TRY(reserve(c, err));
         const size_t vectors = c->digest.n;
         ran_unit(c->v + vectors * c->D, v, c->D, 1);
-        const uint32_t i = place(c, err);
-        if (i == RAN_STRING_TABLE_NONE)
-                return (int)err->code;
+        const uint32_t i = place(c);
         if (i < vectors)
                 c->next[c->same[i].last] = c->n;
         else

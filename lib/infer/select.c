@@ -62,9 +62,7 @@ static int next_id(struct ran_selection *s, const char *words, size_t n, size_t 
         if (length > n - *at)
                 return ran_fail(err, RAN_EINVAL, "these are no words");
         const char *word = words + *at;
-        *id = ran_string_table_add(&s->words, word, length, err);
-        if (*id == RAN_STRING_TABLE_NONE)
-                return (int)err->code;
+        *id = ran_string_table_add(&s->words, word, length);
         *at += length;
         return RAN_OK;
 }
@@ -111,9 +109,8 @@ static int admit(struct choice *k, size_t b, bool *admitted, struct ran_error *e
         size_t like;
 
         if (first[b] < first[b + 1])
-                RAN_TRY(ran_shingles_of_ids(&k->shingles,
-                                            (const uint32_t *)k->s->ids.data + first[b],
-                                            first[b + 1] - first[b], err));
+                ran_shingles_of_ids(&k->shingles, (const uint32_t *)k->s->ids.data + first[b],
+                                    first[b + 1] - first[b]);
         else
                 k->shingles.n = 0;
         RAN_TRY(ran_near_duplicates_find(k->chosen, &k->shingles, &like, &similarity, err));

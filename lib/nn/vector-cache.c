@@ -180,8 +180,9 @@ static bool add(struct ran_vector_cache *k, const char *key, const float *x, siz
         k->end = end;
         end[n] = used + rows;
         float *all = ran_spool_reserve(&k->rows, added + rows, row, NULL);
-        if (all == NULL || ran_string_table_add(&k->keys, key, KEY, NULL) == RAN_STRING_TABLE_NONE)
+        if (all == NULL)
                 return false;
+        ran_string_table_add(&k->keys, key, KEY);
         memcpy(all + added * k->width, x, rows * row);
         return true;
 }
@@ -241,12 +242,11 @@ static int read_keys(struct ran_vector_cache *k, const struct ran_tensor *keys,
 {
         const char *key = (const char *)k->tensors.data + keys->begin;
 
-        RAN_TRY(ran_string_table_reserve(&k->keys, k->olds, err));
+        ran_string_table_reserve(&k->keys, k->olds);
         for (size_t i = 0; i < k->olds; i++, key += KEY) {
                 if (i > 0 && memcmp(key - KEY, key, KEY) >= 0)
                         return damaged(k, err);
-                if (ran_string_table_add(&k->keys, key, KEY, err) == RAN_STRING_TABLE_NONE)
-                        return RAN_ENOMEM;
+                ran_string_table_add(&k->keys, key, KEY);
         }
         return RAN_OK;
 }

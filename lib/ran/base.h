@@ -65,8 +65,10 @@ float *ran_new_floats(size_t n) __attribute__((returns_nonnull));
 /* The n bytes at s and a NUL. The caller frees them with free(). */
 char *ran_copy(const char *s, size_t n) __attribute__((returns_nonnull));
 /* Grows an array of `cap` objects to at least `want`, by doubling: RAN_ROOM(x->at, x->cap, n + 1).
- * The array may move, and cap grows. New objects are uninitialised. */
-#define RAN_ROOM(array, cap, want) ran_room(&(array), &(cap), want, sizeof *(array))
+ * The array may move, and cap grows. New objects are uninitialised. `want` is evaluated twice. */
+#define RAN_ROOM(array, cap, want)                    \
+        ((array) != NULL && (want) <= (cap) ? (void)0 \
+                                            : ran_room(&(array), &(cap), want, sizeof *(array)))
 void ran_room(void *array, size_t *cap, size_t want, size_t size);
 
 /* Allocates n objects of `size` bytes, zeroed; n = 0 gives a valid pointer. Returns NULL

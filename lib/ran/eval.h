@@ -28,8 +28,7 @@ size_t ran_most_probable(const float *p, size_t C); /* the first of equals */
 struct ran_eval;
 /* names (C): the caller's, which must outlive e; NULL for "0", "1" ... multilabel: any number of
  * labels for a document. */
-struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel,
-                              struct ran_error *err);
+struct ran_eval *ran_eval_new(size_t C, const char *const *names, bool multilabel);
 void ran_eval_free(struct ran_eval *e);
 /* Also evaluates prediction sets: the classes with p >= cut. Call it before the first document; one
  * label only. */
@@ -38,14 +37,14 @@ void ran_eval_sets(struct ran_eval *e, float cut);
  * is unknown), the number of further gold labels that the model does not know (they count as
  * missed), and its probabilities p (C). With several labels a class is predicted if p reaches its
  * threshold (C; NULL: 0.5). Fails only for lack of memory, and then adds nothing. */
-int ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
-                 const float *p, const float *thresholds, struct ran_error *err);
+void ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
+                  const float *p, const float *thresholds);
 /* The same with a single label, gold NULL if it is unknown, where something else than p decided
  * which class is predicted; >= C: none. */
-int ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
-                         uint32_t predicted, struct ran_error *err);
+void ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
+                          uint32_t predicted);
 /* Adds an unknown label to the report, which counts all of them and names the first hundred. */
-int ran_eval_unknown(struct ran_eval *e, const char *name, size_t n, struct ran_error *err);
+void ran_eval_unknown(struct ran_eval *e, const char *name, size_t n);
 struct ran_prf {
         double precision, recall, f1; /* 0 where the denominator is 0 */
 };
@@ -147,11 +146,11 @@ struct ran_answer {
         uint32_t right, wrong, missed;
 };
 struct ran_paired;
-struct ran_paired *ran_paired_new(bool several, struct ran_error *err);
+struct ran_paired *ran_paired_new(bool several);
 void ran_paired_free(struct ran_paired *p);
 /* Adds a document. Fails only for lack of memory. */
-int ran_paired_add(struct ran_paired *p, const struct ran_answer *first,
-                   const struct ran_answer *second, struct ran_error *err);
+void ran_paired_add(struct ran_paired *p, const struct ran_answer *first,
+                    const struct ran_answer *second);
 struct ran_paired_report {
         size_t n, both, first_only, second_only,
                 neither;      /* documents with nothing wrong or missed */
@@ -177,11 +176,11 @@ struct ran_tag_score {
  * computes and prints it. Add tokens one by one, with their tags as they are: the script accepts
  * any string, reads IOB2, IOB1 and more by its own rules, and ignores S-, L- and U-. */
 struct ran_conll;
-struct ran_conll *ran_conll_new(struct ran_error *err);
+struct ran_conll *ran_conll_new(void);
 void ran_conll_free(struct ran_conll *c);
 /* Can fail for lack of memory only. */
-int ran_conll_add_token(struct ran_conll *c, const char *correct, size_t correct_n,
-                        const char *guessed, size_t guessed_n, struct ran_error *err);
+void ran_conll_add_token(struct ran_conll *c, const char *correct, size_t correct_n,
+                         const char *guessed, size_t guessed_n);
 void ran_conll_end_sentence(struct ran_conll *c);
 
 struct ran_conll_report {
@@ -214,7 +213,7 @@ enum ran_conll_line {
         RAN_CONLL_TOKEN,
         RAN_CONLL_BREAK,   /* the sentence ends: an empty line, or a boundary "-X-" */
         RAN_CONLL_REFUSED, /* the script exits here without a score */
-        RAN_CONLL_FAILED,  /* RAN_EIO or RAN_ENOMEM: see err */
+        RAN_CONLL_FAILED,  /* RAN_EIO: see err */
 };
 enum ran_conll_line ran_conll_read(struct ran_conll_reader *r, struct ran_error *err);
 void ran_conll_reader_release(struct ran_conll_reader *r);
@@ -222,11 +221,11 @@ void ran_conll_reader_release(struct ran_conll_reader *r);
 /* The strict score: an entity is correct if its type and both boundaries are. Only valid IOB2
  * counts: see ran_tags_entities. */
 struct ran_strict;
-struct ran_strict *ran_strict_new(struct ran_error *err);
+struct ran_strict *ran_strict_new(void);
 void ran_strict_free(struct ran_strict *s);
 /* Adds a sentence of L tokens in IOB2. Fails only for lack of memory. */
-int ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const struct ran_tag *found,
-                   size_t L, struct ran_error *err);
+void ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const struct ran_tag *found,
+                    size_t L);
 
 struct ran_strict_report {
         size_t sentences, tokens;
@@ -262,7 +261,7 @@ struct ran_text_counts {
         double rouge[RAN_ROUGES][3];            /* precision, recall, F1 of ROUGE-1, -2, -L */
 };
 struct ran_text_counter; /* scratch, one a thread */
-struct ran_text_counter *ran_text_counter_new(struct ran_error *err);
+struct ran_text_counter *ran_text_counter_new(void);
 void ran_text_counter_free(struct ran_text_counter *c);
 /* From now on compares texts in lower case, as sacreBLEU with -lc. */
 void ran_text_counter_lowercase(struct ran_text_counter *c);
@@ -276,7 +275,7 @@ double ran_text_chrf(const struct ran_text_counts *counts);
 /* The scores of a corpus, in memory of a fixed size: of more than 20,000 texts, the bootstrap draws
  * runs of adjacent texts instead of single ones. */
 struct ran_text_score;
-struct ran_text_score *ran_text_score_new(struct ran_error *err);
+struct ran_text_score *ran_text_score_new(void);
 void ran_text_score_free(struct ran_text_score *s);
 void ran_text_score_add(struct ran_text_score *s, const struct ran_text_counts *counts);
 
@@ -295,7 +294,7 @@ struct ran_text_report {
         double rouge_precision[RAN_ROUGES], rouge_recall[RAN_ROUGES];
 };
 enum { RAN_TEXT_SAMPLES = 1000 };
-int ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
-                          struct ran_text_report *report, struct ran_error *err);
+void ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
+                           struct ran_text_report *report);
 
 #endif

@@ -28,11 +28,11 @@ struct ran_encoding {
 };
 void ran_encoding_release(struct ran_encoding *e);
 /* Converts the offsets of tokens [first, e->n), which count code points of `text` (n bytes of
- * UTF-8), to another unit. RAN_ENOMEM. */
+ * UTF-8), to another unit. */
 enum ran_unit { RAN_UNIT_CODEPOINT, RAN_UNIT_BYTE, RAN_UNIT_UTF16 };
 extern const char *const ran_unit_names[]; /* "codepoint" ..., NULL at the end */
-int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
-                         enum ran_unit unit, struct ran_error *err);
+void ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
+                          enum ran_unit unit);
 
 /* Appends the member "encoding" of a record: {"vocab", "pieces", "ids", "offsets"}, and "words" if
  * `words` is set (text/hf/encoding-json.c). */
@@ -46,7 +46,7 @@ enum { RAN_SPELLING = 10 };
 void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[RAN_SPELLING]);
 /* Fills e->spelling for tokens [first, e->n), those of `text` (n bytes; NULL if n is 0): each gets
  * the features of its word as written there, before normalisation. Call it before
- * ran_encoding_convert. RAN_ENOMEM. */
+ * ran_encoding_convert. */
 int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, size_t n,
                        size_t buckets, struct ran_error *err);
 
@@ -75,7 +75,7 @@ extern const char *const ran_vocab_clean_names[]; /* "none" ..., NULL at the end
 
 /* Loads a Hugging Face tokenizer.json or, if the first character is not '{', a BERT vocab.txt: one
  * token on each line, read as BERT reads it (lower case without accents, unless a token has a
- * capital letter). NULL: RAN_EFORMAT, RAN_ENOMEM. A tokeniser is immutable; threads may share it.
+ * capital letter). NULL: RAN_EFORMAT. A tokeniser is immutable; threads may share it.
  */
 struct ran_tokenizer;
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err);
@@ -112,7 +112,7 @@ uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
  * way, too. */
 struct ran_tokenizer *ran_tokenizer_load_encoder(const char *data, size_t n, struct ran_error *err);
 /* The same from a folder: its tokenizer.json, else BERT's vocab.txt or vocab.json and merges.txt,
- * which tokenizer_config.json says how to read. RAN_EFORMAT, RAN_EIO, RAN_ENOMEM. */
+ * which tokenizer_config.json says how to read. RAN_EFORMAT, RAN_EIO. */
 struct ran_tokenizer *ran_tokenizer_open_folder(const char *folder, struct ran_error *err);
 /* The ids that go in front of and behind each text, or window of it: those of [CLS] and [SEP]. None
  * for a vocabulary that was not loaded for an encoder. */
@@ -121,8 +121,7 @@ struct ran_surround {
         size_t before_n, after_n;
 };
 struct ran_surround ran_tokenizer_surround(const struct ran_tokenizer *t);
-/* Encodes n bytes of text into e, replacing its contents. RAN_EFORMAT for invalid UTF-8,
- * RAN_ENOMEM. */
+/* Encodes n bytes of text into e, replacing its contents. RAN_EFORMAT for invalid UTF-8. */
 int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t n,
                          struct ran_encoding *e, struct ran_error *err);
 /* Appends the tokens of one pre-split word; a word that normalisation removes becomes [UNK]. Call
@@ -163,7 +162,7 @@ struct ran_vectors_report {
 };
 /* Fills the rows of tokens that are a whole word of the file: an exact match or, without one, a
  * match after the vocabulary's normalisation ("Paris" for the token "paris"); the first row of each
- * kind counts. The row "<unk>" goes to [UNK]. RAN_EFORMAT, RAN_EIO, RAN_ENOMEM. */
+ * kind counts. The row "<unk>" goes to [UNK]. RAN_EFORMAT, RAN_EIO. */
 int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struct ran_embedding *to,
                      struct ran_vectors_report *report, struct ran_error *err);
 
@@ -176,7 +175,7 @@ struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
                                     struct ran_error *err);
 /* The same for words as t normalises and splits them, of which settings say nothing. */
 struct ran_counter *ran_counter_new_like(const struct ran_vocab_settings *settings,
-                                         const struct ran_tokenizer *t, struct ran_error *err);
+                                         const struct ran_tokenizer *t);
 void ran_counter_free(struct ran_counter *c);
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
@@ -291,9 +290,8 @@ struct ran_segment_fit {
 void ran_segment_fit_release(struct ran_segment_fit *f);
 void ran_segment_fit_begin(struct ran_segment_fit *f);
 void ran_segment_fit_word(struct ran_segment_fit *f, const char *word, size_t n);
-/* Adds to the counts. RAN_ENOMEM. */
-int ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *count,
-                        struct ran_error *err);
+/* Adds to the counts. */
+void ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *count);
 
 /* ---- names that look alike (text/raw/fold.c)
  * ----------------------------------------------------- */
@@ -317,8 +315,7 @@ struct ran_shingles {
 };
 int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err);
 /* The same of ids, each of which is a word. */
-int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
-                        struct ran_error *err);
+void ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L);
 void ran_shingles_release(struct ran_shingles *s);
 /* 0 if it is below `least`, which takes less time for sets that differ. */
 double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m,

@@ -158,30 +158,27 @@ static int judge_encoder(const struct ran_task_judged *k, double *loss, struct r
         return RAN_OK;
 }
 
-static int rate(const struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
+static void rate(const struct ran_task_judged *k, struct ran_rates *r)
 {
         const struct ran_dataset *dev = k->dev;
         struct ran_eval_report report;
         struct ran_eval *e =
-                ran_eval_new(k->C, (const char *const *)dev->names, k->c->classify.multilabel, err);
-        int rc = e != NULL ? ran_rates_classify(e, dev, k->logits, NULL, err) : RAN_ENOMEM;
+                ran_eval_new(k->C, (const char *const *)dev->names, k->c->classify.multilabel);
 
-        if (rc == RAN_OK) {
-                ran_eval_finish(e, &report);
-                *r = (struct ran_rates){.accuracy = report.accuracy,
-                                        .micro_f1 = report.micro.f1,
-                                        .macro_f1 = report.macro.f1,
-                                        .loss = report.n_known > 0 ? report.log_loss : INFINITY,
-                                        .outputs = dev->B,
-                                        .single = !k->c->classify.multilabel};
-                r->wrong = dev->B - (size_t)lround(report.accuracy * (double)dev->B);
-                for (size_t c = 0; c < report.C; c++) {
-                        r->hits += (double)report.classes[c].tp;
-                        r->errors += (double)(report.classes[c].fp + report.classes[c].fn);
-                }
+        ran_rates_classify(e, dev, k->logits, NULL);
+        ran_eval_finish(e, &report);
+        *r = (struct ran_rates){.accuracy = report.accuracy,
+                                .micro_f1 = report.micro.f1,
+                                .macro_f1 = report.macro.f1,
+                                .loss = report.n_known > 0 ? report.log_loss : INFINITY,
+                                .outputs = dev->B,
+                                .single = !k->c->classify.multilabel};
+        r->wrong = dev->B - (size_t)lround(report.accuracy * (double)dev->B);
+        for (size_t c = 0; c < report.C; c++) {
+                r->hits += (double)report.classes[c].tp;
+                r->errors += (double)(report.classes[c].fp + report.classes[c].fn);
         }
         ran_eval_free(e);
-        return rc;
 }
 
 static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
@@ -193,7 +190,7 @@ static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_erro
                 k->ensemble = ran_ensemble_fit(k->prior, k->dev, k->logits, k->linear, k->alone);
         combine(k);
         ran_rates_losses(k->dev, k->logits, k->losses);
-        RAN_TRY(rate(k, r, err));
+        rate(k, r);
         r->encoder_loss = encoder;
         return RAN_OK;
 }

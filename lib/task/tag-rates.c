@@ -72,8 +72,7 @@ static int decode_all(struct decoder *k, struct ran_pool *pool, struct ran_error
         return RAN_OK;
 }
 
-static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const uint32_t *tags,
-                      struct ran_error *err)
+static void count_tags(struct ran_conll *e, const struct ran_dataset *d, const uint32_t *tags)
 {
         for (size_t i = 0; i < d->label_first[d->B]; i++) {
                 const char *found = d->names[tags[i]], *gold = "?";
@@ -82,10 +81,9 @@ static int count_tags(struct ran_conll *e, const struct ran_dataset *d, const ui
                         ran_conll_end_sentence(e);
                 if (d->labels[i] != RAN_LABEL_UNKNOWN)
                         gold = d->names[d->labels[i]];
-                RAN_TRY(ran_conll_add_token(e, gold, strlen(gold), found, strlen(found), err));
+                ran_conll_add_token(e, gold, strlen(gold), found, strlen(found));
         }
         ran_conll_end_sentence(e);
-        return RAN_OK;
 }
 
 static bool has_error(const struct decoder *k, size_t b)
@@ -119,7 +117,7 @@ int ran_tag_rates(struct ran_rates *rates, const struct ran_dataset *d, const fl
                   const struct ran_crf *crf, double *losses, struct ran_pool *pool,
                   struct ran_error *err)
 {
-        struct ran_conll *e = ran_conll_new(err);
+        struct ran_conll *e = ran_conll_new();
         struct decoder k = {.d = d,
                             .logits = logits,
                             .crf = *crf,
@@ -127,11 +125,12 @@ int ran_tag_rates(struct ran_rates *rates, const struct ran_dataset *d, const fl
                             .loss = ran_alloc(d->B, sizeof *k.loss, err)};
         int rc = RAN_ENOMEM;
 
-        if (e != NULL && k.tags != NULL && k.loss != NULL &&
+        if (k.tags != NULL && k.loss != NULL &&
             (rc = ran_tag_rules_init(&k.rules, d->names, d->C, err)) == RAN_OK &&
-            (rc = decode_all(&k, pool, err)) == RAN_OK &&
-            (rc = count_tags(e, d, k.tags, err)) == RAN_OK)
+            (rc = decode_all(&k, pool, err)) == RAN_OK) {
+                count_tags(e, d, k.tags);
                 rate(rates, e, &k);
+        }
         if (rc == RAN_OK && losses != NULL)
                 memcpy(losses, k.loss, d->B * sizeof *losses);
         ran_tag_rules_release(&k.rules);

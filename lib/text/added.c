@@ -46,13 +46,12 @@ int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t
         const bool found = n > 0 && same == RAN_STRING_TABLE_NONE;
 
         if (a->pair == NULL)
-                a->pair = ran_alloc(ADDED_PAIRS / 8, 1, err);
-        if (a->pair == NULL)
-                return RAN_ENOMEM;
-        RAN_TRY(RAN_GROW(a->token, a->cap, count + 1, err));
-        if ((found ? ran_string_table_add(&a->content, content, n, err)
-                   : ran_string_table_skip(&a->content, err)) == RAN_STRING_TABLE_NONE)
-                return RAN_ENOMEM;
+                a->pair = ran_new(ADDED_PAIRS / 8, 1);
+        RAN_ROOM(a->token, a->cap, count + 1);
+        if (found)
+                ran_string_table_add(&a->content, content, n);
+        else
+                ran_string_table_skip(&a->content);
         a->token[count] = *token;
         if (same != RAN_STRING_TABLE_NONE) {
                 a->token[count] = a->token[same];

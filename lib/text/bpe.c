@@ -33,9 +33,8 @@ int ran_bpe_add_merge(struct ran_bpe *b, uint32_t left, uint32_t right, uint32_t
 {
         size_t n = b->merges.n;
 
-        RAN_TRY(RAN_GROW(b->joined, b->joined_cap, n + 1, err));
-        if (ran_pairs_add(&b->merges, left, right, err) == PAIRS_NONE)
-                return RAN_ENOMEM;
+        RAN_ROOM(b->joined, b->joined_cap, n + 1);
+        ran_pairs_add(&b->merges, left, right);
         if (b->merges.n == n)
                 return ran_fail(err, RAN_EFORMAT, "two tokens are merged twice");
         b->joined[n] = joined;
@@ -117,9 +116,9 @@ static int reserve(struct ran_bpe_scratch *s, size_t n, struct ran_error *err)
 {
         if (n > UINT32_MAX / 3)
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", n);
-        RAN_TRY(RAN_GROW(s->symbol, s->symbol_cap, n, err));
-        RAN_TRY(RAN_GROW(s->queue, s->queue_cap, 3 * n, err));
-        RAN_TRY(RAN_GROW(s->token, s->token_cap, n, err));
+        RAN_ROOM(s->symbol, s->symbol_cap, n);
+        RAN_ROOM(s->queue, s->queue_cap, 3 * n);
+        RAN_ROOM(s->token, s->token_cap, n);
         return RAN_OK;
 }
 

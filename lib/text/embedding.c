@@ -11,11 +11,10 @@ int ran_embedding_init(struct ran_embedding *e, size_t V, size_t D, struct ran_e
         if (__builtin_mul_overflow(V, D, &n))
                 return ran_fail(err, RAN_EINVAL, "the embedding is too large");
         e->rows = ran_alloc_floats(n, err);
-        e->given = ran_alloc(V, sizeof *e->given, err);
-        if (e->rows != NULL && e->given != NULL)
-                return RAN_OK;
-        ran_embedding_release(e);
-        return RAN_ENOMEM;
+        if (e->rows == NULL)
+                return RAN_ENOMEM;
+        e->given = ran_new(V, sizeof *e->given);
+        return RAN_OK;
 }
 
 void ran_embedding_release(struct ran_embedding *e)

@@ -46,7 +46,7 @@ static int add_normalized(struct reading *r, uint32_t id, struct ran_stretch par
         word.first = r->points + (p->at == NULL ? part.first : 0);
         word.glyphs = p->at != NULL ? p->at + part.first : NULL;
         ran_words_extent(&word, 0, word.chars, &start, &end);
-        RAN_TRY(ran_encoding_add(r->e, id, start, end, r->err));
+        ran_encoding_add(r->e, id, start, end);
         ran_encoding_trim_added(r->t, r->e, word.s, word.n);
         r->e->words += r->numbered;
         return RAN_OK;

@@ -20,8 +20,8 @@ static uint32_t longest_match(const struct ran_tokenizer *t, bool first, const c
 
 /* WordPiece: takes the longest matching token, repeatedly; if none matches, the whole word is
  * unknown. */
-static int longest_matches(const struct ran_tokenizer *t, const struct ran_word *word,
-                           struct ran_encoding_scratch *s, struct ran_error *err)
+static void longest_matches(const struct ran_tokenizer *t, const struct ran_word *word,
+                            struct ran_encoding_scratch *s)
 {
         size_t chars = 0;
 
@@ -30,13 +30,13 @@ static int longest_matches(const struct ran_tokenizer *t, const struct ran_word 
                 uint32_t id = longest_match(t, first, word->s + pos, word->n - pos, &length);
                 if (id == RAN_STRING_TABLE_NONE) {
                         s->parts.n = 0;
-                        return ran_word_parts_add(&s->parts, t->unk, 0, word->chars, err);
+                        ran_word_parts_add(&s->parts, t->unk, 0, word->chars);
+                        return;
                 }
                 size_t next = chars + ran_unicode_count(word->s + pos, length);
-                RAN_TRY(ran_word_parts_add(&s->parts, id, chars, next, err));
+                ran_word_parts_add(&s->parts, id, chars, next);
                 chars = next;
         }
-        return RAN_OK;
 }
 
 /* A token of bytes [begin, end) covers the characters [*from, *to) that have a byte in it,
@@ -63,29 +63,26 @@ static void trim(const struct ran_word *word, size_t begin, size_t end, size_t *
 }
 
 /* The token of a whole word, or RAN_STRING_TABLE_NONE; only for vocabularies with such a rule. */
-static int find_whole(const struct ran_tokenizer *t, const struct ran_word *word,
-                      struct ran_encoding_scratch *s, uint32_t *id, struct ran_error *err)
+static void find_whole(const struct ran_tokenizer *t, const struct ran_word *word,
+                       struct ran_encoding_scratch *s, uint32_t *id)
 {
         const size_t widest = 2; /* bytes of such a character */
 
         *id = RAN_STRING_TABLE_NONE;
         if (!t->bpe.whole || word->n > t->longest)
-                return RAN_OK;
+                return;
         if (t->bpe.chars != NULL) {
                 if (!ran_tokenizer_find(t, word->s, word->n, id) || *id >= t->most)
                         *id = RAN_STRING_TABLE_NONE;
-                return RAN_OK;
+                return;
         }
         s->spelled.len = 0;
         char *out = ran_buf_room(&s->spelled, word->n * widest);
-        if (out == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory for a word of %zu bytes", word->n);
         size_t n = 0;
         for (size_t i = 0; i < word->n; i++)
                 n += ran_unicode_put(out + n, ran_gpt2_char((unsigned char)word->s[i]));
         if (!ran_tokenizer_find(t, out, n, id) || *id < t->least || *id >= t->most)
                 *id = RAN_STRING_TABLE_NONE;
-        return RAN_OK;
 }
 
 /* So the word " the" has the offsets of "the", and white space alone has an empty range at its
@@ -97,7 +94,7 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
         const struct ran_bpe_token *token = &whole;
         size_t count = 1, pos = 0, chars = 0;
 
-        RAN_TRY(find_whole(t, word, s, &whole.id, err));
+        find_whole(t, word, s, &whole.id);
         if (whole.id == RAN_STRING_TABLE_NONE)
                 RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &token, &count, err));
         for (size_t i = 0; i < count; i++) {
@@ -106,8 +103,7 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
                 size_t from = chars - inside, to = next;
                 if (t->steps == NULL)
                         trim(word, pos, pos + token[i].n, &from, &to);
-                RAN_TRY(ran_word_parts_add(&s->parts, token[i].id, from, to > from ? to : from,
-                                           err));
+                ran_word_parts_add(&s->parts, token[i].id, from, to > from ? to : from);
                 pos += token[i].n;
                 chars = next;
         }
@@ -122,21 +118,26 @@ static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
                 return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
         if (t->type == TOKENIZER_BPE)
                 return cut_bytes(t, word, s, err);
-        if (t->type == TOKENIZER_UNIGRAM)
-                return ran_unigram_cut(&t->unigram, &t->tokens, t->unk, word->s, word->n,
-                                       word->chars, &s->unigram, &s->parts, err);
-        if (t->type == TOKENIZER_WORDPIECE && word->chars <= t->max_chars)
-                return longest_matches(t, word, s, err);
+        if (t->type == TOKENIZER_UNIGRAM) {
+                ran_unigram_cut(&t->unigram, &t->tokens, t->unk, word->s, word->n, word->chars,
+                                &s->unigram, &s->parts);
+                return RAN_OK;
+        }
+        if (t->type == TOKENIZER_WORDPIECE && word->chars <= t->max_chars) {
+                longest_matches(t, word, s);
+                return RAN_OK;
+        }
         uint32_t id = RAN_STRING_TABLE_NONE;
         if (t->type != TOKENIZER_WORDPIECE)
                 id = ran_string_table_find(&t->tokens, word->s, word->n);
         if (id == RAN_STRING_TABLE_NONE || id < t->least || id >= t->most)
                 id = t->unk;
-        return ran_word_parts_add(&s->parts, id, 0, word->chars, err);
+        ran_word_parts_add(&s->parts, id, 0, word->chars);
+        return RAN_OK;
 }
 
-static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint32_t id, size_t from,
-                      size_t to, struct ran_error *err)
+static void add_extent(struct ran_encoding *e, const struct ran_word *word, uint32_t id,
+                       size_t from, size_t to)
 {
         size_t start, end;
 
@@ -147,7 +148,7 @@ static int add_extent(struct ran_encoding *e, const struct ran_word *word, uint3
                 ran_words_extent(word, from - last, from - last + 1, &start, &end);
                 *(last ? &start : &end) = last ? end : start;
         }
-        return ran_encoding_add(e, id, start, end, err);
+        ran_encoding_add(e, id, start, end);
 }
 
 /* A walk over the characters of a word. */
@@ -181,19 +182,17 @@ static void trim_spaces(const struct ran_tokenizer *t, const struct ran_word *wo
                 ran_encoding_trim(t, e, leading, trailing);
 }
 
-static int add_cached(const struct ran_tokenizer *t, struct ran_encoding *e,
-                      const struct ran_word *word, const struct ran_cached_word *cached,
-                      struct ran_error *err)
+static void add_cached(const struct ran_tokenizer *t, struct ran_encoding *e,
+                       const struct ran_word *word, const struct ran_cached_word *cached)
 {
         const bool trims = t->steps != NULL && t->trim;
         struct walk w = {0, 0};
 
         for (size_t i = 0; i < cached->parts; i++) {
-                RAN_TRY(add_extent(e, word, cached->id[i], cached->from[i], cached->to[i], err));
+                add_extent(e, word, cached->id[i], cached->from[i], cached->to[i]);
                 if (trims)
                         trim_spaces(t, word, cached->from[i], cached->to[i], &w, e);
         }
-        return RAN_OK;
 }
 
 static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
@@ -205,8 +204,7 @@ static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
 
         RAN_TRY(cut(t, word, s, err));
         for (size_t i = 0; i < s->parts.n; i++) {
-                RAN_TRY(add_extent(e, word, s->parts.at[i].id, s->parts.at[i].from,
-                                   s->parts.at[i].to, err));
+                add_extent(e, word, s->parts.at[i].id, s->parts.at[i].from, s->parts.at[i].to);
                 if (trims)
                         trim_spaces(t, word, s->parts.at[i].from, s->parts.at[i].to, &w, e);
         }
@@ -225,8 +223,10 @@ int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
                 ran_word_cache_key(word->key, word->s, word->n);
         const struct ran_cached_word *cached =
                 ran_word_cache_find(&s->cached, word->key, word->n, &set);
-        if (cached != NULL)
-                return add_cached(t, e, word, cached, err);
+        if (cached != NULL) {
+                add_cached(t, e, word, cached);
+                return RAN_OK;
+        }
         RAN_TRY(add_new(t, word, e, err));
         ran_word_cache_keep(set, word->key, word->n, &s->parts);
         return RAN_OK;

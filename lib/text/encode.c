@@ -70,11 +70,9 @@ static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t 
 static int encode(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
                   size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
-        struct ran_encoding_scratch *scratch = ran_encoding_scratch(e, err);
+        struct ran_encoding_scratch *scratch = ran_encoding_scratch(e);
 
-        if (scratch == NULL)
-                return RAN_ENOMEM;
-        RAN_TRY(ran_word_cache_use(&scratch->cached, t->serial, err));
+        ran_word_cache_use(&scratch->cached, t->serial);
         scratch->passage.led = false;
         *points = 0;
         for (size_t taken = 0, from = 0; taken < n;) {
@@ -90,7 +88,7 @@ static int encode(const struct ran_tokenizer *t, const char *text, size_t n, boo
                         break;
                 const size_t end =
                         *points + ran_unicode_count(text + found.begin, found.end - found.begin);
-                RAN_TRY(ran_encoding_add(e, found.token->id, *points, end, err));
+                ran_encoding_add(e, found.token->id, *points, end);
                 ran_encoding_trim_added(t, e, text + found.begin, found.end - found.begin);
                 e->words += numbered;
                 *points = end;
@@ -131,7 +129,7 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
         int code = encode(t, word, n, false, &points, e, err);
 
         if (code == RAN_OK && e->n == before)
-                code = ran_encoding_add(e, nothing(t), 0, points, err);
+                ran_encoding_add(e, nothing(t), 0, points);
         if (code == RAN_OK)
                 e->words++;
         else

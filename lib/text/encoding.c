@@ -25,26 +25,24 @@ void ran_encoding_release(struct ran_encoding *e)
         *e = (struct ran_encoding){0};
 }
 
-static int grow(struct ran_encoding *e, struct ran_error *err)
+static void grow(struct ran_encoding *e)
 {
         const size_t want = e->n + 1;
         size_t cap = e->cap, caps[] = {e->cap, e->cap, e->cap};
 
-        RAN_TRY(RAN_GROW(e->ids, cap, want, err));
+        RAN_ROOM(e->ids, cap, want);
         if (!e->ids_only) {
-                RAN_TRY(RAN_GROW(e->start, caps[0], want, err));
-                RAN_TRY(RAN_GROW(e->end, caps[1], want, err));
-                RAN_TRY(RAN_GROW(e->word, caps[2], want, err));
+                RAN_ROOM(e->start, caps[0], want);
+                RAN_ROOM(e->end, caps[1], want);
+                RAN_ROOM(e->word, caps[2], want);
         }
         e->cap = cap;
-        return RAN_OK;
 }
 
-int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end,
-                     struct ran_error *err)
+void ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end)
 {
-        if (e->n == e->cap && grow(e, err) != RAN_OK)
-                return RAN_ENOMEM;
+        if (e->n == e->cap)
+                grow(e);
         e->ids[e->n] = id;
         if (!e->ids_only) {
                 e->start[e->n] = start;
@@ -52,13 +50,12 @@ int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t e
                 e->word[e->n] = e->words;
         }
         e->n++;
-        return RAN_OK;
 }
 
-struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err)
+struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e)
 {
         if (e->scratch == NULL)
-                e->scratch = ran_alloc(1, sizeof(struct ran_encoding_scratch), err);
+                e->scratch = ran_new(1, sizeof(struct ran_encoding_scratch));
         return e->scratch;
 }
 

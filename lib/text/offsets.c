@@ -24,18 +24,14 @@ static bool all_alike(const char *text, size_t n, enum ran_unit unit)
         return true;
 }
 
-int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
-                         enum ran_unit unit, struct ran_error *err)
+void ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
+                          enum ran_unit unit)
 {
         size_t points = 0;
 
         if (unit == RAN_UNIT_CODEPOINT || all_alike(text, n, unit))
-                return RAN_OK;
-        if (n == SIZE_MAX)
-                return ran_fail(err, RAN_ENOMEM, "a text of %zu bytes is too long", n);
-        size_t *at = ran_alloc(n + 1, sizeof(*at), err); /* where each code point begins */
-        if (at == NULL)
-                return RAN_ENOMEM;
+                return;
+        size_t *at = ran_new(n + 1, sizeof(*at)); /* where each code point begins */
         for (size_t i = 0; i < n; i++) {
                 unsigned char byte = (unsigned char)text[i];
                 if ((byte & 0xc0) == 0x80)
@@ -50,5 +46,4 @@ int ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text,
                 }
         }
         free(at);
-        return RAN_OK;
 }

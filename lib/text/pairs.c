@@ -25,13 +25,11 @@ static size_t slot_of(const struct ran_pairs *p, uint32_t a, uint32_t b)
         return i;
 }
 
-static int grow_slots(struct ran_pairs *p, struct ran_error *err)
+static void grow_slots(struct ran_pairs *p)
 {
         size_t slots = p->slots != 0 ? p->slots * 2 : (size_t)1 << FIRST_SLOTS_LOG2;
-        uint32_t *slot = ran_alloc(slots, sizeof(*slot), err);
+        uint32_t *slot = ran_new(slots, sizeof(*slot));
 
-        if (slot == NULL)
-                return RAN_ENOMEM;
         memset(slot, 0xff, slots * sizeof(*slot));
         free(p->slot);
         p->slot = slot;
@@ -39,7 +37,6 @@ static int grow_slots(struct ran_pairs *p, struct ran_error *err)
         p->slots = slots;
         for (size_t i = 0; i < p->n; i++)
                 slot[slot_of(p, p->at[i].a, p->at[i].b)] = (uint32_t)i;
-        return RAN_OK;
 }
 
 uint32_t ran_pairs_find(const struct ran_pairs *p, uint32_t a, uint32_t b)
@@ -47,22 +44,17 @@ uint32_t ran_pairs_find(const struct ran_pairs *p, uint32_t a, uint32_t b)
         return p->slots > 0 ? p->slot[slot_of(p, a, b)] : PAIRS_NONE;
 }
 
-uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b, struct ran_error *err)
+uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b)
 {
-        if (p->n >= p->slots / 2 && grow_slots(p, err) != RAN_OK)
-                return PAIRS_NONE;
+        if (p->n >= p->slots / 2)
+                grow_slots(p);
         size_t i = slot_of(p, a, b);
         if (p->slot[i] != PAIRS_NONE)
                 return p->slot[i];
-        if (p->n >= PAIRS_NONE) {
-                ran_fail(err, RAN_ENOMEM, "more than %zu pairs of tokens", p->n);
-                return PAIRS_NONE;
-        }
-        struct token_pair *at = ran_grow(p->at, &p->cap, p->n + 1, sizeof(*at), err);
-        if (at == NULL)
-                return PAIRS_NONE;
-        p->at = at;
-        at[p->n] = (struct token_pair){a, b};
+        if (p->n >= PAIRS_NONE)
+                ran_out_of_memory(p->n, sizeof *p->at);
+        RAN_ROOM(p->at, p->cap, p->n + 1);
+        p->at[p->n] = (struct token_pair){a, b};
         p->slot[i] = (uint32_t)p->n;
         return (uint32_t)p->n++;
 }

@@ -160,8 +160,8 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
         if (buckets == 0)
                 return ran_fail(err, RAN_EINVAL, "spelling features need at least one bucket");
         if (e->n > SIZE_MAX / RAN_SPELLING)
-                return ran_fail(err, RAN_ENOMEM, "a document of %zu tokens is too long", e->n);
-        RAN_TRY(RAN_GROW(e->spelling, e->spelling_cap, e->n * RAN_SPELLING, err));
+                ran_out_of_memory(e->n, RAN_SPELLING);
+        RAN_ROOM(e->spelling, e->spelling_cap, e->n * RAN_SPELLING);
         for (size_t i = first, end; i < e->n; i = end) {
                 uint32_t *feature = e->spelling + i * RAN_SPELLING;
                 size_t begin = byte_of(&w, e->start[i]), last = e->end[i];

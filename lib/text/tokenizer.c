@@ -22,23 +22,17 @@ static uint64_t serials;
 
 /* ---- putting one together ------------------------------------------------------------------- */
 
-struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran_error *err)
+struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type)
 {
-        struct ran_tokenizer *t = ran_alloc(1, sizeof(*t), err);
+        struct ran_tokenizer *t = ran_new(1, sizeof(*t));
 
-        if (t == NULL)
-                return NULL;
         t->type = type;
         t->most = UINT32_MAX;
         ran_bpe_init(&t->bpe);
         for (int i = 0; i < RAN_TOKEN_ROLES; i++)
                 t->role[i] = RAN_NO_ID;
         t->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
-        t->text = ran_alloc(1, sizeof *t->text, err);
-        if (t->text == NULL) {
-                free(t);
-                return NULL;
-        }
+        t->text = ran_new(1, sizeof *t->text);
         pthread_mutex_init(&t->text->lock, NULL);
         return t;
 }
@@ -48,16 +42,16 @@ int ran_tokenizer_add(struct ran_tokenizer *t, const char *token, size_t n, stru
         uint32_t id;
 
         if (n == 0) {
-                id = ran_string_table_skip(&t->tokens, err);
-                return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
+                ran_string_table_skip(&t->tokens);
+                return RAN_OK;
         }
         if (ran_utf8_valid(token, n) < n)
                 return ran_fail(err, RAN_EFORMAT, "token %zu is not valid UTF-8", t->tokens.n);
         if (ran_tokenizer_find(t, token, n, &id))
                 return ran_fail(err, RAN_EFORMAT, "the token '%.*s' occurs twice, as %u and %zu",
                                 n < 80 ? (int)n : 80, token, (unsigned)id, t->tokens.n);
-        id = ran_string_table_add(&t->tokens, token, n, err);
-        return id != RAN_STRING_TABLE_NONE ? RAN_OK : RAN_ENOMEM;
+        ran_string_table_add(&t->tokens, token, n);
+        return RAN_OK;
 }
 
 int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
@@ -86,13 +80,10 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
                         err, RAN_EFORMAT,
                         "the prefix of continuing subwords has %zu bytes; the maximum is %d", n,
                         TOKENIZER_TOKEN_MOST);
-        char *copy = strdup(prefix);
-        if (copy == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
         free(t->prefix);
-        t->prefix = copy;
+        t->prefix = ran_copy(prefix, n);
         t->prefix_n = n;
-        t->prefix_hash = ran_string_table_hash(ran_string_table_seed, copy, t->prefix_n);
+        t->prefix_hash = ran_string_table_hash(ran_string_table_seed, prefix, n);
         return RAN_OK;
 }
 

@@ -29,8 +29,8 @@ struct ran_pairs {
 void ran_pairs_release(struct ran_pairs *p);
 /* The number of the pair (a, b), or PAIRS_NONE. */
 uint32_t ran_pairs_find(const struct ran_pairs *p, uint32_t a, uint32_t b);
-/* The same, but adds a missing pair; PAIRS_NONE (RAN_ENOMEM) on failure. */
-uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b, struct ran_error *err);
+/* The same, but adds a missing pair. */
+uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b);
 
 /* ---- byte pairs (bpe.c) ---------------------------------------------------------------------- */
 
@@ -121,7 +121,7 @@ struct ran_added_tokens {
 };
 void ran_added_tokens_release(struct ran_added_tokens *a);
 /* Adds a token that is found by n bytes of text; if there are none, never. Of two with the same
- * text the later one is found. RAN_EFORMAT if the text is too long, RAN_ENOMEM. */
+ * text the later one is found. RAN_EFORMAT if the text is too long. */
 int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t n,
                          const struct ran_added_token *token, struct ran_error *err);
 /* An added token in a text: bytes [begin, end), including the white space that it takes; the next
@@ -210,7 +210,7 @@ struct ran_tokenizer_text {
         char digest[65];
 };
 
-struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type, struct ran_error *err);
+struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type);
 /* Gives the next id to a token, or skips the id if n is 0. RAN_EFORMAT if the token exists or is
  * not UTF-8. */
 int ran_tokenizer_add(struct ran_tokenizer *t, const char *token, size_t n, struct ran_error *err);
@@ -238,14 +238,13 @@ struct ran_encoding_scratch {
         struct ran_word_parts parts; /* of the current word */
         struct ran_buf spelled;      /* its bytes, as GPT-2's characters */
 };
-struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e, struct ran_error *err);
+struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e);
 
 /* encode-steps.c: the same for an added token of n bytes, if t->trim. */
 void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding *e, const char *s,
                              size_t n);
 /* encode.c, for encode-steps.c: appends a token, or those of a word. */
-int ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end,
-                     struct ran_error *err);
+void ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end);
 int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
                            struct ran_encoding *e, struct ran_error *err);
 /* encode-steps.c: encodes the text between two added tokens, with t->steps. *points grows by its

@@ -258,7 +258,7 @@ static struct ran_tokenizer *extend(const struct ran_tokenizer *of)
         struct ran_error err = {0};
         struct ran_encoding e = {0};
         struct ran_buf words = {0};
-        struct ran_counter *c = ran_counter_new_like(&s, of, &err);
+        struct ran_counter *c = ran_counter_new_like(&s, of);
         struct ran_tokenizer *t = NULL;
 
         if (!CHECK_OK(c != NULL ? RAN_OK : err.code, err))

@@ -104,7 +104,6 @@ static int best_of(const char *sentence)
 {
         struct ran_segment_count count = {0};
         struct ran_segment_fit fit = {0};
-        struct ran_error err = {0};
 
         ran_segment_fit_begin(&fit);
         for (const char *word = sentence; *word != '\0';) {
@@ -112,7 +111,7 @@ static int best_of(const char *sentence)
                 ran_segment_fit_word(&fit, word, n);
                 word += n + (word[n] == ' ');
         }
-        CHECK_OK(ran_segment_fit_end(&fit, &count, &err), err);
+        ran_segment_fit_end(&fit, &count);
         ran_segment_fit_release(&fit);
         return ran_segment_count_best(&count);
 }

@@ -154,8 +154,7 @@ TEST(foreign_bytes_are_no_words)
 static struct ran_counter *count_as(const struct ran_tokenizer *t, const char *text)
 {
         struct ran_vocab_settings s = plain_settings(RAN_VOCAB_WORD, 100, 1);
-        struct ran_counter *c =
-                t != NULL ? ran_counter_new_like(&s, t, &err) : ran_counter_new(&s, &err);
+        struct ran_counter *c = t != NULL ? ran_counter_new_like(&s, t) : ran_counter_new(&s, &err);
         struct ran_encoding e = {0};
         struct ran_buf words = {0};
 

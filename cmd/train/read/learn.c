@@ -363,9 +363,8 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
 
         if (source->tokenizer == NULL)
                 with.spelling = 0;
-        l.counter = source->tokenizer != NULL
-                            ? ran_counter_new_like(settings, source->tokenizer, &err)
-                            : ran_counter_new(settings, &err);
+        l.counter = source->tokenizer != NULL ? ran_counter_new_like(settings, source->tokenizer)
+                                              : ran_counter_new(settings, &err);
         if (l.counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         loop.work = count;

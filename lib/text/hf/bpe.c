@@ -63,8 +63,6 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
         ran_buf_add(joined, left, left_n);
         ran_buf_str(joined, right);
         ran_buf_char(joined, '\0');
-        if (joined->failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
         if (!ran_tokenizer_find(t, left, left_n, &a) ||
             !ran_tokenizer_find(t, right, strlen(right), &b) ||
             !ran_tokenizer_find(t, joined->data, joined->len - 1, &id))

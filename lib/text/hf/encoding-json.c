@@ -26,8 +26,6 @@ static void add_tokens(const struct ran_encoding *e, const struct ran_tokenizer_
                 for (size_t k = i; k < end; k++)
                         length += t->quoted[e->ids[k]].n + 1;
                 char *begin = ran_buf_room(out, length), *at = begin;
-                if (begin == NULL)
-                        return;
                 for (; i < end; i++) {
                         const struct quoted *q = &t->quoted[e->ids[i]];
                         at = put_quoted(at, t->json.data + q->begin, q->n);
@@ -51,8 +49,6 @@ static void add_ids(const struct ran_encoding *e, struct ran_buf *out)
         for (size_t i = 0; i < e->n;) {
                 size_t end = i + ran_least(e->n - i, BLOCK);
                 char *begin = ran_buf_room(out, (end - i) * ONE), *at = begin;
-                if (begin == NULL)
-                        return;
                 for (; i < end; i++)
                         at = put_number(at, e->ids[i]);
                 out->len += (size_t)(at - begin);
@@ -64,8 +60,6 @@ static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
         for (size_t i = 0; i < e->n;) {
                 size_t end = i + ran_least(e->n - i, BLOCK);
                 char *begin = ran_buf_room(out, (end - i) * (2 * ONE + 2)), *at = begin;
-                if (begin == NULL)
-                        return;
                 for (; i < end; i++) {
                         *at++ = '[';
                         at = put_number(at, e->start[i]);
@@ -80,7 +74,7 @@ static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
 /* Closes an array of n members, each followed by a comma. */
 static void end_array(struct ran_buf *out, size_t n)
 {
-        if (n > 0 && !out->failed)
+        if (n > 0)
                 out->len--;
         ran_buf_char(out, ']');
 }
@@ -88,12 +82,8 @@ static void end_array(struct ran_buf *out, size_t n)
 void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer *t, bool words,
                        struct ran_buf *out)
 {
-        const struct ran_tokenizer_text *text = ran_tokenizer_text(t, NULL);
+        const struct ran_tokenizer_text *text = ran_tokenizer_text(t);
 
-        if (text == NULL) {
-                out->failed = true;
-                return;
-        }
         ran_buf_str(out, "{\"vocab\":\"");
         ran_buf_str(out, text->digest);
         ran_buf_str(out, "\",\"pieces\":[");

@@ -32,7 +32,7 @@ static bool has(const struct folder *f, const char *name)
 
         ran_buf_printf(&path, "%s/%s", f->path, name);
         ran_buf_char(&path, '\0');
-        bool there = !path.failed && stat(path.data, &st) == 0 && S_ISREG(st.st_mode);
+        bool there = stat(path.data, &st) == 0 && S_ISREG(st.st_mode);
         ran_buf_release(&path);
         return there;
 }
@@ -45,8 +45,7 @@ static int open_file(const struct folder *f, const char *name, struct ran_bytes 
         *file = (struct ran_bytes){0};
         ran_buf_printf(&path, "%s/%s", f->path, name);
         ran_buf_char(&path, '\0');
-        rc = path.failed ? ran_fail(f->err, RAN_ENOMEM, "out of memory")
-                         : ran_bytes_open(file, path.data, f->err);
+        rc = ran_bytes_open(file, path.data, f->err);
         ran_buf_release(&path);
         return rc;
 }
@@ -272,9 +271,7 @@ static int from_vocab_txt(struct folder *f, struct ran_buf *out)
         struct ran_error why;
         struct ran_bytes file;
 
-        f->lines = ran_tokenizer_new(TOKENIZER_WORDPIECE, f->err);
-        if (f->lines == NULL)
-                return RAN_ENOMEM;
+        f->lines = ran_tokenizer_new(TOKENIZER_WORDPIECE);
         RAN_TRY(open_file(f, "vocab.txt", &file));
         const int rc = ran_tokenizer_add_lines(f->lines, (const char *)file.data, file.size, &why);
         ran_bytes_release(&file);
@@ -412,8 +409,6 @@ static struct ran_tokenizer *read_folder(struct folder *f)
         } else {
                 rc = refuse(f);
         }
-        if (rc == RAN_OK && document.failed)
-                rc = ran_fail(f->err, RAN_ENOMEM, "no memory for the vocabulary of %s", f->path);
         if (rc == RAN_OK) {
                 t = ran_tokenizer_load_encoder(document.data, document.len, &why);
                 if (t == NULL)

@@ -10,12 +10,11 @@ enum { MOST_NESTED = 20 };
 /* ---- post-processors ------------------------------------------------------------------------ */
 
 /* Adds a token as number `at` of the list. */
-static int insert(struct ran_token_list *list, size_t at, uint32_t id, struct ran_error *err)
+static void insert(struct ran_token_list *list, size_t at, uint32_t id)
 {
-        RAN_TRY(RAN_GROW(list->id, list->cap, list->n + 1, err));
+        RAN_ROOM(list->id, list->cap, list->n + 1);
         memmove(list->id + at + 1, list->id + at, (list->n++ - at) * sizeof *list->id);
         list->id[at] = id;
-        return RAN_OK;
 }
 
 /* What a post-processor puts around a text stands outside of what is there: in front of it behind
@@ -28,8 +27,11 @@ static int add_number(struct ran_tokenizer *t, const cJSON *item, bool behind, s
         if (!ran_cjson_whole(item, 0, (double)t->tokens.n - 1, &id))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the post_processor has an id that is not in the vocabulary");
-        return behind ? insert(&t->after, t->after.n, (uint32_t)id, err)
-                      : insert(&t->before, (*first)++, (uint32_t)id, err);
+        if (behind)
+                insert(&t->after, t->after.n, (uint32_t)id);
+        else
+                insert(&t->before, (*first)++, (uint32_t)id);
+        return RAN_OK;
 }
 
 /* BertProcessing and RobertaProcessing: ["[SEP]", 102] and ["[CLS]", 101]. */
@@ -139,17 +141,14 @@ static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nest
 
 /* ---- what is kept --------------------------------------------------------------------------- */
 
-static int keep(struct ran_tokenizer *t, int part, const cJSON *item, struct ran_error *err)
+static void keep(struct ran_tokenizer *t, int part, const cJSON *item)
 {
-        char *text = item != NULL ? cJSON_PrintUnformatted(item) : strdup("null");
-
         free(t->kept[part]);
-        t->kept[part] = text;
-        return text != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
+        t->kept[part] = item != NULL ? ran_cjson_print(item) : ran_copy("null", 4);
 }
 
 /* The members of the model, without its braces and its long lists. */
-static int keep_model(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+static void keep_model(struct ran_tokenizer *t, const cJSON *model)
 {
         const bool typed = ran_cjson_member(model, "type") != NULL;
         struct ran_buf text = {0};
@@ -161,18 +160,16 @@ static int keep_model(struct ran_tokenizer *t, const cJSON *model, struct ran_er
         {
                 if (strcmp(item->string, "vocab") == 0 || strcmp(item->string, "merges") == 0)
                         continue;
-                char *value = cJSON_PrintUnformatted(item);
+                char *value = ran_cjson_print(item);
                 ran_buf_str(&text, text.len > 0 ? "," : "");
                 ran_buf_json(&text, item->string, strlen(item->string));
                 ran_buf_char(&text, ':');
-                ran_buf_str(&text, value != NULL ? value : "");
-                text.failed |= value == NULL;
+                ran_buf_str(&text, value);
                 cJSON_free(value);
         }
         ran_buf_char(&text, '\0');
         free(t->kept[KEPT_MODEL]);
         t->kept[KEPT_MODEL] = text.data;
-        return text.failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
 }
 
 /* ---- roles ---------------------------------------------------------------------------------- */
@@ -199,6 +196,7 @@ int ran_hf_read_frame(struct ran_tokenizer *t, const cJSON *document, struct ran
                         ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
         }
         for (int i = 0; i < KEPT_MODEL; i++)
-                RAN_TRY(keep(t, i, ran_cjson_member(document, parts[i]), err));
-        return keep_model(t, ran_cjson_member(document, "model"), err);
+                keep(t, i, ran_cjson_member(document, parts[i]));
+        keep_model(t, ran_cjson_member(document, "model"));
+        return RAN_OK;
 }

@@ -23,7 +23,7 @@ static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ra
         return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
 }
 
-static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+static void set_notice(struct ran_tokenizer *t, const cJSON *document)
 {
         const cJSON *truncation = ran_cjson_member(document, "truncation");
         const cJSON *processor = ran_cjson_member(document, "post_processor");
@@ -34,7 +34,7 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         size_t most;
 
         if (!cuts && !adds)
-                return RAN_OK;
+                return;
         if (cuts) {
                 ran_buf_str(&text, "its truncation");
                 if (ran_cjson_whole(ran_cjson_member(truncation, "max_length"), 0, UINT32_MAX - 1.0,
@@ -47,10 +47,7 @@ static int set_notice(struct ran_tokenizer *t, const cJSON *document, struct ran
         if (adds)
                 ran_buf_str(&text, "its post_processor is ignored: no tokens are added to a text");
         ran_buf_char(&text, '\0');
-        if (text.failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
         t->notice = text.data;
-        return RAN_OK;
 }
 
 /* Rules that do the same as the steps, and a decoder for them. That of tokens of characters is a
@@ -117,7 +114,7 @@ static int read_document(struct ran_tokenizer *t, const cJSON *document, struct 
                 RAN_TRY(ran_hf_read_tokens(t, lists, added, err));
         if (t->type == TOKENIZER_BPE)
                 RAN_TRY(ran_hf_read_bpe(t, model, err));
-        RAN_TRY(set_notice(t, document, err));
+        set_notice(t, document);
         if (unk == NULL && names)
                 unk = ran_tokenizer_reserved[RAN_UNK];
         if (t->exact)
@@ -156,12 +153,10 @@ static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_
                          ran_hf_type(model));
                 return NULL;
         }
-        struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type, err);
-        if (t != NULL) {
-                t->exact = exact || ran_cjson_member(document, HF_ROLES) != NULL;
-                t->later = later;
-        }
-        if (t != NULL && read_document(t, document, lists, err) != RAN_OK) {
+        struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type);
+        t->exact = exact || ran_cjson_member(document, HF_ROLES) != NULL;
+        t->later = later;
+        if (read_document(t, document, lists, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
         }
@@ -217,8 +212,7 @@ static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *
         ran_buf_add(&rest, data, lists->vocab.begin);
         ran_buf_str(&rest, lists->vocab.end > 0 ? "{}" : "");
         ran_buf_add(&rest, data + lists->vocab.end, n - lists->vocab.end);
-        if (!rest.failed)
-                document = ran_cjson_parse(rest.data, rest.len, NULL, &code);
+        document = ran_cjson_parse(rest.data, rest.len, NULL, &code);
         if (code == RAN_ENOMEM)
                 ran_fail(err, code, "no memory to read a vocabulary of %zu bytes", n);
         else if (document == NULL)

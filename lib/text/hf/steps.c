@@ -64,8 +64,8 @@ static int set_text(struct ran_step *step, const cJSON *object, const char *name
 
         RAN_TRY(need_text(object, name, &text, err));
         step->n = strlen(text);
-        step->text = strdup(text);
-        return step->text != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
+        step->text = ran_copy(text, step->n);
+        return RAN_OK;
 }
 
 /* The member "pattern": {"String": ...} or {"Regex": ...}. */
@@ -362,9 +362,7 @@ static int read_parts(struct ran_steps *s, const struct kind *kind, const cJSON 
 
 int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        t->steps = ran_steps_new(err);
-        if (t->steps == NULL)
-                return RAN_ENOMEM;
+        t->steps = ran_steps_new();
         RAN_TRY(read_parts(t->steps, &normalizer, ran_cjson_member(document, "normalizer"), 0,
                            err));
         t->steps->normal_n = t->steps->n;

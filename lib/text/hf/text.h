@@ -7,8 +7,7 @@
 /* The last step of building a tokeniser: ran_tokenizer_derive, and its text. */
 int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
 /* Writes the text unless it is there. NULL: memory ran out. */
-const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t,
-                                                    struct ran_error *err);
+const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t);
 
 /* read.c and vocab-txt.c: the two kinds of files. */
 /* exact: as an encoder needs it, also where the rules would do otherwise. later: see above. */

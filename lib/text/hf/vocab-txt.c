@@ -60,9 +60,9 @@ struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
                                            const struct ran_vocab_settings *settings, bool special,
                                            struct ran_error *err)
 {
-        struct ran_tokenizer *t = ran_tokenizer_new(TOKENIZER_WORDPIECE, err);
+        struct ran_tokenizer *t = ran_tokenizer_new(TOKENIZER_WORDPIECE);
 
-        if (t != NULL && fill(t, vocab_txt, n, settings, special, err) != RAN_OK) {
+        if (fill(t, vocab_txt, n, settings, special, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
         }
@@ -99,13 +99,9 @@ struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struc
 
         if (t == NULL)
                 return NULL;
-        t->notice =
-                strdup(cased ? "taken for a cased vocabulary: a token has a capital letter"
-                             : "taken for an uncased vocabulary: no token has a capital letter");
-        if (t->notice == NULL) {
-                ran_fail(err, RAN_ENOMEM, "out of memory");
-                ran_tokenizer_free(t);
-                t = NULL;
-        }
+        const char *notice =
+                cased ? "taken for a cased vocabulary: a token has a capital letter"
+                      : "taken for an uncased vocabulary: no token has a capital letter";
+        t->notice = ran_copy(notice, strlen(notice));
         return t;
 }

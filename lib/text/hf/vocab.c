@@ -47,15 +47,15 @@ size_t ran_hf_take_vocab(struct ran_string_table *tokens, const char *json, stru
         struct ran_buf text = {0};
         struct ran_span name;
         size_t pos = 0, n;
-        bool taken =
-                ran_string_table_reserve(tokens, (vocab.end - vocab.begin) / ENTRY, NULL) == RAN_OK;
+        bool taken = true;
 
+        ran_string_table_reserve(tokens, (vocab.end - vocab.begin) / ENTRY);
         while (taken && ran_json_begin(json, vocab, &pos, &name)) {
                 const size_t id = tokens->n;
                 const char *token = plain_token(json, name, &text, &n);
 
                 taken = token != NULL && take_number(json, &pos, id) &&
-                        ran_string_table_add(tokens, token, n, NULL) == id;
+                        ran_string_table_add(tokens, token, n) == id;
         }
         ran_buf_release(&text);
         if (taken)
@@ -86,12 +86,10 @@ static int by_id(const void *a, const void *b)
         return (x->added != NULL) - (y->added != NULL);
 }
 
-static int add_entry(struct entries *all, const char *token, size_t id, const cJSON *added,
-                     struct ran_error *err)
+static void add_entry(struct entries *all, const char *token, size_t id, const cJSON *added)
 {
-        RAN_TRY(RAN_GROW(all->at, all->cap, all->n + 1, err));
+        RAN_ROOM(all->at, all->cap, all->n + 1);
         all->at[all->n++] = (struct entry){id, token, added};
-        return RAN_OK;
 }
 
 /* Not an id; refused later. */
@@ -119,17 +117,15 @@ static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
         char type;
 
         /* Decoded text is never longer than with quotes, so the buffer does not move. */
-        if (ran_buf_room(&all->text, lists->vocab.end - lists->vocab.begin) == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        (void)ran_buf_room(&all->text, lists->vocab.end - lists->vocab.begin);
         while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
                 const char *token = all->text.data + all->text.len;
                 RAN_TRY(ran_json_decode(json, name, &all->text, err));
                 ran_buf_char(&all->text, '\0');
-                RAN_TRY(add_entry(all, token,
-                                  type == 'n'
-                                          ? whole_number(json + item.begin, item.end - item.begin)
-                                          : (size_t)NO_ID,
-                                  NULL, err));
+                add_entry(all, token,
+                          type == 'n' ? whole_number(json + item.begin, item.end - item.begin)
+                                      : (size_t)NO_ID,
+                          NULL);
         }
         return RAN_OK;
 }
@@ -146,7 +142,7 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
                         return ran_fail(err, RAN_EFORMAT, "an added token has no content");
                 if (!ran_cjson_whole(ran_cjson_member(item, "id"), 0, UINT32_MAX - 1.0, &id))
                         id = (size_t)NO_ID;
-                RAN_TRY(add_entry(all, content, id, item, err));
+                add_entry(all, content, id, item);
         }
         return RAN_OK;
 }
@@ -269,7 +265,7 @@ static int check_repetition(const struct ran_tokenizer *t, const struct entries 
 
 static int add_tokens(struct ran_tokenizer *t, const struct entries *all, struct ran_error *err)
 {
-        RAN_TRY(ran_string_table_reserve(&t->tokens, all->n, err));
+        ran_string_table_reserve(&t->tokens, all->n);
         for (size_t i = 0; i < all->n; i++) {
                 const struct entry *e = &all->at[i];
 

@@ -131,7 +131,6 @@ static void write_normalizer(const struct ran_tokenizer *t, struct ran_buf *out)
                                         : "");
         ran_buf_add(out, list.data, list.len);
         ran_buf_str(out, written > 1 ? "]}" : "");
-        out->failed |= list.failed;
         ran_buf_release(&list);
 }
 
@@ -332,11 +331,9 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
                 ran_buf_add(&text, left, n);
                 ran_buf_char(&text, ' ');
                 ran_buf_add(&text, right, m);
-                if (!text.failed)
-                        ran_buf_json(out, text.data, text.len);
+                ran_buf_json(out, text.data, text.len);
         }
         ran_buf_str(out, "\n]");
-        out->failed |= text.failed;
         ran_buf_release(&text);
 }
 
@@ -376,73 +373,59 @@ static void write_document(const struct ran_tokenizer *t, struct ran_tokenizer_t
         ran_buf_str(out, "}}\n");
 }
 
-static int write_all(const struct ran_tokenizer *t, struct ran_tokenizer_text *to,
-                     struct ran_error *err)
+static void write_all(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
 {
         struct ran_buf *out = &to->json;
 
-        to->quoted = ran_alloc(t->tokens.n, sizeof(*to->quoted), err);
-        if (to->quoted == NULL)
-                return RAN_ENOMEM;
+        to->quoted = ran_new(t->tokens.n, sizeof(*to->quoted));
         write_document(t, to);
-        char *behind = ran_buf_room(out, TOKENIZER_STEP);
-        if (behind == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory to write %zu tokens", t->tokens.n);
-        memset(behind, 0, TOKENIZER_STEP);
-        return RAN_OK;
+        memset(ran_buf_room(out, TOKENIZER_STEP), 0, TOKENIZER_STEP);
 }
 
 /* ---- when somebody first asks for it --------------------------------------------------------- */
 
-static int make_text(const struct ran_tokenizer *t, struct ran_error *err)
+static void make_text(const struct ran_tokenizer *t)
 {
         struct ran_tokenizer_text *text = t->text;
         struct ran_sha256 sha;
-        int rc = write_all(t, text, err);
 
-        if (rc != RAN_OK) {
-                ran_tokenizer_text_release(text);
-                return rc;
-        }
+        write_all(t, text);
         ran_sha256_init(&sha);
         ran_sha256_add(&sha, text->json.data, text->json.len);
         ran_sha256_hex(&sha, text->digest);
         __atomic_store_n(&text->written, true, __ATOMIC_RELEASE);
-        return RAN_OK;
 }
 
-const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t,
-                                                    struct ran_error *err)
+const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t)
 {
         struct ran_tokenizer_text *text = t->text;
-        int rc = RAN_OK;
 
         if (__atomic_load_n(&text->written, __ATOMIC_ACQUIRE))
                 return text;
         pthread_mutex_lock(&text->lock);
         if (!text->written)
-                rc = make_text(t, err);
+                make_text(t);
         pthread_mutex_unlock(&text->lock);
-        return rc == RAN_OK ? text : NULL;
+        return text;
 }
 
 int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
 {
         RAN_TRY(ran_tokenizer_derive(t, unk, err));
-        return t->later || ran_tokenizer_text(t, err) != NULL ? RAN_OK : RAN_ENOMEM;
+        if (!t->later)
+                ran_tokenizer_text(t);
+        return RAN_OK;
 }
 
 const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n)
 {
-        const struct ran_tokenizer_text *text = ran_tokenizer_text(t, NULL);
+        const struct ran_tokenizer_text *text = ran_tokenizer_text(t);
 
-        *n = text != NULL ? text->json.len : 0;
-        return text != NULL ? text->json.data : NULL;
+        *n = text->json.len;
+        return text->json.data;
 }
 
 const char *ran_tokenizer_digest(const struct ran_tokenizer *t)
 {
-        const struct ran_tokenizer_text *text = ran_tokenizer_text(t, NULL);
-
-        return text != NULL ? text->digest : "";
+        return ran_tokenizer_text(t)->digest;
 }

@@ -24,10 +24,8 @@ static int check_eol(const char *eol, struct ran_error *err)
 struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
                                     struct ran_error *err)
 {
-        struct ran_counter *c = ran_alloc(1, sizeof(*c), err);
+        struct ran_counter *c = ran_new(1, sizeof(*c));
 
-        if (c == NULL)
-                return NULL;
         c->settings = *settings;
         if (check_eol(settings->eol_token, err) != RAN_OK ||
             ran_text_rules_set(&c->rules, settings, err) != RAN_OK) {
@@ -39,23 +37,16 @@ struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
 }
 
 struct ran_counter *ran_counter_new_like(const struct ran_vocab_settings *settings,
-                                         const struct ran_tokenizer *t, struct ran_error *err)
+                                         const struct ran_tokenizer *t)
 {
-        struct ran_counter *c = ran_alloc(1, sizeof(*c), err);
+        struct ran_counter *c = ran_new(1, sizeof(*c));
         const char *eol = t->rules.normal.eol;
 
-        if (c == NULL)
-                return NULL;
         c->settings = *settings;
         c->rules = t->rules;
         c->settings.vocab_type = t->type;
-        c->rules.normal.eol = eol != NULL ? strdup(eol) : NULL;
+        c->rules.normal.eol = eol != NULL ? ran_copy(eol, strlen(eol)) : NULL;
         c->settings.eol_token = c->rules.normal.eol;
-        if (eol != NULL && c->rules.normal.eol == NULL) {
-                ran_fail(err, RAN_ENOMEM, "out of memory");
-                ran_counter_free(c);
-                c = NULL;
-        }
         return c;
 }
 
@@ -110,12 +101,10 @@ static bool counts(const struct ran_counter *c, const struct ran_word *word)
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err)
 {
-        struct ran_encoding_scratch *scratch = ran_encoding_scratch(e, err);
+        struct ran_encoding_scratch *scratch = ran_encoding_scratch(e);
         struct ran_words walk;
         struct ran_word word;
 
-        if (scratch == NULL)
-                return RAN_ENOMEM;
         ran_words_begin(&walk, &c->rules, &scratch->words, text, n, 0);
         while (ran_words_next(&walk, &word, err)) {
                 if (!counts(c, &word))
@@ -124,29 +113,18 @@ int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                 ran_buf_add(words, &length, sizeof(length));
                 ran_buf_add(words, word.s, word.n);
         }
-        if (walk.code == RAN_OK && words->failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the words of %zu bytes", n);
         return walk.code;
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
 
-static int count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times,
-                      struct ran_error *err)
+static void count_word(struct ran_counter *c, const char *word, size_t n, uint64_t times)
 {
         const size_t before = c->words.n;
-        uint64_t *count = c->count;
+        const uint32_t i = ran_string_table_add(&c->words, word, n);
 
-        if (before == c->count_cap)
-                count = ran_grow(c->count, &c->count_cap, before + 1, sizeof(*count), err);
-        if (count == NULL)
-                return RAN_ENOMEM;
-        c->count = count;
-        const uint32_t i = ran_string_table_add(&c->words, word, n, err);
-        if (i == RAN_STRING_TABLE_NONE)
-                return RAN_ENOMEM;
-        count[i] = i == before ? times : count[i] + times;
-        return RAN_OK;
+        RAN_ROOM(c->count, c->count_cap, before + 1);
+        c->count[i] = i == before ? times : c->count[i] + times;
 }
 
 static int larger_first(const void *a, const void *b)
@@ -158,14 +136,12 @@ static int larger_first(const void *a, const void *b)
 
 /* The `keep`-th largest count, and the number of words with that count to drop so that `keep`
  * remain. */
-static int find_threshold(const struct ran_counter *c, size_t keep, uint64_t *threshold,
-                          size_t *ties_to_drop, struct ran_error *err)
+static void find_threshold(const struct ran_counter *c, size_t keep, uint64_t *threshold,
+                           size_t *ties_to_drop)
 {
-        uint64_t *sorted = ran_alloc(c->words.n, sizeof(*sorted), err);
+        uint64_t *sorted = ran_new(c->words.n, sizeof(*sorted));
         size_t after = keep;
 
-        if (sorted == NULL)
-                return RAN_ENOMEM;
         memcpy(sorted, c->count, c->words.n * sizeof(*sorted));
         qsort(sorted, c->words.n, sizeof(*sorted), larger_first);
         *threshold = sorted[keep - 1];
@@ -173,19 +149,18 @@ static int find_threshold(const struct ran_counter *c, size_t keep, uint64_t *th
                 after++;
         *ties_to_drop = after - keep;
         free(sorted);
-        return RAN_OK;
 }
 
 /* Drops the rarest quarter; of two equally rare words the one that came first, because it had
  * more time to recur. */
-static int prune(struct ran_counter *c, struct ran_error *err)
+static void prune(struct ran_counter *c)
 {
         struct ran_counter kept = {0};
         size_t n = c->words.n, ties;
         uint64_t threshold;
-        int code = find_threshold(c, n - n / 4, &threshold, &ties, err);
 
-        for (size_t i = 0; i < n && code == RAN_OK; i++) {
+        find_threshold(c, n - n / 4, &threshold, &ties);
+        for (size_t i = 0; i < n; i++) {
                 if (c->count[i] < threshold || (c->count[i] == threshold && ties > 0)) {
                         ties -= c->count[i] == threshold;
                         c->report.pruned++;
@@ -194,19 +169,13 @@ static int prune(struct ran_counter *c, struct ran_error *err)
                 }
                 size_t length;
                 const char *word = ran_string_table_get(&c->words, (uint32_t)i, &length);
-                code = count_word(&kept, word, length, c->count[i], err);
-        }
-        if (code != RAN_OK) {
-                ran_string_table_release(&kept.words);
-                free(kept.count);
-                return code;
+                count_word(&kept, word, length, c->count[i]);
         }
         ran_string_table_release(&c->words);
         free(c->count);
         c->words = kept.words;
         c->count = kept.count;
         c->count_cap = kept.count_cap;
-        return RAN_OK;
 }
 
 /* The word at *pos, and moves *pos behind it; NULL: malformed. */
@@ -233,9 +202,9 @@ int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct r
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                RAN_TRY(count_word(c, word, length, 1, err));
+                count_word(c, word, length, 1);
                 if (c->words.n > c->settings.max_distinct)
-                        RAN_TRY(prune(c, err));
+                        prune(c);
                 c->report.words++;
         }
         return RAN_OK;
@@ -247,8 +216,7 @@ int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct 
                 const char *word = next_word(words, n, &pos, &length, err);
                 if (word == NULL)
                         return RAN_EINVAL;
-                if (ran_string_table_add(&c->wanted, word, length, err) == RAN_STRING_TABLE_NONE)
-                        return RAN_ENOMEM;
+                ran_string_table_add(&c->wanted, word, length);
         }
         return RAN_OK;
 }
@@ -265,14 +233,13 @@ static int by_count(const void *a, const void *b, void *arg)
         return ran_string_table_compare(&c->words, i, j);
 }
 
-uint32_t *ran_counter_order(const struct ran_counter *c, struct ran_error *err)
+uint32_t *ran_counter_order(const struct ran_counter *c)
 {
-        uint32_t *order = ran_alloc(c->words.n, sizeof *order, err);
+        uint32_t *order = ran_new(c->words.n, sizeof *order);
 
-        for (size_t i = 0; order != NULL && i < c->words.n; i++)
+        for (size_t i = 0; i < c->words.n; i++)
                 order[i] = (uint32_t)i;
-        if (order != NULL)
-                qsort_r(order, c->words.n, sizeof *order, by_count, (void *)c);
+        qsort_r(order, c->words.n, sizeof *order, by_count, (void *)c);
         return order;
 }
 
@@ -286,12 +253,10 @@ static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct r
 
 static int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
-        uint32_t *order = ran_counter_order(c, err);
+        uint32_t *order = ran_counter_order(c);
         size_t n = 0, length;
         int code = RAN_OK;
 
-        if (order == NULL)
-                return RAN_ENOMEM;
         while (n < c->words.n && c->count[order[n]] >= c->settings.min_count)
                 n++;
         if (n == 0)
@@ -342,8 +307,8 @@ struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_
                 return NULL;
         }
         enum ran_tokenizer_type type = (enum ran_tokenizer_type)c->settings.vocab_type;
-        struct ran_tokenizer *t = ran_tokenizer_new(type, err);
-        if (t != NULL && learn(c, t, err) != RAN_OK) {
+        struct ran_tokenizer *t = ran_tokenizer_new(type);
+        if (learn(c, t, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
         }

@@ -17,7 +17,7 @@ struct ran_counter {
 
 /* The words by falling count; of equally frequent ones in the order of their bytes. The caller
  * frees it. */
-uint32_t *ran_counter_order(const struct ran_counter *c, struct ran_error *err);
+uint32_t *ran_counter_order(const struct ran_counter *c);
 
 /* Adds the smallest units of subwords to t, which has the reserved tokens, up to
  * settings.vocab_size: bytes, or characters. RAN_EINVAL without room for one. */

@@ -63,12 +63,11 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
         if (of->type >= TOKENIZER_BPE || of->exact || c->words.n == 0 ||
             !ran_text_rules_equal(&c->rules, &of->rules))
                 return RAN_OK;
-        uint32_t *order = ran_counter_order(c, err);
-        struct ran_tokenizer *t =
-                json != NULL && order != NULL ? ran_tokenizer_load_quick(json, n, err) : NULL;
+        uint32_t *order = ran_counter_order(c);
+        struct ran_tokenizer *t = ran_tokenizer_load_quick(json, n, err);
         if (t == NULL) {
                 free(order);
-                return ran_fail(err, RAN_ENOMEM, "no memory for the words of a vocabulary");
+                return RAN_EFORMAT;
         }
         int rc = add_words(t, c, least, order, &added, err);
         free(order);

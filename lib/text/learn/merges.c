@@ -105,9 +105,9 @@ static void sift_down(struct learner *l, size_t index)
 }
 
 /* Restores the heap after changes of counts. */
-static int restore_heap(struct learner *l, struct ran_error *err)
+static void restore_heap(struct learner *l)
 {
-        RAN_TRY(RAN_GROW(l->heap, l->heap_cap, l->pairs.n, err));
+        RAN_ROOM(l->heap, l->heap_cap, l->pairs.n);
         for (size_t i = 0; i < l->changed_n; i++) {
                 struct pair *p = &l->pair[l->changed[i]];
                 p->changed = false;
@@ -118,7 +118,6 @@ static int restore_heap(struct learner *l, struct ran_error *err)
                 sift_down(l, p->index);
         }
         l->changed_n = 0;
-        return RAN_OK;
 }
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
@@ -132,79 +131,70 @@ static bool is_too_long(const struct learner *l, uint32_t a, uint32_t b)
         return l->t->type == TOKENIZER_WORDPIECE && m + n - l->t->prefix_n > TOKENIZER_TOKEN_MOST;
 }
 
-/* Finds or adds the pair of a and b; NONE without memory. */
-static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b, struct ran_error *err)
+/* Finds or adds the pair of a and b. */
+static uint32_t pair_of(struct learner *l, uint32_t a, uint32_t b)
 {
         size_t before = l->pairs.n;
-        uint32_t i = ran_pairs_add(&l->pairs, a, b, err);
+        uint32_t i = ran_pairs_add(&l->pairs, a, b);
 
-        if (i == NONE || l->pairs.n == before)
+        if (l->pairs.n == before)
                 return i;
-        struct pair *pair = ran_grow(l->pair, &l->pair_cap, l->pairs.n, sizeof(*pair), err);
-        if (pair == NULL)
-                return NONE;
-        l->pair = pair;
-        pair[i] = (struct pair){.words = NONE, .index = NONE, .never = is_too_long(l, a, b)};
+        RAN_ROOM(l->pair, l->pair_cap, l->pairs.n);
+        l->pair[i] = (struct pair){.words = NONE, .index = NONE, .never = is_too_long(l, a, b)};
         return i;
 }
 
-static int mark_changed(struct learner *l, uint32_t pair, struct ran_error *err)
+static void mark_changed(struct learner *l, uint32_t pair)
 {
         if (l->pair[pair].changed)
-                return RAN_OK;
-        RAN_TRY(RAN_GROW(l->changed, l->changed_cap, l->changed_n + 1, err));
+                return;
+        RAN_ROOM(l->changed, l->changed_cap, l->changed_n + 1);
         l->changed[l->changed_n++] = pair;
         l->pair[pair].changed = true;
-        return RAN_OK;
 }
 
 /* Adds the word to the pair's list. Words are processed one at a time, so checking the first
  * entry is enough to avoid duplicates. */
-static int add_occurrence(struct learner *l, struct pair *p, uint32_t word, struct ran_error *err)
+static void add_occurrence(struct learner *l, struct pair *p, uint32_t word)
 {
         uint32_t i = l->free;
 
         if (p->words != NONE && l->occurrence[p->words].word == word)
-                return RAN_OK;
+                return;
         if (i != NONE) {
                 l->free = l->occurrence[i].next;
         } else {
                 if (l->occurrences >= NONE)
-                        return ran_fail(err, RAN_ENOMEM, "more than %zu occurrences of pairs",
-                                        l->occurrences);
-                RAN_TRY(RAN_GROW(l->occurrence, l->occurrence_cap, l->occurrences + 1, err));
+                        ran_out_of_memory(l->occurrences, sizeof *l->occurrence);
+                RAN_ROOM(l->occurrence, l->occurrence_cap, l->occurrences + 1);
                 i = (uint32_t)l->occurrences++;
         }
         l->occurrence[i] = (struct occurrence){word, p->words};
         p->words = i;
-        return RAN_OK;
 }
 
 /* Counts one more occurrence of the pair in the word. */
-static int gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
+static void gain(struct learner *l, uint32_t a, uint32_t b, uint32_t word)
 {
-        uint32_t pair = pair_of(l, a, b, err);
+        uint32_t pair = pair_of(l, a, b);
 
-        if (pair == NONE)
-                return RAN_ENOMEM;
         l->pair[pair].count += l->counter->count[word];
-        RAN_TRY(add_occurrence(l, &l->pair[pair], word, err));
-        return mark_changed(l, pair, err);
+        add_occurrence(l, &l->pair[pair], word);
+        mark_changed(l, pair);
 }
 
 /* Counts one occurrence of the pair less in the word. */
-static int lose(struct learner *l, uint32_t a, uint32_t b, uint32_t word, struct ran_error *err)
+static void lose(struct learner *l, uint32_t a, uint32_t b, uint32_t word)
 {
         uint32_t pair = ran_pairs_find(&l->pairs, a, b);
 
         l->pair[pair].count -= l->counter->count[word];
-        return mark_changed(l, pair, err);
+        mark_changed(l, pair);
 }
 
 /* ---- joining -------------------------------------------------------------------------------- */
 
-static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b, uint32_t joined,
-                        struct ran_error *err)
+static void join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b, uint32_t joined)
 {
         uint32_t *row = l->row + l->begin[word], n = l->length[word], to = 0;
 
@@ -214,18 +204,17 @@ static int join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t b
                         continue;
                 }
                 if (to > 0) {
-                        RAN_TRY(lose(l, row[to - 1], a, word, err));
-                        RAN_TRY(gain(l, row[to - 1], joined, word, err));
+                        lose(l, row[to - 1], a, word);
+                        gain(l, row[to - 1], joined, word);
                 }
                 if (from + 2 < n) {
-                        RAN_TRY(lose(l, b, row[from + 2], word, err));
-                        RAN_TRY(gain(l, joined, row[from + 2], word, err));
+                        lose(l, b, row[from + 2], word);
+                        gain(l, joined, row[from + 2], word);
                 }
                 row[to++] = joined;
                 from += 2;
         }
         l->length[word] = to;
-        return RAN_OK;
 }
 
 /* The token that two tokens merge into. Another pair may have made it before. */
@@ -241,9 +230,7 @@ static int merged_token(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
         ran_buf_add(&text, token, n);
         token = ran_string_table_get(tokens, b, &n);
         ran_buf_add(&text, token + prefix, n - prefix);
-        if (text.failed) {
-                code = ran_fail(err, RAN_ENOMEM, "out of memory");
-        } else if (!ran_tokenizer_find(l->t, text.data, text.len, id)) {
+        if (!ran_tokenizer_find(l->t, text.data, text.len, id)) {
                 *id = (uint32_t)tokens->n;
                 code = ran_tokenizer_add(l->t, text.data, text.len, err);
         }
@@ -261,7 +248,7 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
         RAN_TRY(merged_token(l, a, b, &joined, err));
         l->pair[pair].words = NONE;
         for (uint32_t i = first; i != NONE; i = l->occurrence[i].next) {
-                RAN_TRY(join_in_word(l, l->occurrence[i].word, a, b, joined, err));
+                join_in_word(l, l->occurrence[i].word, a, b, joined);
                 last = i;
         }
         if (last != NONE) {
@@ -270,22 +257,21 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
         }
         l->pair[pair].count = 0; /* runs of one token contain the pair more often than it can
                                   * merge */
-        RAN_TRY(mark_changed(l, pair, err));
-        return restore_heap(l, err);
+        mark_changed(l, pair);
+        restore_heap(l);
+        return RAN_OK;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 /* Splits each word into a row of units. Words that cannot be split are ignored. */
-static int spell_words(struct learner *l, struct ran_error *err)
+static void spell_words(struct learner *l)
 {
         const struct ran_string_table *words = &l->counter->words;
 
-        l->begin = ran_alloc(words->n, sizeof(*l->begin), err);
-        l->length = ran_alloc(words->n, sizeof(*l->length), err);
-        l->row = ran_alloc(words->bytes_n, sizeof(*l->row), err);
-        if (l->begin == NULL || l->length == NULL || l->row == NULL)
-                return RAN_ENOMEM;
+        l->begin = ran_new(words->n, sizeof(*l->begin));
+        l->length = ran_new(words->n, sizeof(*l->length));
+        l->row = ran_new(words->bytes_n, sizeof(*l->row));
         size_t end = 0;
         for (size_t i = 0; i < words->n; i++) {
                 size_t n;
@@ -294,27 +280,26 @@ static int spell_words(struct learner *l, struct ran_error *err)
                 l->length[i] = (uint32_t)ran_learn_spell(l->t, word, n, l->row + end);
                 end += l->length[i];
         }
-        return RAN_OK;
 }
 
-static int count_pairs(struct learner *l, struct ran_error *err)
+static void count_pairs(struct learner *l)
 {
         for (size_t i = 0; i < l->counter->words.n; i++) {
                 const uint32_t *row = l->row + l->begin[i];
                 for (uint32_t k = 1; k < l->length[i]; k++) {
-                        RAN_TRY(gain(l, row[k - 1], row[k], (uint32_t)i, err));
+                        gain(l, row[k - 1], row[k], (uint32_t)i);
                 }
         }
-        return restore_heap(l, err);
+        restore_heap(l);
 }
 
 int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         struct learner l = {.counter = c, .t = t, .free = NONE};
-        int code = spell_words(&l, err);
+        int code = RAN_OK;
 
-        if (code == RAN_OK)
-                code = count_pairs(&l, err);
+        spell_words(&l);
+        count_pairs(&l);
         while (code == RAN_OK && t->tokens.n < c->settings.vocab_size && l.heap_n > 0 &&
                l.pair[l.heap[0]].key >= c->settings.min_count)
                 code = join(&l, l.heap[0], err);

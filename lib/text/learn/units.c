@@ -1,4 +1,4 @@
-/* units.c - the smallest units that subwords are learned from: bytes, or the most frequent
+/* units.c - the smallest units of subwords that are learned: bytes, or the most frequent
  * characters, each as it begins a word and as it continues one. merges.c adds the merges. */
 #include <stdlib.h>
 #include <string.h>
@@ -19,39 +19,30 @@ struct alphabet {
         size_t cap;
 };
 
-static struct letter *letter_of(struct alphabet *all, const char *s, size_t n,
-                                struct ran_error *err)
+static struct letter *letter_of(struct alphabet *all, const char *s, size_t n)
 {
         const size_t before = all->names.n;
-        struct letter *letter = ran_grow(all->letter, &all->cap, before + 1, sizeof(*letter), err);
+        const uint32_t i = ran_string_table_add(&all->names, s, n);
 
-        if (letter == NULL)
-                return NULL;
-        all->letter = letter;
-        const uint32_t i = ran_string_table_add(&all->names, s, n, err);
-        if (i == RAN_STRING_TABLE_NONE)
-                return NULL;
+        RAN_ROOM(all->letter, all->cap, before + 1);
         if (i == before)
-                letter[i] = (struct letter){.index = i};
-        return &letter[i];
+                all->letter[i] = (struct letter){.index = i};
+        return &all->letter[i];
 }
 
-static int count_letters(const struct ran_counter *c, struct alphabet *all, struct ran_error *err)
+static void count_letters(const struct ran_counter *c, struct alphabet *all)
 {
         for (size_t i = 0; i < c->words.n; i++) {
                 size_t n, length;
                 const char *word = ran_string_table_get(&c->words, (uint32_t)i, &n);
                 for (size_t pos = 0; pos < n; pos += length) {
                         length = ran_unicode_length(word + pos, n - pos);
-                        struct letter *letter = letter_of(all, word + pos, length, err);
-                        if (letter == NULL)
-                                return RAN_ENOMEM;
+                        struct letter *letter = letter_of(all, word + pos, length);
                         letter->count += c->count[i];
                         letter->begins |= pos == 0;
                         letter->goes_on |= pos > 0;
                 }
         }
-        return RAN_OK;
 }
 
 static int by_bytes(const void *a, const void *b, void *arg)
@@ -84,9 +75,7 @@ static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
         if (goes_on)
                 ran_buf_str(&text, t->prefix);
         ran_buf_add(&text, s, n);
-        if (text.failed)
-                code = ran_fail(err, RAN_ENOMEM, "out of memory");
-        else if (!ran_tokenizer_find(t, text.data, text.len, &id))
+        if (!ran_tokenizer_find(t, text.data, text.len, &id))
                 code = ran_tokenizer_add(t, text.data, text.len, err);
         ran_buf_release(&text);
         return code;
@@ -123,10 +112,9 @@ static int learn_characters(const struct ran_counter *c, struct ran_tokenizer *t
 {
         const size_t before = t->tokens.n;
         struct alphabet all = {0};
-        int code = count_letters(c, &all, err);
 
-        if (code == RAN_OK)
-                code = add_alphabet(c, &all, t, err);
+        count_letters(c, &all);
+        const int code = add_alphabet(c, &all, t, err);
         ran_string_table_release(&all.names);
         free(all.letter);
         if (code == RAN_OK && t->tokens.n == before)

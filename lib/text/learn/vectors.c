@@ -46,7 +46,7 @@ static int read_more(struct ran_vectors *v, struct ran_error *err)
         if (v->end > 0 && v->begin > 0)
                 memmove(v->data, v->data + v->begin, v->end);
         v->begin = 0;
-        RAN_TRY(RAN_GROW(v->data, v->cap, v->end + READ_BYTES, err));
+        RAN_ROOM(v->data, v->cap, v->end + READ_BYTES);
         do
                 n = read(v->fd, v->data + v->end, READ_BYTES);
         while (n < 0 && errno == EINTR);
@@ -239,10 +239,8 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
 
 struct ran_vectors *ran_vectors_open(const char *path, size_t dim, struct ran_error *err)
 {
-        struct ran_vectors *v = ran_alloc(1, sizeof *v, err);
+        struct ran_vectors *v = ran_new(1, sizeof *v);
 
-        if (v == NULL)
-                return NULL;
         v->path = path;
         ran_sha256_init(&v->digest);
         v->fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -487,10 +485,8 @@ static int take_all(struct ran_vectors *v, struct filling *f, struct ran_error *
 
 static int fill(struct ran_vectors *v, size_t V, struct filling *f, struct ran_error *err)
 {
-        f->fit = ran_alloc(V, 1, err);
-        f->row = ran_alloc(v->width, sizeof *f->row, err);
-        if (f->fit == NULL || f->row == NULL)
-                return RAN_ENOMEM;
+        f->fit = ran_new(V, 1);
+        f->row = ran_new(v->width, sizeof *f->row);
         RAN_TRY(take_all(v, f, err));
         if (v->header && f->report->rows < v->promised && (v->binary || f->report->cut))
                 return cut_off(v, err);

@@ -55,8 +55,6 @@ int ran_text_fold(const char *s, size_t n, struct ran_buf *out, struct ran_error
         if (rc != RAN_OK)
                 return rc;
         ran_buf_char(out, '\0'); /* for strspn */
-        if (out->failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory for a name");
         out->len--;
         fold_number(out, from);
         return RAN_OK;

@@ -273,8 +273,6 @@ static bool replace_inner(struct ran_marks *m, const char **word, size_t *n)
                 from = at + length;
         }
         ran_buf_add(&m->word, *word + from, *n - from);
-        if (m->word.failed)
-                return false;
         *word = m->word.data;
         *n = m->word.len;
         return true;

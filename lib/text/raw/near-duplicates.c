@@ -69,9 +69,7 @@ struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_err
                 ran_fail(err, RAN_EINVAL, "a similarity must be above 0 and at most 1");
                 return NULL;
         }
-        struct ran_near_duplicates *t = ran_alloc(1, sizeof *t, err);
-        if (t == NULL)
-                return NULL;
+        struct ran_near_duplicates *t = ran_new(1, sizeof *t);
         t->least = least;
         t->rows = choose_rows(least);
         t->bands = SIGNATURE / t->rows;
@@ -81,8 +79,8 @@ struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_err
                 t->offset[i] = (uint32_t)ran_random_draw_inline(2, i);
         }
         size_t *first = ran_spool_reserve(&t->first, 1, sizeof *first, err);
-        t->bucket = ran_alloc((size_t)1 << t->bits, sizeof *t->bucket, err);
-        if (first == NULL || t->bucket == NULL) {
+        t->bucket = ran_new((size_t)1 << t->bits, sizeof *t->bucket);
+        if (first == NULL) {
                 ran_near_duplicates_free(t);
                 return NULL;
         }
@@ -230,27 +228,24 @@ int ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shi
 }
 
 /* Twice the buckets. */
-static int widen(struct ran_near_duplicates *t, struct ran_error *err)
+static void widen(struct ran_near_duplicates *t)
 {
         struct bucket *old = t->bucket;
         const size_t n = (size_t)1 << t->bits;
-        struct bucket *bucket = ran_alloc(2 * n, sizeof *bucket, err);
+        struct bucket *bucket = ran_new(2 * n, sizeof *bucket);
 
-        if (bucket == NULL)
-                return RAN_ENOMEM;
         t->bucket = bucket;
         t->bits++;
         for (size_t i = 0; i < n; i++)
                 if (old[i].last != 0)
                         *bucket_of(t, old[i].key) = old[i];
         free(old);
-        return RAN_OK;
 }
 
 static int put(struct ran_near_duplicates *t, uint64_t key, struct ran_error *err)
 {
         if (t->used >= (size_t)1 << (t->bits - 1))
-                RAN_TRY(widen(t, err));
+                widen(t);
         struct entry *entry =
                 ran_spool_reserve(&t->entries, t->entry_count + 1, sizeof *entry, err);
         if (entry == NULL)

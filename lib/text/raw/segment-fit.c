@@ -62,8 +62,6 @@ static void glue_hyphen(struct ran_segment_fit *f)
 {
         struct span *last = (struct span *)(f->spans.data + f->spans.len) - 1;
 
-        if (f->text.failed || f->spans.failed)
-                return;
         f->text.data[--last->begin] = '-';
         last->end--;
         f->text.len--;
@@ -113,19 +111,15 @@ static void compare(const struct ran_segment_fit *f, int convention,
         }
 }
 
-int ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *count,
-                        struct ran_error *err)
+void ran_segment_fit_end(struct ran_segment_fit *f, struct ran_segment_count *count)
 {
-        if (f->text.failed || f->spans.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory to join the words of a sentence");
         if (f->text.len == 0 || ran_utf8_valid(f->text.data, f->text.len) < f->text.len)
-                return RAN_OK;
+                return;
         count->words += f->spans.len / sizeof(struct span);
         for (size_t i = 0; i < RAN_MARK_COUNT; i++)
                 count->marks[i] += f->marks[i];
         for (int i = 0; i < RAN_SEGMENT_COUNT; i++)
                 compare(f, i, count);
-        return RAN_OK;
 }
 
 void ran_segment_count_add(struct ran_segment_count *to, const struct ran_segment_count *from)

@@ -20,30 +20,28 @@ static int ascending(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static int add(struct ran_shingles *to, uint64_t first, uint64_t second, struct ran_error *err)
+static void add(struct ran_shingles *to, uint64_t first, uint64_t second)
 {
-        RAN_TRY(RAN_GROW(to->hash, to->cap, to->n + 1, err));
+        RAN_ROOM(to->hash, to->cap, to->n + 1);
         to->hash[to->n++] = ran_random_draw_inline(first, second);
-        return RAN_OK;
 }
 
 /* What is before the first word, and behind the last. */
 static const uint64_t edge = 0;
 
 /* Completes a set whose last word was `last`: in order, each hash once. */
-static int finish(struct ran_shingles *to, uint64_t last, struct ran_error *err)
+static void finish(struct ran_shingles *to, uint64_t last)
 {
         size_t kept = 0;
 
         if (to->n == 0)
-                return RAN_OK;
-        RAN_TRY(add(to, last, edge, err));
+                return;
+        add(to, last, edge);
         qsort(to->hash, to->n, sizeof *to->hash, ascending);
         for (size_t i = 0; i < to->n; i++)
                 if (kept == 0 || to->hash[i] != to->hash[kept - 1])
                         to->hash[kept++] = to->hash[i];
         to->n = kept;
-        return RAN_OK;
 }
 
 int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err)
@@ -61,14 +59,14 @@ int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct
                         return ran_fail(err, RAN_EINVAL, "these are no words");
                 const uint64_t word =
                         ran_string_table_hash(ran_string_table_seed, words + at, length);
-                RAN_TRY(add(to, before, word, err));
+                add(to, before, word);
                 before = word;
         }
-        return finish(to, before, err);
+        finish(to, before);
+        return RAN_OK;
 }
 
-int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
-                        struct ran_error *err)
+void ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L)
 {
         uint64_t before = edge;
 
@@ -76,10 +74,10 @@ int ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L,
         for (size_t t = 0; t < L; t++) {
                 const uint64_t word = ran_random_draw_inline(ids[t], 0);
 
-                RAN_TRY(add(to, before, word, err));
+                add(to, before, word);
                 before = word;
         }
-        return finish(to, before, err);
+        finish(to, before);
 }
 
 double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, size_t m,

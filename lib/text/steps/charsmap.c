@@ -136,9 +136,7 @@ static int read_map(struct ran_charsmap *m, const char *base64, size_t n, struct
 {
         size_t size;
 
-        m->memory = ran_alloc(n + 1, 1, err);
-        if (m->memory == NULL)
-                return RAN_ENOMEM;
+        m->memory = ran_new(n + 1, 1);
         if (!decode(base64, n, m->memory, &size))
                 return ran_fail(err, RAN_EFORMAT, "'precompiled_charsmap' is not base64");
         return take_apart(m, size, err);
@@ -146,10 +144,8 @@ static int read_map(struct ran_charsmap *m, const char *base64, size_t n, struct
 
 struct ran_charsmap *ran_charsmap_new(const char *base64, size_t n, struct ran_error *err)
 {
-        struct ran_charsmap *m = ran_alloc(1, sizeof *m, err);
+        struct ran_charsmap *m = ran_new(1, sizeof *m);
 
-        if (m == NULL)
-                return NULL;
         if (read_map(m, base64, n, err) != RAN_OK) {
                 ran_charsmap_free(m);
                 return NULL;
@@ -176,18 +172,16 @@ static void push(struct ran_glyphs *g, int32_t c, int32_t change)
 
 /* The text at `place` in the place of `old` characters. If it is longer, the last of its characters
  * are new; if it is shorter, the last character, which may be one from before, removes the rest. */
-static int put(const struct ran_charsmap *m, size_t place, size_t old, struct ran_glyphs *out,
-               struct ran_error *err)
+static void put(const struct ran_charsmap *m, size_t place, size_t old, struct ran_glyphs *out)
 {
         const char *text = m->text + place;
         size_t n = strnlen(text, m->text_n - place), count = ran_unicode_count(text, n), length;
 
-        RAN_TRY(ran_glyphs_reserve(out, count, err));
+        ran_glyphs_reserve(out, count);
         for (size_t pos = 0, i = 0; pos < n; pos += length, i++)
                 push(out, ran_unicode_get(text + pos, n - pos, &length), i >= old);
         if (count < old && out->n > 0)
                 out->at[out->n - 1].begin -= (uint32_t)(old - count);
-        return RAN_OK;
 }
 
 /* Where a place would begin inside a character: the file is broken. */
@@ -223,9 +217,8 @@ static size_t end_of_cluster(const struct ran_glyphs *in, size_t i, size_t *n)
         return end;
 }
 
-static int apply_cluster(const struct ran_charsmap *m, struct ran_glyphs *out,
-                         const struct ran_glyph *at, size_t chars, size_t bytes, bool *changed,
-                         struct ran_error *err)
+static void apply_cluster(const struct ran_charsmap *m, struct ran_glyphs *out,
+                          const struct ran_glyph *at, size_t chars, size_t bytes, bool *changed)
 {
         char s[CLUSTER_MOST + CHAR_MOST];
         size_t n = 0, place;
@@ -235,35 +228,34 @@ static int apply_cluster(const struct ran_charsmap *m, struct ran_glyphs *out,
                         n += ran_unicode_put(s + n, at[i].c);
                 if (find(m, s, n, &place) && is_start(m, place)) {
                         *changed = true;
-                        return put(m, place, chars, out, err);
+                        put(m, place, chars, out);
+                        return;
                 }
         }
-        RAN_TRY(ran_glyphs_reserve(out, chars, err));
+        ran_glyphs_reserve(out, chars);
         for (size_t i = 0; i < chars; i++) {
                 if (!find_char(m, at[i].c, &place)) {
-                        RAN_TRY(ran_glyphs_reserve(out, 1, err));
+                        ran_glyphs_reserve(out, 1);
                         push(out, at[i].c, 0);
                         continue;
                 }
                 *changed = true;
-                RAN_TRY(put(m, place, 1, out, err));
+                put(m, place, 1, out);
         }
-        return RAN_OK;
 }
 
-int ran_charsmap_apply(const struct ran_charsmap *m, struct ran_glyphs *out,
-                       const struct ran_glyphs *in, bool *changed, struct ran_error *err)
+void ran_charsmap_apply(const struct ran_charsmap *m, struct ran_glyphs *out,
+                        const struct ran_glyphs *in, bool *changed)
 {
         size_t bytes, end;
 
         *changed = false;
         out->n = 0;
-        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
+        ran_glyphs_reserve(out, in->n);
         for (size_t i = 0; i < in->n; i = end) {
                 end = end_of_cluster(in, i, &bytes);
-                RAN_TRY(apply_cluster(m, out, in->at + i, end - i, bytes, changed, err));
+                apply_cluster(m, out, in->at + i, end - i, bytes, changed);
         }
         if (*changed)
                 ran_glyphs_settle(out, in);
-        return RAN_OK;
 }

@@ -16,22 +16,19 @@ void ran_classes_release(struct ran_classes *all)
         *all = (struct ran_classes){0};
 }
 
-int ran_classes_add(struct ran_classes *all, bool negated, bool any_case, size_t *id,
-                    struct ran_error *err)
+void ran_classes_add(struct ran_classes *all, bool negated, bool any_case, size_t *id)
 {
-        RAN_TRY(RAN_GROW(all->at, all->cap, all->n + 1, err));
+        RAN_ROOM(all->at, all->cap, all->n + 1);
         *id = all->n++;
         all->at[*id] = (struct ran_class){.negated = negated, .any_case = any_case};
-        return RAN_OK;
 }
 
-int ran_class_add(struct ran_classes *all, size_t id, struct class_part part, struct ran_error *err)
+void ran_class_add(struct ran_classes *all, size_t id, struct class_part part)
 {
         struct ran_class *class = &all->at[id];
 
-        RAN_TRY(RAN_GROW(class->part, class->cap, class->n + 1, err));
+        RAN_ROOM(class->part, class->cap, class->n + 1);
         class->part[class->n++] = part;
-        return RAN_OK;
 }
 
 int ran_class_category(const char *name, size_t n, struct class_part *part, struct ran_error *err)

@@ -32,11 +32,9 @@ struct ran_classes {
         size_t n, cap;
 };
 void ran_classes_release(struct ran_classes *all);
-/* Adds an empty class; its number in *id. RAN_ENOMEM. */
-int ran_classes_add(struct ran_classes *all, bool negated, bool any_case, size_t *id,
-                    struct ran_error *err);
-int ran_class_add(struct ran_classes *all, size_t id, struct class_part part,
-                  struct ran_error *err);
+/* Adds an empty class; its number in *id. */
+void ran_classes_add(struct ran_classes *all, bool negated, bool any_case, size_t *id);
+void ran_class_add(struct ran_classes *all, size_t id, struct class_part part);
 /* Reads the name behind \p or \P, in braces. RAN_EFORMAT. */
 int ran_class_category(const char *name, size_t n, struct class_part *part, struct ran_error *err);
 /* After the last part. */
@@ -69,7 +67,7 @@ struct ran_pattern {
         bool first[256]; /* the bytes that a match may begin with */
 };
 
-/* Compiles an expression. RAN_EFORMAT, RAN_ENOMEM. */
+/* Compiles an expression. RAN_EFORMAT. */
 int ran_pattern_compile(struct ran_pattern *p, const char *text, size_t n, struct ran_error *err);
 
 #endif

@@ -50,11 +50,8 @@ static int emit(struct reader *r, enum operation op, size_t x, size_t y)
 
         if (p->n >= MOST_INSTRUCTIONS)
                 return ran_fail(r->err, RAN_EFORMAT, "the regular expression is too large");
-        struct instruction *code = ran_grow(p->code, &p->cap, p->n + 1, sizeof *code, r->err);
-        if (code == NULL)
-                return RAN_ENOMEM;
-        p->code = code;
-        code[p->n++] = (struct instruction){op, (uint32_t)x, (uint32_t)y};
+        RAN_ROOM(p->code, p->cap, p->n + 1);
+        p->code[p->n++] = (struct instruction){op, (uint32_t)x, (uint32_t)y};
         return RAN_OK;
 }
 
@@ -175,14 +172,17 @@ static int read_member(struct reader *r, size_t id)
 
                 RAN_TRY(read_class(r, &inner));
                 part.low = (int32_t)inner;
-                return ran_class_add(&r->p->classes, id, part, r->err);
+                ran_class_add(&r->p->classes, id, part);
+                return RAN_OK;
         }
         if (take(r, "\\"))
                 RAN_TRY(read_escape(r, &part, &c));
         else
                 RAN_TRY(read_char(r, &c));
-        if (c < 0)
-                return ran_class_add(&r->p->classes, id, part, r->err);
+        if (c < 0) {
+                ran_class_add(&r->p->classes, id, part);
+                return RAN_OK;
+        }
         part = (struct class_part){CLASS_RANGE, false, c, c};
         if (next_is(r, "-") && !next_is(r, "-]") && !next_is(r, "-[")) {
                 r->pos++;
@@ -194,7 +194,8 @@ static int read_member(struct reader *r, size_t id)
                         return refuse(r, "this range");
                 part.high = c;
         }
-        return ran_class_add(&r->p->classes, id, part, r->err);
+        ran_class_add(&r->p->classes, id, part);
+        return RAN_OK;
 }
 
 /* Behind the opening bracket. "&&" divides what a character must be, all of it. */
@@ -207,7 +208,7 @@ static int read_class(struct reader *r, size_t *id)
         if (r->nested++ >= MOST_NESTED)
                 return refuse(r, "a class nested so deeply");
         const bool negated = take(r, "^");
-        RAN_TRY(ran_classes_add(all, false, r->any_case, id, r->err));
+        ran_classes_add(all, false, r->any_case, id);
         for (;; first = false) {
                 bool closed = !first && take(r, "]");
                 if (closed || take(r, "&&")) {
@@ -215,15 +216,15 @@ static int read_class(struct reader *r, size_t *id)
                         if (divided) {
                                 const struct class_part both = {CLASS_BOTH, false, (int32_t)left,
                                                                 (int32_t)*id};
-                                RAN_TRY(ran_classes_add(all, false, false, id, r->err));
-                                RAN_TRY(ran_class_add(all, *id, both, r->err));
+                                ran_classes_add(all, false, false, id);
+                                ran_class_add(all, *id, both);
                                 ran_class_finish(all, *id);
                         }
                         if (closed)
                                 break;
                         divided = true;
                         left = *id;
-                        RAN_TRY(ran_classes_add(all, false, r->any_case, id, r->err));
+                        ran_classes_add(all, false, r->any_case, id);
                         continue;
                 }
                 if (r->pos == r->n)
@@ -233,8 +234,8 @@ static int read_class(struct reader *r, size_t *id)
         r->nested--;
         if (negated) {
                 const struct class_part inner = {CLASS_NESTED, true, (int32_t)*id, 0};
-                RAN_TRY(ran_classes_add(all, false, false, &whole, r->err));
-                RAN_TRY(ran_class_add(all, whole, inner, r->err));
+                ran_classes_add(all, false, false, &whole);
+                ran_class_add(all, whole, inner);
                 ran_class_finish(all, whole);
                 *id = whole;
         }
@@ -244,8 +245,8 @@ static int read_class(struct reader *r, size_t *id)
 /* A class of one part. */
 static int make_class(struct reader *r, struct class_part part, size_t *id)
 {
-        RAN_TRY(ran_classes_add(&r->p->classes, false, r->any_case, id, r->err));
-        RAN_TRY(ran_class_add(&r->p->classes, *id, part, r->err));
+        ran_classes_add(&r->p->classes, false, r->any_case, id);
+        ran_class_add(&r->p->classes, *id, part);
         ran_class_finish(&r->p->classes, *id);
         return RAN_OK;
 }
@@ -454,15 +455,14 @@ static void mark_first(struct ran_pattern *p, size_t id)
 }
 
 /* Notes how a match may begin; *empty: without a character. */
-static int explore(struct ran_pattern *p, bool *empty, struct ran_error *err)
+static void explore(struct ran_pattern *p, bool *empty)
 {
-        bool *seen = ran_alloc(p->n, sizeof *seen, err);
-        uint32_t *stack = ran_alloc(2 * p->n + 1, sizeof *stack, err);
+        bool *seen = ran_new(p->n, sizeof *seen);
+        uint32_t *stack = ran_new(2 * p->n + 1, sizeof *stack);
         size_t depth = 0;
 
         *empty = false;
-        if (seen != NULL && stack != NULL)
-                stack[depth++] = 0;
+        stack[depth++] = 0;
         while (depth > 0) {
                 uint32_t pc = stack[--depth];
                 const struct instruction *in = &p->code[pc];
@@ -478,10 +478,8 @@ static int explore(struct ran_pattern *p, bool *empty, struct ran_error *err)
                 if (in->op == OP_SPLIT)
                         stack[depth++] = in->y;
         }
-        int rc = seen != NULL && stack != NULL ? RAN_OK : RAN_ENOMEM;
         free(seen);
         free(stack);
-        return rc;
 }
 
 int ran_pattern_compile(struct ran_pattern *p, const char *text, size_t n, struct ran_error *err)
@@ -496,7 +494,7 @@ int ran_pattern_compile(struct ran_pattern *p, const char *text, size_t n, struc
         if (r.pos < n)
                 return refuse(&r, "this end of a group");
         RAN_TRY(emit(&r, OP_MATCH, 0, 0));
-        RAN_TRY(explore(p, &empty, err));
+        explore(p, &empty);
         if (empty)
                 return ran_fail(err, RAN_EFORMAT,
                                 "an expression that matches an empty text is "

@@ -9,19 +9,16 @@
 
 struct ran_pattern *ran_pattern_new(const char *text, size_t n, bool literal, struct ran_error *err)
 {
-        struct ran_pattern *p = ran_alloc(1, sizeof *p, err);
+        struct ran_pattern *p = ran_new(1, sizeof *p);
         int rc = RAN_OK;
 
-        if (p == NULL)
-                return NULL;
         if (!literal) {
                 rc = ran_pattern_compile(p, text, n, err);
         } else if (n == 0) {
                 rc = ran_fail(err, RAN_EFORMAT, "an empty text to find is not supported");
         } else {
-                p->literal = ran_alloc(n, 1, err);
+                p->literal = ran_new(n, 1);
                 p->literal_n = n;
-                rc = p->literal != NULL ? RAN_OK : RAN_ENOMEM;
         }
         if (rc != RAN_OK) {
                 ran_pattern_free(p);
@@ -57,13 +54,11 @@ void ran_pattern_scratch_release(struct ran_pattern_scratch *s)
         *s = (struct ran_pattern_scratch){0};
 }
 
-static int reserve(const struct ran_pattern *p, struct ran_pattern_scratch *s,
-                   struct ran_error *err)
+static void reserve(const struct ran_pattern *p, struct ran_pattern_scratch *s)
 {
-        RAN_TRY(RAN_GROW(s->thread, s->thread_cap, 2 * p->n, err));
-        RAN_TRY(RAN_GROW(s->seen, s->seen_cap, p->n, err));
-        RAN_TRY(RAN_GROW(s->stack, s->stack_cap, 2 * p->n + 1, err));
-        return RAN_OK;
+        RAN_ROOM(s->thread, s->thread_cap, 2 * p->n);
+        RAN_ROOM(s->seen, s->seen_cap, p->n);
+        RAN_ROOM(s->stack, s->stack_cap, 2 * p->n + 1);
 }
 
 struct search {
@@ -178,9 +173,8 @@ static void search(struct search *k, size_t *begin, size_t *end)
         }
 }
 
-int ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, size_t from,
-                     struct ran_pattern_scratch *s, size_t *begin, size_t *end,
-                     struct ran_error *err)
+void ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, size_t from,
+                      struct ran_pattern_scratch *s, size_t *begin, size_t *end)
 {
         struct search k = {.p = p, .s = s, .text = text, .n = n};
 
@@ -189,13 +183,12 @@ int ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, si
 
                 *begin = at != NULL ? (size_t)(at - text) : n;
                 *end = at != NULL ? *begin + p->literal_n : n;
-                return RAN_OK;
+                return;
         }
-        RAN_TRY(reserve(p, s, err));
+        reserve(p, s);
         *begin = *end = SIZE_MAX;
         look_at(&k, from);
         search(&k, begin, end);
         if (*begin == SIZE_MAX)
                 *begin = *end = n;
-        return RAN_OK;
 }

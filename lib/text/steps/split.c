@@ -8,13 +8,11 @@
 #include "text/steps/steps.h"
 #include "text/words/unicode.h"
 
-static int push_span(struct ran_passage *p, size_t begin, size_t end, size_t first,
-                     struct ran_error *err)
+static void push_span(struct ran_passage *p, size_t begin, size_t end, size_t first)
 {
         if (p->other_n == p->other_cap)
-                RAN_TRY(RAN_GROW(p->other, p->other_cap, p->other_n + 1, err));
+                RAN_ROOM(p->other, p->other_cap, p->other_n + 1);
         p->other[p->other_n++] = (struct ran_stretch){begin, end, first};
-        return RAN_OK;
 }
 
 /* What a step made takes the place of what it read. */
@@ -42,25 +40,23 @@ struct splitter {
         bool match, previous;     /* the part is a match; so was the last one taken */
 };
 
-static int flush(struct splitter *k, struct ran_error *err)
+static void flush(struct splitter *k)
 {
         if (k->begin == k->end)
-                return RAN_OK;
-        RAN_TRY(push_span(k->p, k->begin, k->end, k->first, err));
+                return;
+        push_span(k->p, k->begin, k->end, k->first);
         k->begin = k->end;
-        return RAN_OK;
 }
 
 /* The bytes up to `end` are a match, or lie between matches. */
-static int take(struct splitter *k, size_t begin, size_t end, size_t chars, bool match,
-                struct ran_error *err)
+static void take(struct splitter *k, size_t begin, size_t end, size_t chars, bool match)
 {
         const size_t first = k->next;
         const bool waits = k->begin < k->end;
         bool joins = false;
 
         if (begin == end)
-                return RAN_OK;
+                return;
         k->next += chars;
         if (k->behavior == SPLIT_WITH_PREVIOUS)
                 joins = waits && match && !k->previous;
@@ -72,16 +68,15 @@ static int take(struct splitter *k, size_t begin, size_t end, size_t chars, bool
         if (joins) {
                 k->end = end;
                 k->match = false;
-                return RAN_OK;
+                return;
         }
-        RAN_TRY(flush(k, err));
+        flush(k);
         if (k->behavior == SPLIT_REMOVED && match)
-                return RAN_OK;
+                return;
         k->begin = begin;
         k->end = end;
         k->first = first;
         k->match = match;
-        return RAN_OK;
 }
 
 /* ---- what is found -------------------------------------------------------------------------- */
@@ -106,8 +101,7 @@ static int32_t char_at(const char *s, size_t n, size_t *length)
         return (unsigned char)*s < 0x80 ? *s : ran_unicode_get(s, n, length);
 }
 
-static int split_at_chars(const struct ran_step *step, struct splitter *k, struct ran_stretch span,
-                          struct ran_error *err)
+static void split_at_chars(const struct ran_step *step, struct splitter *k, struct ran_stretch span)
 {
         const char *s = k->p->word_s;
         size_t begin = span.begin, chars = 0, length;
@@ -117,16 +111,16 @@ static int split_at_chars(const struct ran_step *step, struct splitter *k, struc
                         chars++;
                         continue;
                 }
-                RAN_TRY(take(k, begin, pos, chars, step->invert, err));
-                RAN_TRY(take(k, pos, pos + length, 1, !step->invert, err));
+                take(k, begin, pos, chars, step->invert);
+                take(k, pos, pos + length, 1, !step->invert);
                 begin = pos + length;
                 chars = 0;
         }
-        return take(k, begin, span.end, chars, step->invert, err);
+        take(k, begin, span.end, chars, step->invert);
 }
 
 /* Runs of letters, marks and digits, and runs of what is neither that nor white space. */
-static int split_runs(struct splitter *k, struct ran_stretch span, struct ran_error *err)
+static void split_runs(struct splitter *k, struct ran_stretch span)
 {
         enum { SPACE, WORD, OTHER } kind, next;
         const char *s = k->p->word_s;
@@ -144,9 +138,8 @@ static int split_runs(struct splitter *k, struct ran_stretch span, struct ran_er
                         else if (next != kind)
                                 break;
                 }
-                RAN_TRY(take(k, pos, end, chars, kind == SPACE, err));
+                take(k, pos, end, chars, kind == SPACE);
         }
-        return RAN_OK;
 }
 
 /* Every word is a match, and there is nothing between words. */
@@ -162,27 +155,25 @@ static int split_words(const struct ran_step *step, struct splitter *k, struct r
                             : ran_gpt4_word(s + pos, span.end - pos, step->digits, &chars);
                 if (n == 0)
                         return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
-                RAN_TRY(take(k, pos, pos + n, chars, !step->invert, err));
+                take(k, pos, pos + n, chars, !step->invert);
         }
         return RAN_OK;
 }
 
-static int split_at_pattern(const struct ran_step *step, struct splitter *k,
-                            struct ran_stretch span, struct ran_error *err)
+static void split_at_pattern(const struct ran_step *step, struct splitter *k,
+                             struct ran_stretch span)
 {
         const char *s = k->p->word_s + span.begin;
         const size_t n = span.end - span.begin;
         size_t begin, end;
 
         for (size_t pos = 0; pos < n; pos = end) {
-                RAN_TRY(ran_pattern_find(step->pattern, s, n, pos, &k->p->pattern, &begin, &end,
-                                         err));
-                RAN_TRY(take(k, span.begin + pos, span.begin + begin,
-                             ran_unicode_count(s + pos, begin - pos), step->invert, err));
-                RAN_TRY(take(k, span.begin + begin, span.begin + end,
-                             ran_unicode_count(s + begin, end - begin), !step->invert, err));
+                ran_pattern_find(step->pattern, s, n, pos, &k->p->pattern, &begin, &end);
+                take(k, span.begin + pos, span.begin + begin,
+                     ran_unicode_count(s + pos, begin - pos), step->invert);
+                take(k, span.begin + begin, span.begin + end,
+                     ran_unicode_count(s + begin, end - begin), !step->invert);
         }
-        return RAN_OK;
 }
 
 static int split_span(const struct ran_step *step, struct splitter *k, struct ran_stretch span,
@@ -190,14 +181,17 @@ static int split_span(const struct ran_step *step, struct splitter *k, struct ra
 {
         switch (step->kind) {
         case STEP_PATTERN:
-                return split_at_pattern(step, k, span, err);
+                split_at_pattern(step, k, span);
+                return RAN_OK;
         case STEP_GPT2:
         case STEP_GPT4:
                 return split_words(step, k, span, err);
         case STEP_RUNS:
-                return split_runs(k, span, err);
+                split_runs(k, span);
+                return RAN_OK;
         default:
-                return split_at_chars(step, k, span, err);
+                split_at_chars(step, k, span);
+                return RAN_OK;
         }
 }
 
@@ -211,7 +205,7 @@ static int split(const struct ran_step *step, struct ran_passage *p, struct ran_
                                      .end = span.begin,
                                      .next = span.first};
                 RAN_TRY(split_span(step, &k, span, err));
-                RAN_TRY(flush(&k, err));
+                flush(&k);
         }
         take_other(p);
         return RAN_OK;
@@ -239,15 +233,15 @@ static bool leads(const struct ran_step *step, const struct ran_passage *p, stru
 }
 
 /* Writes a span with `c` for each space, and in front if `lead`. */
-static int write_span(const struct ran_step *step, const struct ran_passage *p,
-                      struct ran_stretch span, bool lead, struct ran_buf *bytes,
-                      struct ran_glyphs *glyphs, struct ran_error *err)
+static void write_span(const struct ran_step *step, const struct ran_passage *p,
+                       struct ran_stretch span, bool lead, struct ran_buf *bytes,
+                       struct ran_glyphs *glyphs)
 {
         char meta[4];
         const size_t meta_n = ran_unicode_put(meta, step->c), n = span.end - span.begin;
         size_t k = span.first, length;
 
-        RAN_TRY(ran_glyphs_reserve(glyphs, n + 1, err));
+        ran_glyphs_reserve(glyphs, n + 1);
         if (lead) {
                 ran_buf_add(bytes, meta, meta_n);
                 glyphs->at[glyphs->n++] = range_of(p, k);
@@ -261,11 +255,9 @@ static int write_span(const struct ran_step *step, const struct ran_passage *p,
                         ran_buf_add(bytes, s, length);
                 glyphs->at[glyphs->n++] = range_of(p, k);
         }
-        return bytes->failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
 }
 
-static int change(const struct ran_step *step, struct ran_passage *p, size_t points,
-                  struct ran_error *err)
+static void change(const struct ran_step *step, struct ran_passage *p, size_t points)
 {
         struct ran_buf *bytes = &p->bytes[p->turn];
         struct ran_glyphs *glyphs = &p->changed[p->turn];
@@ -274,14 +266,13 @@ static int change(const struct ran_step *step, struct ran_passage *p, size_t poi
         for (size_t i = 0; i < p->spans; i++) {
                 const size_t begin = bytes->len, first = glyphs->n;
                 const bool lead = leads(step, p, p->span[i], points);
-                RAN_TRY(write_span(step, p, p->span[i], lead, bytes, glyphs, err));
-                RAN_TRY(push_span(p, begin, bytes->len, first, err));
+                write_span(step, p, p->span[i], lead, bytes, glyphs);
+                push_span(p, begin, bytes->len, first);
         }
         p->turn = !p->turn;
         p->word_s = bytes->data;
         p->word_at = glyphs->at;
         take_other(p);
-        return RAN_OK;
 }
 
 /* Whether a step of that kind changes anything: most texts need no copy. */
@@ -304,17 +295,17 @@ int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran
         p->led = false;
         if (part.begin == part.end)
                 return RAN_OK;
-        RAN_TRY(push_span(p, part.begin, part.end, part.first, err));
+        push_span(p, part.begin, part.end, part.first);
         take_other(p);
         p->led = lead && changes(&space, p, points);
         if (p->led)
-                RAN_TRY(change(&space, p, points, err));
+                change(&space, p, points);
         for (size_t i = s->normal_n; i < s->n; i++) {
                 const struct ran_step *step = &s->at[i];
                 if (step->kind != STEP_META && step->kind != STEP_LEAD)
                         RAN_TRY(split(step, p, err));
                 else if (changes(step, p, points))
-                        RAN_TRY(change(step, p, points, err));
+                        change(step, p, points);
         }
         return RAN_OK;
 }

@@ -10,9 +10,9 @@
 /* The most steps of a file; more make no sense. */
 enum { STEPS_MAX = 100 };
 
-struct ran_steps *ran_steps_new(struct ran_error *err)
+struct ran_steps *ran_steps_new(void)
 {
-        return ran_alloc(1, sizeof(struct ran_steps), err);
+        return ran_new(1, sizeof(struct ran_steps));
 }
 
 void ran_step_release(struct ran_step *step)
@@ -35,20 +35,13 @@ void ran_steps_free(struct ran_steps *s)
 
 int ran_steps_add(struct ran_steps *s, struct ran_step step, struct ran_error *err)
 {
-        struct ran_step *at = NULL;
-        int rc = RAN_ENOMEM;
-
-        if (s->n >= STEPS_MAX)
-                rc = ran_fail(err, RAN_EFORMAT, "more than %d normalizers and pre-tokenizers",
-                              STEPS_MAX);
-        else
-                at = ran_grow(s->at, &s->cap, s->n + 1, sizeof *at, err);
-        if (at == NULL) {
+        if (s->n >= STEPS_MAX) {
                 ran_step_release(&step);
-                return rc;
+                return ran_fail(err, RAN_EFORMAT, "more than %d normalizers and pre-tokenizers",
+                                STEPS_MAX);
         }
-        s->at = at;
-        at[s->n++] = step;
+        RAN_ROOM(s->at, s->cap, s->n + 1);
+        s->at[s->n++] = step;
         return RAN_OK;
 }
 
@@ -69,35 +62,32 @@ void ran_passage_release(struct ran_passage *p)
 
 /* ---- steps of normalisation: each reads `in` and replaces `out` ------------------------------ */
 
-static int push_all(struct ran_glyphs *out, const struct ran_glyph *at, size_t n,
-                    struct ran_error *err)
+static void push_all(struct ran_glyphs *out, const struct ran_glyph *at, size_t n)
 {
-        RAN_TRY(ran_glyphs_reserve(out, n, err));
+        ran_glyphs_reserve(out, n);
         if (n > 0)
                 memcpy(out->at + out->n, at, n * sizeof *at);
         out->n += n;
-        return RAN_OK;
 }
 
 /* What replaces a match has the range of its last character. */
-static int replace(const struct ran_step *step, struct ran_passage *p, struct ran_glyphs *out,
-                   const struct ran_glyphs *in, struct ran_error *err)
+static void replace(const struct ran_step *step, struct ran_passage *p, struct ran_glyphs *out,
+                    const struct ran_glyphs *in)
 {
         size_t begin, end, i = 0;
 
         out->n = 0;
-        RAN_TRY(ran_glyphs_write(in->at, in->n, &p->normal_bytes, err));
+        ran_glyphs_write(in->at, in->n, &p->normal_bytes);
         const char *s = p->normal_bytes.data;
         const size_t n = p->normal_bytes.len;
         for (size_t pos = 0; pos < n; pos = end) {
-                RAN_TRY(ran_pattern_find(step->pattern, s, n, pos, &p->pattern, &begin, &end, err));
+                ran_pattern_find(step->pattern, s, n, pos, &p->pattern, &begin, &end);
                 size_t kept = ran_unicode_count(s + pos, begin - pos);
-                RAN_TRY(push_all(out, in->at + i, kept, err));
+                push_all(out, in->at + i, kept);
                 i += kept + ran_unicode_count(s + begin, end - begin);
                 if (begin < n)
-                        RAN_TRY(ran_glyphs_add(out, step->text, step->n, in->at[i - 1], err));
+                        ran_glyphs_add(out, step->text, step->n, in->at[i - 1]);
         }
-        return RAN_OK;
 }
 
 /* *changed: whether `out` has the result; else it is `in`. */
@@ -107,15 +97,18 @@ static int apply(const struct ran_step *step, struct ran_passage *p, struct ran_
         *changed = true;
         switch (step->kind) {
         case STEP_REPLACE:
-                return replace(step, p, out, in, err);
+                replace(step, p, out, in);
+                return RAN_OK;
         case STEP_PREPEND:
                 out->n = 0;
                 if (in->n == 0)
                         return RAN_OK;
-                RAN_TRY(ran_glyphs_add(out, step->text, step->n, in->at[0], err));
-                return push_all(out, in->at, in->n, err);
+                ran_glyphs_add(out, step->text, step->n, in->at[0]);
+                push_all(out, in->at, in->n);
+                return RAN_OK;
         case STEP_CHARSMAP:
-                return ran_charsmap_apply(step->map, out, in, changed, err);
+                ran_charsmap_apply(step->map, out, in, changed);
+                return RAN_OK;
         default:
                 return ran_glyphs_step(step->plain, true, out, in, err);
         }
@@ -147,7 +140,7 @@ int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const 
                         p->spare = swap;
                 }
         }
-        RAN_TRY(ran_glyphs_write(p->glyphs.at, p->glyphs.n, &p->normal_bytes, err));
+        ran_glyphs_write(p->glyphs.at, p->glyphs.n, &p->normal_bytes);
         p->s = p->normal_bytes.data;
         p->n = p->normal_bytes.len;
         p->at = p->glyphs.at;

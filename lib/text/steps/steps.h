@@ -17,15 +17,15 @@
  * array") and what each becomes. It comes from a file and is not trusted. */
 
 struct ran_charsmap;
-/* From base64. NULL: RAN_EFORMAT, RAN_ENOMEM. */
+/* From base64. NULL: RAN_EFORMAT. */
 struct ran_charsmap *ran_charsmap_new(const char *base64, size_t n, struct ran_error *err);
 void ran_charsmap_free(struct ran_charsmap *m);
 /* Replaces what is in the map, as the library of Hugging Face does: a cluster of characters
  * (grapheme) of less than six bytes as a whole, else each character by itself. Ranges are the
  * library's (see ran_glyphs_settle). *changed: whether anything was; if not, `out` is not filled.
  */
-int ran_charsmap_apply(const struct ran_charsmap *m, struct ran_glyphs *out,
-                       const struct ran_glyphs *in, bool *changed, struct ran_error *err);
+void ran_charsmap_apply(const struct ran_charsmap *m, struct ran_glyphs *out,
+                        const struct ran_glyphs *in, bool *changed);
 
 /* ---- regular expressions (pattern.c) --------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ int ran_charsmap_apply(const struct ran_charsmap *m, struct ran_glyphs *out,
 
 struct ran_pattern;
 /* literal: the text itself. NULL: RAN_EFORMAT for what is not supported, and for an expression that
- * matches an empty text; RAN_ENOMEM. */
+ * matches an empty text. */
 struct ran_pattern *ran_pattern_new(const char *text, size_t n, bool literal,
                                     struct ran_error *err);
 void ran_pattern_free(struct ran_pattern *p);
@@ -52,10 +52,9 @@ struct ran_pattern_scratch {
 void ran_pattern_scratch_release(struct ran_pattern_scratch *s);
 
 /* Finds the first match in well-formed UTF-8 at or after byte `from`; *begin = n if there is none.
- * RAN_ENOMEM. */
-int ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, size_t from,
-                     struct ran_pattern_scratch *s, size_t *begin, size_t *end,
-                     struct ran_error *err);
+ */
+void ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, size_t from,
+                      struct ran_pattern_scratch *s, size_t *begin, size_t *end);
 
 /* ---- the model Unigram (unigram.c) ----------------------------------------------------------- */
 
@@ -77,7 +76,7 @@ struct ran_unigram {
         size_t nodes, first_cap, label_cap, token_cap;
 };
 void ran_unigram_release(struct ran_unigram *u);
-/* After n and the scores are set: makes the trie of tokens 0 to n - 1. RAN_EFORMAT, RAN_ENOMEM. */
+/* After n and the scores are set: makes the trie of tokens 0 to n - 1. RAN_EFORMAT. */
 int ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens,
                         struct ran_error *err);
 
@@ -89,11 +88,10 @@ struct ran_unigram_scratch {
 void ran_unigram_scratch_release(struct ran_unigram_scratch *s);
 
 /* Splits a word of n bytes of UTF-8, `chars` characters, into parts of it; unk: the token of
- * unknown text. Time is linear in n for tokens of limited length. RAN_ENOMEM. */
-int ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *tokens,
-                    uint32_t unk, const char *word, size_t n, size_t chars,
-                    struct ran_unigram_scratch *s, struct ran_word_parts *to,
-                    struct ran_error *err);
+ * unknown text. Time is linear in n for tokens of limited length. */
+void ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *tokens,
+                     uint32_t unk, const char *word, size_t n, size_t chars,
+                     struct ran_unigram_scratch *s, struct ran_word_parts *to);
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -148,9 +146,9 @@ struct ran_steps {
         bool nested; /* the file has a Sequence in a Sequence */
         bool bytes;  /* words are sequences of bytes */
 };
-struct ran_steps *ran_steps_new(struct ran_error *err);
+struct ran_steps *ran_steps_new(void);
 void ran_steps_free(struct ran_steps *s);
-/* Adds a step, which takes over what the step owns, also on failure. RAN_EFORMAT, RAN_ENOMEM. */
+/* Adds a step, which takes over what the step owns, also on failure. RAN_EFORMAT. */
 int ran_steps_add(struct ran_steps *s, struct ran_step step, struct ran_error *err);
 void ran_step_release(struct ran_step *step);
 
@@ -184,12 +182,12 @@ struct ran_passage {
 void ran_passage_release(struct ran_passage *p);
 
 /* Normalises n bytes of text: sets s, n and at; *points: its code points. RAN_EFORMAT for invalid
- * UTF-8, RAN_ENOMEM. */
+ * UTF-8. */
 int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const char *text,
                         size_t n, size_t *points, struct ran_error *err);
 /* Divides a part of the normalised passage into words: the spans, of word_s and word_at. `points`:
  * the code points of the document before the passage. lead: a space goes in front, as between two
- * words of a text. RAN_ENOMEM. */
+ * words of a text. */
 int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
                     size_t points, bool lead, struct ran_error *err);
 

@@ -48,12 +48,12 @@ static int by_bytes(const void *a, const void *b)
 }
 
 static struct entry *sorted(const struct ran_unigram *u, const struct ran_string_table *tokens,
-                            size_t *count, struct ran_error *err)
+                            size_t *count)
 {
-        struct entry *all = ran_alloc(u->n, sizeof *all, err);
+        struct entry *all = ran_new(u->n, sizeof *all);
 
         *count = 0;
-        for (size_t i = 0; all != NULL && i < u->n; i++) {
+        for (size_t i = 0; i < u->n; i++) {
                 struct entry e = {.id = (uint32_t)i};
                 size_t n;
                 e.s = ran_string_table_get(tokens, e.id, &n);
@@ -64,8 +64,7 @@ static struct entry *sorted(const struct ran_unigram *u, const struct ran_string
                 e.key = be64toh(e.key);
                 all[(*count)++] = e;
         }
-        if (all != NULL)
-                qsort(all, *count, sizeof *all, by_bytes);
+        qsort(all, *count, sizeof *all, by_bytes);
         return all;
 }
 
@@ -88,10 +87,10 @@ static int add_node(struct building *b, unsigned char label, size_t low, size_t 
 
         if (n >= RAN_NO_ID)
                 return ran_fail(err, RAN_EFORMAT, "the vocabulary is too large");
-        RAN_TRY(RAN_GROW(b->range, b->range_cap, n, err));
-        RAN_TRY(RAN_GROW(u->first, u->first_cap, n + 1, err));
-        RAN_TRY(RAN_GROW(u->label, u->label_cap, n, err));
-        RAN_TRY(RAN_GROW(u->token, u->token_cap, n, err));
+        RAN_ROOM(b->range, b->range_cap, n);
+        RAN_ROOM(u->first, u->first_cap, n + 1);
+        RAN_ROOM(u->label, u->label_cap, n);
+        RAN_ROOM(u->token, u->token_cap, n);
         b->range[n - 1] = (struct range){(uint32_t)low, (uint32_t)high};
         u->label[n - 1] = label;
         u->token[n - 1] = RAN_NO_ID;
@@ -139,14 +138,11 @@ int ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *to
 {
         struct building b = {.u = u};
         size_t count;
-        struct entry *all = sorted(u, tokens, &count, err);
-        int rc = RAN_ENOMEM;
+        struct entry *all = sorted(u, tokens, &count);
 
         u->nodes = 0;
-        if (all != NULL) {
-                b.all = all;
-                rc = build(&b, count, err);
-        }
+        b.all = all;
+        const int rc = build(&b, count, err);
         free(all);
         free(b.range);
         u->unknown = u->n > 0 ? u->score[0] : 0;
@@ -214,21 +210,23 @@ static void offer_tokens(const struct ran_unigram *u, uint32_t unk, const char *
 }
 
 /* Unknown text, n bytes: a token that it is nevertheless, tokens of its bytes, or unknown. */
-static int add_unknown(const struct ran_unigram *u, const struct ran_string_table *tokens,
-                       const char *text, size_t n, struct ran_word_part part,
-                       struct ran_word_parts *to, struct ran_error *err)
+static void add_unknown(const struct ran_unigram *u, const struct ran_string_table *tokens,
+                        const char *text, size_t n, struct ran_word_part part,
+                        struct ran_word_parts *to)
 {
         const uint32_t id = ran_string_table_find(tokens, text, n);
         bool bytes = u->bytes;
 
-        if (id != RAN_STRING_TABLE_NONE && id < u->n)
-                return ran_word_parts_add(to, id, part.from, part.to, err);
+        if (id != RAN_STRING_TABLE_NONE && id < u->n) {
+                ran_word_parts_add(to, id, part.from, part.to);
+                return;
+        }
         for (size_t i = 0; bytes && i < n; i++)
                 bytes = u->byte[(unsigned char)text[i]] != RAN_NO_ID;
         for (size_t i = 0; bytes && i < n; i++)
-                RAN_TRY(ran_word_parts_add(to, u->byte[(unsigned char)text[i]], part.from, part.to,
-                                           err));
-        return bytes ? RAN_OK : ran_word_parts_add(to, part.id, part.from, part.to, err);
+                ran_word_parts_add(to, u->byte[(unsigned char)text[i]], part.from, part.to);
+        if (!bytes)
+                ran_word_parts_add(to, part.id, part.from, part.to);
 }
 
 /* Turns the chain of ends around: `start` of each becomes the end of the next token. */
@@ -249,9 +247,9 @@ static void turn(struct unigram_end *end, size_t chars)
         end[0].id = id;
 }
 
-static int collect(const struct ran_unigram *u, const struct ran_string_table *tokens, uint32_t unk,
-                   const char *word, size_t n, size_t chars, struct unigram_end *end,
-                   struct ran_word_parts *to, struct ran_error *err)
+static void collect(const struct ran_unigram *u, const struct ran_string_table *tokens,
+                    uint32_t unk, const char *word, size_t n, size_t chars, struct unigram_end *end,
+                    struct ran_word_parts *to)
 {
         size_t pos = 0;
 
@@ -266,20 +264,18 @@ static int collect(const struct ran_unigram *u, const struct ran_string_table *t
                 for (size_t left = next - k; pos < n && left > 0; pos++)
                         left -= pos + 1 == n || begins_char(word[pos + 1]);
                 if (id != unk)
-                        RAN_TRY(ran_word_parts_add(to, id, k, next, err));
+                        ran_word_parts_add(to, id, k, next);
                 else
-                        RAN_TRY(add_unknown(
-                                u, tokens, word + begin, pos - begin,
-                                (struct ran_word_part){unk, (uint32_t)k, (uint32_t)next}, to, err));
+                        add_unknown(u, tokens, word + begin, pos - begin,
+                                    (struct ran_word_part){unk, (uint32_t)k, (uint32_t)next}, to);
         }
-        return RAN_OK;
 }
 
-int ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *tokens,
-                    uint32_t unk, const char *word, size_t n, size_t chars,
-                    struct ran_unigram_scratch *s, struct ran_word_parts *to, struct ran_error *err)
+void ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *tokens,
+                     uint32_t unk, const char *word, size_t n, size_t chars,
+                     struct ran_unigram_scratch *s, struct ran_word_parts *to)
 {
-        RAN_TRY(RAN_GROW(s->end, s->end_cap, chars + 1, err));
+        RAN_ROOM(s->end, s->end_cap, chars + 1);
         for (size_t i = 0; i <= chars; i++)
                 s->end[i] = (struct unigram_end){0, RAN_NO_ID, 0};
         s->end[0].start = 0;
@@ -288,5 +284,5 @@ int ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *
                 for (pos++; pos < n && !begins_char(word[pos]);)
                         pos++;
         }
-        return collect(u, tokens, unk, word, n, chars, s->end, to, err);
+        collect(u, tokens, unk, word, n, chars, s->end, to);
 }

@@ -34,9 +34,7 @@ int ran_normalizer_add_eol(struct ran_normalizer *z, const char *word, size_t n,
                                 NORMAL_EOL_MOST);
         if (ran_utf8_valid(word, n) < n)
                 return ran_fail(err, RAN_EFORMAT, "the end-of-line token is not valid UTF-8");
-        z->eol = strndup(word, n);
-        if (z->eol == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
+        z->eol = ran_copy(word, n);
         return ran_normalizer_add(z, NORMAL_EOL, err);
 }
 
@@ -46,14 +44,11 @@ void ran_glyphs_release(struct ran_glyphs *g)
         *g = (struct ran_glyphs){0};
 }
 
-int ran_glyphs_reserve(struct ran_glyphs *g, size_t more, struct ran_error *err)
+void ran_glyphs_reserve(struct ran_glyphs *g, size_t more)
 {
-        if (more <= g->cap - g->n)
-                return RAN_OK;
         if (more > SIZE_MAX - g->n)
-                return ran_fail(err, RAN_ENOMEM, "a text of %zu characters is too long", g->n);
-        RAN_TRY(RAN_GROW(g->at, g->cap, g->n + more, err));
-        return RAN_OK;
+                ran_out_of_memory(more, sizeof *g->at);
+        RAN_ROOM(g->at, g->cap, g->n + more);
 }
 
 /* Room for it has been reserved. */
@@ -69,7 +64,7 @@ int ran_glyphs_read(struct ran_glyphs *out, const char *text, size_t n, struct r
                                 n);
 
         out->n = 0;
-        RAN_TRY(ran_glyphs_reserve(out, n, err));
+        ran_glyphs_reserve(out, n);
         for (size_t pos = 0; pos < n;) {
                 utf8proc_int32_t c;
                 utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)text + pos,
@@ -83,25 +78,19 @@ int ran_glyphs_read(struct ran_glyphs *out, const char *text, size_t n, struct r
         return RAN_OK;
 }
 
-int ran_glyphs_add(struct ran_glyphs *out, const char *text, size_t n, struct ran_glyph from,
-                   struct ran_error *err)
+void ran_glyphs_add(struct ran_glyphs *out, const char *text, size_t n, struct ran_glyph from)
 {
-        RAN_TRY(ran_glyphs_reserve(out, n, err));
+        ran_glyphs_reserve(out, n);
         for (size_t pos = 0, length; pos < n; pos += length)
                 push(out, ran_unicode_get(text + pos, n - pos, &length), &from);
-        return RAN_OK;
 }
 
-int ran_glyphs_write(const struct ran_glyph *at, size_t n, struct ran_buf *out,
-                     struct ran_error *err)
+void ran_glyphs_write(const struct ran_glyph *at, size_t n, struct ran_buf *out)
 {
         const size_t widest = 4; /* no overflow: glyphs are larger */
 
         out->len = 0;
-        out->failed = false; /* for lack of memory for another text */
         char *begin = ran_buf_room(out, n * widest), *end = begin;
-        if (begin == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory for a text of %zu characters", n);
         for (size_t i = 0; i < n; i++) {
                 if (at[i].c < 0x80)
                         *end++ = (char)at[i].c;
@@ -109,40 +98,35 @@ int ran_glyphs_write(const struct ran_glyph *at, size_t n, struct ran_buf *out,
                         end += ran_unicode_put(end, at[i].c);
         }
         out->len = (size_t)(end - begin);
-        return RAN_OK;
 }
 
 /* ---- steps: each reads all of `in` and fills `out`, which is empty -------------------------- */
 
-static int end_of_line(struct ran_glyphs *out, const struct ran_glyphs *in, const char *eol,
-                       struct ran_error *err)
+static void end_of_line(struct ran_glyphs *out, const struct ran_glyphs *in, const char *eol)
 {
         for (size_t i = 0; i < in->n; i++) {
                 const struct ran_glyph *g = &in->at[i];
-                RAN_TRY(ran_glyphs_reserve(out, 1, err));
+                ran_glyphs_reserve(out, 1);
                 push(out, g->c == '\n' ? ' ' : g->c, g);
                 if (g->c != '\n')
                         continue;
-                RAN_TRY(ran_glyphs_add(out, eol, strlen(eol), *g, err));
-                RAN_TRY(ran_glyphs_add(out, " ", 1, *g, err));
+                ran_glyphs_add(out, eol, strlen(eol), *g);
+                ran_glyphs_add(out, " ", 1, *g);
         }
-        return RAN_OK;
 }
 
 /* Removes white space at the beginning, or at the end. */
-static int strip(struct ran_glyphs *out, const struct ran_glyphs *in, bool left,
-                 struct ran_error *err)
+static void strip(struct ran_glyphs *out, const struct ran_glyphs *in, bool left)
 {
         size_t begin = 0, end = in->n;
 
-        RAN_TRY(ran_glyphs_reserve(out, in->n, err));
+        ran_glyphs_reserve(out, in->n);
         while (left && begin < end && ran_unicode_is_space(in->at[begin].c))
                 begin++;
         while (!left && end > begin && ran_unicode_is_space(in->at[end - 1].c))
                 end--;
         for (size_t i = begin; i < end; i++)
                 push(out, in->at[i].c, &in->at[i]);
-        return RAN_OK;
 }
 
 /* What becomes of a character by a step that looks at each by itself; returns how many. */
@@ -179,20 +163,19 @@ static size_t map(enum ran_normalizer_step step, int32_t c, int32_t to[3])
         }
 }
 
-static int map_all(struct ran_glyphs *out, const struct ran_glyphs *in,
-                   enum ran_normalizer_step step, struct ran_error *err)
+static void map_all(struct ran_glyphs *out, const struct ran_glyphs *in,
+                    enum ran_normalizer_step step)
 {
         enum { MOST = 3 };
         int32_t to[MOST];
 
         for (size_t i = 0; i < in->n; i++) {
                 if (out->cap - out->n < MOST)
-                        RAN_TRY(ran_glyphs_reserve(out, in->n - i + MOST, err));
+                        ran_glyphs_reserve(out, in->n - i + MOST);
                 const size_t n = map(step, in->at[i].c, to);
                 for (size_t k = 0; k < n; k++)
                         push(out, to[k], &in->at[i]);
         }
-        return RAN_OK;
 }
 
 /* ---- the four normalisation forms of Unicode ------------------------------------------------ */
@@ -206,7 +189,7 @@ static int decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool c
 
         for (size_t i = 0; i < in->n; i++) {
                 const struct ran_glyph *g = &in->at[i], count[] = {{.begin = 0}, {.begin = 1}};
-                RAN_TRY(ran_glyphs_reserve(out, LONGEST_DECOMPOSITION, err));
+                ran_glyphs_reserve(out, LONGEST_DECOMPOSITION);
                 if (g->c < first) {
                         push(out, g->c, counts ? &count[0] : g);
                         continue;
@@ -240,7 +223,7 @@ static void sort_marks(struct ran_glyph *marks, size_t n, struct ran_glyph *scra
 }
 
 /* Canonical order: sorts the marks between starters (class 0) by class. */
-static int reorder(struct ran_glyphs *g, struct ran_glyphs *scratch, struct ran_error *err)
+static void reorder(struct ran_glyphs *g, struct ran_glyphs *scratch)
 {
         for (size_t i = 0; i < g->n;) {
                 unsigned last = ran_unicode_combining_class(g->at[i].c);
@@ -258,12 +241,11 @@ static int reorder(struct ran_glyphs *g, struct ran_glyphs *scratch, struct ran_
                         last = class;
                 }
                 if (!sorted) {
-                        RAN_TRY(ran_glyphs_reserve(scratch, end - i, err));
+                        ran_glyphs_reserve(scratch, end - i);
                         sort_marks(g->at + i, end - i, scratch->at);
                 }
                 i = end;
         }
-        return RAN_OK;
 }
 
 /* The character that a and b compose to, or 0. */
@@ -340,9 +322,8 @@ static int normal_form(struct ran_glyphs *out, struct ran_glyphs *in, enum ran_n
         struct ran_glyphs scratch = {0};
 
         RAN_TRY(decompose(out, in, compatible, exact, err));
-        int rc = reorder(out, &scratch, err);
+        reorder(out, &scratch);
         ran_glyphs_release(&scratch);
-        RAN_TRY(rc);
         if (form == NORMAL_NFC || form == NORMAL_NFKC)
                 compose(out, exact);
         if (exact)
@@ -373,9 +354,11 @@ int ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs
                 return normal_form(out, in, step, exact, err);
         case NORMAL_STRIP_LEFT:
         case NORMAL_STRIP_RIGHT:
-                return strip(out, in, step == NORMAL_STRIP_LEFT, err);
+                strip(out, in, step == NORMAL_STRIP_LEFT);
+                return RAN_OK;
         default:
-                return map_all(out, in, step, err);
+                map_all(out, in, step);
+                return RAN_OK;
         }
 }
 
@@ -391,9 +374,11 @@ int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_
                 struct ran_glyphs in = *out;
                 *out = *spare;
                 out->n = 0;
-                int code = z->step[i] == NORMAL_EOL
-                                   ? end_of_line(out, &in, z->eol, err)
-                                   : ran_glyphs_step(z->step[i], z->exact, out, &in, err);
+                int code = RAN_OK;
+                if (z->step[i] == NORMAL_EOL)
+                        end_of_line(out, &in, z->eol);
+                else
+                        code = ran_glyphs_step(z->step[i], z->exact, out, &in, err);
                 *spare = in;
                 RAN_TRY(code);
         }

@@ -20,25 +20,21 @@ void ran_word_cache_release(struct ran_word_cache *k)
 }
 
 /* An empty table, aligned to cache lines. */
-static int make(struct ran_word_cache *k, unsigned sets_log2, struct ran_error *err)
+static void make(struct ran_word_cache *k, unsigned sets_log2)
 {
-        k->memory = ran_alloc(((size_t)2 << sets_log2) + 1, sizeof(*k->set), err);
-        if (k->memory == NULL)
-                return RAN_ENOMEM;
+        k->memory = ran_new(((size_t)2 << sets_log2) + 1, sizeof(*k->set));
         k->set = (void *)(((uintptr_t)k->memory + LINE - 1) / LINE * LINE);
         k->sets_log2 = sets_log2;
         k->kept = 0;
-        return RAN_OK;
 }
 
-int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_error *err)
+void ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab)
 {
         if (k->memory != NULL && k->vocab == vocab)
-                return RAN_OK;
+                return;
         ran_word_cache_release(k);
-        RAN_TRY(make(k, LEAST_SETS_LOG2, err));
+        make(k, LEAST_SETS_LOG2);
         k->vocab = vocab;
-        return RAN_OK;
 }
 
 static uint64_t load8(const char *s)
@@ -90,14 +86,13 @@ static struct ran_cached_word *set_of(const struct ran_word_cache *k,
         return k->set + 2 * (size_t)(x >> (64 - k->sets_log2));
 }
 
-/* Moves the words to a larger table. Without memory it stays as it is. */
+/* Moves the words to a larger table. */
 static void grow(struct ran_word_cache *k)
 {
         struct ran_word_cache larger = {.vocab = k->vocab};
 
         k->kept = 0;
-        if (make(&larger, k->sets_log2 + GROWTH_LOG2, NULL) != RAN_OK)
-                return;
+        make(&larger, k->sets_log2 + GROWTH_LOG2);
         for (size_t i = 0; i < (size_t)2 << k->sets_log2; i++) {
                 const struct ran_cached_word *word = &k->set[i];
                 struct ran_cached_word *set = set_of(&larger, word->key, word->n);
@@ -160,10 +155,8 @@ void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CA
         }
 }
 
-int ran_word_parts_add(struct ran_word_parts *p, uint32_t id, size_t from, size_t to,
-                       struct ran_error *err)
+void ran_word_parts_add(struct ran_word_parts *p, uint32_t id, size_t from, size_t to)
 {
-        RAN_TRY(RAN_GROW(p->at, p->cap, p->n + 1, err));
+        RAN_ROOM(p->at, p->cap, p->n + 1);
         p->at[p->n++] = (struct ran_word_part){id, (uint32_t)from, (uint32_t)to};
-        return RAN_OK;
 }

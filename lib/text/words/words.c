@@ -123,9 +123,8 @@ static bool normalise_stretch(struct ran_words *w, size_t begin, struct ran_erro
         return w->code == RAN_OK;
 }
 
-/* The next word of the stretch at hand; *found is false when there is none left. */
-static bool next_of_stretch(struct ran_words *w, struct ran_word *word, bool *found,
-                            struct ran_error *err)
+/* The next word of the stretch at hand; false: there is none left. */
+static bool next_of_stretch(struct ran_words *w, struct ran_word *word)
 {
         const struct ran_glyph *at = w->scratch->glyphs.at;
         size_t i = w->glyph;
@@ -142,12 +141,9 @@ static bool next_of_stretch(struct ran_words *w, struct ran_word *word, bool *fo
                 while (w->rules->split == SPLIT_RUNS && i < w->glyphs_end &&
                        class_of(w->rules, at[i].c) == BYTE_PUNCT);
         w->glyph = i;
-        *found = i > begin;
-        if (!*found)
-                return true;
-        w->code = ran_glyphs_write(at + begin, i - begin, &w->scratch->bytes, err);
-        if (w->code != RAN_OK)
+        if (i == begin)
                 return false;
+        ran_glyphs_write(at + begin, i - begin, &w->scratch->bytes);
         *word = (struct ran_word){.s = w->scratch->bytes.data,
                                   .n = w->scratch->bytes.len,
                                   .chars = i - begin,
@@ -203,15 +199,14 @@ static bool next_short(struct ran_words *w, struct ran_word *word)
 /* ---- all of a text, for byte pairs ---------------------------------------------------------- */
 
 /* A space in front, with the offsets of the first character. */
-static int add_lead(struct ran_glyphs *g, bool always, struct ran_error *err)
+static void add_lead(struct ran_glyphs *g, bool always)
 {
         if (g->n == 0 || (!always && g->at[0].c == ' '))
-                return RAN_OK;
-        RAN_TRY(RAN_GROW(g->at, g->cap, g->n + 1, err));
+                return;
+        RAN_ROOM(g->at, g->cap, g->n + 1);
         memmove(g->at + 1, g->at, g->n * sizeof(*g->at));
         g->at[0] = (struct ran_glyph){' ', g->at[1].begin, g->at[1].end};
         g->n++;
-        return RAN_OK;
 }
 
 /* The text to split: the original, or all of it normalised. */
@@ -226,12 +221,11 @@ static bool make_whole(struct ran_words *w, struct ran_error *err)
                 return true;
         w->code = ran_normalizer_apply(&w->rules->normal, w->text, w->n, glyphs, &w->scratch->spare,
                                        &points, err);
-        if (w->code == RAN_OK && w->lead)
-                w->code = add_lead(glyphs, w->rules->always, err);
-        if (w->code == RAN_OK)
-                w->code = ran_glyphs_write(glyphs->at, glyphs->n, &w->scratch->bytes, err);
         if (w->code != RAN_OK)
                 return false;
+        if (w->lead)
+                add_lead(glyphs, w->rules->always);
+        ran_glyphs_write(glyphs->at, glyphs->n, &w->scratch->bytes);
         w->text = w->scratch->bytes.data;
         w->n = w->scratch->bytes.len;
         w->first = w->points;
@@ -343,13 +337,8 @@ bool ran_words_next(struct ran_words *w, struct ran_word *word, struct ran_error
         if (w->rules->split >= RAN_SPLIT_GPT2)
                 return next_of_whole(w, word, err);
         for (;;) {
-                if (w->glyph < w->glyphs_end) {
-                        bool found;
-                        if (!next_of_stretch(w, word, &found, err))
-                                return false;
-                        if (found)
-                                return true;
-                }
+                if (w->glyph < w->glyphs_end && next_of_stretch(w, word))
+                        return true;
                 while (w->pos < w->n &&
                        w->rules->class[(unsigned char)w->text[w->pos]] == BYTE_SPACE) {
                         w->pos++;

@@ -50,8 +50,7 @@ struct ran_word_parts {
         } * at;
         size_t n, cap;
 };
-int ran_word_parts_add(struct ran_word_parts *p, uint32_t id, size_t from, size_t to,
-                       struct ran_error *err);
+void ran_word_parts_add(struct ran_word_parts *p, uint32_t id, size_t from, size_t to);
 
 enum {
         WORD_CACHE_KEY = 3,
@@ -77,7 +76,7 @@ struct ran_word_cache {
 };
 void ran_word_cache_release(struct ran_word_cache *k);
 /* Call it before encoding with a vocabulary: empties the cache if it is of another one. */
-int ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab, struct ran_error *err);
+void ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab);
 
 /* Packs a word of n <= WORD_CACHE_BYTES bytes into numbers, low byte first, padded with zeros:
  * together with n they identify it. */
@@ -155,15 +154,13 @@ struct ran_glyphs {
 };
 void ran_glyphs_release(struct ran_glyphs *g);
 /* Makes room for `more` glyphs behind those in g. */
-int ran_glyphs_reserve(struct ran_glyphs *g, size_t more, struct ran_error *err);
+void ran_glyphs_reserve(struct ran_glyphs *g, size_t more);
 /* Reads the n bytes at text as glyphs. RAN_EFORMAT for invalid UTF-8. */
 int ran_glyphs_read(struct ran_glyphs *out, const char *text, size_t n, struct ran_error *err);
 /* Adds the characters of a text, well-formed UTF-8, each with the range of `from`. */
-int ran_glyphs_add(struct ran_glyphs *out, const char *text, size_t n, struct ran_glyph from,
-                   struct ran_error *err);
+void ran_glyphs_add(struct ran_glyphs *out, const char *text, size_t n, struct ran_glyph from);
 /* Replaces out with n glyphs as UTF-8. */
-int ran_glyphs_write(const struct ran_glyph *at, size_t n, struct ran_buf *out,
-                     struct ran_error *err);
+void ran_glyphs_write(const struct ran_glyph *at, size_t n, struct ran_buf *out);
 
 /* Applies one step, but NORMAL_EOL, to `in`, which may change; `out` is replaced. exact: where
  * characters compose or marks change places, ranges are those of the library of Hugging Face: the
