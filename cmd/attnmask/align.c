@@ -3,15 +3,12 @@
  *
  * A line of the grid is a token of the target, [END] the last; its weights are those of the
  * position that predicts it. A column is a token of the source. Texts stand at the sides of a grid
- * of letters, of SVG, PNG and of a page; PBM and PGM have no text, and a message names lines and
- * columns. */
-#include <math.h>
+ * of letters, of SVG and of a page; PNG has no text, and a message names lines and columns. */
+#include "cmd/attnmask/attnmask.h"
+
 #include <stdlib.h>
 
-#include "cmd/attnmask/model.h"
-#include "cmd/attnmask/panels.h"
-#include "cmd/attnmask/picture.h"
-#include "cmd/attnmask/words.h"
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
@@ -29,27 +26,21 @@ struct alignment {
         struct ran_buf *source, *target; /* (sources), (rows) texts of the tokens */
 };
 
+static void release_texts(struct ran_buf *texts, size_t n)
+{
+        for (size_t i = 0; i < n && texts != NULL; i++)
+                ran_buf_release(&texts[i]);
+        free(texts);
+}
+
 static void release(struct alignment *k)
 {
-        for (size_t i = 0; i < k->sources && k->source != NULL; i++)
-                ran_buf_release(&k->source[i]);
-        for (size_t i = 0; i < k->rows && k->target != NULL; i++)
-                ran_buf_release(&k->target[i]);
-        free(k->source);
-        free(k->target);
+        release_texts(k->source, k->sources);
+        release_texts(k->target, k->rows);
         free(k->weight);
 }
 
 /* ---- the selection -------------------------------------------------------------------------- */
-
-void attnmask_align_check(const struct attnmask_model *a)
-{
-        const struct ran_config *c = ran_model_config(a->model);
-
-        if (c->task != RAN_TASK_LM || c->mask != RAN_MASK_PREFIX)
-                cmd_usage(
-                        "--align is for language models with sources and targets (--mask prefix)");
-}
 
 /* --layer and --head as ran_alignment has them. attnmask_select has checked them. */
 static size_t layer_of(const struct attnmask_model *a)
@@ -97,19 +88,18 @@ static int add_text(const struct alignment *k, uint32_t id, struct ran_buf *out,
         return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a token") : RAN_OK;
 }
 
-static int add_texts(struct alignment *k, struct ran_error *err)
+/* The texts of tokens [from, from + n). */
+static struct ran_buf *texts_of(const struct alignment *k, size_t from, size_t n,
+                                struct ran_error *err)
 {
-        const uint32_t *ids = k->s->reading.tokens.ids;
+        struct ran_buf *texts = ran_alloc(n, sizeof *texts, err);
 
-        k->source = ran_alloc(k->sources, sizeof *k->source, err);
-        k->target = ran_alloc(k->rows, sizeof *k->target, err);
-        if (k->source == NULL || k->target == NULL)
-                return RAN_ENOMEM;
-        for (size_t i = 0; i < k->sources; i++)
-                RAN_TRY(add_text(k, ids[i], &k->source[i], err));
-        for (size_t i = 0; i < k->rows; i++)
-                RAN_TRY(add_text(k, ids[k->sources + i], &k->target[i], err));
-        return RAN_OK;
+        for (size_t i = 0; i < n && texts != NULL; i++)
+                if (add_text(k, k->s->reading.tokens.ids[from + i], &texts[i], err) != RAN_OK) {
+                        release_texts(texts, n);
+                        return NULL;
+                }
+        return texts;
 }
 
 static int read_alignment(struct alignment *k, struct ran_error *err)
@@ -132,49 +122,25 @@ static int read_alignment(struct alignment *k, struct ran_error *err)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
-{
-        const struct attnmask_weight *x = a, *y = b;
-
-        if (x->weight != y->weight)
-                return x->weight > y->weight ? -1 : 1;
-        return (x->key > y->key) - (x->key < y->key);
-}
-
-static void add_top(struct ran_buf *out, const struct alignment *k, struct attnmask_weight *list,
+static void add_row(struct ran_buf *out, const struct alignment *k, struct attnmask_scratch *s,
                     size_t row)
 {
         const double *weight = k->weight + row * k->sources;
         size_t n = 0;
 
-        for (size_t j = 0; j < k->sources; j++)
-                if (weight[j] > 0)
-                        list[n++] = (struct attnmask_weight){weight[j], j};
-        qsort(list, n, sizeof *list, compare);
-        ran_buf_str(out, ",\"top\":[");
-        for (size_t i = 0; i < n && i < k->a->options->top; i++) {
-                ran_buf_str(out, i > 0 ? ",{" : "{");
-                cmd_reading_add_token(&k->s->reading, &k->a->how, list[i].key, out);
-                ran_buf_str(out, ",\"weight\":");
-                ran_buf_float(out, (float)list[i].weight);
-                ran_buf_char(out, '}');
+        json_begin(out, '{');
+        cmd_reading_add_token(&s->reading, &k->a->how, k->sources + row, out);
+        if (k->a->options->top > 0) {
+                for (size_t j = 0; j < k->sources; j++)
+                        if (weight[j] > 0)
+                                s->ranked[n++] = (struct attnmask_weight){weight[j], j};
+                attnmask_add_top(out, k->a, s, RAN_AXIS_TOKENS, n, "weight");
         }
-        ran_buf_char(out, ']');
-}
-
-static void add_row(struct ran_buf *out, const struct alignment *k, struct attnmask_weight *list,
-                    size_t row)
-{
-        ran_buf_char(out, '{');
-        cmd_reading_add_token(&k->s->reading, &k->a->how, k->sources + row, out);
-        if (k->a->options->top > 0)
-                add_top(out, k, list, row);
-        for (size_t j = 0; j < k->sources && k->a->options->weights; j++) {
-                ran_buf_str(out, j == 0 ? ",\"weights\":[" : ",");
-                ran_buf_float(out, (float)k->weight[row * k->sources + j]);
-                ran_buf_str(out, j + 1 == k->sources ? "]" : "");
+        if (k->a->options->weights) {
+                json_name(out, "weights");
+                attnmask_add_numbers(out, weight, k->sources);
         }
-        ran_buf_char(out, '}');
+        json_end(out, '}');
 }
 
 int attnmask_align(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
@@ -182,20 +148,18 @@ int attnmask_align(const struct attnmask_model *a, struct attnmask_scratch *s, s
 {
         struct alignment k = {.a = a, .s = s};
         int rc = read_alignment(&k, err);
-        struct attnmask_weight *list =
-                rc == RAN_OK ? ran_grow(s->ranked, &s->ranked_cap, k.sources, sizeof *list, err)
-                             : NULL;
 
-        if (rc == RAN_OK && list == NULL)
-                rc = RAN_ENOMEM;
-        s->ranked = list != NULL ? list : s->ranked;
+        if (rc == RAN_OK)
+                rc = RAN_GROW(s->ranked, s->ranked_cap, k.sources, err);
         if (rc == RAN_OK) {
-                ran_buf_printf(out, "{\"sources\":%zu,\"targets\":[", k.sources);
-                for (size_t i = 0; i < k.rows; i++) {
-                        ran_buf_str(out, i > 0 ? "," : "");
-                        add_row(out, &k, list, i);
-                }
-                ran_buf_str(out, "]}");
+                json_begin(out, '{');
+                json_put_size(out, "sources", k.sources);
+                json_name(out, "targets");
+                json_begin(out, '[');
+                for (size_t i = 0; i < k.rows; i++)
+                        add_row(out, &k, s, i);
+                json_end(out, ']');
+                json_end(out, '}');
         }
         release(&k);
         return rc;
@@ -248,7 +212,7 @@ static size_t longest(const struct ran_buf *text, size_t n)
 }
 
 /* Columns have their token above them, from top to bottom. */
-static void write_letters(const struct alignment *k, const struct attnmask_panels *p,
+static void write_letters(const struct alignment *k, struct picture_scale scale,
                           struct ran_buf *out)
 {
         static const char shades[] = "." PICTURE_BETWEEN "#";
@@ -270,7 +234,7 @@ static void write_letters(const struct alignment *k, const struct attnmask_panel
                         put_letter(out, &k->target[y], i);
                 ran_buf_char(out, ' ');
                 for (size_t x = 0; x < k->sources; x++) {
-                        unsigned shade = attnmask_shade(p, k->weight[y * k->sources + x]);
+                        unsigned shade = picture_scaled(scale, k->weight[y * k->sources + x]);
 
                         ran_buf_char(out, shades[shade == 0 ? 0 : 1 + shade * 7 / 255]);
                 }
@@ -288,6 +252,7 @@ static void put_label(struct ran_buf *out, const struct ran_buf *text)
         for (size_t i = 0; i < SIDE && at < text->len; i++)
                 at += character(text->data + at, text->len - at);
         page_text(out, text->data, at);
+        ran_buf_str(out, "</text>\n");
 }
 
 static void write_labels(const struct alignment *k, size_t left, size_t top, struct ran_buf *out)
@@ -296,18 +261,15 @@ static void write_labels(const struct alignment *k, size_t left, size_t top, str
                 ran_buf_printf(out, "<text transform=\"translate(%zu %zu) rotate(-60)\">",
                                left + x * CELL + CELL * 2 / 3, top - 4);
                 put_label(out, &k->source[x]);
-                ran_buf_str(out, "</text>\n");
         }
         for (size_t y = 0; y < k->rows; y++) {
                 ran_buf_printf(out, "<text x=\"%zu\" y=\"%zu\" text-anchor=\"end\">", left - 5,
                                top + y * CELL + CELL * 3 / 4);
                 put_label(out, &k->target[y]);
-                ran_buf_str(out, "</text>\n");
         }
 }
 
-static void write_svg(const struct alignment *k, const struct attnmask_panels *p,
-                      struct ran_buf *out)
+static void write_svg(const struct alignment *k, struct picture_scale scale, struct ran_buf *out)
 {
         const size_t left = longest(k->target, k->rows) * LETTER + 10,
                      top = longest(k->source, k->sources) * LETTER + 10, w = k->sources * CELL,
@@ -321,7 +283,7 @@ static void write_svg(const struct alignment *k, const struct attnmask_panels *p
         for (size_t y = 0; y < k->rows; y++)
                 for (size_t x = 0; x < k->sources; x++) {
                         double weight = k->weight[y * k->sources + x];
-                        unsigned shade = attnmask_shade(p, weight);
+                        unsigned shade = picture_scaled(scale, weight);
 
                         if (shade > 0)
                                 ran_buf_printf(out,
@@ -337,7 +299,7 @@ static void write_svg(const struct alignment *k, const struct attnmask_panels *p
                        left, top, w, h);
 }
 
-static void write_page(const struct alignment *k, const struct attnmask_panels *p,
+static void write_page(const struct alignment *k, struct picture_scale scale,
                        const struct cmd_line *line, struct ran_buf *out)
 {
         attnmask_page_begin(k->a, k->s, line, "Attention to the source", out);
@@ -345,7 +307,7 @@ static void write_page(const struct alignment *k, const struct attnmask_panels *
                  "A line is a token of the target, a column one of the source. The stronger the "
                  "colour, the more attention the source token got when the target token was "
                  "predicted; point at a cell for the weight.");
-        write_svg(k, p, out);
+        write_svg(k, scale, out);
         page_end(out);
 }
 
@@ -357,11 +319,11 @@ static void explain(const struct alignment *k)
         struct ran_buf names = {0};
 
         for (size_t i = 0; i < k->rows + k->sources; i++) {
+                const struct ran_buf *text = i < k->rows ? &k->target[i] : &k->source[i - k->rows];
+
                 ran_buf_str(&names, i == 0 ? "" : i == k->rows ? "; columns: " : " ");
-                for (size_t j = 0;
-                     j < letters(i < k->rows ? &k->target[i] : &k->source[i - k->rows]); j++)
-                        put_letter(&names, i < k->rows ? &k->target[i] : &k->source[i - k->rows],
-                                   j);
+                for (size_t j = 0; j < letters(text); j++)
+                        put_letter(&names, text, j);
         }
         ran_buf_char(&names, '\0');
         if (!names.failed)
@@ -373,17 +335,22 @@ static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sin
                 struct ran_error *err)
 {
         const int format = k->a->options->format;
-        struct attnmask_panels p = {.n = 1, .x_to = k->sources - 1, .y_to = k->rows - 1};
+        const struct picture_scale scale = picture_scale(k->weight, k->rows * k->sources);
 
-        p.value = k->weight;
-        p.width = k->sources;
-        p.height = k->rows;
-        attnmask_scale(&p);
-        RAN_TRY(add_texts(k, err));
+        k->source = texts_of(k, 0, k->sources, err);
+        k->target = texts_of(k, k->sources, k->rows, err);
+        if (k->source == NULL || k->target == NULL)
+                return err->code;
         if (format == PICTURE_PNG) {
-                RAN_TRY(attnmask_draw(k->a->options, &p, out, err));
-                explain(k);
-                return RAN_OK;
+                struct picture p;
+                int rc = picture_init(&p, 1, k->sources, k->rows, err);
+
+                if (rc == RAN_OK)
+                        rc = attnmask_draw(k->a->options, &p, k->weight, scale, out, err);
+                picture_release(&p);
+                if (rc == RAN_OK)
+                        explain(k);
+                return rc;
         }
         if (k->rows > MOST / k->sources)
                 return ran_fail(err, RAN_EINVAL,
@@ -391,11 +358,11 @@ static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sin
                                 "texts: --format png draws one without",
                                 k->rows, k->sources);
         if (format == PICTURE_HTML)
-                write_page(k, &p, line, &out->buf);
+                write_page(k, scale, line, &out->buf);
         else if (format == PICTURE_SVG)
-                write_svg(k, &p, &out->buf);
+                write_svg(k, scale, &out->buf);
         else
-                write_letters(k, &p, &out->buf);
+                write_letters(k, scale, &out->buf);
         return out->buf.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a grid") : RAN_OK;
 }
 

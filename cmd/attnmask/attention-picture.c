@@ -1,10 +1,5 @@
 /* attention-picture.c - the attention of a model in a document, as a picture. */
-#include <stdlib.h>
-
-#include "cmd/attnmask/model.h"
-#include "cmd/attnmask/panels.h"
-#include "cmd/attnmask/picture.h"
-#include "cmd/attnmask/words.h"
+#include "cmd/attnmask/attnmask.h"
 #include "cmd/options/message.h"
 
 /* Sets blocks so that a panel is no larger than --size. */
@@ -36,7 +31,8 @@ static void average(struct ran_probe *k)
                 }
 }
 
-static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, bool steps)
+static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, bool steps,
+                     struct ran_error *err)
 {
         const struct attnmask_selection *c = &a->selection;
         struct ran_buf name = {0};
@@ -51,15 +47,12 @@ static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, 
                 ran_buf_printf(&name, ", mean of %zu heads", c->shape.table[0].heads);
         else if (!steps)
                 ran_buf_printf(&name, ", head %zu", k->head);
-        ran_buf_char(&name, '\0');
-        if (name.failed)
-                ran_buf_release(&name);
-        return name.data;
+        return picture_string(&name, err);
 }
 
 /* How to read it. */
 static void explain(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                    const struct attnmask_panels *p)
+                    const struct picture *p, struct picture_scale scale)
 {
         const struct ran_probe *k = s->probes;
         const struct ran_probe_table *t = &s->shape.table[k->table];
@@ -71,16 +64,17 @@ static void explain(const struct attnmask_model *a, const struct attnmask_scratc
                 [RAN_AXIS_DOCUMENT] = "steps",
         };
 
-        for (size_t i = 0; i < p->n; i++)
-                if (p->n > 1)
+        for (size_t i = 0; i < p->panels; i++)
+                if (p->panels > 1)
                         cmd_note("panel %zu: %s", i, p->names[i]);
                 else
                         cmd_note("%s", p->names[i]);
         cmd_note("lines are queries (%s), columns keys (%s)", axes[t->queries],
                  t->queries == t->keys ? "the same" : axes[t->keys]);
         cmd_note("%s is a weight of %.2g%s, and %s one of %.2g or less%s%s", text ? "#" : "black",
-                 p->most, blocks ? " in the mean of a block" : "", text ? ":" : "the lightest grey",
-                 p->least, text ? "; " : "", text ? PICTURE_LEGEND : "");
+                 scale.most, blocks ? " in the mean of a block" : "",
+                 text ? ":" : "the lightest grey", scale.least, text ? "; " : "",
+                 text ? PICTURE_LEGEND : "");
         if (blocks)
                 cmd_note("the document is longer than the picture: a %s is a block of %zu x %zu; "
                          "--rows A:B draws a part of it",
@@ -88,36 +82,34 @@ static void explain(const struct attnmask_model *a, const struct attnmask_scratc
 }
 
 /* The probes of layers and heads are panels or, in steps of the whole document, lines of one. */
-static int fill(const struct attnmask_model *a, struct attnmask_scratch *s,
-                struct attnmask_panels *p, struct ran_error *err)
+static int make_panels(const struct attnmask_model *a, struct attnmask_scratch *s,
+                       struct picture *p, struct ran_error *err)
 {
         const bool steps = s->shape.table[s->probes->table].queries == RAN_AXIS_DOCUMENT;
-        size_t cells;
 
         for (size_t i = 0; i < s->n; i++)
                 set_blocks(a->options, &s->probes[i]);
-        p->n = steps ? 1 : s->n;
-        p->width = ran_probe_width(s->probes);
-        p->height = steps ? s->n : ran_probe_height(s->probes);
-        if (__builtin_mul_overflow(p->n * p->height, p->width, &cells))
-                return ran_fail(err, RAN_ENOMEM, "no picture can be that large");
-        p->value = ran_grow(s->sum, &s->sum_cap, cells, sizeof *s->sum, err);
-        s->sum = p->value != NULL ? p->value : s->sum;
-        p->names = ran_alloc(p->n, sizeof *p->names, err);
-        if (p->value == NULL || p->names == NULL)
+        RAN_TRY(picture_init(p, steps ? 1 : s->n, ran_probe_width(s->probes),
+                             steps ? s->n : ran_probe_height(s->probes), err));
+        const size_t cells = p->panels * p->height * p->width;
+        RAN_TRY(RAN_GROW(s->sum, s->sum_cap, cells, err));
+        p->names = ran_alloc(p->panels, sizeof *p->names, err);
+        if (p->names == NULL)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < s->n; i++) {
                 s->probes[i].sum = s->sum + i * (cells / s->n);
-                if (i < p->n)
-                        p->names[i] = name_of(a, &s->probes[i], steps);
-                if (i < p->n && p->names[i] == NULL)
-                        return ran_fail(err, RAN_ENOMEM, "out of memory");
+                if (i < p->panels && (p->names[i] = name_of(a, &s->probes[i], steps, err)) == NULL)
+                        return RAN_ENOMEM;
         }
+        RAN_TRY(attnmask_probe(a, s, s->probes, s->n, err));
+        for (size_t i = 0; i < s->n; i++)
+                average(&s->probes[i]);
         return RAN_OK;
 }
 
-/* Writes what stands around the panels. */
-static void name_axes(const struct attnmask_scratch *s, struct attnmask_panels *p)
+/* Writes what stands around the panels; words where a cell is not a block of many. */
+static int name_axes(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                     const struct cmd_line *line, struct picture *p, struct ran_error *err)
 {
         static const char *const names[][2] = {
                 [RAN_AXIS_TOKENS] = {"key (token)", "query (token)"},
@@ -127,7 +119,7 @@ static void name_axes(const struct attnmask_scratch *s, struct attnmask_panels *
         };
         const struct ran_probe *k = s->probes;
         const struct ran_probe_table *t = &s->shape.table[k->table];
-        bool steps = t->queries == RAN_AXIS_DOCUMENT;
+        const bool steps = t->queries == RAN_AXIS_DOCUMENT;
 
         p->x_name = names[t->keys][0];
         p->y_name = names[t->queries][1];
@@ -137,15 +129,9 @@ static void name_axes(const struct attnmask_scratch *s, struct attnmask_panels *
         p->x_to = k->key_to - 1;
         p->y_from = steps ? k->layer : k->query_from;
         p->y_to = steps ? s->probes[s->n - 1].layer : k->query_to - 1;
-}
-
-/* The words of both axes, where a cell is not a block of many. */
-static int add_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                     const struct cmd_line *line, struct attnmask_panels *p, struct ran_error *err)
-{
-        const struct ran_probe *k = s->probes;
-        const struct ran_probe_table *t = &s->shape.table[k->table];
-
+        p->title = attnmask_title("Attention", line, err);
+        if (p->title == NULL)
+                return RAN_ENOMEM;
         if (k->across == 1 && t->keys != RAN_AXIS_STATES) {
                 p->x_words = attnmask_words(
                         a, s, line, t->keys == RAN_AXIS_DOCUMENT ? RAN_AXIS_TOKENS : t->keys,
@@ -162,35 +148,24 @@ static int add_words(const struct attnmask_model *a, const struct attnmask_scrat
         return RAN_OK;
 }
 
-static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
-                const struct cmd_line *line, struct attnmask_panels *p, struct cmd_sink *out,
-                struct ran_error *err)
-{
-        const struct cmd_reading *r = &s->reading;
-
-        RAN_TRY(fill(a, s, p, err));
-        RAN_TRY(ran_probe(a->model, s->state, &r->tokens, r->sources, s->probes, s->n, err));
-        for (size_t i = 0; i < s->n; i++)
-                average(&s->probes[i]);
-        attnmask_scale(p);
-        name_axes(s, p);
-        p->title = attnmask_title("Attention", line, err);
-        if (p->title == NULL)
-                return RAN_ENOMEM;
-        RAN_TRY(add_words(a, s, line, p, err));
-        RAN_TRY(attnmask_draw(a->options, p, out, err));
-        explain(a, s, p);
-        return RAN_OK;
-}
-
 int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
                                const struct cmd_line *line, struct cmd_sink *out,
                                struct ran_error *err)
 {
-        struct attnmask_panels p = {0};
+        struct picture p = {0};
 
-        RAN_TRY(attnmask_probes(&a->selection, &s->shape, true, &s->probes, &s->cap, &s->n, err));
-        int rc = draw(a, s, line, &p, out, err);
-        attnmask_panels_release(&p);
+        RAN_TRY(attnmask_probes(&a->selection, s, true, err));
+        int rc = make_panels(a, s, &p, err);
+        if (rc == RAN_OK)
+                rc = name_axes(a, s, line, &p, err);
+        if (rc == RAN_OK) {
+                const struct picture_scale scale =
+                        picture_scale(s->sum, p.panels * p.height * p.width);
+
+                rc = attnmask_draw(a->options, &p, s->sum, scale, out, err);
+                if (rc == RAN_OK)
+                        explain(a, s, &p, scale);
+        }
+        picture_release(&p);
         return rc;
 }

@@ -1,58 +1,86 @@
 /* attention.c - the attention of a model in a document, as JSON: the largest weights, or all. */
+#include "cmd/attnmask/attnmask.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
-#include "cmd/attnmask/model.h"
+#include "cmd/formats/json.h"
 
 /* The most weights to write for a document. */
 enum { MOST_WEIGHTS = 1 << 26 };
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- lists of the largest ------------------------------------------------------------------- */
+
+static int by_magnitude(const void *a, const void *b)
+{
+        const struct attnmask_weight *x = a, *y = b;
+
+        if (fabs(x->weight) != fabs(y->weight))
+                return fabs(x->weight) > fabs(y->weight) ? -1 : 1;
+        return (x->key > y->key) - (x->key < y->key);
+}
 
 static void add_key(struct ran_buf *out, const struct attnmask_model *a,
                     const struct attnmask_scratch *s, enum ran_axis axis, size_t i)
 {
         const struct ran_probe_shape *shape = &s->shape;
 
-        if (axis == RAN_AXIS_TOKENS) {
-                cmd_reading_add_token(&s->reading, &a->how, i, out);
+        if (axis == RAN_AXIS_STATES && i == 0) {
+                ran_buf_str(out, "\"window\":null");
         } else if (axis == RAN_AXIS_STATES) {
-                if (i == 0) {
-                        ran_buf_str(out, "\"window\":null");
-                        return;
-                }
                 ran_buf_printf(out, "\"window\":%zu,", i - 1);
                 cmd_reading_add_run(&s->reading, (i - 1) * shape->window,
                                     ran_probe_window_end(shape, i - 1), out);
-        } else if (ran_probe_is_cell(shape, i, &i)) {
-                ran_buf_printf(out, "\"cell\":%zu", i);
+        } else if (axis == RAN_AXIS_ROWS && ran_probe_is_cell(shape, i, &i)) {
+                json_put_size(out, "cell", i);
         } else {
                 cmd_reading_add_token(&s->reading, &a->how, i, out);
-                ran_buf_printf(out, ",\"window\":%zu", ran_probe_window(shape, i));
+                if (axis == RAN_AXIS_ROWS)
+                        json_put_size(out, "window", ran_probe_window(shape, i));
         }
 }
 
-static void add_probe_name(struct ran_buf *out, const struct ran_probe *k)
+void attnmask_add_top(struct ran_buf *out, const struct attnmask_model *a,
+                      struct attnmask_scratch *s, enum ran_axis axis, size_t n, const char *name)
 {
-        ran_buf_printf(out, "\"layer\":%zu,\"head\":", k->layer);
-        if (k->table == RAN_PROBE_REVIEW)
-                ran_buf_str(out, "\"review\"");
-        else if (k->head == RAN_PROBE_MEAN)
-                ran_buf_str(out, "\"mean\"");
-        else
-                ran_buf_printf(out, "%zu", k->head);
+        qsort(s->ranked, n, sizeof *s->ranked, by_magnitude);
+        json_name(out, "top");
+        json_begin(out, '[');
+        for (size_t i = 0; i < n && i < a->options->top; i++) {
+                json_begin(out, '{');
+                add_key(out, a, s, axis, s->ranked[i].key);
+                json_put_float(out, name, (float)s->ranked[i].weight);
+                json_end(out, '}');
+        }
+        json_end(out, ']');
 }
 
-/* ---- largest weights ------------------------------------------------------------------------ */
-
-/* The larger first; equals in the order of the keys. */
-static int compare(const void *a, const void *b)
+void attnmask_add_numbers(struct ran_buf *out, const double *x, size_t n)
 {
-        const struct attnmask_weight *x = a, *y = b;
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_char(out, i == 0 ? '[' : ',');
+                ran_buf_float(out, (float)x[i]);
+        }
+        ran_buf_char(out, ']');
+}
 
-        if (x->weight != y->weight)
-                return x->weight > y->weight ? -1 : 1;
-        return (x->key > y->key) - (x->key < y->key);
+size_t attnmask_largest(const double *x, size_t n, double least, size_t *at, size_t most)
+{
+        size_t found = 0;
+
+        for (size_t t = 0; t < n; t++) {
+                size_t i;
+
+                if (!(fabs(x[t]) >= least) ||
+                    (found == most && fabs(x[t]) <= fabs(x[at[found - 1]])))
+                        continue;
+                found += found < most;
+                for (i = found - 1; i > 0 && fabs(x[at[i - 1]]) < fabs(x[t]); i--)
+                        at[i] = at[i - 1];
+                at[i] = t;
+        }
+        return found;
 }
 
 /* A weight is the mean over the queries. */
@@ -61,29 +89,17 @@ static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct a
 {
         size_t n = k->key_to - k->key_from, height = ran_probe_height(k), got = 0;
         double queries = (double)(k->query_to - k->query_from);
-        struct attnmask_weight *list = ran_grow(s->ranked, &s->ranked_cap, n, sizeof *list, err);
 
-        if (list == NULL)
-                return RAN_ENOMEM;
-        s->ranked = list;
+        RAN_TRY(RAN_GROW(s->ranked, s->ranked_cap, n, err));
         for (size_t j = 0; j < n; j++) {
                 double sum = 0;
 
                 for (size_t i = 0; i < height; i++)
                         sum += k->sum[i * n + j];
                 if (sum > 0)
-                        list[got++] = (struct attnmask_weight){sum / queries, k->key_from + j};
+                        s->ranked[got++] = (struct attnmask_weight){sum / queries, k->key_from + j};
         }
-        qsort(list, got, sizeof *list, compare);
-        ran_buf_str(out, ",\"top\":[");
-        for (size_t i = 0; i < got && i < a->options->top; i++) {
-                ran_buf_str(out, i > 0 ? ",{" : "{");
-                add_key(out, a, s, s->shape.table[k->table].keys, list[i].key);
-                ran_buf_str(out, ",\"weight\":");
-                ran_buf_float(out, (float)list[i].weight);
-                ran_buf_char(out, '}');
-        }
-        ran_buf_char(out, ']');
+        attnmask_add_top(out, a, s, s->shape.table[k->table].keys, got, "weight");
         return RAN_OK;
 }
 
@@ -119,15 +135,13 @@ static void add_row(struct ran_buf *out, const struct attnmask_scratch *s,
         const double *w = k->sum + y * n;
         size_t at, end = SIZE_MAX;
 
-        ran_buf_char(out, '{');
+        json_begin(out, '{');
         add_row_name(out, s, k, k->query_from + y);
         for (size_t j = 0; j < n; j++)
-                if (w[j] > 0 && is_other(s, axis, k->key_from + j, &at)) {
-                        ran_buf_str(out, axis == RAN_AXIS_ROWS ? "\"cell\":" : "\"first\":");
-                        ran_buf_float(out, (float)w[j]);
-                        ran_buf_char(out, ',');
-                }
-        ran_buf_str(out, axis == RAN_AXIS_STATES ? "\"windows\":[" : "\"keys\":[");
+                if (w[j] > 0 && is_other(s, axis, k->key_from + j, &at))
+                        json_put_float(out, axis == RAN_AXIS_ROWS ? "cell" : "first", (float)w[j]);
+        json_name(out, axis == RAN_AXIS_STATES ? "windows" : "keys");
+        json_begin(out, '[');
         for (size_t j = 0; j < n; j++) {
                 if (!(w[j] > 0) || is_other(s, axis, k->key_from + j, &at))
                         continue;
@@ -150,18 +164,14 @@ static void add_row(struct ran_buf *out, const struct attnmask_scratch *s,
         ran_buf_str(out, "]}");
 }
 
-static void add_weights(struct ran_buf *out, const struct attnmask_scratch *s,
-                        const struct ran_probe *k)
-{
-        ran_buf_str(out, ",\"weights\":[");
-        for (size_t y = 0; y < ran_probe_height(k) && !out->failed; y++) {
-                ran_buf_str(out, y > 0 ? "," : "");
-                add_row(out, s, k, y);
-        }
-        ran_buf_char(out, ']');
-}
-
 /* ---- a document ----------------------------------------------------------------------------- */
+
+int attnmask_probe(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                   struct ran_probe *probes, size_t n, struct ran_error *err)
+{
+        return ran_probe(a->model, s->state, &s->reading.tokens, s->reading.sources, probes, n,
+                         err);
+}
 
 /* One block of all queries, unless options ask for their weights. */
 static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
@@ -183,13 +193,10 @@ static int make_room(const struct attnmask_model *a, struct attnmask_scratch *s,
                                         "--layer, --head and --rows A:B",
                                         MOST_WEIGHTS);
         }
-        double *sum = ran_grow(s->sum, &s->sum_cap, all, sizeof *sum, err);
-        if (sum == NULL)
-                return RAN_ENOMEM;
-        s->sum = sum;
-        for (size_t i = 0; i < s->n; i++) {
-                s->probes[i].sum = sum;
-                sum += ran_probe_height(&s->probes[i]) * ran_probe_width(&s->probes[i]);
+        RAN_TRY(RAN_GROW(s->sum, s->sum_cap, all, err));
+        for (size_t i = 0, at = 0; i < s->n; i++) {
+                s->probes[i].sum = s->sum + at;
+                at += ran_probe_height(&s->probes[i]) * ran_probe_width(&s->probes[i]);
         }
         return RAN_OK;
 }
@@ -206,29 +213,39 @@ static void add_scores(struct ran_buf *out, const struct attnmask_model *a,
         if (c.ran.review == RAN_REVIEW_ALL)
                 return;
         c.ran.review = RAN_REVIEW_ALL;
-        ran_buf_printf(out, ",\"scores\":%" PRIu64 ",\"share\":", scores);
-        ran_buf_float(out, (float)((double)scores /
-                                   (double)ran_review_scores(&c, r->tokens.L, r->sources)));
+        ran_buf_printf(out, ",\"scores\":%" PRIu64, scores);
+        json_put_float(
+                out, "share",
+                (float)((double)scores / (double)ran_review_scores(&c, r->tokens.L, r->sources)));
 }
 
-static int add_answer(struct ran_buf *out, const struct attnmask_model *a,
-                      struct attnmask_scratch *s, const struct ran_probe *k, struct ran_error *err)
+static int add_probe(struct ran_buf *out, const struct attnmask_model *a,
+                     struct attnmask_scratch *s, const struct ran_probe *k, struct ran_error *err)
 {
-        ran_buf_char(out, '{');
-        add_probe_name(out, k);
+        json_begin(out, '{');
+        json_put_size(out, "layer", k->layer);
+        if (k->table == RAN_PROBE_REVIEW)
+                json_put_text(out, "head", "review");
+        else if (k->head == RAN_PROBE_MEAN)
+                json_put_text(out, "head", "mean");
+        else
+                json_put_size(out, "head", k->head);
         if (k->table == RAN_PROBE_REVIEW)
                 add_scores(out, a, s);
         if (s->shape.table[k->table].queries == RAN_AXIS_DOCUMENT) {
-                ran_buf_str(out, ",\"update\":");
-                ran_buf_float(out, (float)k->update);
-                ran_buf_str(out, ",\"context\":");
-                ran_buf_float(out, (float)k->context);
+                json_put_float(out, "update", (float)k->update);
+                json_put_float(out, "context", (float)k->context);
         }
         if (a->options->top > 0)
                 RAN_TRY(add_top(out, a, s, k, err));
-        if (a->options->weights)
-                add_weights(out, s, k);
-        ran_buf_char(out, '}');
+        if (a->options->weights) {
+                json_name(out, "weights");
+                json_begin(out, '[');
+                for (size_t y = 0; y < ran_probe_height(k) && !out->failed; y++)
+                        add_row(out, s, k, y);
+                json_end(out, ']');
+        }
+        json_end(out, '}');
         return RAN_OK;
 }
 
@@ -237,24 +254,26 @@ int attnmask_attention(const struct attnmask_model *a, struct attnmask_scratch *
 {
         const struct cmd_reading *r = &s->reading;
 
-        RAN_TRY(attnmask_probes(&a->selection, &s->shape, false, &s->probes, &s->cap, &s->n, err));
+        RAN_TRY(attnmask_probes(&a->selection, s, false, err));
         RAN_TRY(make_room(a, s, err));
-        RAN_TRY(ran_probe(a->model, s->state, &r->tokens, r->sources, s->probes, s->n, err));
-        ran_buf_printf(out, "{\"tokens\":%zu", s->shape.L);
+        RAN_TRY(attnmask_probe(a, s, s->probes, s->n, err));
+        json_begin(out, '{');
+        json_put_size(out, "tokens", s->shape.L);
         if (s->shape.table[RAN_PROBE_HEADS].queries == RAN_AXIS_ROWS)
-                ran_buf_printf(out, ",\"windows\":%zu", s->shape.windows);
+                json_put_size(out, "windows", s->shape.windows);
         if (r->document != NULL)
                 cmd_document_truncated(r->document, out);
         if (a->options->row != NULL && a->selection.by == ATTNMASK_TOKENS) {
-                ran_buf_str(out, ",\"row\":{");
+                json_name(out, "row");
+                json_begin(out, '{');
                 cmd_reading_add_token(r, &a->how, a->selection.from, out);
-                ran_buf_char(out, '}');
+                json_end(out, '}');
         }
-        ran_buf_str(out, ",\"heads\":[");
-        for (size_t i = 0; i < s->n; i++) {
-                ran_buf_str(out, i > 0 ? "," : "");
-                RAN_TRY(add_answer(out, a, s, &s->probes[i], err));
-        }
-        ran_buf_str(out, "]}");
+        json_name(out, "heads");
+        json_begin(out, '[');
+        for (size_t i = 0; i < s->n; i++)
+                RAN_TRY(add_probe(out, a, s, &s->probes[i], err));
+        json_end(out, ']');
+        json_end(out, '}');
         return RAN_OK;
 }

@@ -1,10 +1,10 @@
 /* count.c - the number of scores of a mask, and Table 1 of the paper about dispersed attention,
  * recomputed. */
+#include "cmd/attnmask/attnmask.h"
+
 #include <inttypes.h>
 #include <math.h>
 
-#include "cmd/attnmask/attnmask.h"
-#include "cmd/attnmask/picture.h"
 #include "cmd/pages/report.h"
 
 /* ---- counts --------------------------------------------------------------------------------- */
@@ -22,10 +22,8 @@ static int count(const struct attnmask *a, const struct attnmask_head *head, str
 {
         const struct attnmask_options *o = a->options;
         struct ran_mask all;
-        int rc = ran_mask_init(&all, RAN_ATTENTION_FULL, 0, 0, o->mask, o->length, o->source, err);
 
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(ran_mask_init(&all, RAN_ATTENTION_FULL, 0, 0, o->mask, o->length, o->source, err));
         c->scores = ran_mask_count(&head->mask, 0, o->length, 0, o->length);
         c->full = ran_mask_count(&all, 0, o->length, 0, o->length);
         c->share = (double)c->scores / (double)c->full;
@@ -68,10 +66,8 @@ int attnmask_count(const struct attnmask *a, struct cmd_sink *out, struct ran_er
                 const bool text = a->options->format != PICTURE_JSON;
                 struct report r = {0};
                 struct counted c;
-                int rc = count(a, &a->heads[h], &c, err);
 
-                if (rc != RAN_OK)
-                        return rc;
+                RAN_TRY(count(a, &a->heads[h], &c, err));
                 if (text)
                         ran_buf_printf(&out->buf, "%s%s, mask %s, %zu tokens\n", h > 0 ? "\n" : "",
                                        a->names[h], ran_mask_names[a->options->mask],
@@ -87,44 +83,36 @@ int attnmask_count(const struct attnmask *a, struct cmd_sink *out, struct ran_er
 static const size_t lengths[] = {10, 50, 100, 500, 1000, 5000, 10000, 15000, 16384};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
-/* One pattern at one length. */
-struct cell {
-        uint64_t mask, paper;
-        bool printed;
-        double percent;
-        double growth; /* growth since the row above: scores ~ N^exponent; 0 in the first */
-};
-
-static struct cell cell_of(int pattern, size_t window, size_t i)
+/* The scores of a pattern with lengths[i] tokens; 0: the mask cannot be (the options were checked).
+ */
+static uint64_t scores_at(int pattern, size_t window, size_t i)
 {
-        struct cell c = {0};
+        const size_t N = lengths[i];
         struct ran_mask m;
-        size_t N = lengths[i];
 
-        if (ran_mask_init(&m, pattern, window, 0, RAN_MASK_NONE, N, 0, NULL) != RAN_OK)
-                return c; /* cannot be: the options were checked */
-        c.mask = ran_mask_count(&m, 0, N, 0, N);
-        c.printed = ran_mask_paper(pattern, window, N, &c.paper);
-        c.percent = 100 * (double)c.mask / ((double)N * (double)N);
-        if (i > 0) {
-                double before = (double)cell_of(pattern, window, i - 1).mask;
-
-                c.growth = ran_log((double)c.mask / before) /
-                           ran_log((double)N / (double)lengths[i - 1]);
-        }
-        return c;
+        return ran_mask_init(&m, pattern, window, 0, RAN_MASK_NONE, N, 0, NULL) == RAN_OK
+                       ? ran_mask_count(&m, 0, N, 0, N)
+                       : 0;
 }
 
-/* `paper` is what its formulas give, `scores` what its mask holds. */
-static void add_cell(const struct cell *c, struct report *r)
+/* A pattern at one length: `paper` is what its formulas give, `scores` what its mask holds; growth
+ * is the exponent with scores ~ N^growth since the length before. */
+static void add_cell(int pattern, size_t window, size_t i, struct report *r)
 {
-        report_count(r, "scores", "scores", c->mask);
-        if (c->printed)
-                report_count(r, "paper", "in the paper", c->paper);
+        const double scores = (double)scores_at(pattern, window, i), N = (double)lengths[i];
+        double growth = NAN;
+        uint64_t paper;
+
+        if (i > 0)
+                growth = ran_log(scores / (double)scores_at(pattern, window, i - 1)) /
+                         ran_log(N / (double)lengths[i - 1]);
+        report_count(r, "scores", "scores", scores_at(pattern, window, i));
+        if (ran_mask_paper(pattern, window, lengths[i], &paper))
+                report_count(r, "paper", "in the paper", paper);
         else
                 report_number(r, "paper", "in the paper", NAN, 0);
-        report_number(r, "percent", "% of full", c->percent, 4);
-        report_number(r, "growth", "power of the tokens", c->growth > 0 ? c->growth : NAN, 2);
+        report_number(r, "percent", "% of full", 100 * scores / (N * N), 4);
+        report_number(r, "growth", "power of the tokens", growth > 0 ? growth : NAN, 2);
 }
 
 /* A table of one pattern. */
@@ -132,12 +120,10 @@ static void add_table(int pattern, size_t window, const char *title, struct repo
 {
         report_begin(r, REPORT_LIST, NULL, title);
         for (size_t i = 0; i < LENGTHS; i++) {
-                const struct cell c = cell_of(pattern, window, i);
-
                 report_begin(r, REPORT_OBJECT, NULL, "");
                 report_count(r, NULL, "tokens", lengths[i]);
                 report_count(r, NULL, "full", lengths[i] * lengths[i]);
-                add_cell(&c, r);
+                add_cell(pattern, window, i, r);
                 report_end(r);
         }
         report_end(r);
@@ -147,18 +133,16 @@ static void add_table(int pattern, size_t window, const char *title, struct repo
 static void add_lengths(size_t window, struct ran_buf *out)
 {
         for (size_t i = 0; i < LENGTHS; i++) {
-                const struct cell w = cell_of(RAN_ATTENTION_WINDOW, window, i),
-                                  d = cell_of(RAN_ATTENTION_DISPERSED, window, i);
                 struct report r = {0};
 
                 report_count(&r, "length", NULL, lengths[i]);
                 report_count(&r, "w", NULL, window);
                 report_count(&r, "full", NULL, lengths[i] * lengths[i]);
                 report_begin(&r, REPORT_OBJECT, "window", NULL);
-                add_cell(&w, &r);
+                add_cell(RAN_ATTENTION_WINDOW, window, i, &r);
                 report_end(&r);
                 report_begin(&r, REPORT_OBJECT, "dispersed", NULL);
-                add_cell(&d, &r);
+                add_cell(RAN_ATTENTION_DISPERSED, window, i, &r);
                 report_end(&r);
                 report_finish(&r, false, out);
         }

@@ -1,29 +1,50 @@
-/* grid.c - a mask as a grid: text or a picture, in blocks when it is large. */
-#include <stdlib.h>
+/* grid.c - how large pictures are; a mask as a grid: text or a picture, in blocks when it is
+ * large. */
+#include "cmd/attnmask/attnmask.h"
 
-#include "cmd/attnmask/panels.h"
-#include "cmd/attnmask/picture.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include "cmd/options/message.h"
 
-/* Cells of a panel. Letters are twice as high as wide, so in blocks a cell of text is, too. */
-struct grid {
-        size_t tokens;       /* across and down */
-        size_t across, down; /* tokens of a cell */
-};
+size_t attnmask_size(const struct attnmask_options *o)
+{
+        struct winsize terminal;
+
+        if (o->size > 0)
+                return o->size;
+        if (o->format != PICTURE_TEXT)
+                return 512; /* pixels */
+        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0)
+                return terminal.ws_col;
+        return 80;
+}
+
+int attnmask_draw(const struct attnmask_options *o, struct picture *p, const double *value,
+                  struct picture_scale scale, struct cmd_sink *out, struct ran_error *err)
+{
+        const size_t word = 14, enough = 1200; /* pixels */
+        size_t size = attnmask_size(o), cells;
+
+        picture_fill(p, value, scale);
+        cells = p->width * p->x_cells;
+        if (p->height * p->y_cells > cells)
+                cells = p->height * p->y_cells;
+        /* Without --size, some more pixels if words then fit. */
+        if (o->size == 0 && o->format == PICTURE_SVG &&
+            (p->x_words != NULL || p->y_words != NULL) && cells <= enough / word &&
+            cells * word > size)
+                size = cells * word;
+        return picture_write(p, o->format, size, out, err);
+}
+
+/* ---- a mask --------------------------------------------------------------------------------- */
 
 static size_t divide_up(size_t n, size_t by)
 {
         return n / by + (n % by > 0);
-}
-
-static struct grid grid_of(const struct attnmask *a, size_t size)
-{
-        struct grid g = {.tokens = a->to - a->from};
-
-        g.across = g.down = divide_up(g.tokens, size);
-        if (a->options->format == PICTURE_TEXT && g.across > 1)
-                g.down = 2 * g.across;
-        return g;
 }
 
 static size_t least(size_t a, size_t b)
@@ -31,14 +52,15 @@ static size_t least(size_t a, size_t b)
         return a < b ? a : b;
 }
 
-static void draw(const struct ran_mask *m, const struct attnmask *a, const struct grid *g,
-                 const struct picture *p, unsigned char *shade)
+/* A cell stands for `across` keys of `down` queries. */
+static void fill_panel(const struct ran_mask *m, const struct attnmask *a, size_t across,
+                       size_t down, const struct picture *p, unsigned char *shade)
 {
         for (size_t y = 0; y < p->height; y++) {
-                size_t i0 = a->from + y * g->down, i1 = least(i0 + g->down, a->to);
+                size_t i0 = a->from + y * down, i1 = least(i0 + down, a->to);
 
                 for (size_t x = 0; x < p->width; x++) {
-                        size_t j0 = a->from + x * g->across, j1 = least(j0 + g->across, a->to);
+                        size_t j0 = a->from + x * across, j1 = least(j0 + across, a->to);
 
                         *shade++ = picture_shade(ran_mask_count(m, i0, i1, j0, j1),
                                                  (uint64_t)(i1 - i0) * (j1 - j0));
@@ -46,62 +68,56 @@ static void draw(const struct ran_mask *m, const struct attnmask *a, const struc
         }
 }
 
-static void explain(const struct attnmask *a, const struct grid *g)
-{
-        if (g->across == 1)
-                return;
-        if (a->options->format == PICTURE_TEXT)
-                cmd_note("a character stands for %zu queries and %zu keys: %s", g->down, g->across,
-                         PICTURE_LEGEND);
-        else
-                cmd_note("a cell stands for %zu queries and as many keys: the darker, the more "
-                         "of them are seen",
-                         g->across);
-}
-
 /* "Attention pattern dispersed(4), mask causal, 100 tokens" */
-static void add_title(const struct attnmask *a, struct ran_buf *title)
+static char *title_of(const struct attnmask *a, struct ran_error *err)
 {
         const struct attnmask_options *o = a->options;
+        struct ran_buf title = {0};
 
-        ran_buf_printf(title, "Attention pattern%s", a->n > 1 ? "s" : "");
+        ran_buf_printf(&title, "Attention pattern%s", a->n > 1 ? "s" : "");
         for (size_t h = 0; h < a->n; h++)
-                ran_buf_printf(title, "%s %s", h > 0 ? "," : "", a->names[h]);
+                ran_buf_printf(&title, "%s %s", h > 0 ? "," : "", a->names[h]);
         if (o->mask != RAN_MASK_NONE)
-                ran_buf_printf(title, ", mask %s", ran_mask_names[o->mask]);
-        ran_buf_printf(title, ", %zu tokens", o->length);
-        ran_buf_char(title, '\0');
+                ran_buf_printf(&title, ", mask %s", ran_mask_names[o->mask]);
+        ran_buf_printf(&title, ", %zu tokens", o->length);
+        return picture_string(&title, err);
 }
 
 int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
-        size_t size = attnmask_size(a->options);
-        struct grid g = grid_of(a, size);
-        struct ran_buf title = {0};
+        const bool text = a->options->format == PICTURE_TEXT;
+        const size_t size = attnmask_size(a->options), tokens = a->to - a->from,
+                     across = divide_up(tokens, size);
+        /* Letters are twice as high as wide, so in blocks a cell of text is, too. */
+        const size_t down = text && across > 1 ? 2 * across : across;
         struct picture p;
-        int rc = picture_init(&p, a->n, divide_up(g.tokens, g.across), divide_up(g.tokens, g.down),
-                              err);
+        int rc = picture_init(&p, a->n, divide_up(tokens, across), divide_up(tokens, down), err);
 
-        if (rc != RAN_OK)
-                return rc;
-        add_title(a, &title);
-        p.names = a->n > 1 ? a->names : NULL;
-        p.title = title.data;
-        p.x_name = "key (token)";
-        p.y_name = "query (token)";
-        p.legend = g.across > 1 ? "of the keys are seen (square-root scale)"
-                                : "the query attends to the key";
-        p.least = g.across > 1 ? "0" : NULL;
-        p.most = g.across > 1 ? "100 %" : NULL;
-        p.x_from = p.y_from = a->from;
-        p.x_to = p.y_to = a->to - 1;
-        for (size_t h = 0; h < a->n; h++)
-                draw(&a->heads[h].mask, a, &g, &p, p.shade + h * p.height * p.width);
-        rc = title.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the title of a picture")
-                          : picture_write(&p, a->options->format, size, out, err);
+        if (rc == RAN_OK && (p.title = title_of(a, err)) == NULL)
+                rc = RAN_ENOMEM;
+        if (rc == RAN_OK) {
+                p.names = a->n > 1 ? a->names : NULL;
+                p.x_name = "key (token)";
+                p.y_name = "query (token)";
+                p.legend = across > 1 ? "of the keys are seen (square-root scale)"
+                                      : "the query attends to the key";
+                snprintf(p.least, sizeof p.least, "%s", across > 1 ? "0" : "");
+                snprintf(p.most, sizeof p.most, "%s", across > 1 ? "100 %" : "");
+                p.x_from = p.y_from = a->from;
+                p.x_to = p.y_to = a->to - 1;
+                for (size_t h = 0; h < a->n; h++)
+                        fill_panel(&a->heads[h].mask, a, across, down, &p,
+                                   p.shade + h * p.height * p.width);
+                rc = picture_write(&p, a->options->format, size, out, err);
+                p.names = NULL; /* they are not the picture's */
+        }
         picture_release(&p);
-        ran_buf_release(&title);
-        if (rc == RAN_OK)
-                explain(a, &g);
+        if (rc == RAN_OK && across > 1 && text)
+                cmd_note("a character stands for %zu queries and %zu keys: %s", down, across,
+                         PICTURE_LEGEND);
+        else if (rc == RAN_OK && across > 1)
+                cmd_note("a cell stands for %zu queries and as many keys: the darker, the more "
+                         "of them are seen",
+                         across);
         return rc;
 }

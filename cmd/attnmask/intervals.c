@@ -1,9 +1,8 @@
 /* intervals.c - the keys of queries, as intervals: of all queries, of one, or of one through
  * several layers. */
-#include <stdlib.h>
-
 #include "cmd/attnmask/attnmask.h"
-#include "cmd/attnmask/picture.h"
+
+#include <stdlib.h>
 
 /* ---- intervals ------------------------------------------------------------------------------ */
 
@@ -29,18 +28,12 @@ static void add_keys(struct cmd_sink *out, const struct ran_mask *m, size_t row,
         }
 }
 
-static void begin_json(struct ran_buf *out, const struct attnmask *a, size_t head, size_t row)
-{
-        ran_buf_char(out, '{');
-        if (a->n > 1)
-                ran_buf_printf(out, "\"head\":%zu,", head);
-        ran_buf_printf(out, "\"row\":%zu,", row);
-}
-
 static void add_row_json(struct cmd_sink *out, const struct attnmask *a, size_t head, size_t row)
 {
-        begin_json(&out->buf, a, head, row);
-        ran_buf_str(&out->buf, "\"keys\":[");
+        ran_buf_char(&out->buf, '{');
+        if (a->n > 1)
+                ran_buf_printf(&out->buf, "\"head\":%zu,", head);
+        ran_buf_printf(&out->buf, "\"row\":%zu,\"keys\":[", row);
         add_keys(out, &a->heads[head].mask, row, true);
         ran_buf_str(&out->buf, "]}\n");
         cmd_sink_flush(out);
@@ -57,19 +50,14 @@ int attnmask_rows(const struct attnmask *a, struct cmd_sink *out, struct ran_err
 
 /* ---- one row -------------------------------------------------------------------------------- */
 
-static size_t keys_of(const struct ran_mask *m, size_t row)
-{
-        struct ran_mask_ranges s = ran_mask_row(m, row);
-
-        return s.to - s.from + s.left + s.right;
-}
-
 static void add_row_text(struct cmd_sink *out, const struct attnmask *a, size_t head, size_t row)
 {
         const struct ran_mask *m = &a->heads[head].mask;
+        const struct ran_mask_ranges s = ran_mask_row(m, row);
 
         ran_buf_printf(&out->buf, "%s, mask %s: token %zu of %zu sees %zu\n", a->names[head],
-                       ran_mask_names[a->options->mask], row, m->N, keys_of(m, row));
+                       ran_mask_names[a->options->mask], row, m->N,
+                       s.to - s.from + s.left + s.right);
         add_keys(out, m, row, false);
         ran_buf_char(&out->buf, '\n');
 }
@@ -120,7 +108,7 @@ static bool reach_further(struct reach *r, const struct attnmask *a)
 }
 
 /* The first token from `at` on that is in the set, or is not, as `in` says; N at the end. */
-static size_t find(const struct reach *r, size_t at, size_t N, bool in)
+static size_t next_token(const struct reach *r, size_t at, size_t N, bool in)
 {
         while (at < N) {
                 uint64_t word = r->set[at / 64] ^ (in ? 0 : ~UINT64_C(0));
@@ -150,10 +138,10 @@ static void add_reach(struct cmd_sink *out, const struct reach *r, const struct 
                         &out->buf, "%s, mask %s: token %zu of %zu reaches %zu after %zu layers\n",
                         a->n > 1 ? "all heads" : a->names[0], ran_mask_names[a->options->mask],
                         a->from, N, tokens, a->options->reach);
-        for (size_t from; (from = find(r, end, N, true)) < N;) {
+        for (size_t from; (from = next_token(r, end, N, true)) < N;) {
                 bool first = end == 0;
 
-                end = find(r, from, N, false);
+                end = next_token(r, from, N, false);
                 add_run(&out->buf, json, first, from, end);
                 cmd_sink_flush(out);
         }
@@ -174,35 +162,29 @@ static int check_reach(const struct attnmask *a, struct ran_error *err)
         return RAN_OK;
 }
 
-static int attnmask_reach(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
+static int add_reached(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
-        struct reach r = {.words = RAN_TOKEN_WORDS(a->options->length)};
-        int rc = check_reach(a, err);
+        const size_t words = RAN_TOKEN_WORDS(a->options->length);
+        struct reach r = {.words = words};
 
-        if (rc != RAN_OK)
-                return rc;
-        r.set = ran_alloc(r.words, sizeof *r.set, err);
-        r.next = ran_alloc(r.words, sizeof *r.next, err);
-        r.spare = ran_alloc(r.words, sizeof *r.spare, err);
-        if (r.set == NULL || r.next == NULL || r.spare == NULL) {
-                rc = RAN_ENOMEM;
-        } else {
-                reach_one(&r, a);
-                for (size_t k = 1; k < a->options->reach; k++)
-                        if (!reach_further(&r, a))
-                                break;
-                add_reach(out, &r, a);
-        }
+        RAN_TRY(check_reach(a, err));
+        r.set = ran_alloc(3 * words, sizeof *r.set, err);
+        if (r.set == NULL)
+                return RAN_ENOMEM;
+        r.next = r.set + words;
+        r.spare = r.next + words;
+        reach_one(&r, a);
+        for (size_t k = 1; k < a->options->reach && reach_further(&r, a); k++)
+                ;
+        add_reach(out, &r, a);
         free(r.set);
-        free(r.next);
-        free(r.spare);
-        return rc;
+        return RAN_OK;
 }
 
 int attnmask_row(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
         if (a->options->reach > 0)
-                return attnmask_reach(a, out, err);
+                return add_reached(a, out, err);
         for (size_t h = 0; h < a->n; h++) {
                 if (a->options->format == PICTURE_JSON)
                         add_row_json(out, a, h, a->from);

@@ -1,18 +1,62 @@
 /* map.c - attribution: how each token of a document contributes to its label, or to the outputs of
- * the model for other tokens. */
+ * the model for other tokens.
+ *
+ * Of a label, a token's gain is its contribution to the label's log odds. Of outputs, its move is
+ * the root mean square of their change when its embedding row changes. */
+#include "cmd/attnmask/attnmask.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/attnmask/map.h"
-#include "cmd/attnmask/picture.h"
-#include "cmd/attnmask/words.h"
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
+
+/* Random signs for each block of rows: the error of a single row is then some fifteen per cent,
+ * of a block of several rows less. Blocks across without --size: each row of them costs PROBES
+ * backward passes. */
+enum { PROBES = 4, BLOCKS = 64 };
 
 /* ---- what was asked ------------------------------------------------------------------------- */
 
-/* The tokens of --rows, or the one of --row. */
-static void select_tokens(struct attnmask_selection *c, const struct attnmask_options *o)
+static bool is_label(const struct attnmask_model *a)
 {
+        return a->options->map == ATTNMASK_MAP_LABEL;
+}
+
+static void select_label(struct attnmask_model *a)
+{
+        const struct attnmask_options *o = a->options;
+        const struct ran_model *m = a->model;
+        size_t c = 0;
+
+        if (!a->labels)
+                cmd_usage("--map label: the model has no labels%s",
+                          ran_config_has_layers(ran_model_config(m)) ? "; see --map tokens" : "");
+        if (a->tags && o->row == NULL)
+                cmd_usage("--map label: the model tags words: give --row I, a token of the word");
+        if (!a->tags && o->row != NULL)
+                cmd_usage("--map label: the label is of the whole document: leave out --row");
+        if (o->label == NULL)
+                return;
+        while (c < ran_model_classes(m) && strcmp(ran_model_label(m, c), o->label) != 0)
+                c++;
+        if (c == ran_model_classes(m))
+                cmd_usage("the model has no label '%s'", o->label);
+        a->class = c;
+}
+
+void attnmask_map_select(struct attnmask_model *a)
+{
+        const struct attnmask_options *o = a->options;
+        struct attnmask_selection *c = &a->selection;
+
+        a->class = SIZE_MAX;
+        if (is_label(a))
+                select_label(a);
+        else if (!ran_config_has_token_outputs(ran_model_config(a->model)))
+                cmd_usage("--map tokens: this encoder has one output for the document, and none "
+                          "for a token");
         *c = (struct attnmask_selection){.by = ATTNMASK_ALL};
         if (o->row != NULL && o->rows != NULL)
                 cmd_usage("--row and --rows both select tokens: give one");
@@ -27,76 +71,271 @@ static void select_tokens(struct attnmask_selection *c, const struct attnmask_op
                 c->by = ATTNMASK_TOKENS;
 }
 
-static bool is_label(const struct attnmask_model *a)
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* The label to explain: the row of the output, its class and probability (NaN: unknown). */
+struct explained {
+        size_t row, class;
+        float p;
+};
+
+static int ask_classifier(const struct attnmask_model *a, struct attnmask_scratch *s,
+                          struct explained *x, struct ran_error *err)
 {
-        return a->options->map == ATTNMASK_MAP_LABEL;
+        const struct ran_model *m = a->model;
+        size_t C = ran_model_classes(m);
+        float *p = ran_alloc_floats(2 * C, err);
+
+        if (p == NULL)
+                return RAN_ENOMEM;
+        int rc = ran_classify(m, s->state, &s->reading.tokens, p + C, NULL, err);
+        if (rc == RAN_OK) {
+                ran_probabilities(ran_model_config(m), p + C, C, p);
+                x->class = a->class != SIZE_MAX ? a->class : ran_most_probable(p, C);
+                x->p = p[x->class];
+        }
+        free(p);
+        return rc;
 }
 
-void attnmask_map_select(struct attnmask_model *a)
+/* Of the word with that token. */
+static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s, size_t token,
+                      struct explained *x, struct ran_error *err)
 {
-        a->class = SIZE_MAX;
-        if (is_label(a))
-                map_label_select(a);
-        else
-                map_tokens_select(a);
-        select_tokens(&a->selection, a->options);
+        const struct ran_document *d = &s->reading.tokens;
+        uint32_t *tags = ran_alloc(d->words, sizeof *tags, err);
+        float *score = ran_alloc_floats(d->words, err);
+        int rc = tags != NULL && score != NULL
+                         ? ran_tag(a->model, s->state, d, tags, score, NULL, err)
+                         : RAN_ENOMEM;
+
+        if (rc == RAN_OK) {
+                for (size_t i = 0; i < d->words && d->positions[i] <= token; i++)
+                        x->row = i;
+                x->class = a->class != SIZE_MAX ? a->class : tags[x->row];
+                x->p = x->class == tags[x->row] ? score[x->row] : NAN;
+        }
+        free(tags);
+        free(score);
+        return rc;
+}
+
+/* Reads the document, and finds the requested tokens. */
+static int read_document(const struct attnmask_model *a, struct attnmask_scratch *s,
+                         struct attnmask_map *map, struct ran_error *err)
+{
+        const struct attnmask_selection *c = &a->selection;
+        const struct cmd_reading *r = &s->reading;
+        const size_t L = r->tokens.L;
+
+        RAN_TRY(RAN_GROW(s->value, s->value_cap, L, err));
+        RAN_TRY(ran_explain_read(s->explainer, &r->tokens, r->sources, err));
+        if (c->to > L)
+                return ran_fail(err, RAN_EINVAL,
+                                "there is no token %zu: the document has %zu, and the first is 0",
+                                c->to - 1, L);
+        *map = (struct attnmask_map){.to = L};
+        if (c->by == ATTNMASK_ALL)
+                return RAN_OK;
+        map->from = c->from;
+        map->to = c->to;
+        return RAN_OK;
+}
+
+static int make_gains(const struct attnmask_model *a, struct attnmask_scratch *s,
+                      struct attnmask_map *map, struct ran_error *err)
+{
+        struct explained x = {0};
+
+        RAN_TRY(a->tags ? ask_tagger(a, s, map->from, &x, err) : ask_classifier(a, s, &x, err));
+        RAN_TRY(ran_explain_label(s->explainer, x.row, x.class, RAN_EXPLAIN_BEST, s->value, err));
+        map->label = ran_model_label(a->model, x.class);
+        map->p = (double)x.p;
+        return RAN_OK;
+}
+
+static int make_moves(struct attnmask_scratch *s, const struct attnmask_map *map,
+                      struct ran_error *err)
+{
+        RAN_TRY(ran_explain_tokens(s->explainer, map->from, map->to, PROBES, s->value, err));
+        for (size_t t = 0; t < s->reading.tokens.L; t++)
+                s->value[t] = sqrt(fmax(s->value[t], 0) / (double)(map->to - map->from));
+        return RAN_OK;
+}
+
+int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                        struct attnmask_map *map, struct ran_error *err)
+{
+        RAN_TRY(read_document(a, s, map, err));
+        return is_label(a) ? make_gains(a, s, map, err) : make_moves(s, map, err);
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+/* Tokens [from, to) in n blocks of `size`; the last one may be smaller. */
+struct blocks {
+        size_t from, to, size, n;
+};
+
+static struct blocks divide(size_t from, size_t to, size_t most)
+{
+        size_t size = (to - from - 1) / most + 1;
+
+        return (struct blocks){from, to, size, (to - from - 1) / size + 1};
+}
+
+/* The tokens of block i. */
+static struct blocks block_of(const struct blocks *b, size_t i)
+{
+        size_t from = b->from + i * b->size;
+
+        return (struct blocks){.from = from, .to = i + 1 < b->n ? from + b->size : b->to};
+}
+
+static double sum_of(const double *value, struct blocks b)
+{
+        double sum = 0;
+
+        for (size_t t = b.from; t < b.to; t++)
+                sum += value[t];
+        return sum;
+}
+
+/* The requested tokens are the outputs of a table, and the tokens that influence them, unless it is
+ * one: then these are all. Each row of a table costs PROBES backward passes. */
+struct table {
+        struct blocks rows, columns;
+};
+
+static struct table table_of(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                             const struct attnmask_map *map)
+{
+        const bool one = a->options->row != NULL;
+        const size_t size = is_label(a)            ? attnmask_size(a->options)
+                            : a->options->size > 0 ? a->options->size
+                                                   : BLOCKS;
+
+        return (struct table){divide(map->from, map->to, size),
+                              one ? divide(0, s->reading.tokens.L, size)
+                                  : divide(map->from, map->to, size)};
+}
+
+/* s->sum (rows, columns): root mean square change of the outputs of a row's tokens by each token
+ * of the column. */
+static int fill_table(struct attnmask_scratch *s, const struct table *t, struct ran_error *err)
+{
+        size_t width = t->columns.n;
+
+        RAN_TRY(RAN_GROW(s->sum, s->sum_cap, t->rows.n * width, err));
+        for (size_t i = 0; i < t->rows.n; i++) {
+                const struct blocks row = block_of(&t->rows, i);
+
+                RAN_TRY(ran_explain_tokens(s->explainer, row.from, row.to, PROBES, s->value, err));
+                for (size_t j = 0; j < width; j++) {
+                        const struct blocks column = block_of(&t->columns, j);
+                        double pairs =
+                                (double)(row.to - row.from) * (double)(column.to - column.from);
+
+                        s->sum[i * width + j] = sqrt(sum_of(s->value, column) / pairs);
+                }
+        }
+        return RAN_OK;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* Reads the current document. */
-static int read_document(struct attnmask_scratch *s, struct ran_error *err)
+static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
+                   const char *name, size_t from, size_t to, struct ran_error *err)
 {
-        const struct cmd_reading *r = &s->reading;
-        double *value = ran_grow(s->value, &s->value_cap, r->tokens.L, sizeof *value, err);
+        size_t n = 0;
 
-        if (value == NULL)
-                return RAN_ENOMEM;
-        s->value = value;
-        return ran_explain_read(s->explainer, &r->tokens, r->sources, err);
+        RAN_TRY(RAN_GROW(s->ranked, s->ranked_cap, to - from, err));
+        for (size_t t = from; t < to; t++)
+                if (s->value[t] != 0)
+                        s->ranked[n++] = (struct attnmask_weight){s->value[t], t};
+        attnmask_add_top(out, a, s, RAN_AXIS_TOKENS, n, name);
+        return RAN_OK;
+}
+
+static int add_gains(struct ran_buf *out, const struct attnmask_model *a,
+                     struct attnmask_scratch *s, const struct attnmask_map *map,
+                     struct ran_error *err)
+{
+        const struct blocks all = table_of(a, s, map).columns;
+
+        if (a->options->row != NULL) {
+                json_name(out, "row");
+                json_begin(out, '{');
+                cmd_reading_add_token(&s->reading, &a->how, map->from, out);
+                json_end(out, '}');
+        }
+        json_put_text(out, "label", map->label);
+        json_put_float(out, "score", (float)map->p);
+        RAN_TRY(add_top(out, a, s, "gain", all.from, all.to, err));
+        if (a->options->weights) {
+                json_put_size(out, "from", all.from);
+                json_name(out, "gains");
+                attnmask_add_numbers(out, s->value + all.from, all.to - all.from);
+        }
+        return RAN_OK;
+}
+
+static int add_moves(struct ran_buf *out, const struct attnmask_model *a,
+                     struct attnmask_scratch *s, const struct attnmask_map *map,
+                     struct ran_error *err)
+{
+        const struct table t = table_of(a, s, map);
+
+        ran_buf_printf(out, ",\"rows\":[%zu,%zu]", map->from, map->to);
+        RAN_TRY(add_top(out, a, s, "move", 0, s->reading.tokens.L, err));
+        if (!a->options->weights)
+                return RAN_OK;
+        RAN_TRY(fill_table(s, &t, err));
+        ran_buf_printf(out, ",\"block\":[%zu,%zu],\"moves\":[", t.rows.size, t.columns.size);
+        for (size_t i = 0; i < t.rows.n; i++) {
+                ran_buf_str(out, i > 0 ? "," : "");
+                attnmask_add_numbers(out, s->sum + i * t.columns.n, t.columns.n);
+        }
+        json_end(out, ']');
+        return RAN_OK;
 }
 
 int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
                  struct ran_error *err)
 {
         const struct cmd_reading *r = &s->reading;
+        struct attnmask_map map;
 
-        RAN_TRY(read_document(s, err));
-        ran_buf_printf(out, "{\"map\":\"%s\",\"tokens\":%zu", is_label(a) ? "label" : "tokens",
-                       r->tokens.L);
+        RAN_TRY(attnmask_map_values(a, s, &map, err));
+        json_begin(out, '{');
+        json_put_text(out, "map", is_label(a) ? "label" : "tokens");
+        json_put_size(out, "tokens", r->tokens.L);
         if (r->document != NULL)
                 cmd_document_truncated(r->document, out);
-        RAN_TRY((is_label(a) ? map_label_add : map_tokens_add)(out, a, s, err));
-        ran_buf_char(out, '}');
+        RAN_TRY((is_label(a) ? add_gains : add_moves)(out, a, s, &map, err));
+        json_end(out, '}');
         return RAN_OK;
-}
-
-int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch *s,
-                        struct map_said *said, struct ran_error *err)
-{
-        RAN_TRY(read_document(s, err));
-        return (is_label(a) ? map_label_values : map_tokens_values)(a, s, said, err);
 }
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
 /* How to read it. */
-static void say(const struct attnmask_model *a, const struct attnmask_panels *p,
-                const struct map_table *t)
+static void explain(const struct attnmask_model *a, const struct picture *p,
+                    const struct picture_scale *scale, const struct table *t)
 {
-        const bool text = a->options->format == PICTURE_TEXT, label = p->n == 2;
-        const bool blocks = t->columns.size > 1;
+        const bool text = a->options->format == PICTURE_TEXT, blocks = t->columns.size > 1;
         const char *black = text ? "#" : "black";
 
-        if (label)
+        if (is_label(a))
                 cmd_note("columns are tokens; the first panel is what speaks %s, the second what "
                          "speaks %s; %s is %.2g of its log odds%s",
-                         p->names[0], p->names[1], black, p->most, blocks ? ", in a block" : "");
+                         p->names[0], p->names[1], black, scale->most,
+                         blocks ? ", in a block" : "");
         else
                 cmd_note(
                         "lines are outputs, columns the tokens that influence them; %s: the output "
                         "moves by %.2g when the embedding of the token moves by its own length%s",
-                        black, p->most, blocks ? ", in the mean of a block" : "");
+                        black, scale->most, blocks ? ", in the mean of a block" : "");
         if (text)
                 cmd_note("%s", PICTURE_LEGEND);
         if (blocks)
@@ -105,52 +344,111 @@ static void say(const struct attnmask_model *a, const struct attnmask_panels *p,
                          t->columns.size);
 }
 
+/* Characters that XML cannot have, U+FFFE and U+FFFF, become question marks. */
+static char *name_of(const char *before, const char *label, struct ran_error *err)
+{
+        struct ran_buf name = {0}, shown = {0};
+
+        ran_buf_printf(&name, "%s ", before);
+        for (const char *s = label; *s != '\0'; s++) {
+                bool foreign =
+                        strncmp(s, "\xef\xbf\xbe", 3) == 0 || strncmp(s, "\xef\xbf\xbf", 3) == 0;
+                ran_buf_char(&name, foreign ? '?' : *s);
+                s += foreign ? 2 : 0;
+        }
+        ran_buf_shown(&shown, name.data, name.len);
+        shown.failed |= name.failed;
+        ran_buf_release(&name);
+        return picture_string(&shown, err);
+}
+
+/* Two panels: evidence for the label, and against it. */
+static int make_label_panels(const struct attnmask_model *a, struct attnmask_scratch *s,
+                             struct attnmask_map *map, const struct table *t, struct picture *p,
+                             struct ran_error *err)
+{
+        const size_t n = t->columns.n;
+
+        RAN_TRY(make_gains(a, s, map, err));
+        RAN_TRY(picture_init(p, 2, n, 1, err));
+        RAN_TRY(RAN_GROW(s->sum, s->sum_cap, 2 * n, err));
+        p->names = ran_alloc(2, sizeof *p->names, err);
+        if (p->names == NULL || (p->names[0] = name_of("for", map->label, err)) == NULL ||
+            (p->names[1] = name_of("against", map->label, err)) == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                double gain = sum_of(s->value, block_of(&t->columns, i));
+
+                s->sum[i] = fmax(gain, 0);
+                s->sum[n + i] = fmax(-gain, 0);
+        }
+        return RAN_OK;
+}
+
 static int add_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                     const struct cmd_line *line, const struct map_blocks *blocks, char ***words,
+                     const struct cmd_line *line, const struct blocks *b, char ***words,
                      struct ran_error *err)
 {
-        if (blocks->size > 1)
+        if (b->size > 1)
                 return RAN_OK;
-        *words = attnmask_words(a, s, line, RAN_AXIS_TOKENS, blocks->all.from, blocks->all.to, err);
+        *words = attnmask_words(a, s, line, RAN_AXIS_TOKENS, b->from, b->to, err);
         return *words != NULL ? RAN_OK : (int)err->code;
 }
 
-static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
-                const struct cmd_line *line, struct attnmask_panels *p, struct cmd_sink *out,
-                struct ran_error *err)
+/* Writes what stands around the panels. */
+static int name_axes(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                     const struct cmd_line *line, const struct table *t, struct picture *p,
+                     struct ran_error *err)
 {
-        struct map_table t = {0};
-
-        RAN_TRY((is_label(a) ? map_label_panels : map_tokens_panels)(a, s, p, &t, err));
         p->title = attnmask_title(is_label(a) ? "Influence on the label"
                                               : "Influence on the outputs of tokens",
                                   line, err);
         if (p->title == NULL)
                 return RAN_ENOMEM;
         p->x_name = "token";
-        p->x_from = t.columns.all.from;
-        p->x_to = t.columns.all.to - 1;
-        RAN_TRY(add_words(a, s, line, &t.columns, &p->x_words, err));
-        if (!is_label(a)) {
-                p->y_name = "output (token)";
-                p->y_from = t.rows.all.from;
-                p->y_to = t.rows.all.to - 1;
-                RAN_TRY(add_words(a, s, line, &t.rows, &p->y_words, err));
-        }
+        p->x_from = t->columns.from;
+        p->x_to = t->columns.to - 1;
         p->legend = is_label(a) ? "part of the log odds of the label"
                                 : "change of the output, in lengths of the token's embedding";
-        RAN_TRY(attnmask_draw(a->options, p, out, err));
-        say(a, p, &t);
+        RAN_TRY(add_words(a, s, line, &t->columns, &p->x_words, err));
+        if (is_label(a))
+                return RAN_OK;
+        p->y_name = "output (token)";
+        p->y_from = t->rows.from;
+        p->y_to = t->rows.to - 1;
+        return add_words(a, s, line, &t->rows, &p->y_words, err);
+}
+
+static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
+                const struct cmd_line *line, struct picture *p, struct cmd_sink *out,
+                struct ran_error *err)
+{
+        struct picture_scale scale;
+        struct attnmask_map map;
+
+        RAN_TRY(read_document(a, s, &map, err));
+        const struct table t = table_of(a, s, &map);
+        if (is_label(a)) {
+                RAN_TRY(make_label_panels(a, s, &map, &t, p, err));
+        } else {
+                RAN_TRY(fill_table(s, &t, err));
+                RAN_TRY(picture_init(p, 1, t.columns.n, t.rows.n, err));
+        }
+        scale = picture_scale(s->sum, p->panels * p->width * p->height);
+        if (is_label(a)) /* gains are sums: no need for equal ratios */
+                scale.least = fmax(scale.least, scale.most / 20);
+        RAN_TRY(name_axes(a, s, line, &t, p, err));
+        RAN_TRY(attnmask_draw(a->options, p, s->sum, scale, out, err));
+        explain(a, p, &scale, &t);
         return RAN_OK;
 }
 
 int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch *s,
                          const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err)
 {
-        struct attnmask_panels p = {0};
-
-        RAN_TRY(read_document(s, err));
+        struct picture p = {0};
         int rc = draw(a, s, line, &p, out, err);
-        attnmask_panels_release(&p);
+
+        picture_release(&p);
         return rc;
 }

@@ -1,14 +1,12 @@
 /* model.c - attention and attribution of a model in documents: the model and the records. */
+#include "cmd/attnmask/attnmask.h"
+
 #include <stdlib.h>
 
-#include "cmd/attnmask/map.h"
-#include "cmd/attnmask/model.h"
-#include "cmd/attnmask/picture.h"
+#include "cmd/content/model.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/was-set.h"
-#include "cmd/records/loop.h"
-#include "cmd/content/model.h"
 
 /* ---- a record ------------------------------------------------------------------------------- */
 
@@ -40,10 +38,9 @@ static void *make_scratch(void *arg, struct ran_error *err)
         if (s == NULL)
                 return NULL;
         s->state = ran_state_new(a->model, a->pool, err);
-        if (maps(a)) {
-                s->reading.whole.with_positions = map_labels_words(a->model);
+        s->reading.whole.with_positions = maps(a) && a->tags;
+        if (maps(a))
                 s->explainer = ran_explainer_new(a->model, a->pool, err);
-        }
         if (s->state != NULL && (s->explainer != NULL || !maps(a)))
                 return s;
         free_scratch(s);
@@ -63,11 +60,11 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
                 struct ran_error *err)
 {
         const struct attnmask_model *a = arg;
-        struct attnmask_scratch *s = scratch;
-        RAN_TRY(read_record(a, s, &line->record, err));
+
+        RAN_TRY(read_record(a, scratch, &line->record, err));
         return (maps(a)             ? attnmask_map
                 : a->options->align ? attnmask_align
-                                    : attnmask_attention)(a, s, &result->out, err);
+                                    : attnmask_attention)(a, scratch, &result->out, err);
 }
 
 /* ---- a picture ------------------------------------------------------------------------------ */
@@ -83,21 +80,19 @@ static int paint(void *arg, const struct cmd_line *line, const struct cmd_result
                  struct ran_error *err)
 {
         struct painter *p = arg;
+        const struct attnmask_model *a = p->model;
+        const bool page = a->options->format == PICTURE_HTML;
 
         (void)result;
         if (p->drawn > 0) /* RAN_EIO ends the program, rather than a message for each record */
                 return ran_fail(err, RAN_EIO,
                                 "a picture is of one document, and this is a second one: select "
                                 "one, with head -n 1 for example");
-        RAN_TRY(read_record(p->model, p->scratch, &line->record, err));
-        if (p->model->options->align)
-                RAN_TRY(attnmask_align_draw(p->model, p->scratch, line, &p->sink, err));
-        else if (p->model->options->format == PICTURE_HTML)
-                RAN_TRY((maps(p->model) ? attnmask_map_page : attnmask_page)(p->model, p->scratch,
-                                                                             line, &p->sink, err));
-        else
-                RAN_TRY((maps(p->model) ? attnmask_map_picture : attnmask_attention_picture)(
-                        p->model, p->scratch, line, &p->sink, err));
+        RAN_TRY(read_record(a, p->scratch, &line->record, err));
+        RAN_TRY((a->options->align ? attnmask_align_draw
+                 : maps(a)         ? (page ? attnmask_map_page : attnmask_map_picture)
+                 : page            ? attnmask_attention_page
+                        : attnmask_attention_picture)(a, p->scratch, line, &p->sink, err));
         p->drawn++;
         return RAN_OK;
 }
@@ -132,21 +127,22 @@ static int paint_records(struct cmd_loop loop, struct attnmask_model *a,
 
 /* Attention, and the influence of tokens on each other, are of layers: exits with 2 if there are
  * none, and says what there is to show. */
-static void need_layers(const struct ran_model *m, const struct attnmask_options *o)
+static void need_layers(const struct attnmask_model *a)
 {
-        const struct ran_config *c = ran_model_config(m);
-        const bool labels = map_has_labels(m);
+        const struct ran_config *c = ran_model_config(a->model);
 
-        if (o->map == ATTNMASK_MAP_LABEL || ran_config_has_layers(c))
+        if (a->options->map == ATTNMASK_MAP_LABEL || ran_config_has_layers(c))
                 return;
         cmd_usage("%s has %s%s, and no layers: it has no attention, and no token influences "
                   "another; %s",
-                  o->model, ran_config_has_encoder(c) ? "vectors of tokens" : "a linear model",
-                  labels && ran_config_has_encoder(c) ? " and a linear model" : "",
-                  labels ? "--map label shows what each token adds to the label"
-                         : "ran-classify --embed gives the vectors of documents");
+                  a->options->model,
+                  ran_config_has_encoder(c) ? "vectors of tokens" : "a linear model",
+                  a->labels && ran_config_has_encoder(c) ? " and a linear model" : "",
+                  a->labels ? "--map label shows what each token adds to the label"
+                            : "ran-classify --embed gives the vectors of documents");
 }
 
+/* The caller frees the model. */
 static struct ran_model *open_model(struct attnmask_model *a,
                                     const struct cmd_document_options *document)
 {
@@ -156,21 +152,25 @@ static struct ran_model *open_model(struct attnmask_model *a,
 
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        need_layers(m, o);
+        const struct ran_config *c = ran_model_config(m);
+        a->model = m;
+        a->labels = ran_task_has_labels(c->task);
+        a->tags = a->labels && ran_task_reads_words(c->task);
+        need_layers(a);
         if (cmd_reading_init(&a->how, m, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", o->model, err.text);
-        const struct ran_config *c = ran_model_config(m);
-        if (!map_has_labels(m) && document->max_tokens > 0)
+        if (!a->labels && document->max_tokens > 0)
                 cmd_usage("--max-tokens is for models that classify or tag: a language model reads "
                           "whole documents");
-        if (map_labels_words(m) && c->tag.join_sentences > 1)
+        if (a->tags && c->tag.join_sentences > 1)
                 cmd_note("ran-tag reads up to %zu records of one document together, ran-attnmask "
-                         "each "
-                         "by itself",
+                         "each by itself",
                          c->tag.join_sentences);
+        if (o->align && (c->task != RAN_TASK_LM || c->mask != RAN_MASK_PREFIX))
+                cmd_usage("--align is for language models with sources and targets (--mask "
+                          "prefix)");
         a->how.document = document;
         a->how.unit = o->offsets;
-        a->model = m;
         return m;
 }
 
@@ -185,29 +185,25 @@ int attnmask_model(const struct attnmask_options *options,
 {
         struct attnmask_model a = {.options = options};
         struct ran_model *m = open_model(&a, document);
-
         const bool picture = attnmask_draws(options);
-
-        if (options->align)
-                attnmask_align_check(&a);
 
         if (maps(&a))
                 attnmask_map_select(&a);
         else
                 attnmask_select(&a.selection, options, ran_model_config(m),
                                 picture && options->format != PICTURE_HTML);
-        struct cmd_loop loop = {
+        a.pool = cmd_pool();
+        const struct cmd_loop loop = {
                 .input = input,
                 .output = output,
                 .into = "attention",
                 .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_SEQUENCE | FIELD(MASKED_AT),
+                .pool = a.pool,
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
                 .work = work,
                 .arg = &a,
         };
-
-        loop.pool = a.pool = cmd_pool();
         int status =
                 picture ? paint_records(loop, &a, output, files) : cmd_records(&loop, files, NULL);
         ran_pool_free(a.pool);

@@ -4,13 +4,12 @@
  * The text is cut into windows (of a model without them: into blocks), each of which has rows: its
  * tokens, the cell first where there is one. A long document has more weights than a page: then
  * words have fewer, and windows that get little attention have none. */
-#include "cmd/attnmask/model.h"
+#include "cmd/attnmask/attnmask.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/attnmask/token-text.h"
 #include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 
@@ -54,11 +53,6 @@ static void release(struct page *p)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static size_t begin_of(const struct page *p, size_t w)
-{
-        return w * p->window;
-}
-
 static size_t end_of(const struct page *p, size_t w)
 {
         return w + 1 < p->windows ? (w + 1) * p->window : p->s->shape.L;
@@ -72,37 +66,29 @@ static size_t stride(const struct page *p)
 
 static size_t rows_of(const struct page *p, size_t w)
 {
-        return end_of(p, w) - begin_of(p, w) + p->first;
+        return end_of(p, w) - w * p->window + p->first;
 }
 
 /* ---- what fits ------------------------------------------------------------------------------- */
 
-/* Windows whose sums fit into memory. */
-static size_t windows_in_memory(const struct page *p)
-{
-        const double keys = (double)(p->rows ? stride(p) : p->s->shape.L);
-        const double each = (double)stride(p) * keys * sizeof(double);
-
-        return (size_t)fmax(1, (double)sum_room / each);
-}
-
-static void fit(struct page *p)
+static void choose_sizes(struct page *p)
 {
         const double pairs = (double)page_room / (double)p->s->shape.L / PAIR;
-        const size_t memory = windows_in_memory(p);
+        const double keys = (double)(p->rows ? stride(p) : p->s->shape.L);
+        const double in_memory = (double)sum_room / ((double)stride(p) * keys * sizeof(double));
+        size_t n = p->windows;
 
         p->keys = pairs >= KEYS ? KEYS : pairs > FEW_KEYS ? (size_t)pairs : FEW_KEYS;
-        p->shown_n =
-                pairs < FEW_KEYS ? (size_t)((double)p->windows * pairs / FEW_KEYS) : p->windows;
-        if (p->shown_n > memory)
-                p->shown_n = memory;
-        if (p->shown_n == 0)
-                p->shown_n = 1;
+        if (pairs < FEW_KEYS)
+                n = (size_t)((double)n * pairs / FEW_KEYS);
+        if ((double)n > in_memory)
+                n = (size_t)in_memory;
+        p->shown_n = n > 0 ? n : 1;
 }
 
 /* ---- attention that rows get ----------------------------------------------------------------- */
 
-static struct ran_probe whole(const struct page *p, int table, size_t head)
+static struct ran_probe probe_of(const struct page *p, int table, size_t head)
 {
         const struct ran_probe_table *t = &p->s->shape.table[table];
 
@@ -113,13 +99,6 @@ static struct ran_probe whole(const struct page *p, int table, size_t head)
                                   .key_to = t->n_keys,
                                   .down = t->n_queries,
                                   .across = 1};
-}
-
-static int probe(const struct page *p, struct ran_probe *probes, size_t n, struct ran_error *err)
-{
-        const struct cmd_reading *r = &p->s->reading;
-
-        return ran_probe(p->a->model, p->s->state, &r->tokens, r->sources, probes, n, err);
 }
 
 static int read_overview(struct page *p, struct ran_error *err)
@@ -134,16 +113,16 @@ static int read_overview(struct page *p, struct ran_error *err)
         p->shown = ran_alloc(p->windows, sizeof *p->shown, err);
         if (p->got == NULL || p->value == NULL || p->shown == NULL)
                 return RAN_ENOMEM;
-        k[n] = whole(p, RAN_PROBE_HEADS, p->head);
+        k[n] = probe_of(p, RAN_PROBE_HEADS, p->head);
         k[n++].sum = p->got;
         if (review->heads > 0) {
                 p->state = ran_alloc(review->n_keys, sizeof *p->state, err);
                 if (p->state == NULL)
                         return RAN_ENOMEM;
-                k[n] = whole(p, RAN_PROBE_REVIEW, 0);
+                k[n] = probe_of(p, RAN_PROBE_REVIEW, 0);
                 k[n++].sum = p->state;
         }
-        RAN_TRY(probe(p, k, n, err));
+        RAN_TRY(attnmask_probe(p->a, p->s, k, n, err));
         for (size_t w = 0; w < p->windows; w++) {
                 size_t row = w * stride(p);
 
@@ -193,7 +172,7 @@ static int read_weights(struct page *p, struct ran_error *err)
 
                 if (!p->shown[w])
                         continue;
-                *k = whole(p, RAN_PROBE_HEADS, p->head);
+                *k = probe_of(p, RAN_PROBE_HEADS, p->head);
                 k->down = 1;
                 k->query_from = w * stride(p);
                 k->query_to = k->query_from + rows_of(p, w);
@@ -214,7 +193,7 @@ static int read_weights(struct page *p, struct ran_error *err)
                 p->probe[i].sum = p->sum + at;
                 at += ran_probe_height(&p->probe[i]) * ran_probe_width(&p->probe[i]);
         }
-        return probe(p, p->probe, n, err);
+        return attnmask_probe(p->a, p->s, p->probe, n, err);
 }
 
 static void add_key(const struct page *p, size_t row, struct ran_buf *out)
@@ -229,7 +208,7 @@ static void add_key(const struct page *p, size_t row, struct ran_buf *out)
                 return;
         }
         text.at = 0;
-        token_text_next(&text, begin_of(p, w) + at - p->first, &part);
+        token_text_next(&text, w * p->window + at - p->first, &part);
         ran_buf_str(out, "\xe2\x80\x9c");
         page_text(out, part.text, part.n);
         ran_buf_str(out, "\xe2\x80\x9d");
@@ -241,18 +220,9 @@ static void add_looks(const struct page *p, const struct ran_probe *k, size_t ro
 {
         const size_t width = ran_probe_width(k);
         const double *weight = k->sum + row * width;
-        size_t at[KEYS] = {0}, n = 0;
+        size_t at[KEYS] = {0};
+        const size_t n = attnmask_largest(weight, width, 0.0015, at, p->keys);
 
-        for (size_t j = 0; j < width; j++) {
-                size_t i;
-
-                if (!(weight[j] >= 0.0015) || (n == p->keys && weight[j] <= weight[at[n - 1]]))
-                        continue;
-                n += n < p->keys;
-                for (i = n - 1; i > 0 && weight[at[i - 1]] < weight[j]; i--)
-                        at[i] = at[i - 1];
-                at[i] = j;
-        }
         ran_buf_str(out, n > 0 ? "looks at " : "");
         for (size_t i = 0; i < n; i++) {
                 ran_buf_str(out, i > 0 ? ", " : "");
@@ -323,7 +293,7 @@ static void write_plain(struct page *p, size_t w, struct cmd_sink *out)
         struct token_part part;
         size_t bytes = 0;
 
-        for (size_t t = begin_of(p, w); t < end_of(p, w); t++) {
+        for (size_t t = w * p->window; t < end_of(p, w); t++) {
                 token_text_next(&p->text, t, &part);
                 bytes += part.gap_n + part.n;
                 if (brief && bytes > PLAIN)
@@ -339,11 +309,13 @@ static void write_row(const struct page *p, const struct ran_probe *k, size_t ro
 {
         struct ran_buf title = {0};
 
-        if (k != NULL)
+        if (k != NULL) {
+                ran_buf_str(&title, " title=\"");
                 add_looks(p, k, row, &title);
+                ran_buf_char(&title, '"');
+        }
         ran_buf_char(&title, '\0');
-        page_open_with(out, HTML_SHADE, "class=\"a%d\" title=\"%s\"", level,
-                       title.failed ? "" : title.data);
+        page_open_with(out, HTML_SHADE, "class=\"a%d\"%s", level, title.failed ? "" : title.data);
         page_text(out, part->text, part->n);
         page_close(out, HTML_SHADE);
         out->failed |= title.failed;
@@ -365,7 +337,7 @@ static void write_shown(struct page *p, size_t w, const struct ran_probe *k, str
                 write_row(p, k, 0, 0, &cell, &out->buf);
                 ran_buf_char(&out->buf, ' ');
         }
-        for (size_t t = begin_of(p, w), i = p->first; t < end_of(p, w); t++, i++) {
+        for (size_t t = w * p->window, i = p->first; t < end_of(p, w); t++, i++) {
                 token_text_next(&p->text, t, &part);
                 page_text(&out->buf, part.gap, part.gap_n);
                 write_row(p, k, i, level_of(got[i], least, most), &part, &out->buf);
@@ -453,7 +425,7 @@ static int make_page(struct page *p, const struct cmd_line *line, struct cmd_sin
         p->layer = c->layer_to - 1;
         p->head = c->head_to - c->head_from == 1 ? c->head_from : RAN_PROBE_MEAN;
         RAN_TRY(token_text_begin(&p->text, &p->s->reading, p->a->model, &line->record, err));
-        fit(p);
+        choose_sizes(p);
         RAN_TRY(read_overview(p, err));
         choose_windows(p);
         if (!p->document)
@@ -466,8 +438,9 @@ static int make_page(struct page *p, const struct cmd_line *line, struct cmd_sin
         return RAN_OK;
 }
 
-int attnmask_page(const struct attnmask_model *a, struct attnmask_scratch *s,
-                  const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err)
+int attnmask_attention_page(const struct attnmask_model *a, struct attnmask_scratch *s,
+                            const struct cmd_line *line, struct cmd_sink *out,
+                            struct ran_error *err)
 {
         struct page p = {.a = a, .s = s};
         int rc = make_page(&p, line, out, err);

@@ -1,13 +1,14 @@
-/* picture.c - a grid of shades, as text and as pictures of several formats. */
+/* picture.c - panels of shades, as text and as pictures of several formats. */
 #include "cmd/attnmask/picture.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "cmd/attnmask/png.h"
 
 const char *const picture_format_names[] = {"text", "json", "png", "svg", "html", NULL};
+
+/* The longer side of a panel has at most this many times as many cells as the shorter one. */
+enum { SLIMMEST = 4 };
 
 int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err)
@@ -20,17 +21,85 @@ int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
         return p->shade != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
+char *picture_string(struct ran_buf *text, struct ran_error *err)
+{
+        ran_buf_char(text, '\0');
+        if (text->failed) {
+                ran_buf_release(text);
+                ran_fail(err, RAN_ENOMEM, "no memory for the words of a picture");
+        }
+        return text->data;
+}
+
+void picture_strings_free(char **strings, size_t n)
+{
+        for (size_t i = 0; i < n && strings != NULL; i++)
+                free(strings[i]);
+        free(strings);
+}
+
 void picture_release(struct picture *p)
 {
         free(p->shade);
-        p->shade = NULL;
+        free(p->title);
+        picture_strings_free(p->names, p->panels);
+        picture_strings_free(p->x_words, p->width);
+        picture_strings_free(p->y_words, p->height);
+        *p = (struct picture){0};
 }
+
+/* ---- shades --------------------------------------------------------------------------------- */
 
 unsigned char picture_shade(uint64_t part, uint64_t whole)
 {
         if (part == 0 || part == whole)
                 return part == 0 ? 0 : 255;
         return (unsigned char)(1 + lrint(253 * sqrt((double)part / (double)whole)));
+}
+
+struct picture_scale picture_scale(const double *value, size_t n)
+{
+        const double furthest = 1e-3;
+        struct picture_scale s = {INFINITY, 0};
+
+        for (size_t i = 0; i < n; i++) {
+                s.most = fmax(s.most, value[i]);
+                s.least = value[i] > 0 ? fmin(s.least, value[i]) : s.least;
+        }
+        s.least = fmin(fmax(s.least, s.most * furthest), s.most);
+        return s;
+}
+
+/* Weights are exponentials of scores: on a linear scale most pictures would be nearly white. */
+unsigned char picture_scaled(struct picture_scale s, double value)
+{
+        const double lightest = 0.05;
+        double share = 1;
+
+        if (!(value > 0))
+                return 0;
+        if (value < s.most && s.least < s.most)
+                share = lightest + (1 - lightest) * ran_log(fmax(value / s.least, 1)) /
+                                           ran_log(s.most / s.least);
+        return picture_shade((uint64_t)ceil(share * share * 1e9), 1000000000); /* has a root */
+}
+
+/* Cells of each of n shades on one side, if the other side has `other` shades. */
+static size_t cells_of(size_t n, size_t other)
+{
+        const size_t cells = other / SLIMMEST / n;
+
+        return cells > 1 ? cells : 1;
+}
+
+void picture_fill(struct picture *p, const double *value, struct picture_scale s)
+{
+        for (size_t i = 0; i < p->panels * p->height * p->width; i++)
+                p->shade[i] = picture_scaled(s, value[i]);
+        p->x_cells = cells_of(p->width, p->height);
+        p->y_cells = cells_of(p->height, p->width);
+        snprintf(p->least, sizeof p->least, "%.2g", s.least);
+        snprintf(p->most, sizeof p->most, "%.2g", s.most);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -44,8 +113,13 @@ static char letter(unsigned char shade)
         return between[(size_t)(shade - 1) * (sizeof between - 1) / 254];
 }
 
-static void write_text(const struct picture *p, struct cmd_sink *out)
+int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
+                  struct ran_error *err)
 {
+        if (format == PICTURE_SVG)
+                return picture_svg(p, size, out, err);
+        if (format == PICTURE_PNG)
+                return picture_png(p, size, out, err);
         for (size_t i = 0; i < p->panels; i++) {
                 if (p->names != NULL)
                         ran_buf_printf(&out->buf, "%s%s\n", i > 0 ? "\n" : "", p->names[i]);
@@ -58,78 +132,5 @@ static void write_text(const struct picture *p, struct cmd_sink *out)
                         cmd_sink_flush(out);
                 }
         }
-}
-
-/* ---- rows of pixels ------------------------------------------------------------------------- */
-
-/* A grey bar between panels, at least as wide as a cell. */
-enum { GAP_SHADE = 96 };
-
-struct raster {
-        const struct picture *p;
-        size_t scale, gap, width, height; /* pixels */
-        unsigned char *row;               /* (width): 0 is black */
-};
-
-static int raster_init(struct raster *r, const struct picture *p, size_t size,
-                       struct ran_error *err)
-{
-        size_t cells = p->width > p->height ? p->width : p->height;
-
-        *r = (struct raster){.p = p, .scale = size > cells ? size / cells : 1};
-        r->gap = 1 + r->scale * p->width / 64;
-        if (p->width * r->scale + r->gap > INT32_MAX / p->panels)
-                return ran_fail(err, RAN_EINVAL, "a picture that wide cannot be written");
-        r->width = p->panels * (p->width * r->scale + r->gap) - r->gap;
-        r->height = p->height * r->scale;
-        r->row = ran_alloc(r->width, 1, err);
-        return r->row != NULL ? RAN_OK : RAN_ENOMEM;
-}
-
-/* Fills r->row with line y of cells. */
-static void raster_line(struct raster *r, size_t y)
-{
-        unsigned char *pixel = r->row;
-
-        for (size_t i = 0; i < r->p->panels; i++) {
-                const unsigned char *shade = picture_line(r->p, i, y);
-
-                if (i > 0)
-                        memset(pixel, 255 - GAP_SHADE, r->gap);
-                pixel += i > 0 ? r->gap : 0;
-                for (size_t x = 0; x < r->p->width; x++, pixel += r->scale)
-                        memset(pixel, 255 - shade[x], r->scale);
-        }
-}
-
-static int write_png(const struct picture *p, size_t size, struct cmd_sink *out,
-                     struct ran_error *err)
-{
-        struct raster r;
-        struct png png;
-        int rc = raster_init(&r, p, size, err);
-
-        if (rc == RAN_OK)
-                rc = png_begin(&png, &out->buf, r.width, r.height, err);
-        for (size_t y = 0; y < r.height && rc == RAN_OK; y++) {
-                if (y % r.scale == 0)
-                        raster_line(&r, y / r.scale);
-                png_row(&png, &out->buf, r.row);
-                cmd_sink_flush(out);
-        }
-        if (rc == RAN_OK)
-                png_end(&png, &out->buf);
-        free(r.row);
-        return rc;
-}
-
-int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
-                  struct ran_error *err)
-{
-        if (format == PICTURE_SVG)
-                return picture_svg(p, size, out, err);
-        if (format == PICTURE_PNG)
-                return write_png(p, size, out, err);
-        write_text(p, out);
         return RAN_OK;
 }

@@ -1,13 +1,24 @@
-/* png.c - a writer of grey PNG pictures (PNG specification, RFC 1950, RFC 1951).
+/* png.c - a picture as grey PNG (PNG specification, RFC 1950, RFC 1951).
  *
  * A row is written as its differences from the row above (filter "Up"), so that repeated rows are
  * zeros. The deflate stream is one block of fixed codes, in which a run of equal bytes is one
- * literal and matches of distance 1.
+ * literal and matches of distance 1: runs of one shade take hardly any space, and nothing else is
+ * compressed.
  */
-#include "cmd/attnmask/png.h"
+#include "cmd/attnmask/picture.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* A grey bar between panels, at least as wide as a cell. */
+enum { GAP_SHADE = 96 };
+
+struct png {
+        uint64_t bits; /* of the deflate stream, on their way into bytes */
+        unsigned count;
+        uint32_t a, b;       /* Adler-32 */
+        struct ran_buf data; /* compressed; written as a chunk */
+};
 
 /* ---- chunks --------------------------------------------------------------------------------- */
 
@@ -29,14 +40,17 @@ static uint32_t crc32(uint32_t crc, const unsigned char *bytes, size_t n)
         return crc;
 }
 
-static void add_chunk(struct ran_buf *out, const char *type, const void *bytes, size_t n)
+/* Writes the data as a chunk, and empties them. */
+static void write_chunk(struct ran_buf *out, const char *type, struct ran_buf *data)
 {
         uint32_t crc = crc32(UINT32_MAX, (const unsigned char *)type, 4);
 
-        add_u32(out, (uint32_t)n);
+        add_u32(out, (uint32_t)data->len);
         ran_buf_add(out, type, 4);
-        ran_buf_add(out, bytes, n);
-        add_u32(out, ~crc32(crc, bytes, n));
+        ran_buf_add(out, data->data, data->len);
+        add_u32(out, ~crc32(crc, (const unsigned char *)data->data, data->len));
+        out->failed |= data->failed;
+        data->len = 0;
 }
 
 /* ---- deflate -------------------------------------------------------------------------------- */
@@ -90,6 +104,7 @@ static void put_match(struct png *p, unsigned n)
         put_code(p, 0, 5); /* distance 1 */
 }
 
+/* Adds bytes to the stream, and to its sum. */
 static void deflate(struct png *p, const unsigned char *bytes, size_t n)
 {
         for (size_t i = 0, run; i < n; i += run) {
@@ -100,10 +115,6 @@ static void deflate(struct png *p, const unsigned char *bytes, size_t n)
                 if (run > 1)
                         put_match(p, (unsigned)run - 1);
         }
-}
-
-static void adler32(struct png *p, const unsigned char *bytes, size_t n)
-{
         for (size_t i = 0; i < n; i++) {
                 p->a = (p->a + bytes[i]) % 65521;
                 p->b = (p->b + p->a) % 65521;
@@ -112,61 +123,67 @@ static void adler32(struct png *p, const unsigned char *bytes, size_t n)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-int png_begin(struct png *p, struct ran_buf *out, size_t width, size_t height,
-              struct ran_error *err)
+/* Fills a row of pixels, 0 is black, with line y of all panels; a shade is w pixels wide. */
+static void draw_line(const struct picture *p, size_t y, size_t w, size_t gap, unsigned char *pixel)
+{
+        for (size_t i = 0; i < p->panels; i++) {
+                const unsigned char *shade = picture_line(p, i, y);
+
+                if (i > 0)
+                        memset(pixel, 255 - GAP_SHADE, gap);
+                pixel += i > 0 ? gap : 0;
+                for (size_t x = 0; x < p->width; x++, pixel += w)
+                        memset(pixel, 255 - shade[x], w);
+        }
+}
+
+static void begin_file(struct png *png, size_t width, size_t height, struct ran_buf *out)
 {
         static const unsigned char depth[] = {8, 0, 0, 0, 0}; /* 8 bits of grey, in one pass */
-        struct ran_buf header = {0};
 
-        *p = (struct png){.width = width, .a = 1};
-        p->before = ran_alloc(width, 1, err);
-        p->row = ran_alloc(width + 1, 1, err);
-        if (p->before == NULL || p->row == NULL) {
-                png_end(p, out);
-                return RAN_ENOMEM;
-        }
         ran_buf_add(out, "\x89PNG\r\n\x1a\n", 8);
-        add_u32(&header, (uint32_t)width);
-        add_u32(&header, (uint32_t)height);
-        ran_buf_add(&header, depth, sizeof depth);
-        out->failed |= header.failed;
-        add_chunk(out, "IHDR", header.data, header.len);
-        ran_buf_release(&header);
-        put_bits(p, 0x0178, 16); /* zlib: deflate, 32 kB at most, no dictionary */
-        put_bits(p, 3, 3);       /* the last block, fixed codes */
-        return RAN_OK;
+        add_u32(&png->data, (uint32_t)width);
+        add_u32(&png->data, (uint32_t)height);
+        ran_buf_add(&png->data, depth, sizeof depth);
+        write_chunk(out, "IHDR", &png->data);
+        put_bits(png, 0x0178, 16); /* zlib: deflate, 32 kB at most, no dictionary */
+        put_bits(png, 3, 3);       /* the last block, fixed codes */
 }
 
-static void flush(struct png *p, struct ran_buf *out, size_t enough)
+int picture_png(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err)
 {
-        out->failed |= p->data.failed;
-        if (p->data.len < enough || p->data.len == 0)
-                return;
-        add_chunk(out, "IDAT", p->data.data, p->data.len);
-        p->data.len = 0;
-}
+        const size_t across = p->width * p->x_cells, down = p->height * p->y_cells;
+        const size_t cells = across > down ? across : down, scale = size > cells ? size / cells : 1;
+        const size_t gap = 1 + scale * across / 64;
+        struct png png = {.a = 1};
 
-void png_row(struct png *p, struct ran_buf *out, const unsigned char *row)
-{
-        p->row[0] = 2; /* filter: Up */
-        for (size_t x = 0; x < p->width; x++)
-                p->row[1 + x] = (unsigned char)(row[x] - p->before[x]);
-        memcpy(p->before, row, p->width);
-        adler32(p, p->row, p->width + 1);
-        deflate(p, p->row, p->width + 1);
-        flush(p, out, 1 << 15);
-}
-
-void png_end(struct png *p, struct ran_buf *out)
-{
-        if (p->before != NULL && p->row != NULL) {
-                put_symbol(p, 256);
-                put_bits(p, 0, (8 - p->count) % 8);
-                add_u32(&p->data, p->b << 16 | p->a);
-                flush(p, out, 0);
-                add_chunk(out, "IEND", NULL, 0);
+        if (across * scale + gap > INT32_MAX / p->panels || down > INT32_MAX / scale)
+                return ran_fail(err, RAN_EINVAL, "a picture that wide cannot be written");
+        const size_t width = p->panels * (across * scale + gap) - gap, height = down * scale;
+        /* The pixels of a row, of the one above, and their differences after the filter's byte. */
+        unsigned char *pixel = ran_alloc(3, width + 1, err);
+        if (pixel == NULL)
+                return RAN_ENOMEM;
+        unsigned char *above = pixel + width, *filtered = above + width;
+        begin_file(&png, width, height, &out->buf);
+        filtered[0] = 2; /* Up */
+        for (size_t y = 0; y < height; y++) {
+                if (y % (scale * p->y_cells) == 0)
+                        draw_line(p, y / scale / p->y_cells, scale * p->x_cells, gap, pixel);
+                for (size_t x = 0; x < width; x++)
+                        filtered[1 + x] = (unsigned char)(pixel[x] - above[x]);
+                memcpy(above, pixel, width);
+                deflate(&png, filtered, width + 1);
+                if (png.data.len >= 1 << 15)
+                        write_chunk(&out->buf, "IDAT", &png.data);
+                cmd_sink_flush(out);
         }
-        free(p->before);
-        free(p->row);
-        ran_buf_release(&p->data);
+        put_symbol(&png, 256);
+        put_bits(&png, 0, (8 - png.count) % 8);
+        add_u32(&png.data, png.b << 16 | png.a);
+        write_chunk(&out->buf, "IDAT", &png.data);
+        write_chunk(&out->buf, "IEND", &png.data);
+        ran_buf_release(&png.data);
+        free(pixel);
+        return RAN_OK;
 }

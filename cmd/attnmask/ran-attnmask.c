@@ -1,18 +1,16 @@
 /* ran-attnmask.c - attention patterns: the keys of queries and the number of scores; attention
  * and attribution of models. */
+#include "cmd/attnmask/attnmask.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/attnmask/model.h"
-#include "cmd/attnmask/picture.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/rules.h"
 #include "cmd/options/was-set.h"
-#include "cmd/options/write.h"
-#include "cmd/records/io.h"
 #include "cmd/records/files.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -180,18 +178,12 @@ static const struct cmd_program program = {
 
 /* ---- what was asked ------------------------------------------------------------------------- */
 
-static bool has_pattern(int pattern)
-{
-        for (size_t i = 0; i < options.attention.n; i++)
-                if (options.attention.item[i] == pattern)
-                        return true;
-        return false;
-}
-
 static bool has_window(void)
 {
-        return has_pattern(RAN_ATTENTION_WINDOW) || has_pattern(RAN_ATTENTION_DILATED) ||
-               has_pattern(RAN_ATTENTION_DISPERSED);
+        for (size_t i = 0; i < options.attention.n; i++)
+                if (options.attention.item[i] != RAN_ATTENTION_FULL)
+                        return true;
+        return false;
 }
 
 static void check_terminal(void)
@@ -219,18 +211,10 @@ static void check_question(char **files)
                 cmd_usage("%s: only --scores reads files", files[0]);
         if (options.length == 0 && !options.table && !options.scores)
                 cmd_usage("no length: give --length N, at least 1");
-}
-
-static void check_table(void)
-{
-        if (options.mask != RAN_MASK_NONE || has_window())
+        if (options.table && (options.mask != RAN_MASK_NONE || has_window()))
                 cmd_usage("--table compares full, window and dispersed attention without a mask: "
                           "leave out --attention and --mask");
-}
-
-static void check_scores(void)
-{
-        if (options.attention.n > 1)
+        if (options.scores && options.attention.n > 1)
                 cmd_usage("--scores takes one --attention, not %zu", options.attention.n);
 }
 
@@ -375,10 +359,7 @@ int main(int argc, char **argv)
                                                  cmd_files(&input, argv + first)));
         }
         check_question(argv + first);
-        if (options.table)
-                check_table();
         if (options.scores) {
-                check_scores();
                 note_oddities();
                 status =
                         attnmask_scores(&options, &input, &output, cmd_files(&input, argv + first));

@@ -1,12 +1,12 @@
 /* scores.c - the attention scores of vectors in records: Algorithm 2 of the paper
  * about dispersed attention, for any pattern, mask and similarity. */
+#include "cmd/attnmask/attnmask.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "cmd/attnmask/attnmask.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/options.h"
-#include "cmd/records/loop.h"
 
 /* ---- vectors -------------------------------------------------------------------------------- */
 
@@ -15,34 +15,23 @@ struct vectors {
         size_t n, d, floats, cap;
 };
 
-static int add_number(struct vectors *v, const char *text, size_t n, const char *name,
-                      struct ran_error *err)
-{
-        float *grown = ran_grow(v->x, &v->cap, v->floats + 1, sizeof *grown, err);
-        double x;
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        v->x = grown;
-        if (!ran_parse_double(text, n, &x) || !isfinite((float)x))
-                return ran_fail(err, RAN_EFORMAT, "\"%s\": %.*s is not a usable number", name,
-                                n < 40 ? (int)n : 40, text);
-        v->x[v->floats++] = (float)x;
-        return RAN_OK;
-}
-
 static int add_vector(struct vectors *v, const char *line, struct ran_span value, const char *name,
                       struct ran_error *err)
 {
         size_t pos = 0, before = v->floats;
         struct ran_span item;
         char type;
+        double x;
 
         while (ran_json_next(line, value, &pos, NULL, &item, &type)) {
-                int rc = add_number(v, line + item.begin, item.end - item.begin, name, err);
+                const char *text = line + item.begin;
+                const size_t n = item.end - item.begin;
 
-                if (rc != RAN_OK)
-                        return rc;
+                RAN_TRY(RAN_GROW(v->x, v->cap, v->floats + 1, err));
+                if (!ran_parse_double(text, n, &x) || !isfinite((float)x))
+                        return ran_fail(err, RAN_EFORMAT, "\"%s\": %.*s is not a usable number",
+                                        name, n < 40 ? (int)n : 40, text);
+                v->x[v->floats++] = (float)x;
         }
         size_t d = v->floats - before;
         if (d == 0)
@@ -67,12 +56,10 @@ static int read_vectors(struct vectors *v, const struct ran_record *r, const str
         if (m->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of vectors", name);
         while (ran_json_next(r->line, m->value, &pos, NULL, &item, &type)) {
-                int rc = type == 'a'
-                                 ? add_vector(v, r->line, item, name, err)
-                                 : ran_fail(err, RAN_EFORMAT,
-                                            "\"%s\" must be an array of arrays of numbers", name);
-                if (rc != RAN_OK)
-                        return rc;
+                if (type != 'a')
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "\"%s\" must be an array of arrays of numbers", name);
+                RAN_TRY(add_vector(v, r->line, item, name, err));
         }
         return RAN_OK;
 }
@@ -151,13 +138,10 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         struct scratch *s = scratch;
         const struct vectors *key;
         struct ran_mask m;
-        int rc = read_record(s, &line->record.json, &key, err);
 
-        if (rc == RAN_OK)
-                rc = ran_mask_init(&m, o->attention.item[0], o->window, o->dilation, o->mask,
-                                   s->query.n, o->source, err);
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(read_record(s, &line->record.json, &key, err));
+        RAN_TRY(ran_mask_init(&m, o->attention.item[0], o->window, o->dilation, o->mask, s->query.n,
+                              o->source, err));
         ran_buf_char(out, '[');
         for (size_t i = 0; i < m.N && !out->failed; i++)
                 add_row(out, &m, i, &s->query, key, o->similarity);

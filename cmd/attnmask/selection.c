@@ -1,7 +1,8 @@
 /* selection.c - options that select a part of a model's attention. */
+#include "cmd/attnmask/attnmask.h"
+
 #include <string.h>
 
-#include "cmd/attnmask/model.h"
 #include "cmd/options/message.h"
 
 /* ---- what was asked ------------------------------------------------------------------------- */
@@ -119,24 +120,10 @@ void attnmask_select(struct attnmask_selection *c, const struct attnmask_options
 
 /* ---- in a document -------------------------------------------------------------------------- */
 
-static int check_document(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
-                          struct ran_error *err)
-{
-        if (c->by == ATTNMASK_TOKENS && c->to > shape->L)
-                return ran_fail(err, RAN_EINVAL,
-                                "there is no token %zu: the document has %zu, and the first is 0",
-                                c->to - 1, shape->L);
-        if ((c->by == ATTNMASK_WINDOW || c->by == ATTNMASK_CELL) && c->from >= shape->windows)
-                return ran_fail(err, RAN_EINVAL,
-                                "there is no window %zu: the document has %zu, and the first is 0",
-                                c->from, shape->windows);
-        return RAN_OK;
-}
-
 /* The part of an axis for the tokens [from, to): the cell of a window belongs to its first token.
  */
-static void part(const struct ran_probe_shape *shape, enum ran_axis axis, size_t from, size_t to,
-                 size_t *first, size_t *end)
+static void range_of(const struct ran_probe_shape *shape, enum ran_axis axis, size_t from,
+                     size_t to, size_t *first, size_t *end)
 {
         size_t i;
 
@@ -167,31 +154,32 @@ static void set_ranges(const struct attnmask_selection *c, const struct ran_prob
                 k->key_from = from;
                 k->key_to = to;
         } else if (c->by != ATTNMASK_ALL) {
-                part(shape, t->queries, from, to, &k->query_from, &k->query_to);
+                range_of(shape, t->queries, from, to, &k->query_from, &k->query_to);
                 if (c->by == ATTNMASK_TOKENS && to - from == 1 && t->queries == RAN_AXIS_ROWS)
                         k->query_from = ran_probe_row(shape, from); /* --row I: without its cell */
                 if (by_token && (window || zoom))
-                        part(shape, t->keys, from, to, &k->key_from, &k->key_to);
+                        range_of(shape, t->keys, from, to, &k->key_from, &k->key_to);
         }
 }
 
-int attnmask_probes(const struct attnmask_selection *c, const struct ran_probe_shape *shape,
-                    bool zoom, struct ran_probe **probes, size_t *cap, size_t *n,
+int attnmask_probes(const struct attnmask_selection *c, struct attnmask_scratch *s, bool zoom,
                     struct ran_error *err)
 {
-        bool mean = c->head_from == RAN_PROBE_MEAN;
-        size_t heads = mean                        ? 1
-                       : c->head_to > c->head_from ? c->head_to - c->head_from
-                                                   : 0,
-               layers = c->layer_to - c->layer_from, all = layers * (heads + c->review);
+        const struct ran_probe_shape *shape = &s->shape;
+        const bool mean = c->head_from == RAN_PROBE_MEAN;
+        size_t heads = mean ? 1 : c->head_to > c->head_from ? c->head_to - c->head_from : 0;
 
-        if (check_document(c, shape, err) != RAN_OK)
-                return RAN_EINVAL;
-        struct ran_probe *k = ran_grow(*probes, cap, all, sizeof *k, err);
-        if (k == NULL)
-                return RAN_ENOMEM;
-        *probes = k;
-        *n = all;
+        if (c->by == ATTNMASK_TOKENS && c->to > shape->L)
+                return ran_fail(err, RAN_EINVAL,
+                                "there is no token %zu: the document has %zu, and the first is 0",
+                                c->to - 1, shape->L);
+        if ((c->by == ATTNMASK_WINDOW || c->by == ATTNMASK_CELL) && c->from >= shape->windows)
+                return ran_fail(err, RAN_EINVAL,
+                                "there is no window %zu: the document has %zu, and the first is 0",
+                                c->from, shape->windows);
+        s->n = (c->layer_to - c->layer_from) * (heads + c->review);
+        RAN_TRY(RAN_GROW(s->probes, s->cap, s->n, err));
+        struct ran_probe *k = s->probes;
         for (size_t l = c->layer_from; l < c->layer_to; l++)
                 for (size_t j = 0; j < heads + c->review; j++, k++) {
                         *k = (struct ran_probe){.layer = l};

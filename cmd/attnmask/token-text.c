@@ -1,8 +1,10 @@
-/* token-text.c - the text of a document, token by token. */
-#include "cmd/attnmask/token-text.h"
+/* token-text.c - the words of a document for pictures and pages, token by token; its title. */
+#include "cmd/attnmask/attnmask.h"
 
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
+
+#include "cmd/pages/record-name.h"
 
 void token_text_release(struct token_text *x)
 {
@@ -22,7 +24,7 @@ int token_text_begin(struct token_text *x, const struct cmd_reading *reading,
 }
 
 /* Where token t stands in the text; false if it is none of it. */
-static bool place(const struct token_text *x, size_t t, size_t *start, size_t *end)
+static bool find_token(const struct token_text *x, size_t t, size_t *start, size_t *end)
 {
         const struct cmd_document *d = x->reading->document;
         size_t i = t - x->reading->first, word;
@@ -43,26 +45,20 @@ static bool place(const struct token_text *x, size_t t, size_t *start, size_t *e
         return *end <= x->shown.text.len;
 }
 
-/* Takes the token as the vocabulary has it, or its number. */
-static void set_piece(const struct token_text *x, size_t t, struct token_part *part)
-{
-        uint32_t id = x->reading->tokens.ids[t];
-
-        part->gap = " ";
-        part->gap_n = 1;
-        part->text = x->tokenizer != NULL ? ran_tokenizer_token(x->tokenizer, id, &part->n) : NULL;
-        if (part->text != NULL)
-                return;
-        part->n = (size_t)snprintf(part->number, sizeof part->number, "%u", (unsigned)id);
-        part->text = part->number;
-}
-
 void token_text_next(struct token_text *x, size_t t, struct token_part *part)
 {
+        const uint32_t id = x->reading->tokens.ids[t];
         size_t start, end;
 
-        if (!place(x, t, &start, &end)) {
-                set_piece(x, t, part);
+        if (!find_token(x, t, &start, &end)) { /* as the vocabulary has it, or its number */
+                part->gap = " ";
+                part->gap_n = 1;
+                part->text = x->tokenizer != NULL ? ran_tokenizer_token(x->tokenizer, id, &part->n)
+                                                  : NULL;
+                if (part->text != NULL)
+                        return;
+                part->n = (size_t)snprintf(part->number, sizeof part->number, "%u", (unsigned)id);
+                part->text = part->number;
                 return;
         }
         /* Tokens that are parts of a character share its place: the first one has it. */
@@ -81,4 +77,49 @@ void token_text_rest(const struct token_text *x, struct token_part *part)
         part->gap_n = x->shown.text.len - x->at;
         part->text = "";
         part->n = 0;
+}
+
+/* ---- words beside a picture ----------------------------------------------------------------- */
+
+char **attnmask_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
+                      const struct cmd_line *line, enum ran_axis axis, size_t from, size_t to,
+                      struct ran_error *err)
+{
+        struct token_text text = {0};
+        struct token_part part;
+        char **words = NULL;
+        int rc = token_text_begin(&text, &s->reading, a->model, &line->record, err);
+
+        if (rc == RAN_OK)
+                words = ran_alloc(to - from, sizeof *words, err);
+        for (size_t i = from; i < to && words != NULL; i++) {
+                struct ran_buf word = {0};
+                size_t token = i;
+
+                if (axis == RAN_AXIS_ROWS && ran_probe_is_cell(&s->shape, i, &token)) {
+                        ran_buf_printf(&word, "cell %zu", token);
+                } else {
+                        token_text_next(&text, token, &part);
+                        ran_buf_shown(&word, part.text, part.n);
+                }
+                words[i - from] = picture_string(&word, err);
+                if (words[i - from] == NULL) {
+                        picture_strings_free(words, to - from);
+                        words = NULL;
+                }
+        }
+        token_text_release(&text);
+        return words;
+}
+
+char *attnmask_title(const char *what, const struct cmd_line *line, struct ran_error *err)
+{
+        struct ran_buf name = {0}, title = {0};
+
+        ran_buf_printf(&name, "%s: ", what);
+        record_name(&name, &line->record.json, line->file, line->number);
+        ran_buf_shown(&title, name.data, name.len);
+        title.failed |= name.failed;
+        ran_buf_release(&name);
+        return picture_string(&title, err);
 }

@@ -149,7 +149,7 @@ looks() {
 
 @test "pages: attention has the words of the document, and the weights of the JSON" {
   ran-train classify -q --epochs 1 --dim 8 --heads 2 --head-dim 4 --wide 0 --window 8 -o windows.ran train.jsonl
-  echo '{"id":"<u>","text":"sun word1 <b>rain</b> & word2 snow word3 word4 word5 word6 sun &amp; rain."}' >one.jsonl
+  echo '{"id":"<u>","text":"sun word1 <b>rain</b> & word2 \"snow\" word3 word4 word5 word6 sun &amp; rain."}' >one.jsonl
   ran-attnmask -m windows.ran --format html -o page.html one.jsonl
   well_formed page.html
   text_of page.html >text
@@ -159,6 +159,7 @@ looks() {
   ran-attnmask -m windows.ran --layer 0 --head 1 --format html one.jsonl | grep -q 'Layer 0, head 1; '
   # hostile words are text in what points at them, too
   grep -q 'title="looks at [^"]*&lt;' page.html
+  grep -q 'title="looks at [^"]*&quot;' page.html
   ran-attnmask -m windows.ran --row 0 --layer 1 --head mean --weights one.jsonl >record
   top=$(jq '[.attention.heads[0].weights[0].weights[], .attention.heads[0].weights[0].cell] | max * 1000 | round' record)
   [ "$(looks page.html | sed 's/ %.*//; s/.* //; s/\.//')" -eq "$top" ]
@@ -174,6 +175,7 @@ looks() {
     ran-attnmask -m $model.ran --format html -o page.html one.jsonl
     well_formed page.html
     text_of page.html | grep -q 'sun <b> word1'
+    ! grep -q 'title=""' page.html || false
   done
   ran-attnmask -m labels.ran --map label --label wet --format html -o page.html one.jsonl
   well_formed page.html

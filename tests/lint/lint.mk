@@ -41,8 +41,6 @@ except += lib/train/share.c:clang-analyzer-core.NonNullParamChecker lib/train/sh
 except += cmd/pages/chart.c:clang-analyzer-security.FloatLoopCounter cmd/pages/chart.c:cert-flp30-c
 # - that a table is written to be read, in this order;
 except += cmd/formats/record.c:clang-analyzer-optin.performance.Padding
-# - that the lines of a table are few;
-except += cmd/attnmask/count.c:misc-no-recursion
 # - that what is nested has a limit.
 except += $(foreach file,hf/frame hf/steps steps/pattern-class steps/pattern-read,lib/text/$(file).c:misc-no-recursion)
 except += cmd/pages/report.c:misc-no-recursion cmd/pages/report-page.c:misc-no-recursion
