@@ -12,6 +12,7 @@
 #include "nn/head.h"
 #include "infer/model-check.h"
 #include "part/linear/linear-model.h"
+#include "part/linear/linear-words.h"
 #include "part/vectors/document-vector.h"
 #include "ran/model.h"
 #include "ran/math.h"
@@ -160,24 +161,21 @@ static void odds_bwd(const struct ran_config *config, float *dlogits, const floa
 /* Leaves in w->dx the gradient of the log odds of class c in output `row` by the token rows. */
 static void differentiate(struct ran_explainer *e, size_t row, size_t c)
 {
-        const struct ran_part_list *parts = &e->workspace.parts;
         struct ran_workspace *w = &e->workspace;
         size_t C = e->m->C;
 
         memcpy(e->logits, w->head.logits + row * C, C * sizeof *e->logits);
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->add_word != NULL)
-                        parts->part[i]->add_word(w, &e->m->params, &e->words, C, row,
-                                                 w->linear_weight, e->logits);
+        if (ran_has_linear_words(w->c))
+                ran_linear_words_score_one(w, &e->m->params, &e->words, C, row, w->linear_weight,
+                                           e->logits);
         memset(w->head.dlogits, 0, w->size.outputs * C * sizeof(float));
         odds_bwd(w->c, w->head.dlogits + row * C, e->logits, C, c);
         if (w->parts.encoder == NULL)
                 return;
         ran_head_bwd(w, &e->m->params, &e->none, C);
         ran_encode_bwd(w, &e->m->params, &e->none);
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->add_rows_bwd != NULL)
-                        parts->part[i]->add_rows_bwd(w, &e->m->params);
+        if (w->parts.features > 0)
+                ran_linear_model_rows_bwd(w, &e->m->params);
 }
 
 /* ---- token to label ------------------------------------------------------------------------- */
@@ -206,13 +204,13 @@ static void move_to(struct ran_explainer *e, double u)
 static void add_predictors(const struct ran_explainer *e, size_t row, const float *weight,
                            double share, double *value)
 {
-        const struct ran_part_list *parts = &e->workspace.parts;
         const struct ran_workspace *w = &e->workspace;
+        const struct ran_params *p = &e->m->params;
 
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->explain != NULL)
-                        parts->part[i]->explain(w, &e->m->params, &e->words, e->m->C, row, weight,
-                                                share, value);
+        if (ran_has_linear_model(w->c))
+                ran_linear_model_explain(w, p, e->m->C, weight, share, value);
+        if (ran_has_linear_words(w->c))
+                ran_linear_words_explain(w, p, &e->words, e->m->C, row, weight, share, value);
 }
 
 /* Adds to value the tokens' contributions to the log odds on a part of the path around u. */

@@ -5,6 +5,8 @@
 #include "infer/score.h"
 #include "math/gemm.h"
 #include "infer/cache.h"
+#include "part/linear/linear-model.h"
+#include "part/linear/linear-words.h"
 #include "part/vectors/document-vector.h"
 #include "nn/encoder.h"
 #include "nn/head.h"
@@ -192,17 +194,6 @@ int ran_score(struct ran_state *s, const struct ran_document *d, float *logits, 
         return ran_score_each(s, &whole, 1, logits, embedding, err);
 }
 
-/* The logits of the predictors, after ran_score. */
-static void read_logits(const struct ran_state *s, float *linear)
-{
-        const struct ran_part_list *parts = &s->workspace.parts;
-
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->logits != NULL)
-                        memcpy(linear, parts->part[i]->logits(&s->workspace),
-                               s->C * sizeof *linear);
-}
-
 int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *encoder,
                     float *linear, struct ran_error *err)
 {
@@ -214,7 +205,8 @@ int ran_score_parts(struct ran_state *s, const struct ran_document *d, float *en
         s->workspace.linear_weight = weight;
         if (rc != RAN_OK || linear == NULL)
                 return rc;
-        read_logits(s, linear);
+        if (ran_has_linear_model(s->workspace.c))
+                memcpy(linear, ran_linear_model_logits(&s->workspace), s->C * sizeof *linear);
         for (size_t c = 0; c < s->C; c++)
                 encoder[c] -= linear[c];
         return RAN_OK;
@@ -247,11 +239,8 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 
 static void add_words(struct ran_state *s, const struct ran_document *d, float *logits)
 {
-        const struct ran_part_list *parts = &s->workspace.parts;
-
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->add_words != NULL)
-                        parts->part[i]->add_words(&s->workspace, s->p, d, s->C, logits);
+        if (ran_has_linear_words(s->workspace.c))
+                ran_linear_words_score(&s->workspace, s->p, d, s->C, logits);
 }
 
 int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,

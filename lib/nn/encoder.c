@@ -5,13 +5,16 @@
 int ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c,
                            struct ran_error *err)
 {
-        return ran_recurrent_state_init(state, c, ran_encoder_of(c)->state_width(c), err);
+        const struct ran_part *encoder = ran_encoder_of(c);
+
+        return ran_recurrent_state_init(
+                state, c, encoder->state_width != NULL ? encoder->state_width(c) : 0, err);
 }
 
 size_t ran_encoder_states(const struct ran_config *c, size_t tokens)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
-        size_t states = tokens / encoder->state_tokens(c);
+        size_t states = tokens / (encoder->state_tokens != NULL ? encoder->state_tokens(c) : 1);
 
         return encoder->states_kept != NULL ? encoder->states_kept(c, states) : states;
 }

@@ -8,7 +8,6 @@
  *   rows        embedding: a row of each token
  *   encoders    ran, contextualizer, transformer, static, bert: from rows to outputs of tokens, or
  *               of documents. At most one is in the list
- *   upper       which window of a pretrained encoder makes the vector of a document
  *   features    vectors: a vector of each document from an encoder that is not trained
  *   predictors  linear, words: logits of their own, beside those of the head
  *   heads       classify_head, tag_head, crf, lm_head: tensors of a task's output
@@ -118,8 +117,7 @@ struct ran_part {
         void (*backward)(struct ran_workspace *w, const struct ran_params *p,
                          struct ran_params *dp);
         /* Writes a vector for each document, the classifier's input: (B, D) in
-         * w->head.head. Adjoint: from w->head.dhead to w->dx and w->dlast, overwritten. The last
-         * part in the list that has them: the encoder, or what stands above it. */
+         * w->head.head. Adjoint: from w->head.dhead to w->dx and w->dlast, overwritten. */
         void (*documents)(struct ran_workspace *w, const struct ran_params *p);
         void (*documents_bwd)(struct ran_workspace *w, const struct ran_params *p,
                               struct ran_params *dp);
@@ -144,17 +142,9 @@ struct ran_part {
         /* Whether the numbers of a document's vector are principal components, the large ones
          * first, and are best left in proportion (data/dense.h). */
         bool (*components)(const struct ran_config *c);
-        /* Of an encoder that reads windows by themselves: how many windows document b has, and the
-         * number of the first of them; after `forward` the vectors of all (M, vector_width). Their
-         * adjoints, to be filled, once those of rows, w->dx, are cleared; and from there to w->dx,
-         * which is added to. */
-        size_t (*windows)(const struct ran_workspace *w, size_t b, size_t *first);
-        const float *(*window_vectors)(struct ran_workspace *w, const struct ran_params *p);
-        float *(*clear_adjoints)(struct ran_workspace *w);
-        void (*window_vectors_bwd)(struct ran_workspace *w, const struct ran_params *p,
-                                   struct ran_params *dp);
-        /* The recurrent state of a document: its width; the tokens that each state stands for; how
-         * many of so many earlier states are kept, the last ones (NULL: all). */
+        bool windows; /* it reads windows by themselves */
+        /* The recurrent state of a document: its width (NULL: 0); the tokens that each state stands
+         * for (NULL: 1); how many of so many earlier states are kept, the last ones (NULL: all). */
         size_t (*state_width)(const struct ran_config *c);
         size_t (*state_tokens)(const struct ran_config *c);
         size_t (*states_kept)(const struct ran_config *c, size_t states);
@@ -170,40 +160,13 @@ struct ran_part {
         int (*flops)(const struct ran_config *c, size_t L, size_t sources, double *flops,
                      struct ran_error *err);
 
-        /* ---- features of documents, for predictors: their number F; v (F) of document b after
-         * ran_encode; the adjoint dv (F), which may change, of the one document at hand, in two
-         * parts: before ran_encode_bwd, to w->dx and w->dlast, overwritten; and what goes to the
-         * rows of the embedding themselves, added to w->dx after it */
+        /* ---- features of documents for predictors: their number (part/vectors/document-vector.h)
+         */
         size_t (*features)(const struct ran_config *c);
-        void (*feature)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
-        void (*feature_bwd)(struct ran_workspace *w, const struct ran_params *p,
-                            struct ran_params *dp, float *dv);
-        void (*feature_rows_bwd)(struct ran_workspace *w, const struct ran_params *p,
-                                 const float *dv);
 
+        /* ---- a predictor: logits beside those of the head (part/linear/linear-model.h and
+         * linear-words.h), by a table of c->linear.wide rows */
         bool predicts;
-        /* Rows of its table, one for each bucket of features. */
-        size_t (*table_rows)(const struct ran_config *c);
-        /* ---- a predictor of documents: adds its logits to w->head.logits (B, C), scaled by
-         * w->linear_weight; has them for itself until the next time; the adjoints of its features,
-         * from w->head.dlogits as above */
-        void (*add)(struct ran_workspace *w, const struct ran_params *p, size_t C);
-        const float *(*logits)(const struct ran_workspace *w);
-        void (*add_bwd)(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
-                        size_t C);
-        void (*add_rows_bwd)(struct ran_workspace *w, const struct ran_params *p);
-        /* ---- a predictor of words: adds its logits of each word of d to `logits` (words, C); and
-         * `scale` times those of one word to `logits` (C) */
-        void (*add_words)(struct ran_workspace *w, const struct ran_params *p,
-                          const struct ran_document *d, size_t C, float *logits);
-        void (*add_word)(struct ran_workspace *w, const struct ran_params *p,
-                         const struct ran_document *d, size_t C, size_t word, float scale,
-                         float *logits);
-        /* ---- either: adds to value (L) `scale` times each token's contribution to Σ_c weight_c
-         * logit_c of an output of the one document at hand, without biases */
-        void (*explain)(const struct ran_workspace *w, const struct ran_params *p,
-                        const struct ran_document *d, size_t C, size_t output, const float *weight,
-                        double scale, double *value);
 };
 
 /* ran_part_NAME, for each line of RAN_PARTS. */

@@ -29,8 +29,6 @@ struct ran_part_list ran_parts_of(const struct ran_config *c)
                         list.part[list.n++] = part;
                         if (part->encodes)
                                 list.encoder = part;
-                        if (part->documents != NULL)
-                                list.documents = part;
                         if (part->features != NULL)
                                 list.features += part->features(c);
                 }
@@ -116,7 +114,7 @@ bool ran_encoder_has_windows(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        return encoder != NULL && encoder->windows != NULL;
+        return encoder != NULL && encoder->windows;
 }
 
 size_t ran_encoder_spelling(const struct ran_config *c)
@@ -188,12 +186,7 @@ size_t ran_parts_features(const struct ran_config *c)
 
 size_t ran_parts_rows(const struct ran_config *c)
 {
-        size_t n = 0;
-
-        for (int i = 0; i < RAN_PARTS_MOST; i++)
-                if (ran_part_table[i]->table_rows != NULL && ran_part_table[i]->is_in(c))
-                        n += ran_part_table[i]->table_rows(c);
-        return n;
+        return ran_config_has_predictor(c) ? c->linear.wide : 0;
 }
 
 const char *ran_parts_vocabulary(const struct ran_config *c)

@@ -54,10 +54,9 @@ struct ran_part_list {
         const struct ran_part *part[RAN_PARTS_MOST];
         int number[RAN_PARTS_MOST];
         size_t n;
-        const struct ran_part *encoder;   /* one of them, or NULL */
-        const struct ran_part *documents; /* and what makes vectors of documents, or NULL */
-        size_t features;                  /* of documents that they make for predictors */
-        bool trains;                      /* the encoder is trained */
+        const struct ran_part *encoder; /* one of them, or NULL */
+        size_t features;                /* of documents that they make for predictors */
+        bool trains;                    /* the encoder is trained */
 };
 
 struct ran_workspace {

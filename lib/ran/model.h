@@ -34,7 +34,6 @@
         X(TRANSFORMER, transformer)       \
         X(STATIC, static)                 \
         X(BERT, bert)                     \
-        X(UPPER, upper)                   \
         X(VECTORS, vectors)               \
         X(CLASSIFY_HEAD, classify_head)   \
         X(LINEAR, linear)                 \

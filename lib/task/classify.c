@@ -9,6 +9,7 @@
 #include "data/loss.h"
 #include "math/gemm.h"
 #include "nn/encoder.h"
+#include "part/linear/linear-model.h"
 #include "task/train.h"
 #include "ran/train.h"
 
@@ -52,12 +53,11 @@ static void drop_out(struct ran_workspace *w, float *h)
 
 static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
-        const struct ran_part_list *parts = &w->parts;
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
         if (w->parts.trains) {
-                w->parts.documents->documents(w, p);
+                w->parts.encoder->documents(w, p);
                 drop_out(w, h->head);
                 /* documents that are scored abreast have the same logits as alone */
                 const bool alone = !w->training && w->parts.encoder->rows_stand_alone > 0;
@@ -68,15 +68,13 @@ static void head(struct ran_workspace *w, const struct ran_params *p, size_t C)
         } else {
                 memset(h->logits, 0, B * C * sizeof *h->logits);
         }
-        for (size_t i = 0; i < parts->n && w->linear_weight > 0; i++)
-                if (parts->part[i]->add != NULL)
-                        parts->part[i]->add(w, p, C);
+        if (ran_has_linear_model(w->c) && w->linear_weight > 0)
+                ran_linear_model_add(w, p, C);
 }
 
 static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
                      size_t C)
 {
-        const struct ran_part_list *parts = &w->parts;
         struct ran_head *h = &w->head;
         size_t D = w->D, B = w->packed->B;
 
@@ -84,11 +82,10 @@ static void head_bwd(struct ran_workspace *w, const struct ran_params *p, struct
                 ran_gemm_linear_bwd(w->pool, h->dhead, D, false, dp->head.w, dp->head.b, h->dlogits,
                                     C, h->head, D, p->head.w, B, D, C);
                 drop_out(w, h->dhead);
-                w->parts.documents->documents_bwd(w, p, dp);
+                w->parts.encoder->documents_bwd(w, p, dp);
         }
-        for (size_t i = 0; i < parts->n && w->parts.features > 0 && w->linear_weight > 0; i++)
-                if (parts->part[i]->add_bwd != NULL)
-                        parts->part[i]->add_bwd(w, p, dp, C);
+        if (w->parts.features > 0 && w->linear_weight > 0)
+                ran_linear_model_bwd(w, p, dp, C);
 }
 
 const struct ran_task ran_task_classify = {

@@ -18,7 +18,7 @@
  *
  * The vector of a document: the rows of each window are pooled (mean, maximum, first or last row),
  * dense layer, activation and norm follow, and the windows are joined: by their mean, weighted by
- * rows for the pooling mean, or by their maximum for the pooling max; or, with the upper part mean
+ * rows for the pooling mean, or by their maximum for the pooling max; or, with `upper` mean
  * or max, by that of the windows' vectors; where vectors of documents have length 1, those of
  * windows, of `width` numbers, have the length sqrt(width).
  */
@@ -143,6 +143,7 @@ struct ran_bert_window {
         X(vector, units *width)                                 \
         X(unit, each *units *width) /* each of one length */    \
         X(dvector, training *units *width)                      \
+        X(logits, certain *units *C)      /* of windows */      \
         X(joined, of_documents *B *width) /* in front of normalisation */
 
 struct ran_bert_acts {
@@ -188,6 +189,7 @@ struct ran_bert_memory {
         struct ran_bert_vectors out;
         uint32_t *argmax,
                 *join_argmax; /* pooling max: rows of windows (M, D); windows (B, width) */
+        uint32_t *chosen;     /* (B) the most certain window */
 };
 static inline struct ran_bert_memory *ran_bert_memory_of(const struct ran_workspace *w)
 {
@@ -307,12 +309,6 @@ void ran_bert_pool(struct ran_bert_pass *s);
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dv);
-/* Vectors of all windows (M, width), as documents of their own would have them. Adjoint: from
- * out.dvector, which it changes, to w->dx and out.dspecial, which ran_bert_clear has cleared. */
-const float *ran_bert_window_vectors(struct ran_workspace *w, const struct ran_params *p);
-float *ran_bert_clear(struct ran_workspace *w);
-void ran_bert_window_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
-                                 struct ran_params *dp);
 /* The hooks of struct ran_part. */
 void ran_bert_documents(struct ran_workspace *w, const struct ran_params *p);
 void ran_bert_documents_bwd(struct ran_workspace *w, const struct ran_params *p,

@@ -122,12 +122,14 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                      width = (double)ran_bert_width(c), streams = w->streams,                     \
                      groups = (double)z->most,                                                    \
                      each = c->upper != RAN_UPPER_POOLING && c->bert.l2_normalize,                \
+                     certain = of_documents && c->upper == RAN_UPPER_CERTAIN,                     \
+                     C = (double)w->size.C,                                                       \
                      units = of_documents        ? w->streams && c->bert.dense == 0 ? groups : M  \
                              : c->bert.dense > 0 ? (double)w->packed->positions                   \
                                                  : 0;                                             \
         (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
                 (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
-                (void)width, (void)streams, (void)each, (void)units
+                (void)width, (void)streams, (void)each, (void)units, (void)certain, (void)C
 
 static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
 {
@@ -159,6 +161,7 @@ static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
         RAN_BERT_VECTORS(RAN_ARENA_FIELD)
         own->argmax = (uint32_t *)ran_arena_take(k, max ? units * D : 0);
         own->join_argmax = (uint32_t *)ran_arena_take(k, join_max ? B * width : 0);
+        own->chosen = (uint32_t *)ran_arena_take(k, certain ? B : 0);
         own->zero = ran_arena_take(k, c->bert.bias ? 0 : D > width ? D : width);
         own->sink = ran_arena_take(k, c->bert.bias ? 0 : width);
         own->dbias = ran_arena_take(
@@ -293,19 +296,7 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
                 ran_bert_bias_bwd(w, dp);
 }
 
-/* ---- state, probes, attribution and cost ---------------------------------------------------- */
-
-/* Windows leave nothing for the next ones. */
-static size_t state_width(const struct ran_config *c)
-{
-        (void)c;
-        return 0;
-}
-
-static size_t state_tokens(const struct ran_config *c)
-{
-        return c->bert.max_length - ran_bert_specials(c);
-}
+/* ---- probes, attribution and cost ------------------------------------------------------------ */
 
 /* Of tokens: what a token pays to the rows around its window is not in the table. */
 static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
@@ -350,14 +341,6 @@ static size_t vector_width(const struct ran_config *c)
         return ran_bert_width(c);
 }
 
-static size_t windows(const struct ran_workspace *w, size_t b, size_t *first)
-{
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-
-        *first = own->doc[b];
-        return own->doc[b + 1] - own->doc[b];
-}
-
 static bool is_in(const struct ran_config *c)
 {
         return c->encoder == RAN_ENCODER_BERT;
@@ -392,12 +375,7 @@ const struct ran_part ran_part_bert = {
         .vector_width = vector_width,
         .vector = ran_bert_vector,
         .vector_bwd = ran_bert_vectors_bwd,
-        .windows = windows,
-        .window_vectors = ran_bert_window_vectors,
-        .clear_adjoints = ran_bert_clear,
-        .window_vectors_bwd = ran_bert_window_vectors_bwd,
-        .state_width = state_width,
-        .state_tokens = state_tokens,
+        .windows = true,
         .probe_shape = probe_shape,
         .path = path,
         .flops = flops,

@@ -267,17 +267,6 @@ static void window_vectors(struct ran_workspace *w, const struct ran_params *p, 
                 ran_unit(own->out.unit + i * Q, own->out.vector + i * Q, Q, own_length(Q));
 }
 
-const float *ran_bert_window_vectors(struct ran_workspace *w, const struct ran_params *p)
-{
-        /* document by document: a product's rows are those of a document alone */
-        for (size_t b = 0; b < w->packed->B; b++) {
-                const size_t first = ran_bert_memory_of(w)->doc[b];
-
-                window_vectors(w, p, first, ran_bert_memory_of(w)->doc[b + 1] - first);
-        }
-        return joined_from(w);
-}
-
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
@@ -297,22 +286,21 @@ void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t
                 memcpy(v, joined, Q * sizeof *v);
 }
 
-float *ran_bert_clear(struct ran_workspace *w)
+static void clear_special(const struct ran_bert_memory *own, const struct ran_workspace *w)
 {
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-
-        memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
         memset(own->out.dspecial, 0,
                own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
-        return own->out.dvector;
 }
 
-void ran_bert_window_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
-                                 struct ran_params *dp)
+/* From out.dvector to w->dx. */
+static void window_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
+                               struct ran_params *dp)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c);
 
+        memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
+        clear_special(own, w);
         for (size_t i = 0; i < own->M && joined_from(w) != own->out.vector; i++)
                 ran_unit_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q, own_length(Q));
         dense_bwd(w, p, dp, own->M);
@@ -326,27 +314,78 @@ void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c);
 
-        ran_bert_clear(w);
         for (size_t b = 0; b < w->packed->B; b++) {
                 if (w->c->bert.l2_normalize)
                         ran_unit_bwd(dv + b * Q, own->out.joined + b * Q, Q, 1);
                 join_bwd(w, b, dv + b * Q);
         }
-        ran_bert_window_vectors_bwd(w, p, dp);
+        window_vectors_bwd(w, p, dp);
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */
 
+/* How certain a window is, by its logits (C). */
+static double certainty(const float *logits, size_t C, bool multilabel)
+{
+        double most = (double)logits[0], sum = 0;
+
+        for (size_t c = 1; c < C; c++)
+                most = fmax(most, (double)logits[c]);
+        if (multilabel)
+                return most;
+        for (size_t c = 0; c < C; c++)
+                sum += ran_exp((double)logits[c] - most);
+        return 1 / sum; /* the probability of that label */
+}
+
+/* The window of document b with the largest probability of a label or, of several labels, the
+ * largest logit; the first of equal ones. */
+static void choose_window(struct ran_workspace *w, const struct ran_params *p, size_t b)
+{
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t D = w->D, C = w->size.C, first = own->doc[b], end = own->doc[b + 1];
+        float *logits = own->out.logits;
+        double best = -INFINITY;
+
+        window_vectors(w, p, first, end - first);
+        const float *x = joined_from(w);
+        ran_gemm_linear(w->pool, logits, C, x + first * D, D, p->head.w, p->head.b, end - first, D,
+                        C);
+        own->chosen[b] = (uint32_t)first;
+        for (size_t i = first; i < end; i++, logits += C) {
+                const double certain = certainty(logits, C, w->c->classify.multilabel);
+
+                own->chosen[b] = certain > best ? (uint32_t)i : own->chosen[b];
+                best = fmax(certain, best);
+        }
+        memcpy(w->head.head + b * D, x + own->chosen[b] * D, D * sizeof *x);
+}
+
+/* Document by document, so that products have the rows that they have for one alone. */
 void ran_bert_documents(struct ran_workspace *w, const struct ran_params *p)
 {
         for (size_t b = 0; b < w->packed->B; b++)
-                ran_bert_vector(w, p, b, w->head.head + b * w->D);
+                if (w->c->upper == RAN_UPPER_CERTAIN)
+                        choose_window(w, p, b);
+                else
+                        ran_bert_vector(w, p, b, w->head.head + b * w->D);
 }
 
 void ran_bert_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp)
 {
-        ran_bert_vectors_bwd(w, p, dp, w->head.dhead);
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t D = w->D;
+        float *dx = own->out.dvector;
+
+        if (w->c->upper != RAN_UPPER_CERTAIN) {
+                ran_bert_vectors_bwd(w, p, dp, w->head.dhead);
+                return;
+        }
+        memset(dx, 0, own->M * D * sizeof *dx);
+        for (size_t b = 0; b < w->packed->B; b++)
+                ran_simd->add(dx + own->chosen[b] * D, w->head.dhead + b * D, D);
+        window_vectors_bwd(w, p, dp);
 }
 
 void ran_bert_outputs(struct ran_workspace *w, const struct ran_params *p)
@@ -367,8 +406,7 @@ void ran_bert_outputs_bwd(struct ran_workspace *w, const struct ran_params *p,
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t n = w->packed->positions, bytes = n * w->D * sizeof(float);
 
-        memset(own->out.dspecial, 0,
-               own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
+        clear_special(own, w);
         if (w->c->bert.dense == 0)
                 return;
         memcpy(own->out.dvector, w->head.dhead, bytes);

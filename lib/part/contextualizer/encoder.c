@@ -65,12 +65,6 @@ static int make_partials(struct ran_workspace *w, size_t b, struct ran_error *er
         return RAN_OK;
 }
 
-static int init(struct ran_workspace *w, struct ran_error *err)
-{
-        (void)w, (void)err;
-        return RAN_OK;
-}
-
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
@@ -462,26 +456,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         memcpy(w->dlast, w->head.dhead, w->packed->B * w->D * sizeof(float));
 }
 
-/* ---- state, attribution and cost ------------------------------------------------------------ */
-
-/* It only classifies: documents do not continue. */
-static size_t state_width(const struct ran_config *c)
-{
-        return c->dim;
-}
-
-static size_t state_tokens(const struct ran_config *c)
-{
-        return c->window;
-}
-
-/* The encoder reads the rows themselves, so the path is straight. */
-static void path(const float *x, size_t D, double u, double *scale, double *speed)
-{
-        (void)x, (void)D;
-        *scale = u;
-        *speed = 1;
-}
+/* ---- cost ---------------------------------------------------------------------------------- */
 
 /* contextualizer.h says why length matters so little. */
 static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
@@ -509,7 +484,6 @@ const struct ran_part ran_part_contextualizer = {
         .layer_tensors = layer_tensors,
         .once_tensors = once_tensors,
         .own_size = sizeof(struct ran_contextualizer_steps),
-        .init = init,
         .release = release,
         .prepare = prepare,
         .lay_out = lay_out,
@@ -517,9 +491,6 @@ const struct ran_part ran_part_contextualizer = {
         .backward = backward,
         .documents = documents,
         .documents_bwd = documents_bwd,
-        .state_width = state_width,
-        .state_tokens = state_tokens,
         .probe_shape = probe_shape,
-        .path = path,
         .flops = flops,
 };

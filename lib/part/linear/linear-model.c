@@ -4,6 +4,7 @@
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "nn/task.h"
+#include "part/vectors/document-vector.h"
 #include "ran/model.h"
 #include "ran/math.h"
 
@@ -553,11 +554,6 @@ static int check(const struct ran_config *c, struct ran_error *err)
         return RAN_OK;
 }
 
-static size_t table_rows(const struct ran_config *c)
-{
-        return c->linear.wide;
-}
-
 static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
@@ -620,21 +616,9 @@ static struct ran_linear_features features_of(const struct ran_workspace *w, siz
         return (struct ran_linear_features){h->gram_row + at, h->gram_times + at, h->gram_x + at};
 }
 
-static void read_document(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
-{
-        const struct ran_packed *packed = w->packed;
-        struct memory *h = memory_of(w);
-        size_t from = packed->doc[b];
-
-        h->grams[b] =
-                ran_linear_model_read(features_of(w, b), h->gram_spare, w->c, ran_linear_of(p), C,
-                                      packed->ids + from, packed->doc[b + 1] - from);
-}
-
-/* Features that other parts make: x += v wide.dense. */
+/* Vectors of documents: x += v wide.dense. */
 static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_t b, size_t C)
 {
-        const struct ran_part_list *parts = &w->parts;
         struct memory *h = memory_of(w);
         const size_t F = w->parts.features;
         const float *weight = ran_linear_of(p)->dense;
@@ -642,40 +626,31 @@ static void add_dense(struct ran_workspace *w, const struct ran_params *p, size_
 
         if (w->given != NULL)
                 memcpy(v, w->given + b * F, F * sizeof *v);
-        for (size_t i = 0; i < parts->n && w->given == NULL; i++)
-                if (parts->part[i]->feature != NULL)
-                        parts->part[i]->feature(w, p, b, v);
+        else if (F > 0)
+                ran_document_vector(w, p, b, v);
         for (size_t f = 0; f < F; f++) {
                 ran_simd->axpy(h->linear + b * C, v[f], weight + f * C, C);
                 ran_simd->axpy(w->head.logits + b * C, v[f], weight + f * C, C);
         }
 }
 
-static void add_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
-                    size_t C)
+void ran_linear_model_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, size_t C)
 {
-        const struct ran_part_list *parts = &w->parts;
         struct memory *h = memory_of(w);
         const float *weight = ran_linear_of(p)->dense;
-        const size_t F = w->parts.features;
 
-        for (size_t f = 0; f < F; f++)
+        for (size_t f = 0; f < w->parts.features; f++)
                 h->ddense[f] = (float)ran_dot(w->head.dlogits, weight + f * C, C);
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->feature_bwd != NULL)
-                        parts->part[i]->feature_bwd(w, p, dp, h->ddense);
+        ran_document_vector_bwd(w, p, dp, h->ddense);
 }
 
-static void add_rows_bwd(struct ran_workspace *w, const struct ran_params *p)
+void ran_linear_model_rows_bwd(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_part_list *parts = &w->parts;
-
-        for (size_t i = 0; i < parts->n; i++)
-                if (parts->part[i]->feature_rows_bwd != NULL)
-                        parts->part[i]->feature_rows_bwd(w, p, memory_of(w)->ddense);
+        ran_document_vector_rows_bwd(w, p, memory_of(w)->ddense);
 }
 
-static void add(struct ran_workspace *w, const struct ran_params *p, size_t C)
+void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         const struct ran_linear_params *own = ran_linear_of(p);
         struct memory *h = memory_of(w);
@@ -684,9 +659,11 @@ static void add(struct ran_workspace *w, const struct ran_params *p, size_t C)
         memset(h->linear, 0, w->packed->B * C * sizeof *h->linear);
         for (size_t b = 0; b < w->packed->B; b++) {
                 const struct ran_linear_features f = features_of(w, b);
+                const size_t from = w->packed->doc[b], L = w->packed->doc[b + 1] - from;
                 float *linear = h->linear + b * C;
 
-                read_document(w, p, b, C);
+                h->grams[b] = ran_linear_model_read(f, h->gram_spare, w->c, own, C,
+                                                    w->packed->ids + from, L);
                 ran_linear_sum(linear, own, f.x, f.row, h->grams[b], C);
                 ran_simd->axpy(logits + b * C, w->linear_weight, linear, C);
                 add_dense(w, p, b, C);
@@ -695,7 +672,7 @@ static void add(struct ran_workspace *w, const struct ran_params *p, size_t C)
         }
 }
 
-static const float *logits(const struct ran_workspace *w)
+const float *ran_linear_model_logits(const struct ran_workspace *w)
 {
         return memory_of(w)->linear;
 }
@@ -739,9 +716,8 @@ static double contribution_of(const struct contribution *k, uint32_t row)
 }
 
 /* An n-gram divides its contribution evenly among its tokens. */
-static void explain(const struct ran_workspace *w, const struct ran_params *p,
-                    const struct ran_document *d, size_t C, size_t output, const float *weight,
-                    double scale, double *value)
+void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
+                              const float *weight, double scale, double *value)
 {
         const struct ran_linear_params *linear = ran_linear_of(p);
         const struct contribution k = {memory_of(w), linear, weight, C};
@@ -749,7 +725,6 @@ static void explain(const struct ran_workspace *w, const struct ran_params *p,
         const uint32_t *ids = w->packed->ids;
         size_t L = w->packed->L, runs = ran_linear_model_ngram_buckets(c);
 
-        (void)d, (void)output;
         for (size_t t = 0; t < L; t++) {
                 size_t most = ran_linear_model_longest(c, linear->affixes, ids, L, t);
 
@@ -778,10 +753,4 @@ const struct ran_part ran_part_linear = {
         .own_size = sizeof(struct memory),
         .lay_out = lay_out,
         .predicts = true,
-        .table_rows = table_rows,
-        .add = add,
-        .logits = logits,
-        .add_bwd = add_bwd,
-        .add_rows_bwd = add_rows_bwd,
-        .explain = explain,
 };

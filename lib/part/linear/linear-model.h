@@ -120,6 +120,21 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
                              const struct ran_config *c, const struct ran_linear_params *p,
                              size_t C, const uint32_t *ids, size_t L);
 
+/* Of a model that has it (ran_has_linear_model): adds its logits to w->head.logits (B, C), scaled
+ * by w->linear_weight, after ran_encode; and keeps them (B, C) for itself until the next time. */
+void ran_linear_model_add(struct ran_workspace *w, const struct ran_params *p, size_t C);
+const float *ran_linear_model_logits(const struct ran_workspace *w);
+/* With vectors of documents, of the one document at hand: from w->head.dlogits to w->dx and
+ * w->dlast, overwritten, before ran_encode_bwd; and what goes to the rows of the embedding
+ * themselves, added to w->dx after it. */
+void ran_linear_model_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, size_t C);
+void ran_linear_model_rows_bwd(struct ran_workspace *w, const struct ran_params *p);
+/* Adds to value (L) `scale` times each token's contribution to Σ_c weight_c logit_c of the one
+ * document at hand, without biases. */
+void ran_linear_model_explain(const struct ran_workspace *w, const struct ran_params *p, size_t C,
+                              const float *weight, double scale, double *value);
+
 /* idf of a bucket that `having` of so many documents have. */
 float ran_linear_model_idf(double having, double documents);
 

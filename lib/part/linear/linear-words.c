@@ -238,11 +238,6 @@ static bool is_in(const struct ran_config *c)
         return c->linear.wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_CRF;
 }
 
-static size_t table_rows(const struct ran_config *c)
-{
-        return c->linear.wide;
-}
-
 static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
@@ -288,15 +283,15 @@ static void release(struct ran_workspace *w)
         free(bucket_of(w));
 }
 
-static void add_words(struct ran_workspace *w, const struct ran_params *p,
-                      const struct ran_document *d, size_t C, float *logits)
+void ran_linear_words_score(struct ran_workspace *w, const struct ran_params *p,
+                            const struct ran_document *d, size_t C, float *logits)
 {
         ran_linear_words_add(logits, bucket_of(w), ran_linear_of(p), w->c, d, C);
 }
 
-static void add_one_word(struct ran_workspace *w, const struct ran_params *p,
-                         const struct ran_document *d, size_t C, size_t word, float scale,
-                         float *logits)
+void ran_linear_words_score_one(struct ran_workspace *w, const struct ran_params *p,
+                                const struct ran_document *d, size_t C, size_t word, float scale,
+                                float *logits)
 {
         struct reader r = {.c = w->c, .d = d, .w = word, .bucket = bucket_of(w)};
 
@@ -307,12 +302,12 @@ static void add_one_word(struct ran_workspace *w, const struct ran_params *p,
 
 /* A feature divides its contribution evenly among its words, and they among their tokens. A missing
  * neighbour counts for the word. */
-static void explain(const struct ran_workspace *w, const struct ran_params *p,
-                    const struct ran_document *d, size_t C, size_t output, const float *weight,
-                    double scale, double *value)
+void ran_linear_words_explain(const struct ran_workspace *w, const struct ran_params *p,
+                              const struct ran_document *d, size_t C, size_t word,
+                              const float *weight, double scale, double *value)
 {
         const struct contribution contribution = {ran_linear_of(p), weight, C, scale, value};
-        struct reader r = {.c = w->c, .d = d, .w = output, .contribution = &contribution};
+        struct reader r = {.c = w->c, .d = d, .w = word, .contribution = &contribution};
 
         find_sentence(&r);
         note_all(&r);
@@ -329,8 +324,4 @@ const struct ran_part ran_part_words = {
         .init = init,
         .release = release,
         .predicts = true,
-        .table_rows = table_rows,
-        .add_words = add_words,
-        .add_word = add_one_word,
-        .explain = explain,
 };

@@ -45,7 +45,4 @@ const struct ran_part ran_part_vectors = {
         .params_size = sizeof(struct ran_document_vector_params),
         .tables = tables,
         .features = ran_document_vector_width,
-        .feature = ran_document_vector,
-        .feature_bwd = ran_document_vector_bwd,
-        .feature_rows_bwd = ran_document_vector_rows_bwd,
 };
