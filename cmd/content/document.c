@@ -36,67 +36,47 @@ void cmd_document_release(struct cmd_document *d)
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
-static int add_id(struct cmd_document *d, const char *text, size_t n, char type, size_t V,
-                  struct ran_error *err)
-{
-        size_t id;
-
-        if (type != 'n' || !ran_parse_size(text, n, &id))
-                return ran_fail(err, RAN_EFORMAT, "ids must be whole numbers, not %.*s",
-                                n < 40 ? (int)n : 40, text);
-        if (id >= V || id > UINT32_MAX)
-                return ran_fail(err, RAN_EFORMAT, "id %zu is not in the vocabulary (%zu tokens)",
-                                id, V);
-        uint32_t *grown = ran_grow(d->given, &d->given_cap, d->L + 1, sizeof *grown, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        d->given = grown;
-        d->given[d->L++] = (uint32_t)id;
-        return RAN_OK;
-}
-
 static int read_ids(struct cmd_document *d, const char *line, struct ran_span value, char type,
                     size_t V, struct ran_error *err)
 {
-        struct ran_span item;
-        size_t pos = 0;
+        size_t id;
 
         if (type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"ids\" must be an array");
         d->L = 0;
-        while (ran_json_next(line, value, &pos, NULL, &item, &type)) {
-                RAN_TRY(add_id(d, line + item.begin, item.end - item.begin, type, V, err));
+        for (struct ran_items i = ran_items(line, value); ran_items_next(&i);) {
+                const char *text = line + i.value.begin;
+                const size_t n = i.value.end - i.value.begin;
+                if (i.type != 'n' || !ran_parse_size(text, n, &id))
+                        return ran_fail(err, RAN_EFORMAT, "ids must be whole numbers, not %.*s",
+                                        n < 40 ? (int)n : 40, text);
+                if (id >= V || id > UINT32_MAX)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "id %zu is not in the vocabulary (%zu tokens)", id, V);
+                RAN_ROOM(d->given, d->given_cap, d->L + 1);
+                d->given[d->L++] = (uint32_t)id;
         }
         d->ids = d->given;
         return RAN_OK;
 }
 
-/* Whether a JSON string of the line is this text. */
-static bool is_text(const char *line, struct ran_span string, const char *text)
-{
-        size_t n = strlen(text);
-
-        return string.end - string.begin == n + 2 && line[string.begin] == '"' &&
-               memcmp(line + string.begin + 1, text, n) == 0;
-}
-
 static int read_encoding(struct cmd_document *d, const char *line, const struct ran_member *m,
                          const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
-        struct ran_span name, item, ids = {0, 0};
-        size_t pos = 0, vocabs = 0, lists = 0;
+        struct ran_span ids = {0, 0};
+        size_t vocabs = 0, lists = 0;
         bool same = false;
-        char type, ids_type = 0;
+        char ids_type = 0;
 
         if (m->type != 'o')
                 return ran_fail(err, RAN_EFORMAT, "\"encoding\" must be an object");
-        while (ran_json_next(line, m->value, &pos, &name, &item, &type)) {
-                if (is_text(line, name, "vocab")) {
-                        same = is_text(line, item, ran_tokenizer_digest(tokenizer));
+        for (struct ran_items i = ran_items(line, m->value); ran_items_next(&i);) {
+                if (ran_json_is(line, i.name, "vocab")) {
+                        same = ran_json_is(line, i.value, ran_tokenizer_digest(tokenizer));
                         vocabs++;
-                } else if (is_text(line, name, "ids")) {
-                        ids = item;
-                        ids_type = type;
+                } else if (ran_json_is(line, i.name, "ids")) {
+                        ids = i.value;
+                        ids_type = i.type;
                         lists++;
                 }
         }
@@ -113,18 +93,6 @@ static int read_encoding(struct cmd_document *d, const char *line, const struct 
 
 /* ---- fingerprints --------------------------------------------------------------------------- */
 
-static void begin_fingerprint(struct cmd_document *d)
-{
-        if (d->with_fingerprint)
-                ran_fingerprint_begin(&d->print);
-}
-
-static void end_fingerprint(struct cmd_document *d)
-{
-        if (d->with_fingerprint)
-                d->fingerprint = ran_fingerprint_end(&d->print);
-}
-
 /* Adds the text or word in d->text to the fingerprint. */
 static void note_text(struct cmd_document *d)
 {
@@ -137,28 +105,27 @@ static int print_ids(struct cmd_document *d, const struct record *record, struct
 {
         const struct ran_member *tokens = record->is[FIELD_TOKENS], *text = record->is[FIELD_TEXT];
         const struct ran_member *m = tokens != NULL ? tokens : text;
-        struct ran_span item;
-        size_t pos = 0;
-        char type, number[16];
+        char number[16];
 
-        begin_fingerprint(d);
+        ran_fingerprint_begin(&d->print);
         if (m != NULL && m->type == 's') {
                 d->text.len = 0;
                 RAN_TRY(ran_json_decode(record->json.line, m->value, &d->text, err));
                 note_text(d);
-        }
-        while (m != NULL && m->type == 'a' &&
-               ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type)) {
-                d->text.len = 0;
-                if (type == 's')
-                        RAN_TRY(ran_json_decode(record->json.line, item, &d->text, err));
-                note_text(d);
+        } else if (m != NULL && m->type == 'a') {
+                for (struct ran_items i = ran_items(record->json.line, m->value);
+                     ran_items_next(&i);) {
+                        d->text.len = 0;
+                        if (i.type == 's')
+                                RAN_TRY(ran_json_decode(i.line, i.value, &d->text, err));
+                        note_text(d);
+                }
         }
         for (size_t t = 0; m == NULL && t < d->L; t++)
                 ran_fingerprint_add(
                         &d->print, number,
                         (size_t)snprintf(number, sizeof number, "%u,", (unsigned)d->ids[t]));
-        end_fingerprint(d);
+        d->fingerprint = ran_fingerprint_end(&d->print);
         return RAN_OK;
 }
 
@@ -179,38 +146,23 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
                        const char *name, const struct ran_tokenizer *tokenizer,
                        struct ran_error *err)
 {
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
+        bool strings = m->type == 'a';
 
-        if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings", name);
         d->encoding.n = d->encoding.words = 0;
-        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
-                if (type != 's')
-                        return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings",
-                                        name);
+        for (struct ran_items i = ran_items(line, m->value); strings && ran_items_next(&i);) {
+                strings = i.type == 's';
+                if (!strings)
+                        break;
                 size_t first = d->encoding.n;
                 d->text.len = 0;
-                RAN_TRY(ran_json_decode(line, item, &d->text, err));
+                RAN_TRY(ran_json_decode(line, i.value, &d->text, err));
                 note_text(d);
                 RAN_TRY(ran_tokenizer_encode_word(tokenizer, d->text.data, d->text.len,
                                                   &d->encoding, err));
                 RAN_TRY(add_details(d, first, d->text.data, d->text.len, err));
         }
-        return RAN_OK;
-}
-
-static int add_sentence(struct cmd_document *d, struct ran_error *err)
-{
-        size_t *grown =
-                ran_grow(d->sentence, &d->sentence_cap, d->sentences + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        d->sentence = grown;
-        d->sentence[d->sentences++] = d->encoding.n;
-        return RAN_OK;
+        return strings ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings", name);
 }
 
 /* Units of [begin, end) of the text. */
@@ -262,8 +214,10 @@ static int read_segments(struct cmd_document *d, const struct ran_tokenizer *tok
         ran_segments_begin(&s, d->split - 1, text->data, text->len);
         d->marks.open = d->marks.single_open = false;
         while (ran_segments_next(&s, &begin, &end, &opens)) {
-                if (opens)
-                        RAN_TRY(add_sentence(d, err));
+                if (opens) {
+                        RAN_ROOM(d->sentence, d->sentence_cap, d->sentences + 1);
+                        d->sentence[d->sentences++] = d->encoding.n;
+                }
                 offset += units(d, seen, begin);
                 seen = begin;
                 RAN_TRY(add_segment(d, begin, end, offset, tokenizer, err));
@@ -289,10 +243,12 @@ static int read_words(struct cmd_document *d, const char *line, const struct ran
                       const char *name, bool list, const struct ran_tokenizer *tokenizer,
                       struct ran_error *err)
 {
-        begin_fingerprint(d);
+        if (d->with_fingerprint)
+                ran_fingerprint_begin(&d->print);
         int rc = (list ? read_tokens : read_text)(d, line, m, name, tokenizer, err);
 
-        end_fingerprint(d);
+        if (d->with_fingerprint)
+                d->fingerprint = ran_fingerprint_end(&d->print);
         d->from = list ? CMD_FROM_TOKENS : CMD_FROM_TEXT;
         d->ids = d->encoding.ids;
         d->L = d->uncut = d->encoding.n;
@@ -389,17 +345,13 @@ static int find_positions(struct cmd_document *d, struct ran_error *err)
         if (d->L > UINT32_MAX)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the document has %zu tokens, too many to find words in", d->L);
-        uint32_t *positions =
-                ran_grow(d->positions, &d->positions_cap, d->L, sizeof *positions, err);
-        if (positions == NULL)
-                return RAN_ENOMEM;
-        d->positions = positions;
+        RAN_ROOM(d->positions, d->positions_cap, d->L);
         d->words = 0;
         for (size_t t = 0; t < d->L; t++) {
                 if (word != NULL && t > 0 && word[t] == word[t - 1])
                         continue;
                 if (d->from != CMD_FROM_TEXT || !is_blank(d, t))
-                        positions[d->words++] = (uint32_t)t;
+                        d->positions[d->words++] = (uint32_t)t;
         }
         return RAN_OK;
 }
@@ -450,26 +402,18 @@ static void truncate_to_ends(struct cmd_document *d)
         d->L = d->head + d->tail;
 }
 
-/* Before it is cut to its ends. */
-static int read_whole(struct cmd_document *d, const struct record *record,
-                      const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
-{
-        RAN_TRY(read_source(d, record, tokenizer, V, err));
-        if (d->with_fingerprint && d->ids == d->given && d->L > 0)
-                RAN_TRY(print_ids(d, record, err));
-        return d->by_words ? find_positions(d, err) : RAN_OK;
-}
-
 int cmd_document_read(struct cmd_document *d, const struct record *record,
                       const struct ran_tokenizer *tokenizer, size_t V,
                       const struct cmd_document_options *options, struct ran_error *err)
 {
         d->sentences = 0;
-        int rc = read_whole(d, record, tokenizer, V, err);
-
-        d->empty = rc == RAN_OK && (d->L == 0 || (d->by_words && d->words == 0));
-        if (rc != RAN_OK)
-                return rc;
+        d->empty = false;
+        RAN_TRY(read_source(d, record, tokenizer, V, err));
+        if (d->with_fingerprint && d->ids == d->given && d->L > 0)
+                RAN_TRY(print_ids(d, record, err));
+        if (d->by_words)
+                RAN_TRY(find_positions(d, err));
+        d->empty = d->L == 0 || (d->by_words && d->words == 0);
         if (d->empty)
                 return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
         RAN_TRY(set_ends(d, options, err));

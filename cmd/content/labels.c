@@ -45,14 +45,8 @@ int cmd_labels_add_name(const struct cmd_names *called, const char *what, const 
 static int add_label(struct cmd_labels *l, const char *what, const char *line,
                      struct ran_span value, char type, struct ran_error *err)
 {
-        size_t *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        l->end = grown;
+        RAN_ROOM(l->end, l->cap, l->n + 1);
         RAN_TRY(cmd_labels_add_name(l->called, what, line, value, type, &l->names, err));
-        if (l->names.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the %ss of a record", what);
         l->end[l->n++] = l->names.len;
         return RAN_OK;
 }
@@ -60,15 +54,11 @@ static int add_label(struct cmd_labels *l, const char *what, const char *line,
 static int add_labels(struct cmd_labels *l, const char *what, const char *line,
                       const struct ran_member *m, struct ran_error *err)
 {
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
-
         if (m->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"%ss\" must be an array%s", what,
                                 what[0] == 'l' ? " (--label-member names another member)" : "");
-        while (ran_json_next(line, m->value, &pos, NULL, &item, &type))
-                RAN_TRY(add_label(l, what, line, item, type, err));
+        for (struct ran_items i = ran_items(line, m->value); ran_items_next(&i);)
+                RAN_TRY(add_label(l, what, line, i.value, i.type, err));
         return RAN_OK;
 }
 
@@ -95,29 +85,6 @@ void cmd_labels_join(struct ran_buf *out, const char *name, char separator)
         }
 }
 
-/* One of the labels, s without spaces around it: its backslashes go. */
-static int add_part(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
-{
-        const struct ran_span all = {0, n};
-        size_t number, *grown = ran_grow(l->end, &l->cap, l->n + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        l->end = grown;
-        if (has_names(l->called) && ran_parse_size(s, n, &number)) {
-                RAN_TRY(cmd_labels_add_name(l->called, "label", s, all, 'n', &l->names, err));
-        } else {
-                for (size_t i = 0; i < n; i++) {
-                        i += is_escaped(s, n, i, l->separator);
-                        ran_buf_char(&l->names, s[i]);
-                }
-        }
-        if (l->names.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
-        l->end[l->n++] = l->names.len;
-        return RAN_OK;
-}
-
 static bool is_space(char c)
 {
         return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -133,16 +100,26 @@ static bool ends_escaped(const char *s, size_t n)
         return k % 2 == 1;
 }
 
-/* A part of the text: empty ones count for nothing. */
-static int add_trimmed(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
+/* One of the labels: spaces around it go, and its backslashes. An empty one counts for nothing. */
+static int add_part(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
 {
-        while (n > 0 && is_space(s[0])) {
+        size_t number;
+
+        for (; n > 0 && is_space(s[0]); n--)
                 s++;
-                n--;
-        }
         while (n > 0 && is_space(s[n - 1]) && !ends_escaped(s, n))
                 n--;
-        return n > 0 ? add_part(l, s, n, err) : RAN_OK;
+        if (n == 0)
+                return RAN_OK;
+        if (has_names(l->called) && ran_parse_size(s, n, &number))
+                return add_label(l, "label", s, (struct ran_span){0, n}, 'n', err);
+        for (size_t i = 0; i < n; i++) {
+                i += is_escaped(s, n, i, l->separator);
+                ran_buf_char(&l->names, s[i]);
+        }
+        RAN_ROOM(l->end, l->cap, l->n + 1);
+        l->end[l->n++] = l->names.len;
+        return RAN_OK;
 }
 
 static int split_label(struct cmd_labels *l, const char *line, const struct ran_member *m,
@@ -156,16 +133,14 @@ static int split_label(struct cmd_labels *l, const char *line, const struct ran_
                 rc = ran_json_decode(line, m->value, &text, err);
         else
                 ran_buf_add(&text, line + m->value.begin, m->value.end - m->value.begin);
-        for (size_t i = 0; i <= text.len && rc == RAN_OK && !text.failed; i++) {
+        for (size_t i = 0; i <= text.len && rc == RAN_OK; i++) {
                 if (i < text.len && is_escaped(text.data, text.len, i, l->separator)) {
                         i++;
                 } else if (i == text.len || text.data[i] == l->separator) {
-                        rc = add_trimmed(l, text.len > 0 ? text.data + begin : "", i - begin, err);
+                        rc = add_part(l, text.len > 0 ? text.data + begin : "", i - begin, err);
                         begin = i + 1;
                 }
         }
-        if (rc == RAN_OK && text.failed)
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for the labels of a record");
         ran_buf_release(&text);
         return rc;
 }
@@ -173,32 +148,26 @@ static int split_label(struct cmd_labels *l, const char *line, const struct ran_
 /* ---- labels of a record --------------------------------------------------------------------- */
 
 /* Whether there is an object with a member. */
-static bool says_something(const struct record *record, const struct ran_member *cats)
+static bool says_something(const struct record *record)
 {
-        struct ran_span name, item;
-        size_t pos = 0;
-        char type;
+        const struct ran_member *cats = record->is[FIELD_CATS];
 
-        return cats != NULL && cats->type == 'o' &&
-               ran_json_next(record->json.line, cats->value, &pos, &name, &item, &type);
+        return cats != NULL &&
+               ran_items_next(&(struct ran_items){.line = record->json.line, .in = cats->value});
 }
 
 /* The members that are 1 or true. */
 static int add_cats(struct cmd_labels *l, const char *line, const struct ran_member *cats,
                     struct ran_error *err)
 {
-        struct ran_span name, item;
-        size_t pos = 0;
-        char type;
-
-        while (ran_json_next(line, cats->value, &pos, &name, &item, &type)) {
-                double value = type == 't';
-                bool is_number = type == 'n' &&
-                                 ran_parse_double(line + item.begin, item.end - item.begin, &value);
-                if (!(type == 't' || type == 'f' || (is_number && (value == 0 || value == 1))))
+        for (struct ran_items i = ran_items(line, cats->value); ran_items_next(&i);) {
+                double value = i.type == 't' ? 1 : i.type == 'f' ? 0 : -1;
+                if (i.type == 'n')
+                        ran_parse_double(line + i.value.begin, i.value.end - i.value.begin, &value);
+                if (!(value == 0 || value == 1))
                         return ran_fail(err, RAN_EFORMAT, "each value in \"cats\" must be 1 or 0");
                 if (value == 1)
-                        RAN_TRY(add_label(l, "label", line, name, 's', err));
+                        RAN_TRY(add_label(l, "label", line, i.name, 's', err));
         }
         return RAN_OK;
 }
@@ -216,12 +185,6 @@ static int add_marks(struct cmd_labels *l, const char *line, const struct ran_me
         return RAN_OK;
 }
 
-/* A single label. */
-static bool is_one(const struct ran_member *m)
-{
-        return m->type == 's' || m->type == 'n';
-}
-
 /* `label`; if numbers have names, -1 means no label, as in data sets of Hugging Face. */
 static const struct ran_member *find_label(const struct cmd_labels *l, const struct record *record)
 {
@@ -237,7 +200,7 @@ bool cmd_labels_there(const struct record *record)
 {
         return record->is[FIELD_LABEL] != NULL || record->is[FIELD_LABELS] != NULL ||
                record->is[FIELD_CHOICE] != NULL || record->is[FIELD_MARKS] != NULL ||
-               says_something(record, record->is[FIELD_CATS]);
+               says_something(record);
 }
 
 int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ran_error *err)
@@ -250,7 +213,7 @@ int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ra
         if (one != NULL && several != NULL && one->type != 'a' && several->type != 'a')
                 several = NULL; /* a count, perhaps */
         l->present = one != NULL || several != NULL || choice != NULL || marks != NULL ||
-                     says_something(record, cats);
+                     says_something(record);
         l->several = several != NULL;
         l->either = false;
         if (one != NULL && several != NULL)
@@ -262,7 +225,7 @@ int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ra
                 l->several = true;
                 return split_label(l, record->json.line, text, err);
         }
-        if (several != NULL && is_one(several)) {
+        if (several != NULL && (several->type == 's' || several->type == 'n')) {
                 l->several = false;
                 l->either = true;
                 return add_label(l, "label", record->json.line, several->value, several->type, err);
@@ -284,49 +247,26 @@ int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ra
 
 /* ---- tags ----------------------------------------------------------------------------------- */
 
-static size_t count_numbers(const char *line, struct ran_span array)
-{
-        struct ran_span item;
-        size_t pos = 0, numbers = 0;
-        char type;
-
-        while (ran_json_next(line, array, &pos, NULL, &item, &type))
-                numbers += type == 'n';
-        return numbers;
-}
-
 /* Parses tags of a scheme, and sets the kind. */
 static int parse_names(struct cmd_labels *l, struct ran_error *err)
 {
-        struct ran_tag *tags = ran_grow(l->tags, &l->tags_cap, l->n, sizeof *tags, err);
-        size_t marked = 0, others = 0;
+        size_t marked = 0, others = 0, inside = 0;
         struct ran_error why;
 
-        if (tags == NULL)
-                return RAN_ENOMEM;
-        l->tags = tags;
+        RAN_ROOM(l->tags, l->tags_cap, l->n);
         for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
-                const char *name = l->names.data + begin;
-                if (ran_tag_parse(&tags[i], name, l->end[i] - begin, &why) != RAN_OK)
+                struct ran_tag *tag = &l->tags[i];
+                if (ran_tag_parse(tag, l->names.data + begin, l->end[i] - begin, &why) != RAN_OK) {
                         others++;
-                else
-                        marked += tags[i].length > 0 ? 1 : 0;
+                        continue;
+                }
+                marked += tag->length > 0;
+                inside += tag->part != 'O';
         }
         if (others > 0 && marked > 0) /* a typing error among tags of a scheme */
                 return ran_fail(err, RAN_EFORMAT, "%s", why.text);
-        l->kind = others > 0 ? CMD_TAGS_NAMES : CMD_TAGS_OUTSIDE;
-        for (size_t i = 0; others == 0 && i < l->n; i++)
-                if (tags[i].part != 'O')
-                        l->kind = CMD_TAGS_SCHEME;
+        l->kind = others > 0 ? CMD_TAGS_NAMES : inside > 0 ? CMD_TAGS_SCHEME : CMD_TAGS_OUTSIDE;
         return RAN_OK;
-}
-
-/* Tags of all schemes differ from IOB2 in their first letters only. */
-static void convert(struct cmd_labels *l)
-{
-        ran_tags_to_iob2(l->tags, l->n, &l->census);
-        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++])
-                l->names.data[begin] = l->tags[i].part;
 }
 
 bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
@@ -338,24 +278,29 @@ bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b)
 int cmd_labels_read_tags(struct cmd_labels *l, const struct record *record, struct ran_error *err)
 {
         const struct ran_member *m = record->is[FIELD_TAGS];
+        size_t numbers = 0;
 
         l->n = l->names.len = 0;
-        l->several = false;
+        l->several = l->either = false;
         l->kind = CMD_TAGS_OUTSIDE;
         l->census = (struct ran_tag_census){0};
         l->present = m != NULL;
-        l->either = false;
         if (!l->present)
                 return RAN_OK;
         RAN_TRY(add_labels(l, "tag", record->json.line, m, err));
-        size_t numbers = has_names(l->called) ? 0 : count_numbers(record->json.line, m->value);
+        for (struct ran_items i = ran_items(record->json.line, m->value); ran_items_next(&i);)
+                numbers += i.type == 'n' && !has_names(l->called);
         if (numbers > 0 && numbers < l->n)
                 return ran_fail(err, RAN_EFORMAT, "some tags are numbers, others are names");
         if (numbers > 0)
                 l->kind = CMD_TAGS_NUMBERS;
         else
                 RAN_TRY(parse_names(l, err));
-        if (l->kind == CMD_TAGS_SCHEME)
-                convert(l);
+        if (l->kind != CMD_TAGS_SCHEME)
+                return RAN_OK;
+        ran_tags_to_iob2(l->tags, l->n, &l->census);
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++])
+                l->names.data[begin] =
+                        l->tags[i].part; /* schemes differ in the first letter only */
         return RAN_OK;
 }

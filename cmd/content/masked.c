@@ -28,43 +28,28 @@ static int add_ids(struct cmd_masked *g, const uint32_t *ids, size_t n, struct r
 {
         if (n > UINT32_MAX - g->L) /* positions have 32 bits */
                 return ran_fail(err, RAN_EFORMAT, "the document has more than %zu tokens", g->L);
-        uint32_t *grown = ran_grow(g->ids, &g->ids_cap, g->L + n, sizeof *grown, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        g->ids = grown;
+        RAN_ROOM(g->ids, g->ids_cap, g->L + n);
         if (n > 0)
-                memcpy(grown + g->L, ids, n * sizeof *ids);
+                memcpy(g->ids + g->L, ids, n * sizeof *ids);
         g->L += n;
         return RAN_OK;
 }
 
 /* Token `position` is masked. */
-static int add_position(struct cmd_masked *g, size_t position, size_t start, size_t end,
-                        struct ran_error *err)
+static void add_position(struct cmd_masked *g, size_t position, size_t start, size_t end)
 {
-        uint32_t *positions =
-                ran_grow(g->positions, &g->positions_cap, g->n + 1, sizeof *positions, err);
-        if (positions == NULL)
-                return RAN_ENOMEM;
-        g->positions = positions;
-        size_t *starts = ran_grow(g->start, &g->start_cap, g->n + 1, sizeof *starts, err);
-        if (starts == NULL)
-                return RAN_ENOMEM;
-        g->start = starts;
-        size_t *ends = ran_grow(g->end, &g->end_cap, g->n + 1, sizeof *ends, err);
-        if (ends == NULL)
-                return RAN_ENOMEM;
-        g->end = ends;
-        positions[g->n] = (uint32_t)position;
-        starts[g->n] = start;
-        ends[g->n++] = end;
-        return RAN_OK;
+        RAN_ROOM(g->positions, g->positions_cap, g->n + 1);
+        RAN_ROOM(g->start, g->start_cap, g->n + 1);
+        RAN_ROOM(g->end, g->end_cap, g->n + 1);
+        g->positions[g->n] = (uint32_t)position;
+        g->start[g->n] = start;
+        g->end[g->n++] = end;
 }
 
 static int add_mask(struct cmd_masked *g, const struct cmd_masked_how *how, size_t start,
                     size_t end, struct ran_error *err)
 {
-        RAN_TRY(add_position(g, g->L, start, end, err));
+        add_position(g, g->L, start, end);
         return add_ids(g, &how->mask, 1, err);
 }
 
@@ -116,37 +101,31 @@ static int read_text(struct cmd_masked *g, const struct cmd_masked_how *how, con
         return RAN_OK;
 }
 
-static int add_word(struct cmd_masked *g, const struct cmd_masked_how *how, size_t number,
-                    struct ran_error *err)
-{
-        const struct ran_buf *word = &g->document.text;
-
-        if (word->len == strlen(how->mask_token) &&
-            memcmp(word->data, how->mask_token, word->len) == 0)
-                return add_mask(g, how, number, number + 1, err);
-        g->encoding.n = g->encoding.words = 0;
-        RAN_TRY(ran_tokenizer_encode_word(how->tokenizer, word->data, word->len, &g->encoding,
-                                          err));
-        return add_ids(g, g->encoding.ids, g->encoding.n, err);
-}
-
 static int read_tokens(struct cmd_masked *g, const struct cmd_masked_how *how, const char *line,
                        const struct ran_member *m, struct ran_error *err)
 {
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
+        struct ran_buf *word = &g->document.text;
+        struct ran_items i = ran_items(line, m->value);
+        bool strings = m->type == 'a';
 
-        if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
-        for (size_t n = 0; ran_json_next(line, m->value, &pos, NULL, &item, &type); n++) {
-                if (type != 's')
-                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
-                g->document.text.len = 0;
-                RAN_TRY(ran_json_decode(line, item, &g->document.text, err));
-                RAN_TRY(add_word(g, how, n, err));
+        for (size_t n = 0; strings && ran_items_next(&i); n++) {
+                strings = i.type == 's';
+                if (!strings)
+                        break;
+                word->len = 0;
+                RAN_TRY(ran_json_decode(line, i.value, word, err));
+                if (word->len == strlen(how->mask_token) &&
+                    memcmp(word->data, how->mask_token, word->len) == 0) {
+                        RAN_TRY(add_mask(g, how, n, n + 1, err));
+                        continue;
+                }
+                g->encoding.n = g->encoding.words = 0;
+                RAN_TRY(ran_tokenizer_encode_word(how->tokenizer, word->data, word->len,
+                                                  &g->encoding, err));
+                RAN_TRY(add_ids(g, g->encoding.ids, g->encoding.n, err));
         }
-        return RAN_OK;
+        return strings ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
@@ -154,17 +133,17 @@ static int read_tokens(struct cmd_masked *g, const struct cmd_masked_how *how, c
 static int read_masked_at(struct cmd_masked *g, const char *line, const struct ran_member *m,
                           struct ran_error *err)
 {
-        struct ran_span item;
-        size_t pos = 0, position;
-        char type;
+        struct ran_items i = ran_items(line, m->value);
+        size_t position;
         bool good = m->type == 'a';
 
-        while (good && ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
-                good = type == 'n' &&
-                       ran_parse_size(line + item.begin, item.end - item.begin, &position) &&
+        while (good && ran_items_next(&i)) {
+                good = i.type == 'n' &&
+                       ran_parse_size(line + i.value.begin, i.value.end - i.value.begin,
+                                      &position) &&
                        position < g->L && (g->n == 0 || position > g->positions[g->n - 1]);
-                if (good && add_position(g, position, position, position + 1, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                if (good)
+                        add_position(g, position, position, position + 1);
         }
         return good ? RAN_OK
                     : ran_fail(err, RAN_EFORMAT,
@@ -184,7 +163,7 @@ static int read_ids(struct cmd_masked *g, const struct cmd_masked_how *how,
                 return read_masked_at(g, record->json.line, at, err);
         for (size_t t = 0; t < g->L; t++)
                 if (g->ids[t] == how->mask)
-                        RAN_TRY(add_position(g, t, t, t + 1, err));
+                        add_position(g, t, t, t + 1);
         return RAN_OK;
 }
 

@@ -16,17 +16,10 @@ void cmd_names_release(struct cmd_names *names)
 }
 
 /* Ends a name that was appended to the text. */
-static int end_name(struct cmd_names *names, struct ran_error *err)
+static void end_name(struct cmd_names *names)
 {
-        size_t *grown = ran_grow(names->end, &names->cap, names->n + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        names->end = grown;
-        if (names->text.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the names of labels");
-        grown[names->n++] = names->text.len;
-        return RAN_OK;
+        RAN_ROOM(names->end, names->cap, names->n + 1);
+        names->end[names->n++] = names->text.len;
 }
 
 static int refuse(const struct cmd_names *names, const char *why, struct ran_error *err)
@@ -49,7 +42,7 @@ static int read_lines(struct cmd_names *names, const char *s, size_t n, struct r
                 if (written == 0)
                         return refuse(names, "an empty line: each line must be a name", err);
                 ran_buf_add(&names->text, s, written);
-                RAN_TRY(end_name(names, err));
+                end_name(names);
                 s += length + (feed != NULL);
         }
         return RAN_OK;
@@ -63,24 +56,13 @@ struct value {
         char type; /* as in ran_member; 0: nothing */
 };
 
-static bool is_named(const char *json, struct ran_span name, const char *text)
-{
-        size_t n = strlen(text);
-
-        return name.end - name.begin == n + 2 && memcmp(json + name.begin + 1, text, n) == 0;
-}
-
 /* The first member of that name. */
 static struct value member(const char *json, struct value object, const char *name)
 {
         struct value item;
-        struct ran_span its_name;
-        size_t pos = 0;
 
-        while (object.type == 'o' &&
-               ran_json_next(json, object.at, &pos, &its_name, &item.at, &item.type))
-                if (is_named(json, its_name, name))
-                        return item;
+        if (object.type == 'o' && ran_json_find(json, object.at, name, 0, &item.at, &item.type))
+                return item;
         return (struct value){.type = 0};
 }
 
@@ -89,66 +71,37 @@ static int add_string(struct cmd_names *names, const char *json, struct value it
 {
         if (item.type != 's')
                 return refuse(names, "each name must be a string", err);
-        int rc = ran_json_decode(json, item.at, &names->text, err);
-        return rc == RAN_OK ? end_name(names, err) : refuse(names, err->text, err);
-}
-
-static int read_list(struct cmd_names *names, const char *json, struct value list,
-                     struct ran_error *err)
-{
-        struct value item;
-        size_t pos = 0;
-
-        while (ran_json_next(json, list.at, &pos, NULL, &item.at, &item.type))
-                RAN_TRY(add_string(names, json, item, err));
+        if (ran_json_decode(json, item.at, &names->text, err) != RAN_OK)
+                return refuse(names, err->text, err);
+        end_name(names);
         return RAN_OK;
 }
 
-static size_t count_members(const char *json, struct value object)
-{
-        struct value item;
-        struct ran_span name;
-        size_t pos = 0, n = 0;
-
-        while (ran_json_next(json, object.at, &pos, &name, &item.at, &item.type))
-                n++;
-        return n;
-}
-
-/* Sorts the members of an object by their names, which are numbers; false unless these are 0 to
- * n - 1, each once and in plain decimal. */
-static bool order_members(const char *json, struct value object, struct value *ordered, size_t n)
-{
-        struct value item;
-        struct ran_span name;
-        size_t pos = 0, number;
-
-        while (ran_json_next(json, object.at, &pos, &name, &item.at, &item.type)) {
-                const char *digits = json + name.begin + 1;
-                size_t length = name.end - name.begin - 2;
-
-                if (!ran_parse_size(digits, length, &number) || number >= n ||
-                    (digits[0] == '0' && length > 1) || ordered[number].type != 0)
-                        return false;
-                ordered[number] = item;
-        }
-        return true;
-}
-
-/* {"0": "O", "1": "B-PER"}, in any order. */
+/* {"0": "O", "1": "B-PER"}, in any order: all numbers from 0 on, each once and in plain decimal. */
 static int read_numbered(struct cmd_names *names, const char *json, struct value object,
                          struct ran_error *err)
 {
-        size_t n = count_members(json, object);
-        struct value *ordered = ran_alloc(n, sizeof *ordered, err);
+        struct ran_items i = ran_items(json, object.at);
+        size_t n = 0, number;
+        bool good = true;
         int rc = RAN_OK;
 
-        if (ordered == NULL)
-                return RAN_ENOMEM;
-        if (!order_members(json, object, ordered, n))
+        while (ran_items_next(&i))
+                n++;
+        struct value *ordered = ran_new(n, sizeof *ordered);
+        for (i = ran_items(json, object.at); good && ran_items_next(&i);) {
+                const char *digits = json + i.name.begin + 1;
+                const size_t length = i.name.end - i.name.begin - 2;
+
+                good = ran_parse_size(digits, length, &number) && number < n &&
+                       !(digits[0] == '0' && length > 1) && ordered[number].type == 0;
+                if (good)
+                        ordered[number] = (struct value){i.value, i.type};
+        }
+        if (!good)
                 rc = refuse(names, "\"id2label\" must name all numbers from 0 on", err);
-        for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = add_string(names, json, ordered[i], err);
+        for (size_t k = 0; k < n && rc == RAN_OK; k++)
+                rc = add_string(names, json, ordered[k], err);
         free(ordered);
         return rc;
 }
@@ -185,8 +138,11 @@ static int read_json(struct cmd_names *names, const char *json, struct value all
 {
         struct value list = all.type == 'o' ? find(json, all, tags) : all;
 
-        if (list.type == 'a')
-                return read_list(names, json, list, err);
+        if (list.type == 'a') {
+                for (struct ran_items i = ran_items(json, list.at); ran_items_next(&i);)
+                        RAN_TRY(add_string(names, json, (struct value){i.value, i.type}, err));
+                return RAN_OK;
+        }
         if (list.type == 'o')
                 return read_numbered(names, json, list, err);
         return refuse(
@@ -208,11 +164,10 @@ static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags
         ran_buf_str(&object, "{\"names\":");
         ran_buf_add(&object, s, n);
         ran_buf_char(&object, '}');
-        int rc = object.failed ? ran_fail(&why, RAN_ENOMEM, "no memory for a file of %zu bytes", n)
-                               : ran_record_scan(&scanned, object.data, object.len, &why);
+        int rc = ran_record_scan(&scanned, object.data, object.len, &why);
         bool one = rc == RAN_OK && scanned.count == 1;
         const struct ran_member *all = one ? ran_record_find(&scanned, "names", NULL) : NULL;
-        rc = all == NULL ? refuse(names, rc == RAN_ENOMEM ? why.text : "not valid JSON", err)
+        rc = all == NULL ? refuse(names, "not valid JSON", err)
                          : read_json(names, object.data, (struct value){all->value, all->type},
                                      tags, err);
         ran_record_release(&scanned);

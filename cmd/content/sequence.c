@@ -19,12 +19,9 @@ static int add(struct cmd_sequence *s, const uint32_t *ids, size_t n, struct ran
 {
         if (n > SIZE_MAX - s->L)
                 return ran_fail(err, RAN_ENOMEM, "a document of more than %zu tokens", s->L);
-        uint32_t *grown = ran_grow(s->ids, &s->cap, s->L + n, sizeof *grown, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        s->ids = grown;
+        RAN_ROOM(s->ids, s->cap, s->L + n);
         if (n > 0)
-                memcpy(grown + s->L, ids, n * sizeof *ids);
+                memcpy(s->ids + s->L, ids, n * sizeof *ids);
         s->L += n;
         return RAN_OK;
 }

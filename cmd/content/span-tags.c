@@ -27,88 +27,52 @@ struct spans {
         size_t words;
 };
 
-static void release(struct spans *s)
-{
-        free(s->at);
-        free(s->word);
-        ran_buf_release(&s->labels);
-}
-
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static int read_number(const struct spans *s, const char *line, struct ran_span value, char type,
-                       size_t *out, struct ran_error *err)
+static int read_span(struct spans *s, const struct ran_items *i, struct ran_error *err)
 {
-        if (type == 'n' && ran_parse_size(line + value.begin, value.end - value.begin, out))
-                return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT, "start and end of %s[%zu] must be whole numbers", s->name,
-                        s->n);
-}
-
-static int read_label(struct spans *s, const char *line, struct ran_span value, char type,
-                      struct ran_span *label, struct ran_error *err)
-{
-        if (type != 's' && type != 'n')
-                return ran_fail(err, RAN_EFORMAT,
-                                "the label of %s[%zu] must be a string or a number", s->name, s->n);
-        label->begin = s->labels.len;
-        RAN_TRY(cmd_labels_add_name(s->called, "label", line, value, type, &s->labels, err));
-        label->end = s->labels.len;
-        if (label->end - label->begin > LONGEST_LABEL)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the label of %s[%zu] has %zu bytes, more than %d", s->name, s->n,
-                                label->end - label->begin, LONGEST_LABEL);
-        return RAN_OK;
-}
-
-static int read_span(struct spans *s, const char *line, struct ran_span item, char type,
-                     struct ran_error *err)
-{
-        struct span *at = ran_grow(s->at, &s->cap, s->n + 1, sizeof *at, err);
         struct record_span shape;
+        struct span at;
 
-        if (at == NULL)
-                return RAN_ENOMEM;
-        s->at = at;
-        at += s->n;
-        if (!record_span(&shape, line, item, type))
+        if (!record_span(&shape, i->line, i->value, i->type))
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "%s[%zu] must be an object of start, end and label, or a list of these "
                         "three",
                         s->name, s->n);
-        RAN_TRY(read_number(s, line, shape.start, shape.start_type, &at->start, err));
-        RAN_TRY(read_number(s, line, shape.end, shape.end_type, &at->end, err));
-        RAN_TRY(read_label(s, line, shape.label, shape.label_type, &at->label, err));
-        s->n++;
+        if (shape.start_type != 'n' || shape.end_type != 'n' ||
+            !ran_parse_size(i->line + shape.start.begin, shape.start.end - shape.start.begin,
+                            &at.start) ||
+            !ran_parse_size(i->line + shape.end.begin, shape.end.end - shape.end.begin, &at.end))
+                return ran_fail(err, RAN_EFORMAT, "start and end of %s[%zu] must be whole numbers",
+                                s->name, s->n);
+        if (shape.label_type != 's' && shape.label_type != 'n')
+                return ran_fail(err, RAN_EFORMAT,
+                                "the label of %s[%zu] must be a string or a number", s->name, s->n);
+        at.label.begin = s->labels.len;
+        RAN_TRY(cmd_labels_add_name(s->called, "label", i->line, shape.label, shape.label_type,
+                                    &s->labels, err));
+        at.label.end = s->labels.len;
+        if (at.label.end - at.label.begin > LONGEST_LABEL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the label of %s[%zu] has %zu bytes, more than %d", s->name, s->n,
+                                at.label.end - at.label.begin, LONGEST_LABEL);
+        RAN_ROOM(s->at, s->cap, s->n + 1);
+        s->at[s->n++] = at;
         return RAN_OK;
 }
 
 static int read_spans(struct spans *s, const char *line, const struct ran_member *m,
                       struct ran_error *err)
 {
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
-
         if (m->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array", s->name);
-        while (ran_json_next(line, m->value, &pos, NULL, &item, &type))
-                RAN_TRY(read_span(s, line, item, type, err));
+        for (struct ran_items i = ran_items(line, m->value); ran_items_next(&i);)
+                RAN_TRY(read_span(s, &i, err));
         return RAN_OK;
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */
-
-/* Finds each word once: a word may have as many subwords as the text has letters. */
-static int list_words(struct spans *s, const struct cmd_document *d, struct ran_error *err)
-{
-        s->words = d->words;
-        s->word = ran_alloc(s->words, sizeof *s->word, err);
-        for (size_t i = 0; i < s->words && s->word != NULL; i++)
-                cmd_document_word(d, i, &s->word[i].start, &s->word[i].end);
-        return s->word != NULL ? RAN_OK : RAN_ENOMEM;
-}
 
 /* The first word that ends after the character. */
 static size_t word_at(const struct spans *s, size_t point)
@@ -189,32 +153,19 @@ static int own(struct spans *s, size_t i, size_t points, struct ran_error *err)
         return RAN_OK;
 }
 
-static size_t count_points(const struct ran_buf *text)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < text->len; i++)
-                n += (text->data[i] & 0xc0) != 0x80;
-        return n;
-}
-
 /* ---- tags ----------------------------------------------------------------------------------- */
 
-static int add_tags(struct cmd_labels *l, const struct spans *s, struct ran_error *err)
+static void add_tags(struct cmd_labels *l, const struct spans *s)
 {
-        size_t *end = ran_grow(l->end, &l->cap, s->words, sizeof *end, err);
-
-        if (end == NULL)
-                return RAN_ENOMEM;
-        l->end = end;
+        RAN_ROOM(l->end, l->cap, s->words);
         for (size_t i = 0; i < s->words; i++) {
-                size_t owner = s->word[i].owner;
+                const size_t owner = s->word[i].owner;
 
                 if (owner == 0) {
                         ran_buf_char(&l->names, 'O');
                 } else {
-                        struct ran_span label = s->at[owner - 1].label;
-                        bool begins = i == 0 || owner != s->word[i - 1].owner;
+                        const struct ran_span label = s->at[owner - 1].label;
+                        const bool begins = i == 0 || owner != s->word[i - 1].owner;
                         ran_buf_str(&l->names, begins ? "B-" : "I-");
                         if (label.end > label.begin) /* else labels.data may be NULL */
                                 ran_buf_add(&l->names, s->labels.data + label.begin,
@@ -222,16 +173,20 @@ static int add_tags(struct cmd_labels *l, const struct spans *s, struct ran_erro
                 }
                 l->end[l->n++] = l->names.len;
         }
-        return l->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for the tags of a text")
-                               : RAN_OK;
 }
 
 static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_document *d,
                      struct ran_error *err)
 {
-        size_t points = count_points(&d->text);
+        size_t points = 0;
 
-        RAN_TRY(list_words(s, d, err));
+        for (size_t i = 0; i < d->text.len; i++)
+                points += (d->text.data[i] & 0xc0) != 0x80;
+        /* Each word once: one may have as many subwords as the text has letters. */
+        s->words = d->words;
+        s->word = ran_new(s->words, sizeof *s->word);
+        for (size_t i = 0; i < s->words; i++)
+                cmd_document_word(d, i, &s->word[i].start, &s->word[i].end);
         for (size_t i = 0; i < s->n; i++)
                 RAN_TRY(own(s, i, points, err));
         l->n = l->names.len = 0;
@@ -239,7 +194,8 @@ static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_doc
         l->several = l->either = false;
         l->kind = s->n > 0 ? CMD_TAGS_SCHEME : CMD_TAGS_OUTSIDE;
         l->census = (struct ran_tag_census){0};
-        return add_tags(l, s, err);
+        add_tags(l, s);
+        return RAN_OK;
 }
 
 int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
@@ -258,6 +214,8 @@ int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
         int rc = read_spans(&s, record->json.line, m, err);
         if (rc == RAN_OK)
                 rc = tag_words(l, &s, d, err);
-        release(&s);
+        free(s.at);
+        free(s.word);
+        ran_buf_release(&s.labels);
         return rc;
 }

@@ -4,30 +4,20 @@
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
                      const struct record *record, enum ran_unit unit)
 {
-        *s = (struct cmd_spans){.document = document, .record = record, .unit = unit};
-}
-
-static void add_ids(const struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text)
-{
-        for (size_t i = first; i < last; i++)
-                ran_buf_printf(text, "%s%u", i == first ? "" : " ", (unsigned)s->document->ids[i]);
+        *s = (struct cmd_spans){.document = document, .unit = unit};
+        if (document->from == CMD_FROM_TOKENS)
+                s->tokens = ran_items(record->json.line, record->is[FIELD_TOKENS]->value);
 }
 
 static int add_tokens(struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text,
                       struct ran_error *err)
 {
-        const struct ran_member *m = s->record->is[FIELD_TOKENS];
-        struct ran_span item;
-        char type;
-
-        for (; s->word < last &&
-               ran_json_next(s->record->json.line, m->value, &s->pos, NULL, &item, &type);
-             s->word++) {
+        for (; s->word < last && ran_items_next(&s->tokens); s->word++) {
                 if (s->word < first)
                         continue;
                 if (s->word > first)
                         ran_buf_char(text, ' ');
-                RAN_TRY(ran_json_decode(s->record->json.line, item, text, err));
+                RAN_TRY(ran_json_decode(s->tokens.line, s->tokens.value, text, err));
         }
         return RAN_OK;
 }
@@ -72,13 +62,13 @@ int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start
         if (d->from == CMD_FROM_TOKENS) {
                 RAN_TRY(add_tokens(s, first, last, text, err));
         } else if (d->from == CMD_FROM_IDS || d->from == CMD_FROM_ENCODING) {
-                add_ids(s, first, last, text);
+                for (size_t i = first; i < last; i++)
+                        ran_buf_printf(text, "%s%u", i == first ? "" : " ", (unsigned)d->ids[i]);
         } else {
                 size_t inner;
                 cmd_document_word(d, first, start, &inner);
                 cmd_document_word(d, last - 1, &inner, end);
                 add_text(s, start, end, text);
         }
-        return text->failed ? ran_fail(err, RAN_ENOMEM, "no memory for the text of a word")
-                            : RAN_OK;
+        return RAN_OK;
 }

@@ -8,8 +8,8 @@
 /* A walk over a document that was read by words, from left to right. */
 struct cmd_spans {
         const struct cmd_document *document;
-        const struct record *record;
-        size_t word, pos; /* of tokens: the next one, and its position in the array */
+        struct ran_items tokens; /* and the number of the next one: */
+        size_t word;
         /* A text has a unit of offsets, and the current offset in each unit. */
         enum ran_unit unit;
         size_t point, byte, utf16;

@@ -60,7 +60,8 @@ void cmd_vocab_words_release(struct cmd_vocab_words *w)
 void *cmd_vocab_words_make(void *unused, struct ran_error *err)
 {
         (void)unused;
-        return ran_alloc(1, sizeof(struct cmd_vocab_words), err);
+        (void)err;
+        return ran_new(1, sizeof(struct cmd_vocab_words));
 }
 
 void cmd_vocab_words_free(void *words)

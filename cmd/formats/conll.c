@@ -214,11 +214,8 @@ static int list_rows(struct rows *rows, const struct conll *c, const char *block
                 if (kind_of(c, w.line, w.n, rows->n > 0) != WORD)
                         continue;
                 RAN_TRY(check_line(c, &w, err));
-                struct row *row = ran_grow(rows->row, &rows->cap, rows->n + 1, sizeof *row, err);
-                if (row == NULL)
-                        return RAN_ENOMEM;
-                rows->row = row;
-                row[rows->n++] = (struct row){w.line, w.n, 0};
+                RAN_ROOM(rows->row, rows->cap, rows->n + 1);
+                rows->row[rows->n++] = (struct row){w.line, w.n, 0};
         }
         return RAN_OK;
 }
@@ -379,7 +376,6 @@ static void end_words(struct output_words *w)
                 add_column_of(line->columns, line->raw, line->raw_length, w->tags, w->out);
         else
                 ran_buf_char(w->out, '\n');
-        w->out->failed |= w->tags->failed;
 }
 
 const struct output_format output_conll = {
@@ -412,10 +408,8 @@ static void look(struct import *i, const struct sample *sample)
 
 static int begin(struct import *i, const struct text_line *first, struct ran_error *err)
 {
-        struct conll *c = ran_alloc(1, sizeof *c, err);
+        struct conll *c = ran_new(1, sizeof *c);
 
-        if (c == NULL)
-                return RAN_ENOMEM;
         *c = (struct conll){.word = i->word_column, .tag = i->tag_column};
         i->state = c;
         RAN_TRY(begin_file(c, first->s, first->n, err));

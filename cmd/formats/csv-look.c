@@ -110,9 +110,10 @@ static char delimiter_of(const struct import *i, const char *line, size_t n, boo
         return tabs ? '\t' : table_guess_delimiter(line, n);
 }
 
-/* A column below its first cell. */
+/* A column: the text of its first cell, and what is below. */
 struct below {
-        size_t cells, numbers, length; /* bytes of all cells together */
+        struct ran_span name;
+        size_t cells, numbers, length; /* cells that are not empty; bytes of all together */
         bool same;                     /* one is what the first row has */
 };
 
@@ -122,57 +123,48 @@ static struct ran_span text_of(const struct table_cell *cell)
                              : cell->span;
 }
 
-/* Adds row `row` to column `column` of the first row. */
-static void look_below(const struct table_scan *t, struct below *below, const char *name, size_t n,
-                       const char *row, size_t length, size_t column)
-{
-        struct table_cell cell;
-        size_t at = 0;
-
-        for (size_t c = 0; table_next_cell(t, row, length, &at, &cell); c++) {
-                if (c != column)
-                        continue;
-                const struct ran_span text = text_of(&cell);
-                const size_t m = text.end - text.begin;
-                below->cells += m > 0;
-                below->numbers += m > 0 && is_number(row + text.begin, m);
-                below->length += m;
-                below->same |= m == n && memcmp(row + text.begin, name, n) == 0;
-                return;
-        }
-}
-
 /* Whether the rows below the first say that it is a header: no column has its cell again, and one
  * is of another kind: numbers, or, if texts say something, much longer texts. */
 static bool is_unlike_below(const struct table_scan *t, bool texts, const struct sample *sample)
 {
         enum { MOST_COLUMNS = 64, ROWS = 16, LONG = 3, TEXT = 20 };
+        struct below column[MOST_COLUMNS] = {0};
         struct table_scan scan = *t;
-        size_t at = 0, end, next, first, column_at = 0, rows;
-        struct table_cell name;
+        struct table_cell cell;
+        size_t columns = 0, begin = 0, at = 0, end, next;
         bool unlike = false;
 
-        if (!table_row_end(&scan, sample->s, sample->n, sample->all, &at, &first, &next))
-                return false;
-        for (size_t c = 0; table_next_cell(t, sample->s, first, &column_at, &name); c++) {
-                const struct ran_span text = text_of(&name);
-                const size_t n = text.end - text.begin;
-                struct below below = {0};
-                scan = *t;
-                size_t begin = next, more;
+        for (size_t rows = 0;
+             rows <= ROWS && table_row_end(&scan, sample->s + begin, sample->n - begin, sample->all,
+                                           &at, &end, &next);
+             rows++, begin += next, at = 0) {
+                const char *row = sample->s + begin;
                 at = 0;
-                for (rows = 0;
-                     rows < ROWS && table_row_end(&scan, sample->s + begin, sample->n - begin,
-                                                  sample->all, &at, &end, &more);
-                     rows++, begin += more, at = 0)
-                        look_below(t, &below, sample->s + text.begin, n, sample->s + begin, end, c);
-                if (c == MOST_COLUMNS || n > 2 * LONGEST_NAME || below.same)
+                for (size_t c = 0; table_next_cell(t, row, end, &at, &cell); c++) {
+                        const struct ran_span text = text_of(&cell);
+                        const size_t n = text.end - text.begin;
+                        if (c == MOST_COLUMNS && rows == 0)
+                                return false;
+                        if (rows == 0)
+                                column[columns++].name = text;
+                        if (rows == 0 || c >= columns)
+                                continue;
+                        struct below *b = &column[c];
+                        b->cells += n > 0;
+                        b->numbers += n > 0 && is_number(row + text.begin, n);
+                        b->length += n;
+                        b->same |= n == b->name.end - b->name.begin &&
+                                   memcmp(row + text.begin, sample->s + b->name.begin, n) == 0;
+                }
+        }
+        for (const struct below *b = column; b < column + columns; b++) {
+                const size_t n = b->name.end - b->name.begin;
+                const bool numbers = b->cells > 0 && b->numbers == b->cells;
+                if (n > 2 * LONGEST_NAME || b->same ||
+                    (numbers && is_number(sample->s + b->name.begin, n)))
                         return false;
-                const bool numbers = below.cells > 0 && below.numbers == below.cells;
-                if (numbers && is_number(sample->s + text.begin, n))
-                        return false;
-                unlike |= numbers || (texts && below.length > TEXT * below.cells &&
-                                      below.length > LONG * n * below.cells);
+                unlike |= numbers ||
+                          (texts && b->length > TEXT * b->cells && b->length > LONG * n * b->cells);
         }
         return unlike;
 }

@@ -29,24 +29,14 @@ struct csv {
 
 /* ---- names of the columns ------------------------------------------------------------------- */
 
-static int add_name(struct csv *csv, const char *s, size_t n, struct ran_error *err)
+static void add_name(struct csv *csv, const char *s, size_t n)
 {
-        size_t *grown = ran_grow(csv->end, &csv->cap, csv->columns + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        csv->end = grown;
+        RAN_ROOM(csv->end, csv->cap, csv->columns + 1);
         if (n > 0)
                 ran_buf_add(&csv->names, s, n);
         else
                 ran_buf_printf(&csv->names, "column%zu", csv->columns + 1);
-        grown[csv->columns++] = csv->names.len;
-        return RAN_OK;
-}
-
-static struct ran_span name_of(const struct csv *csv, size_t i)
-{
-        return (struct ran_span){i > 0 ? csv->end[i - 1] : 0, csv->end[i]};
+        csv->end[csv->columns++] = csv->names.len;
 }
 
 /* Names columns by the cells of the first row. */
@@ -58,34 +48,25 @@ static int name_by_header(struct csv *csv, const char *s, size_t n, struct ran_e
         int rc = RAN_OK;
 
         while (rc == RAN_OK && table_next_cell(&csv->scan, s, n, &at, &cell)) {
-                const char *name = s + cell.span.begin;
-                size_t length = cell.span.end - cell.span.begin;
                 text.len = 0;
                 if (cell.open)
                         rc = ran_fail(err, RAN_EFORMAT, "a quote in the header is never closed");
                 if (cell.escaped)
                         table_decode(s, &cell, &text);
-                if (cell.escaped) {
-                        name = text.data;
-                        length = text.len;
-                }
-                if (rc == RAN_OK)
-                        rc = add_name(csv, name, length, err);
+                if (cell.escaped)
+                        add_name(csv, text.data, text.len);
+                else
+                        add_name(csv, s + cell.span.begin, cell.span.end - cell.span.begin);
         }
         ran_buf_release(&text);
         return rc;
 }
 
-static int name_by_option(struct csv *csv, const char *names, struct ran_error *err)
+static void name_by_option(struct csv *csv, const char *names)
 {
-        for (;;) {
-                const char *comma = strchr(names, ',');
-                size_t n = comma != NULL ? (size_t)(comma - names) : strlen(names);
-                RAN_TRY(add_name(csv, names, n, err));
-                if (comma == NULL)
-                        return RAN_OK;
-                names = comma + 1;
-        }
+        for (const char *comma; (comma = strchr(names, ',')) != NULL; names = comma + 1)
+                add_name(csv, names, (size_t)(comma - names));
+        add_name(csv, names, strlen(names));
 }
 
 /* Whether the text comes before the label: the label is the cell that is one word; else the first
@@ -99,33 +80,34 @@ static bool is_text_first(const struct import *i, const struct csv_look *look)
         return i->format == &import_csv && !look->word[0] && look->length[1] < look->length[0];
 }
 
-static int name_by_shape(struct csv *csv, struct import *i, const struct csv_look *look,
-                         struct ran_error *err)
+static void name_by_shape(struct csv *csv, struct import *i, const struct csv_look *look)
 {
         bool tabs = i->format == &import_tsv;
         bool two = look->cells == 2 ||
                    (tabs && (look->cells == 1 || look->length[0] == 0 || look->word[0]));
-
-        if (look->cells == 1 && !tabs)
-                return add_name(csv, "text", 4, err);
-        for (size_t c = 0; !two && c < look->cells; c++)
-                RAN_TRY(add_name(csv, "", 0, err));
-        if (!two)
-                return RAN_OK;
         bool text_first = look->cells == 2 && is_text_first(i, look);
+
+        if (look->cells == 1 && !tabs) {
+                add_name(csv, "text", 4);
+                return;
+        }
+        if (!two) {
+                for (size_t c = 0; c < look->cells; c++)
+                        add_name(csv, "", 0);
+                return;
+        }
         csv->maybe = text_first ? 2 : 1;
         csv->rest = !text_first && tabs;
         i->assumed = text_first ? "the first column is the text, the second the label"
                                 : "the first column is the label, the second the text";
-        RAN_TRY(add_name(csv, text_first ? "text" : "label", text_first ? 4 : 5, err));
-        return add_name(csv, text_first ? "label" : "text", text_first ? 5 : 4, err);
+        name_by_option(csv, text_first ? "text,label" : "label,text");
 }
 
 /* ---- as JSON -------------------------------------------------------------------------------- */
 
 struct numbered {
         const char *s;
-        size_t n, index;
+        size_t n, index, times; /* times: which of the columns of its name it is, from 0 */
 };
 
 static int by_name(const void *a, const void *b)
@@ -140,44 +122,34 @@ static int by_name(const void *a, const void *b)
         return (x->index > y->index) - (x->index < y->index);
 }
 
-/* times[i]: which of the columns of its name column i is, from 0. */
-static int count_alike(const struct csv *csv, size_t *times, struct ran_error *err)
+static int by_index(const void *a, const void *b)
 {
-        struct numbered *sorted = ran_alloc(csv->columns, sizeof *sorted, err);
+        const struct numbered *x = a, *y = b;
 
-        if (sorted == NULL)
-                return RAN_ENOMEM;
-        for (size_t i = 0; i < csv->columns; i++) {
-                struct ran_span name = name_of(csv, i);
-                sorted[i] =
-                        (struct numbered){csv->names.data + name.begin, name.end - name.begin, i};
-        }
-        qsort(sorted, csv->columns, sizeof *sorted, by_name);
-        for (size_t i = 1; i < csv->columns; i++) {
-                const struct numbered *a = &sorted[i - 1], *b = &sorted[i];
-                if (a->n == b->n && memcmp(a->s, b->s, a->n) == 0)
-                        times[b->index] = times[a->index] + 1;
-        }
-        free(sorted);
-        return RAN_OK;
+        return (x->index > y->index) - (x->index < y->index);
 }
 
 /* Where several columns have one name, the second is called NAME.2, and so on. */
-static int write_names(struct csv *csv, struct ran_error *err)
+static void write_names(struct csv *csv)
 {
-        size_t *times = ran_alloc(csv->columns, sizeof *times, err);
+        const size_t n = csv->columns;
+        struct numbered *names = ran_new(n, sizeof *names);
         struct ran_buf name = {0};
-        int rc = times != NULL ? count_alike(csv, times, err) : RAN_ENOMEM;
 
-        csv->json_end = ran_alloc(csv->columns, sizeof *csv->json_end, err);
-        if (csv->json_end == NULL)
-                rc = RAN_ENOMEM;
-        for (size_t i = 0; i < csv->columns && rc == RAN_OK; i++) {
-                struct ran_span span = name_of(csv, i);
+        for (size_t i = 0, begin = 0; i < n; begin = csv->end[i++])
+                names[i] = (struct numbered){csv->names.data + begin, csv->end[i] - begin, i, 0};
+        qsort(names, n, sizeof *names, by_name);
+        for (size_t i = 1; i < n; i++)
+                if (names[i - 1].n == names[i].n &&
+                    memcmp(names[i - 1].s, names[i].s, names[i].n) == 0)
+                        names[i].times = names[i - 1].times + 1;
+        qsort(names, n, sizeof *names, by_index);
+        csv->json_end = ran_new(n, sizeof *csv->json_end);
+        for (size_t i = 0; i < n; i++) {
                 name.len = 0;
-                ran_buf_add(&name, csv->names.data + span.begin, span.end - span.begin);
-                if (times[i] > 0)
-                        ran_buf_printf(&name, ".%zu", times[i] + 1);
+                ran_buf_add(&name, names[i].s, names[i].n);
+                if (names[i].times > 0)
+                        ran_buf_printf(&name, ".%zu", names[i].times + 1);
                 ran_buf_json(&csv->json, name.data, name.len);
                 ran_buf_char(&csv->json, ':');
                 csv->json_end[i] = csv->json.len;
@@ -185,11 +157,8 @@ static int write_names(struct csv *csv, struct ran_error *err)
                 ran_buf_add(&csv->shown, name.data, name.len);
         }
         ran_buf_char(&csv->shown, '\0');
-        if (rc == RAN_OK && (csv->json.failed || csv->shown.failed || name.failed))
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for %zu columns", csv->columns);
         ran_buf_release(&name);
-        free(times);
-        return rc;
+        free(names);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -197,10 +166,8 @@ static int write_names(struct csv *csv, struct ran_error *err)
 static int begin(struct import *i, const struct text_line *first, struct ran_error *err)
 {
         const struct import_columns *c = i->columns;
-        struct csv *csv = ran_alloc(1, sizeof *csv, err);
+        struct csv *csv = ran_new(1, sizeof *csv);
 
-        if (csv == NULL)
-                return RAN_ENOMEM;
         i->state = csv;
         csv->scan = i->table;
         const struct csv_look look = csv_look_at_row(&csv->scan, c, first->s, first->n);
@@ -212,10 +179,11 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
         if (csv->header)
                 RAN_TRY(name_by_header(csv, first->s, first->n, err));
         else if (c->names != NULL)
-                RAN_TRY(name_by_option(csv, c->names, err));
+                name_by_option(csv, c->names);
         else
-                RAN_TRY(name_by_shape(csv, i, &look, err));
-        return write_names(csv, err);
+                name_by_shape(csv, i, &look);
+        write_names(csv);
+        return RAN_OK;
 }
 
 static void end_file(struct import *i)
@@ -278,9 +246,9 @@ static int import(const struct import *i, const struct text_line *row, struct ra
         (void)line;
         if (csv->rest && memchr(row->s, csv->scan.delimiter, row->n) == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no tab: a line must be a label, a tab, a text");
-        /* At most a cell for each byte, and one. If this fails, so will they. */
+        /* At most a cell for each byte, and one. */
         const size_t cells = row->n < csv->columns ? row->n + 1 : csv->columns;
-        (void)ran_buf_room(out, row->n + (cells > 0 ? csv->json_end[cells - 1] : 0) + ESCAPES);
+        ran_buf_room(out, row->n + (cells > 0 ? csv->json_end[cells - 1] : 0) + ESCAPES);
         json_begin(out, '{');
         for (; table_next_cell(&csv->scan, row->s, row->n, &at, &cell); n++) {
                 if (n >= csv->columns)

@@ -99,7 +99,6 @@ static void emit_id(struct ran_buf *out, const struct cmd_line *line, bool reada
         }
         ran_buf_printf(&position, "%s:%zu", line->file, line->number);
         json_put_string(out, "id", position.data, position.len);
-        out->failed |= position.failed;
         ran_buf_release(&position);
 }
 
@@ -134,7 +133,6 @@ void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct c
         json_put_size(&error, "line", line->number);
         json_end(&error, '}');
         emit(out, line, how, "ran_error", &error, stale);
-        out->failed |= error.failed;
         ran_buf_release(&error);
 }
 

@@ -39,30 +39,22 @@ static void add_label(struct ran_buf *out, const char *name)
         ran_buf_char(out, ' ');
 }
 
-/* Makes one line of the text from `begin` on. */
-static int flatten(struct ran_buf *out, size_t begin, struct ran_error *err)
+/* The text or its tokens with a space between, on one line. */
+static int add_text(struct ran_buf *out, const struct record *record, struct ran_error *err)
 {
-        for (size_t i = begin; i < out->len; i++) {
-                bool first = i == begin || out->data[i - 1] == ' ';
+        const size_t begin = out->len;
+        int rc = record_add_text(out, record, err);
+
+        for (size_t i = begin; i < out->len && rc == RAN_OK; i++) {
+                const bool first = i == begin || out->data[i - 1] == ' ';
                 if (is_space(out->data[i]))
                         out->data[i] = ' ';
                 if (first && out->len - i >= PREFIX &&
                     memcmp(out->data + i, FASTTEXT_PREFIX, PREFIX) == 0)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the text has a word that begins with " FASTTEXT_PREFIX
-                                        ", which fastText would take for a label");
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "the text has a word that begins with " FASTTEXT_PREFIX
+                                      ", which fastText would take for a label");
         }
-        return RAN_OK;
-}
-
-/* The text or its tokens with a space between, without any line ends. */
-static int add_text(struct ran_buf *out, const struct record *record, struct ran_error *err)
-{
-        size_t begin = out->len;
-        int rc = record_add_text(out, record, err);
-
-        if (rc == RAN_OK && !out->failed)
-                rc = flatten(out, begin, err);
         ran_buf_char(out, '\n');
         return rc;
 }
@@ -89,31 +81,25 @@ static bool is_label(const char *word, size_t n)
         return n >= PREFIX && memcmp(word, FASTTEXT_PREFIX, PREFIX) == 0;
 }
 
-/* The labels as JSON strings, a comma between, and the rest of the line as text. */
-static void split_line(const char *s, size_t n, struct ran_buf *labels, size_t *count,
-                       struct ran_buf *text)
-{
-        size_t word, end = 0;
-
-        for (size_t gap = 0; next_word(s, n, gap, &word, &end); gap = end) {
-                if (is_label(s + word, end - word)) {
-                        ++*count;
-                        json_string(labels, s + word + PREFIX, end - word - PREFIX);
-                } else if (text->len == 0) {
-                        ran_buf_add(text, s + word, end - word);
-                } else {
-                        ran_buf_add(text, s + gap, end - gap);
-                }
-        }
-}
-
-static void import(bool several, const struct text_line *line, struct ran_buf *out)
+/* Labels become JSON strings with a comma between, the rest of the line the text. */
+static int import(const struct import *i, const struct text_line *line, struct ran_buf *out,
+                  size_t *bad, struct ran_error *err)
 {
         struct ran_buf labels = {0}, text = {0};
-        size_t count = 0;
+        size_t count = 0, word, end = 0;
 
-        split_line(line->s, line->n, &labels, &count, &text);
-        several = several || count > 1;
+        (void)bad;
+        (void)err;
+        for (size_t gap = 0; next_word(line->s, line->n, gap, &word, &end); gap = end) {
+                if (is_label(line->s + word, end - word)) {
+                        count++;
+                        json_string(&labels, line->s + word + PREFIX, end - word - PREFIX);
+                } else {
+                        const size_t begin = text.len == 0 ? word : gap;
+                        ran_buf_add(&text, line->s + begin, end - begin);
+                }
+        }
+        const bool several = i->format == &import_fasttext_labels || count > 1;
         json_begin(out, '{');
         if (several || count == 1) {
                 json_name(out, several ? "labels" : "label");
@@ -125,28 +111,8 @@ static void import(bool several, const struct text_line *line, struct ran_buf *o
         }
         json_put_string(out, "text", text.data, text.len);
         json_end(out, '}');
-        out->failed |= labels.failed | text.failed;
         ran_buf_release(&labels);
         ran_buf_release(&text);
-}
-
-static int import_one(const struct import *i, const struct text_line *text, struct ran_buf *out,
-                      size_t *line, struct ran_error *err)
-{
-        (void)i;
-        (void)line;
-        (void)err;
-        import(false, text, out);
-        return RAN_OK;
-}
-
-static int import_several(const struct import *i, const struct text_line *text, struct ran_buf *out,
-                          size_t *line, struct ran_error *err)
-{
-        (void)i;
-        (void)line;
-        (void)err;
-        import(true, text, out);
         return RAN_OK;
 }
 
@@ -182,6 +148,6 @@ const struct import_format import_fasttext = {
         .unit = LINES_EACH,
         .looks_like = "fastText's format",
         .guess = guess,
-        .import = import_one,
+        .import = import,
 };
-const struct import_format import_fasttext_labels = {.unit = LINES_EACH, .import = import_several};
+const struct import_format import_fasttext_labels = {.unit = LINES_EACH, .import = import};

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/json.h"
 #include "cmd/formats/values.h"
 
 /* ---- the beginning -------------------------------------------------------------------------- */
@@ -49,12 +48,6 @@ static bool pass_name(const char *s, size_t n, size_t *at, struct ran_span *name
         return pass(s, n, at, ':');
 }
 
-static bool is(const char *s, struct ran_span name, const char *text)
-{
-        return name.end - name.begin == strlen(text) &&
-               memcmp(s + name.begin, text, strlen(text)) == 0;
-}
-
 static bool is_number(const char *s, struct ran_span name)
 {
         size_t x;
@@ -69,140 +62,107 @@ bool frame_begins(const char *s, size_t n)
 
         if (!pass(s, n, &at, '{') || !pass_name(s, n, &at, &name))
                 return false;
-        if (is(s, name, "columns") || is(s, name, "data"))
+        const struct ran_span quoted = {name.begin - 1, name.end + 1};
+        if (ran_json_is(s, quoted, "columns") || ran_json_is(s, quoted, "data"))
                 return pass(s, n, &at, '[') && at < n && (s[at] == '"' || s[at] == '{');
         if (!pass(s, n, &at, '{') || !pass_name(s, n, &at, &inner))
                 return false;
         return is_number(s, inner) || is_number(s, name) ||
-               (is(s, name, "schema") && is(s, inner, "fields"));
+               (ran_json_is(s, quoted, "schema") &&
+                ran_json_is(s, (struct ran_span){inner.begin - 1, inner.end + 1}, "fields"));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* A column, or the names of the columns: how far it was read. */
-struct cursor {
-        struct ran_span name, values;
-        size_t pos;
-};
+static void add(const char *line, struct ran_span part, struct ran_buf *out)
+{
+        ran_buf_add(out, line + part.begin, part.end - part.begin);
+}
 
 /* Objects, each a row: those of a list, or the members of an object. */
 static bool add_objects(const char *line, struct ran_span list, struct ran_buf *out)
 {
-        struct ran_span name, item;
-        const bool object = line[list.begin] == '{';
-        size_t pos = 0;
-        char type;
-
-        while (ran_json_next(line, list, &pos, object ? &name : NULL, &item, &type)) {
-                if (type != 'o')
+        for (struct ran_items i = ran_items(line, list); ran_items_next(&i);) {
+                if (i.type != 'o')
                         return false;
-                ran_buf_add(out, line + item.begin, item.end - item.begin);
+                add(line, i.value, out);
                 ran_buf_char(out, '\n');
         }
         return true;
 }
 
-/* The values of a list under the names of another one. */
-static bool add_row(const char *line, struct ran_span names, struct ran_span row,
-                    struct ran_buf *out)
-{
-        struct ran_span name, value;
-        size_t at = 0, pos = 0;
-        char type;
-
-        ran_buf_char(out, '{');
-        while (ran_json_next(line, row, &pos, NULL, &value, &type)) {
-                if (!ran_json_next(line, names, &at, NULL, &name, &type) || type != 's')
-                        return false;
-                ran_buf_str(out, out->data[out->len - 1] == '{' ? "" : ",");
-                ran_buf_add(out, line + name.begin, name.end - name.begin);
-                ran_buf_char(out, ':');
-                ran_buf_add(out, line + value.begin, value.end - value.begin);
-        }
-        ran_buf_str(out, "}\n");
-        return !out->failed && !ran_json_next(line, names, &at, NULL, &name, &type);
-}
-
+/* Lists of values, each a row, under the names of another list. */
 static bool add_split(const char *line, struct ran_span names, struct ran_span rows,
                       struct ran_buf *out)
 {
-        struct ran_span row;
-        size_t pos = 0;
-        char type;
-
-        while (ran_json_next(line, rows, &pos, NULL, &row, &type))
-                if (type != 'a' || !add_row(line, names, row, out))
+        for (struct ran_items row = ran_items(line, rows); ran_items_next(&row);) {
+                struct ran_items name = ran_items(line, names);
+                if (row.type != 'a')
                         return false;
+                ran_buf_char(out, '{');
+                for (struct ran_items cell = ran_items(line, row.value); ran_items_next(&cell);) {
+                        if (!ran_items_next(&name) || name.type != 's')
+                                return false;
+                        ran_buf_str(out, out->data[out->len - 1] == '{' ? "" : ",");
+                        add(line, name.value, out);
+                        ran_buf_char(out, ':');
+                        add(line, cell.value, out);
+                }
+                ran_buf_str(out, "}\n");
+                if (ran_items_next(&name))
+                        return false;
+        }
         return true;
 }
 
 /* Column by column, from left to right in all of them at once. Each has the same keys. */
-static bool add_columns(const char *line, struct cursor *columns, size_t n, struct ran_buf *out)
+static bool add_columns(const char *line, struct ran_items *columns, const struct ran_span *names,
+                        size_t n, struct ran_buf *out)
 {
-        struct ran_span key, first = {0, 0}, value;
-        char type;
-
-        while (!out->failed) {
+        for (;;) {
                 for (size_t i = 0; i < n; i++) {
-                        struct cursor *c = &columns[i];
-                        if (!ran_json_next(line, c->values, &c->pos, &key, &value, &type))
+                        struct ran_items *c = &columns[i];
+                        if (!ran_items_next(c))
                                 return i == 0;
-                        if (i == 0)
-                                first = key;
-                        if (key.end - key.begin != first.end - first.begin ||
-                            memcmp(line + key.begin, line + first.begin, key.end - key.begin) != 0)
+                        const struct ran_span first = columns[0].name;
+                        if (c->name.end - c->name.begin != first.end - first.begin ||
+                            memcmp(line + c->name.begin, line + first.begin,
+                                   first.end - first.begin) != 0)
                                 return false;
                         ran_buf_char(out, i == 0 ? '{' : ',');
-                        ran_buf_add(out, line + c->name.begin, c->name.end - c->name.begin);
+                        add(line, names[i], out);
                         ran_buf_char(out, ':');
-                        ran_buf_add(out, line + value.begin, value.end - value.begin);
+                        add(line, c->value, out);
                 }
                 ran_buf_str(out, "}\n");
         }
-        return false;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static const struct ran_member *find(const struct ran_record *r, const char *name, char type)
+static bool add_lines(const struct ran_record *r, struct ran_buf *out)
 {
-        const struct ran_member *m = json_member(r, name);
+        struct ran_items i = ran_items(r->line, r->object);
+        struct ran_span names, data;
+        size_t n = 0;
 
-        return m != NULL && m->type == type ? m : NULL;
-}
-
-static bool add_by_column(const struct ran_record *r, struct ran_buf *out, struct ran_error *err)
-{
-        struct cursor *columns = ran_alloc(r->count, sizeof *columns, err);
-        struct ran_span name, item;
-        size_t pos = 0, n = 0;
-        char type;
-
-        if (columns == NULL)
-                return false;
-        while (n < r->count && ran_json_next(r->line, r->object, &pos, &name, &item, &type) &&
-               type == 'o')
-                columns[n++] = (struct cursor){.name = name, .values = item};
-        const bool good = n > 0 && n == r->count && add_columns(r->line, columns, n, out);
-        free(columns);
-        return good;
-}
-
-static bool add_lines(const struct ran_record *r, struct ran_buf *out, struct ran_error *err)
-{
-        const struct ran_member *names = find(r, "columns", 'a'), *data = find(r, "data", 'a');
-        struct ran_span name, item;
-        size_t pos = 0;
-        char type;
-
-        if (names != NULL && data != NULL)
-                return add_split(r->line, names->value, data->value, out);
-        if (data != NULL)
-                return add_objects(r->line, data->value, out);
-        if (ran_json_next(r->line, r->object, &pos, &name, &item, &type) && type == 'o' &&
-            is_number(r->line, (struct ran_span){name.begin + 1, name.end - 1}))
+        if (ran_json_find(r->line, r->object, "data", 'a', &data, NULL))
+                return ran_json_find(r->line, r->object, "columns", 'a', &names, NULL)
+                               ? add_split(r->line, names, data, out)
+                               : add_objects(r->line, data, out);
+        if (ran_items_next(&i) && i.type == 'o' &&
+            is_number(r->line, (struct ran_span){i.name.begin + 1, i.name.end - 1}))
                 return add_objects(r->line, r->object, out);
-        return add_by_column(r, out, err);
+        struct ran_items *columns = ran_new(r->count, sizeof *columns);
+        struct ran_span *name = ran_new(r->count, sizeof *name);
+        for (i = ran_items(r->line, r->object); ran_items_next(&i) && i.type == 'o'; n++) {
+                columns[n] = ran_items(r->line, i.value);
+                name[n] = i.name;
+        }
+        const bool good = n > 0 && n == r->count && add_columns(r->line, columns, name, n, out);
+        free(columns);
+        free(name);
+        return good;
 }
 
 int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct ran_error *err)
@@ -211,14 +171,9 @@ int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct r
         struct ran_record r = {0};
         const size_t begin = out->len;
 
-        *is = false;
         values_flatten(s, n, &flat);
-        int rc = flat.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a file of %zu bytes", n)
-                             : ran_record_scan(&r, flat.data, flat.len, err);
-        if (rc == RAN_OK)
-                *is = r.line != NULL && add_lines(&r, out, err);
-        if (rc == RAN_OK && out->failed)
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for the rows of %zu bytes", n);
+        int rc = ran_record_scan(&r, flat.data != NULL ? flat.data : "", flat.len, err);
+        *is = rc == RAN_OK && add_lines(&r, out);
         if (!*is)
                 out->len = begin;
         ran_record_release(&r);

@@ -35,20 +35,15 @@ const char *import_name(const struct import_format *format)
 }
 
 /* Also with an ending of compressed data behind it: x.csv.gz. */
-static bool ends_with(const char *s, const char *end)
-{
-        size_t n = unpack_name(s, strlen(s)), m = strlen(end);
-
-        return n > m && memcmp(s + n - m, end, m) == 0;
-}
-
 static bool has_ending_of(const struct import_format *format, const char *file)
 {
-        const char *const *end = format->endings;
+        const size_t n = unpack_name(file, strlen(file));
 
-        for (; end != NULL && *end != NULL; end++)
-                if (ends_with(file, *end))
+        for (const char *const *end = format->endings; end != NULL && *end != NULL; end++) {
+                const size_t m = strlen(*end);
+                if (n > m && memcmp(file + n - m, *end, m) == 0)
                         return true;
+        }
         return false;
 }
 
@@ -74,11 +69,6 @@ bool import_has_ending(const char *file)
         return false;
 }
 
-int import_begin(struct import *i, const struct text_line *first, struct ran_error *err)
-{
-        return i->format->begin != NULL ? i->format->begin(i, first, err) : RAN_OK;
-}
-
 void import_end(struct import *i)
 {
         if (i->format != NULL && i->format->end != NULL)
@@ -96,13 +86,6 @@ const char *import_encoding_advice(const char *s, size_t n, size_t valid)
                                  : "iconv converts other encodings";
 }
 
-int import_refuse_column(const struct text_line *text, size_t valid, size_t column,
-                         struct ran_error *err)
-{
-        return ran_fail(err, RAN_EFORMAT, "column %zu: this is not valid UTF-8 (%s)", column,
-                        import_encoding_advice(text->s, text->n, valid));
-}
-
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,
                         struct ran_error *err)
 {
@@ -112,19 +95,8 @@ int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line
                 ++*line;
                 s = feed + 1;
         }
-        return import_refuse_column(text, valid, (size_t)(end - s) + 1, err);
-}
-
-static int import_any(const struct import *i, const struct text_line *text, struct ran_buf *out,
-                      size_t *line, struct ran_error *err)
-{
-        size_t valid = i->format->any_bytes ? text->n : ran_utf8_valid(text->s, text->n);
-
-        if (valid < text->n)
-                return import_refuse_bytes(text, valid, line, err);
-        RAN_TRY(i->format->import(i, text, out, line, err));
-        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a line of %zu bytes", text->n)
-                           : RAN_OK;
+        return ran_fail(err, RAN_EFORMAT, "column %zu: this is not valid UTF-8 (%s)",
+                        (size_t)(end - s) + 1, import_encoding_advice(text->s, text->n, valid));
 }
 
 int import_text_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
@@ -135,7 +107,9 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
         *line = 0;
         if (text->why != NULL && i->format->unit != LINES_FILE)
                 return ran_fail(err, RAN_EFORMAT, "the record is left out: %s", text->why);
-        int rc = import_any(i, text, out, line, &why);
+        const size_t valid = i->format->any_bytes ? text->n : ran_utf8_valid(text->s, text->n);
+        int rc = valid < text->n ? import_refuse_bytes(text, valid, line, &why)
+                                 : i->format->import(i, text, out, line, &why);
         if (rc == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
                 return ran_fail(err, rc,
                                 "%s (the first lines of the file look like %s; set the format with "

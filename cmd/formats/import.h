@@ -109,8 +109,6 @@ const struct import_format *import_guess(const char *file, const struct sample *
 /* Whether the name of a file has an ending for many records. */
 bool import_has_ending(const char *file);
 
-/* Begins a file with its first text; all members of i but state have been set, state is NULL. */
-int import_begin(struct import *i, const struct text_line *first, struct ran_error *err);
 /* Does what the format's `import` does; messages mention that a format was guessed. */
 int import_text_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
                      size_t *line, struct ran_error *err);
@@ -119,10 +117,8 @@ void import_end(struct import *i);
 
 /* Advises what to do about a text of n bytes whose first `valid` alone are UTF-8. */
 const char *import_encoding_advice(const char *s, size_t n, size_t valid);
-/* The text stops being UTF-8 after `valid` bytes: a message with this column. */
-int import_refuse_column(const struct text_line *text, size_t valid, size_t column,
-                         struct ran_error *err);
-/* The same with the column in its line, and *line. */
+/* The text stops being UTF-8 after `valid` bytes: a message with the column in its line, which is
+ * *line lines below the first. */
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,
                         struct ran_error *err);
 

@@ -27,7 +27,9 @@ static int import(const struct import *i, const struct text_line *text, struct r
                   size_t *line, struct ran_error *err)
 {
         (void)line;
-        return tuple_import(i, text->s, text->n, out, err);
+        (void)err;
+        tuple_import(i, text->s, text->n, out);
+        return RAN_OK;
 }
 
 const struct import_format import_jsonl = {

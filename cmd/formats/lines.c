@@ -137,10 +137,7 @@ static int read_more(struct lines *l, size_t begin, struct ran_error *err)
 
         if (l->fresh && want < l->end + FIRST_BYTES)
                 want = l->end + FIRST_BYTES;
-        char *grown = ran_grow(l->data, &l->cap, want, 1, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        l->data = grown;
+        RAN_TRY(RAN_GROW(l->data, l->cap, want, err));
         if (l->unpack != NULL)
                 return read_unpacked(l, err);
         if (l->bytes != NULL) {
@@ -203,11 +200,7 @@ static int skip(struct lines *l, struct ran_error *err)
 {
         /* Lines of a block that were scanned are counted already. */
         const size_t at = l->unit == LINES_SENTENCE ? l->scanned : 0;
-        size_t *grown = ran_grow(l->skipped, &l->skip_cap, l->skips + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        l->skipped = grown;
+        RAN_ROOM(l->skipped, l->skip_cap, l->skips + 1);
         size_t gone = l->end, feeds = units_count_feeds(l->data + at, gone - at);
         bool ends = gone > 0 && l->data[gone - 1] == '\n';
         while (!ends && !l->ended) {
@@ -300,10 +293,9 @@ static int read_file(struct lines *l, struct ran_error *err)
                 return rc;
         if (l->why != NULL)
                 l->end = begin;
-        return units_add(
-                l,
-                (struct text_line){.n = l->end - begin, .number = 1, .why = l->why, .size = size},
-                err);
+        units_add(l, (struct text_line){
+                             .n = l->end - begin, .number = 1, .why = l->why, .size = size});
+        return RAN_OK;
 }
 
 /* Only now, with all files read, data no longer moves and texts can point into it. */
@@ -339,18 +331,15 @@ static int next_files(struct lines *l, struct ran_error *err)
 /* ---- groups --------------------------------------------------------------------------------- */
 
 /* Texts without contents in place of those that were skipped. */
-static int add_skipped(struct lines *l, struct ran_error *err)
+static void add_skipped(struct lines *l)
 {
         for (size_t i = 0; i < l->skips; i++) {
-                const size_t number = l->first > 0 ? l->first : l->at.number + 1;
-                const struct lines_count before = l->first > 0 ? l->began : l->at;
-                RAN_TRY(units_add(l,
-                                  (struct text_line){.s = l->data + l->begin,
-                                                     .number = number,
-                                                     .doc = l->at.doc,
-                                                     .before = before,
-                                                     .why = l->too_long},
-                                  err));
+                units_add(l,
+                          (struct text_line){.s = l->data + l->begin,
+                                             .number = l->first > 0 ? l->first : l->at.number + 1,
+                                             .doc = l->at.doc,
+                                             .before = l->first > 0 ? l->began : l->at,
+                                             .why = l->too_long});
                 l->at.number += l->skipped[i];
                 for (size_t k = 0; k < l->skipped[i]; k++)
                         units_next_beside(l, &(struct text_line){0});
@@ -358,7 +347,6 @@ static int add_skipped(struct lines *l, struct ran_error *err)
                 l->first = 0;
         }
         l->skips = 0;
-        return RAN_OK;
 }
 
 /* Returns the whole lines from `at` on, up to the bound after the first. */
@@ -437,13 +425,9 @@ int lines_read_all(struct lines *l, struct ran_error *err)
 
 int lines_replace(struct lines *l, const struct ran_buf *with, struct ran_error *err)
 {
-        char *grown = ran_grow(l->data, &l->cap, with->len, 1, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        l->data = grown;
+        RAN_TRY(RAN_GROW(l->data, l->cap, with->len, err));
         if (with->len > 0)
-                memcpy(grown, with->data, with->len);
+                memcpy(l->data, with->data, with->len);
         l->begin = l->kept = 0;
         l->end = with->len;
         l->packed = true;
@@ -466,8 +450,8 @@ int lines_next(struct lines *l, struct ran_error *err)
                         RAN_TRY(fill(l, err));
                 l->count = l->kept = 0;
                 l->more = false;
-                RAN_TRY(add_skipped(l, err));
-                RAN_TRY(units_split(l, err));
+                add_skipped(l);
+                units_split(l);
         } while (l->count == 0 && !l->ended);
         return RAN_OK;
 }

@@ -137,9 +137,7 @@ int literal_json(const char *s, size_t n, struct ran_buf *out, bool *is, struct 
         ran_buf_str(&object, "{\"\":");
         bool good = convert(s, n, &object);
         ran_buf_char(&object, '}');
-        if (object.failed)
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for a cell of %zu bytes", n);
-        else if (good)
+        if (good)
                 rc = ran_record_scan(&r, object.data, object.len, err);
         if (rc == RAN_OK && good && r.count == 1) {
                 const struct ran_span value = r.members[0].value;

@@ -24,7 +24,7 @@ static void begin(struct ran_buf *out, const char *type, const char *shape)
         ran_buf_char(out, (char)(header & 255));
         ran_buf_char(out, (char)(header >> 8));
         ran_buf_printf(out, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
-        while (!out->failed && out->len < from + NPY_HEAD - 1)
+        while (out->len < from + NPY_HEAD - 1)
                 ran_buf_char(out, ' ');
         ran_buf_char(out, '\n');
 }
@@ -45,7 +45,7 @@ static void tail(struct ran_buf *out, const char *vectors)
 
 static void vector(struct ran_buf *out, const float *v, size_t width)
 {
-        for (size_t i = 0; i < width && !out->failed; i++) {
+        for (size_t i = 0; i < width; i++) {
                 const float x = v != NULL ? v[i] : NAN;
                 uint32_t bits;
 

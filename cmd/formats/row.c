@@ -171,7 +171,6 @@ int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_erro
                             id->value.end - id->value.begin);
         if (rc == RAN_OK)
                 cmd_row_string(row, text.data, text.len);
-        row->out->failed |= text.failed;
         ran_buf_release(&text);
         return rc;
 }
@@ -182,7 +181,6 @@ int cmd_row_document(struct cmd_row *row, const struct cmd_line *line, struct ra
         scratch->len = 0;
         RAN_TRY(record_add_text(scratch, &line->record, err));
         cmd_row_string(row, scratch->data, scratch->len);
-        row->out->failed |= scratch->failed;
         return RAN_OK;
 }
 

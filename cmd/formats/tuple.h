@@ -8,7 +8,6 @@
 int tuple_begin(struct import *i, const struct text_line *first, struct ran_error *err);
 /* Appends the record of a JSON value on one line; nothing, if it is a record itself or anything
  * else, which the scan of the record refuses. */
-int tuple_import(const struct import *i, const char *s, size_t n, struct ran_buf *out,
-                 struct ran_error *err);
+void tuple_import(const struct import *i, const char *s, size_t n, struct ran_buf *out);
 
 #endif

@@ -36,14 +36,9 @@ size_t units_count_feeds(const char *s, size_t n)
         return feeds;
 }
 
-int units_add(struct lines *l, struct text_line text, struct ran_error *err)
+void units_add(struct lines *l, struct text_line text)
 {
-        struct text_line *grown =
-                ran_grow(l->line, &l->line_cap, l->count + 1, sizeof *l->line, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        l->line = grown;
+        RAN_ROOM(l->line, l->line_cap, l->count + 1);
         text.file = l->file;
         if (l->unit != LINES_FILE && l->most > 0 && text.n > l->most) {
                 text.n = 0;
@@ -52,7 +47,7 @@ int units_add(struct lines *l, struct text_line text, struct ran_error *err)
         if (text.s != NULL && !l->packed)
                 text.offset = l->offset + (size_t)(text.s - l->data);
         l->line[l->count++] = text;
-        return RAN_OK;
+        l->more = l->count >= UNITS_MOST && l->unit != LINES_FILE;
 }
 
 void units_next_beside(struct lines *l, struct text_line *line)
@@ -68,7 +63,7 @@ void units_next_beside(struct lines *l, struct text_line *line)
         units_strip(&line->beside, &line->beside_n);
 }
 
-static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *err)
+static void add_line(struct lines *l, const char *s, size_t n)
 {
         struct text_line line = {.number = l->at.number + 1, .before = l->at};
 
@@ -77,11 +72,10 @@ static int add_line(struct lines *l, const char *s, size_t n, struct ran_error *
         line.n = n;
         units_next_beside(l, &line);
         l->at.number++;
-        if (l->beside.there ? n + line.beside_n == 0 && !l->beside.all : sample_is_blank(s, n)) {
+        if (l->beside.there ? n + line.beside_n == 0 && !l->beside.all : sample_is_blank(s, n))
                 l->at.blank++;
-                return RAN_OK;
-        }
-        return units_add(l, line, err);
+        else
+                units_add(l, line);
 }
 
 bool units_line(const struct lines *l, size_t from, size_t *n, size_t *next)
@@ -96,86 +90,74 @@ bool units_line(const struct lines *l, size_t from, size_t *n, size_t *next)
         return true;
 }
 
-/* Makes a group of the whole lines. */
-static int split_each(struct lines *l, struct ran_error *err)
+static void split_each(struct lines *l)
 {
         size_t n, next;
 
         while (!l->more && units_line(l, l->begin, &n, &next)) {
-                RAN_TRY(add_line(l, l->data + l->begin, n, err));
+                add_line(l, l->data + l->begin, n);
                 l->begin = next;
-                l->more = l->count == UNITS_MOST;
         }
-        return RAN_OK;
 }
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
 /* The block ends before the byte `end`; the next one begins at `next`. */
-static int end_block(struct lines *l, size_t end, size_t next, size_t doc, struct ran_error *err)
+static void end_block(struct lines *l, size_t end, size_t next)
 {
-        const char *s = l->data + l->begin;
-        size_t n = end - l->begin;
-        int rc = RAN_OK;
+        struct text_line block = {.s = l->data + l->begin,
+                                  .n = end - l->begin,
+                                  .number = l->first,
+                                  .doc = l->at.doc,
+                                  .before = l->began};
 
-        units_strip(&s, &n);
+        units_strip(&block.s, &block.n);
         if (l->first > 0)
-                rc = units_add(
-                        l,
-                        (struct text_line){
-                                .s = s, .n = n, .number = l->first, .doc = doc, .before = l->began},
-                        err);
-        l->more = l->count == UNITS_MOST;
+                units_add(l, block);
         l->began = l->at;
         l->begin = next;
         l->first = l->scanned = 0;
-        return rc;
 }
 
 /* One line of a block. A line that begins a document belongs to the sentence after it, and ends the
  * one before it if no blank line does. */
-static int scan_line(struct lines *l, const char *s, size_t n, size_t from, size_t next,
-                     struct ran_error *err)
+static void scan_line(struct lines *l, const char *s, size_t n, size_t from, size_t next)
 {
         units_strip(&s, &n);
         const enum lines_role role = l->role != NULL ? l->role(s, n) : LINES_WORD;
         const bool begins = role == LINES_DOCUMENT;
-        if (begins && l->first > 0)
-                return end_block(l, from - (from > l->begin), from, l->at.doc, err);
+        if (begins && l->first > 0) {
+                end_block(l, from - (from > l->begin), from);
+                return;
+        }
         l->at.number++;
         l->at.doc += begins;
         l->scanned = next - l->begin;
         if (!sample_is_blank(s, n)) {
                 if (role == LINES_WORD && l->first == 0)
                         l->first = l->at.number;
-                return RAN_OK;
+                return;
         }
         l->at.blank++;
-        if (l->first > 0)
-                return end_block(l, from - 1, next, l->at.doc, err);
-        if (from == l->begin) { /* only blank lines precede it */
+        if (l->first > 0) {
+                end_block(l, from - 1, next);
+        } else if (from == l->begin) { /* only blank lines precede it */
                 l->began = l->at;
                 l->begin = next;
                 l->scanned = 0;
         }
-        return RAN_OK;
 }
 
-static int split_blocks(struct lines *l, struct ran_error *err)
+static void split_blocks(struct lines *l)
 {
         size_t n, next;
 
         while (!l->more && units_line(l, l->begin + l->scanned, &n, &next)) {
                 size_t from = l->begin + l->scanned;
-                RAN_TRY(scan_line(l, l->data + from, n, from, next, err));
+                scan_line(l, l->data + from, n, from, next);
         }
-        l->kept = l->scanned;
-        if (!l->ended || l->more)
-                return RAN_OK;
-        size_t end = l->end;
-        if (end > l->begin && l->data[end - 1] == '\n')
-                end--;
-        return end_block(l, end, l->end, l->at.doc, err);
+        if (l->ended && !l->more)
+                end_block(l, l->end - (l->end > l->begin && l->data[l->end - 1] == '\n'), l->end);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -188,22 +170,17 @@ static bool is_blank_row(const struct lines *l, const char *s, size_t n)
         return n == 0;
 }
 
-static int add_row(struct lines *l, const char *s, size_t n, struct ran_error *err)
+static void add_row(struct lines *l, const char *s, size_t n)
 {
-        struct lines_count before = l->at;
-        size_t mark = ran_utf8_mark(s, n);
+        const size_t mark = ran_utf8_mark(s, n);
+        const struct text_line row = {
+                .s = s + mark, .n = n - mark, .number = l->at.number + 1, .before = l->at};
 
         l->at.number += 1 + table_line_ends(s, n);
-        if (is_blank_row(l, s + mark, n - mark)) {
+        if (is_blank_row(l, row.s, row.n))
                 l->at.blank++;
-                return RAN_OK;
-        }
-        return units_add(l,
-                         (struct text_line){.s = s + mark,
-                                            .n = n - mark,
-                                            .number = before.number + 1,
-                                            .before = before},
-                         err);
+        else
+                units_add(l, row);
 }
 
 /* A mark before a quote must not hide it. False if more bytes must tell. */
@@ -219,7 +196,7 @@ static bool pass_mark(struct lines *l)
         return true;
 }
 
-static int split_rows(struct lines *l, struct ran_error *err)
+static void split_rows(struct lines *l)
 {
         size_t end, next;
 
@@ -230,13 +207,10 @@ static int split_rows(struct lines *l, struct ran_error *err)
         while (!l->more && l->begin < l->end && pass_mark(l) &&
                table_row_end(&l->table, l->data + l->begin, l->end - l->begin, l->ended,
                              &l->scanned, &end, &next)) {
-                RAN_TRY(add_row(l, l->data + l->begin, end, err));
+                add_row(l, l->data + l->begin, end);
                 l->begin += next;
                 l->scanned = 0;
-                l->more = l->count == UNITS_MOST;
         }
-        l->kept = l->scanned;
-        return RAN_OK;
 }
 
 /* ---- JSON values ---------------------------------------------------------------------------- */
@@ -253,7 +227,7 @@ static void pass_to_value(struct lines *l)
         l->begin = to;
 }
 
-static int split_values(struct lines *l, struct ran_error *err)
+static void split_values(struct lines *l)
 {
         while (!l->more) {
                 if (l->scanned == 0)
@@ -262,33 +236,32 @@ static int split_values(struct lines *l, struct ran_error *err)
                 if (l->begin == l->end ||
                     !values_end(&l->values, s, l->end - l->begin, l->ended, &l->scanned))
                         break;
-                RAN_TRY(units_add(l,
-                                  (struct text_line){.s = s,
-                                                     .n = l->scanned,
-                                                     .number = l->at.number + 1,
-                                                     .before = l->at},
-                                  err));
+                units_add(l, (struct text_line){.s = s,
+                                                .n = l->scanned,
+                                                .number = l->at.number + 1,
+                                                .before = l->at});
                 l->at.number += units_count_feeds(s, l->scanned);
                 l->begin += l->scanned;
                 l->scanned = 0;
-                l->more = l->count == UNITS_MOST;
         }
-        l->kept = l->scanned;
-        return RAN_OK;
 }
 
 /* ---- any ------------------------------------------------------------------------------------ */
 
-int units_split(struct lines *l, struct ran_error *err)
+void units_split(struct lines *l)
 {
         switch (l->unit) {
         case LINES_SENTENCE:
-                return split_blocks(l, err);
+                split_blocks(l);
+                break;
         case LINES_ROW:
-                return split_rows(l, err);
+                split_rows(l);
+                break;
         case LINES_VALUE:
-                return split_values(l, err);
+                split_values(l);
+                break;
         default:
-                return split_each(l, err);
+                split_each(l);
         }
+        l->kept = l->scanned;
 }

@@ -7,9 +7,9 @@
 enum { UNITS_MOST = 4096 }; /* texts of a group */
 
 /* Makes a group of the whole units in [begin, end) of data. */
-int units_split(struct lines *l, struct ran_error *err);
+void units_split(struct lines *l);
 /* Adds a text to the group. */
-int units_add(struct lines *l, struct text_line text, struct ran_error *err);
+void units_add(struct lines *l, struct text_line text);
 /* The whole line at `from`: its length and the start of the next; false without one. */
 bool units_line(const struct lines *l, size_t from, size_t *n, size_t *next);
 /* Fills in the next line of the file beside this one. */

@@ -21,34 +21,18 @@ void run_end(struct cmd_run *run, int code, const char *text)
         atomic_store(&run->ended, true);
 }
 
-static void write_to_file(struct cmd_run *run)
+void run_write(struct cmd_run *run)
 {
         struct ran_error err;
 
-        ran_writer_write(run->writer, run->out.data, run->out.len);
-        if (ran_writer_check(run->writer, &err) != RAN_OK)
-                run_end(run, err.code, err.text);
-}
-
-void run_write(struct cmd_run *run)
-{
-        if (run->out.failed)
-                run_end(run, RAN_ENOMEM, "no memory for the output");
-        else if (run->writer != NULL)
-                write_to_file(run);
-        else
+        if (run->writer == NULL) {
                 cmd_write(STDOUT_FILENO, "standard output", run->out.data, run->out.len);
+        } else {
+                ran_writer_write(run->writer, run->out.data, run->out.len);
+                if (ran_writer_check(run->writer, &err) != RAN_OK)
+                        run_end(run, err.code, err.text);
+        }
         run->out.len = 0;
-}
-
-static void reject(struct cmd_run *run, const struct cmd_line *line)
-{
-        const char *what = run->loop->input->rejects;
-
-        if (run->rejects < 0)
-                return;
-        cmd_write(run->rejects, what, line->raw, line->raw_length);
-        cmd_write(run->rejects, what, "\n\n", line->columns != NULL ? 2 : 1);
 }
 
 /* Reports, counts and rejects a bad line. Returns whether the run continues. */
@@ -60,7 +44,10 @@ static bool refuse(struct cmd_run *run, const struct cmd_line *line, const char 
         if (run->loop->again)
                 return true;
         repeats_add(&run->repeats, shown_file(line), line->number, why);
-        reject(run, line);
+        if (run->rejects >= 0) {
+                cmd_write(run->rejects, input->rejects, line->raw, line->raw_length);
+                cmd_write(run->rejects, input->rejects, "\n\n", line->columns != NULL ? 2 : 1);
+        }
         if (input->on_error == CMD_ON_ERROR_STOP)
                 run_end(run, RAN_EFORMAT, "stopped at the first bad record (--on-error=stop)");
         else if (input->max_errors > 0 && run->counts.bad >= input->max_errors)
@@ -209,7 +196,7 @@ static bool may_wait(struct cmd_run *run)
 {
         const double patience = 0.05; /* seconds */
 
-        if (run->next == run->count || atomic_load(&run->ended) || run->out.failed)
+        if (run->next == run->count || atomic_load(&run->ended))
                 return false;
         const double now = ran_clock();
         if (now - run->written < patience)
@@ -233,7 +220,7 @@ void run_deliver(struct cmd_run *run, size_t from, size_t to)
                 if (run->out.len >= enough)
                         run_write(run);
         }
-        if ((run->out.len > 0 || run->out.failed) && !may_wait(run))
+        if (run->out.len > 0 && !may_wait(run))
                 run_write(run);
         progress_tell(&run->progress, run->lines, run->before,
                       run->counts.good + run->counts.bad + run->counts.passed);

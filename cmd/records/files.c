@@ -38,8 +38,6 @@ static void read_list(char *file)
         ran_buf_add(&list, l.line[0].s, l.line[0].n);
         ran_buf_char(&list, '\0');
         lines_close(&l);
-        if (list.failed)
-                cmd_die(CMD_FAILED, "no memory for the names in %s", file);
 }
 
 /* Ends each name with a NUL. If the list has any NUL already, line feeds are part of names. */
@@ -68,7 +66,6 @@ static char *next_name(size_t *at)
 
 char **cmd_files(const struct cmd_input *input, char **operands)
 {
-        struct ran_error err;
         size_t n = 0, names = 0;
         static char **all;
 
@@ -82,9 +79,7 @@ char **cmd_files(const struct cmd_input *input, char **operands)
                 cmd_die(CMD_FAILED, "%s lists no file", input->files_from);
         while (operands[n] != NULL)
                 n++;
-        all = ran_alloc(n + names + 1, sizeof *all, &err);
-        if (all == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        all = ran_new(n + names + 1, sizeof *all);
         memcpy(all, operands, n * sizeof *all);
         for (size_t at = 0; (all[n] = next_name(&at)) != NULL;)
                 n++;
@@ -109,123 +104,12 @@ static int add(struct files *f, char *name, bool document, bool among_others, st
 {
         if (!(document && among_others) && strcmp(name, "-") != 0 && access(name, R_OK) != 0)
                 return ran_fail(err, RAN_EIO, "cannot open %s: %s", name, strerror(errno));
-        char **names = ran_grow(f->name, &f->name_cap, f->n + 2, sizeof *names, err);
-        if (names == NULL)
-                return RAN_ENOMEM;
-        f->name = names;
-        bool *documents = ran_grow(f->document, &f->document_cap, f->n + 1, sizeof(bool), err);
-        if (documents == NULL)
-                return RAN_ENOMEM;
-        f->document = documents;
-        documents[f->n] = document;
-        names[f->n++] = name;
-        names[f->n] = NULL;
+        RAN_ROOM(f->name, f->name_cap, f->n + 2);
+        RAN_ROOM(f->document, f->document_cap, f->n + 1);
+        f->document[f->n] = document;
+        f->name[f->n++] = name;
+        f->name[f->n] = NULL;
         return RAN_OK;
-}
-
-/* A walk over the files of a folder, with a stack of paths to visit: the last one found is the
- * first one visited. */
-struct walk {
-        struct waiting {
-                char *path;
-                size_t depth; /* folders around it */
-        } * stack;
-        struct folder {
-                dev_t device;
-                ino_t number;
-        } * above; /* (depth) the folders around the current one */
-        size_t n, cap, above_cap;
-};
-
-static void walk_release(struct walk *w)
-{
-        while (w->n > 0)
-                free(w->stack[--w->n].path);
-        free(w->stack);
-        free(w->above);
-}
-
-static int push(struct walk *w, const char *folder, const char *name, size_t depth,
-                struct ran_error *err)
-{
-        struct waiting *stack = ran_grow(w->stack, &w->cap, w->n + 1, sizeof *stack, err);
-        size_t n = strlen(folder), size = n + strlen(name) + 2;
-        bool slash = name[0] != '\0' && !(n > 0 && folder[n - 1] == '/');
-
-        if (stack == NULL)
-                return RAN_ENOMEM;
-        w->stack = stack;
-        char *path = ran_alloc(size, 1, err);
-        if (path == NULL)
-                return RAN_ENOMEM;
-        snprintf(path, size, "%s%s%s", folder, slash ? "/" : "", name);
-        stack[w->n++] = (struct waiting){path, depth};
-        return RAN_OK;
-}
-
-/* Descending: they go onto a stack. */
-static int by_name(const void *a, const void *b)
-{
-        const struct waiting *x = a, *y = b;
-
-        return -strcmp(x->path, y->path);
-}
-
-static int cannot_read(const char *path, const char *why, struct ran_error *err)
-{
-        return ran_fail(err, RAN_EIO, "cannot read %s: %s", path, why);
-}
-
-static int push_entries(struct walk *w, const char *path, size_t depth, struct ran_error *err)
-{
-        DIR *folder = opendir(path);
-        const struct dirent *entry = NULL;
-        size_t before = w->n;
-        int rc = RAN_OK;
-
-        if (folder == NULL)
-                return cannot_read(path, strerror(errno), err);
-        do {
-                errno = 0;
-                entry = readdir(folder);
-                if (entry == NULL && errno != 0)
-                        rc = cannot_read(path, strerror(errno), err);
-                if (entry != NULL && entry->d_name[0] != '.')
-                        rc = push(w, path, entry->d_name, depth + 1, err);
-        } while (entry != NULL && rc == RAN_OK);
-        closedir(folder);
-        if (w->n > before)
-                qsort(w->stack + before, w->n - before, sizeof *w->stack, by_name);
-        return rc;
-}
-
-static int enter(struct walk *w, const char *path, size_t depth, const struct stat *status,
-                 struct ran_error *err)
-{
-        struct folder *above = ran_grow(w->above, &w->above_cap, depth + 1, sizeof *above, err);
-
-        if (above == NULL)
-                return RAN_ENOMEM;
-        w->above = above;
-        above[depth] = (struct folder){status->st_dev, status->st_ino};
-        for (size_t i = 0; i < depth; i++)
-                if (above[i].device == status->st_dev && above[i].number == status->st_ino)
-                        return cannot_read(path, "a link leads back to this folder", err);
-        return push_entries(w, path, depth, err);
-}
-
-/* The names live as long as the program. */
-static int add_found(struct files *f, char *path, bool document, struct ran_error *err)
-{
-        char **grown = ran_grow(found.item, &found.cap, found.n + 1, sizeof *grown, err);
-        char *name = grown != NULL ? strdup(path) : NULL;
-
-        if (grown != NULL)
-                found.item = grown;
-        if (name == NULL)
-                return ran_fail(err, RAN_ENOMEM, "no memory for file names");
-        found.item[found.n++] = name;
-        return add(f, name, document, true, err);
 }
 
 /* Whether a file is one document. by_itself: unless its name or an option says more. */
@@ -239,37 +123,80 @@ static bool is_document(const char *name, const struct cmd_input *input, bool by
         return whole && ((format != NULL && !detects) || (by_itself && !import_has_ending(name)));
 }
 
-/* If stat fails, as for a dangling link, the file is unreadable. */
-static int visit(struct files *f, struct walk *w, const struct waiting *at,
-                 const struct cmd_input *input, struct ran_error *err)
+/* A folder, and those around it. */
+struct folder {
+        const struct folder *above;
+        dev_t device;
+        ino_t number;
+};
+
+static int by_name(const struct dirent **a, const struct dirent **b)
 {
-        bool document = is_document(at->path, input, true);
+        return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_shown(const struct dirent *entry)
+{
+        return entry->d_name[0] != '.';
+}
+
+static int cannot_read(const char *path, const char *why, struct ran_error *err)
+{
+        return ran_fail(err, RAN_EIO, "cannot read %s: %s", path, why);
+}
+
+static int add_folder(struct files *f, const char *path, const struct cmd_input *input,
+                      const struct folder *above, struct ran_error *err);
+
+/* A file of a folder, or a folder in it. If stat fails, as for a dangling link, the file is
+ * unreadable. Names live as long as the program. */
+static int add_found(struct files *f, char *path, const struct cmd_input *input,
+                     const struct folder *above, struct ran_error *err)
+{
         struct stat status = {.st_mode = S_IFREG};
 
-        stat(at->path, &status);
+        stat(path, &status);
         if (S_ISDIR(status.st_mode))
-                return enter(w, at->path, at->depth, &status, err);
-        if (S_ISREG(status.st_mode))
-                return add_found(f, at->path, document, err);
-        cmd_note("skipping %s: not a file", at->path);
+                return add_folder(f, path, input, above, err);
+        if (S_ISREG(status.st_mode)) {
+                RAN_ROOM(found.item, found.cap, found.n + 1);
+                found.item[found.n] = ran_copy(path, strlen(path));
+                return add(f, found.item[found.n++], is_document(path, input, true), true, err);
+        }
+        cmd_note("skipping %s: not a file", path);
         return RAN_OK;
 }
 
 static int add_folder(struct files *f, const char *path, const struct cmd_input *input,
-                      struct ran_error *err)
+                      const struct folder *above, struct ran_error *err)
 {
-        size_t before = f->n;
-        struct walk w = {0};
-        int rc = push(&w, path, "", 0, err);
+        const size_t length = strlen(path);
+        const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
+        struct folder here = {.above = above};
+        struct dirent **entry;
+        struct ran_buf name = {0};
+        struct stat status;
+        int rc = RAN_OK;
 
-        while (rc == RAN_OK && w.n > 0) {
-                struct waiting at = w.stack[--w.n];
-                rc = visit(f, &w, &at, input, err);
-                free(at.path);
+        if (stat(path, &status) != 0)
+                return cannot_read(path, strerror(errno), err);
+        here.device = status.st_dev;
+        here.number = status.st_ino;
+        for (; above != NULL; above = above->above)
+                if (above->device == here.device && above->number == here.number)
+                        return cannot_read(path, "a link leads back to this folder", err);
+        const int n = scandir(path, &entry, is_shown, by_name);
+        if (n < 0)
+                return cannot_read(path, strerror(errno), err);
+        for (int i = 0; i < n; i++) {
+                name.len = 0;
+                ran_buf_printf(&name, "%s%s%s%c", path, slash, entry[i]->d_name, '\0');
+                if (rc == RAN_OK)
+                        rc = add_found(f, name.data, input, &here, err);
+                free(entry[i]);
         }
-        walk_release(&w);
-        if (rc == RAN_OK && f->n == before)
-                rc = ran_fail(err, RAN_EIO, "%s: no file in this folder", path);
+        free(entry);
+        ran_buf_release(&name);
         return rc;
 }
 
@@ -285,13 +212,18 @@ int files_expand(struct files *f, char **operands, const struct cmd_input *input
         for (; *operands != NULL && rc == RAN_OK; operands++) {
                 const bool file = strcmp(*operands, "-") != 0;
                 struct stat status;
-                if (file && stat(*operands, &status) == 0 && S_ISDIR(status.st_mode))
-                        rc = add_folder(f, *operands, input, err);
-                else
-                        rc = add(f, *operands,
-                                 is_document(*operands, input,
-                                             is_listed(*operands) || (input->folder_label && file)),
-                                 is_listed(*operands), err);
+                if (file && stat(*operands, &status) == 0 && S_ISDIR(status.st_mode)) {
+                        const size_t before = f->n;
+                        rc = add_folder(f, *operands, input, NULL, err);
+                        if (rc == RAN_OK && f->n == before)
+                                rc = ran_fail(err, RAN_EIO, "%s: no file in this folder",
+                                              *operands);
+                        continue;
+                }
+                rc = add(f, *operands,
+                         is_document(*operands, input,
+                                     is_listed(*operands) || (input->folder_label && file)),
+                         is_listed(*operands), err);
         }
         return rc;
 }

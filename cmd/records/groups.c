@@ -18,37 +18,26 @@
 #include "cmd/records/sentence-group.h"
 
 /* Every line of the group gets a slot. */
-static int fill_slots(struct cmd_run *run, struct ran_error *err)
+static void fill_slots(struct cmd_run *run)
 {
         const struct lines *l = run->lines;
         size_t old = run->slot_cap;
-        struct slot *slots = ran_grow(run->slots, &run->slot_cap, l->count, sizeof *slots, err);
-
-        if (slots == NULL)
-                return RAN_ENOMEM;
-        memset(slots + old, 0, (run->slot_cap - old) * sizeof *slots);
-        run->slots = slots;
+        RAN_ROOM(run->slots, run->slot_cap, l->count);
+        memset(run->slots + old, 0, (run->slot_cap - old) * sizeof *run->slots);
         for (size_t i = 0; i < l->count; i++) {
-                struct cmd_line *line = &slots[i].line;
-                slots[i].text = &l->line[i];
+                struct cmd_line *line = &run->slots[i].line;
+                run->slots[i].text = &l->line[i];
                 line->file = l->line[i].file;
                 line->number = l->line[i].number;
                 line->raw = l->line[i].s;
                 line->raw_length = l->line[i].n;
                 line->columns = conll_of(&run->import);
-                slots[i].read = slots[i].done = false;
+                run->slots[i].read = run->slots[i].done = false;
         }
         run->count = l->count;
         run->counts.whole += run->import.format->unit == LINES_FILE ? l->count : 0;
-        struct cmd_item *items = ran_grow(run->items, &run->item_cap, l->count, sizeof *items, err);
-        if (items == NULL)
-                return RAN_ENOMEM;
-        run->items = items;
-        size_t *unit = ran_grow(run->unit, &run->unit_cap, l->count + 1, sizeof *unit, err);
-        if (unit == NULL)
-                return RAN_ENOMEM;
-        run->unit = unit;
-        return RAN_OK;
+        RAN_ROOM(run->items, run->item_cap, l->count);
+        RAN_ROOM(run->unit, run->unit_cap, l->count + 1);
 }
 
 static void read_task(void *arg, size_t i)
@@ -395,8 +384,6 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
                 csv_example(&run->import, json);
                 rc = RAN_OK;
         }
-        if (rc == RAN_OK && json->failed)
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for the first record");
         if (rc == RAN_OK && json->len == 0 && text != NULL)
                 rc = record_scan(record, text->s, text->n, err);
         else if (rc == RAN_OK)
@@ -501,8 +488,10 @@ static size_t first_text(const struct lines *lines)
 static int begin_file(struct cmd_run *run, struct lines *lines, size_t i, struct ran_error *err)
 {
         struct ran_error why;
-        int rc = import_begin(&run->import, &lines->line[i], &why);
+        int rc = RAN_OK;
 
+        if (run->import.format->begin != NULL)
+                rc = run->import.format->begin(&run->import, &lines->line[i], &why);
         if (rc != RAN_OK)
                 return ran_fail(err, rc, "%s: %s", lines_name(lines), why.text);
         if (run->import.header)
@@ -546,7 +535,7 @@ static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error
                         RAN_TRY(choose_members(run, lines, first_text(lines), err));
                         chosen = true;
                 }
-                RAN_TRY(fill_slots(run, err));
+                fill_slots(run);
                 split_units(run, lines);
                 keep_shard(run);
                 ran_parallel(run->loop->pool, run->units - run->first, work_task, run);

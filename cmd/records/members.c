@@ -32,15 +32,10 @@ static struct ran_span add_name(struct members *m, const char *s, size_t n)
         return (struct ran_span){begin, m->names.len};
 }
 
-static int add_text(struct members *m, const char *s, size_t n, struct ran_error *err)
+static void add_text(struct members *m, const char *s, size_t n)
 {
-        struct ran_span *grown = ran_grow(m->text, &m->cap, m->texts + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        m->text = grown;
-        grown[m->texts++] = add_name(m, s, n);
-        return RAN_OK;
+        RAN_ROOM(m->text, m->cap, m->texts + 1);
+        m->text[m->texts++] = add_name(m, s, n);
 }
 
 static bool is_set(struct ran_span name)
@@ -51,28 +46,25 @@ static bool is_set(struct ran_span name)
 /* ---- by options ----------------------------------------------------------------------------- */
 
 /* "title,body" is a name if a member is called so, else two. */
-static int ask_text(struct members *m, const char *names, const struct ran_record *first,
-                    struct ran_error *err)
+static void ask_text(struct members *m, const char *names, const struct ran_record *first)
 {
-        if (ran_record_find(first, names, NULL) != NULL)
-                return add_text(m, names, strlen(names), err);
-        for (const char *comma; (comma = strchr(names, ',')) != NULL; names = comma + 1)
-                RAN_TRY(add_text(m, names, (size_t)(comma - names), err));
-        return add_text(m, names, strlen(names), err);
+        const bool one = ran_record_find(first, names, NULL) != NULL;
+
+        for (const char *comma; !one && (comma = strchr(names, ',')) != NULL; names = comma + 1)
+                add_text(m, names, (size_t)(comma - names));
+        add_text(m, names, strlen(names));
 }
 
-static int ask(struct members *m, const struct import_columns *c, const struct ran_record *first,
-               struct ran_error *err)
+static void ask(struct members *m, const struct import_columns *c, const struct ran_record *first)
 {
         for (size_t i = 0; i < c->text_member.n; i++)
-                RAN_TRY(ask_text(m, c->text_member.item[i], first, err));
+                ask_text(m, c->text_member.item[i], first);
         m->asked = m->texts > 0;
         m->label_asked = c->label_member != NULL;
         if (m->label_asked)
                 m->label = add_name(m, c->label_member, strlen(c->label_member));
         if (c->id_member != NULL)
                 m->id = add_name(m, c->id_member, strlen(c->id_member));
-        return RAN_OK;
 }
 
 /* ---- by usual names ------------------------------------------------------------------------- */
@@ -135,10 +127,11 @@ static const struct ran_member *most_usual(const struct record *r, enum role wan
         return best;
 }
 
-static int guess(struct members *m, const struct cmd_loop *loop, const struct record *first,
-                 struct ran_error *err)
+static void guess(struct members *m, const struct cmd_loop *loop, const struct record *first)
 {
         const struct ran_member *text = NULL, *label = NULL, *id = NULL;
+        const char *name;
+        size_t n;
 
         if (m->texts == 0 && (loop->reads & FIELD(TEXT)) != 0 &&
             !has_any(m, loop, first, NAME_DOCUMENT))
@@ -148,16 +141,18 @@ static int guess(struct members *m, const struct cmd_loop *loop, const struct re
                 label = most_usual(first, ROLE_LABEL);
         if (!is_set(m->id) && m->table && ran_record_find(&first->json, "id", NULL) == NULL)
                 id = most_usual(first, ROLE_ID);
-        const char *names = first->json.names.data;
-        if (text != NULL)
-                RAN_TRY(add_text(m, names + text->name.begin, text->name.end - text->name.begin,
-                                 err));
-        if (label != NULL)
-                m->label =
-                        add_name(m, names + label->name.begin, label->name.end - label->name.begin);
-        if (id != NULL)
-                m->id = add_name(m, names + id->name.begin, id->name.end - id->name.begin);
-        return RAN_OK;
+        if (text != NULL) {
+                name = name_of(&first->json, text, &n);
+                add_text(m, name, n);
+        }
+        if (label != NULL) {
+                name = name_of(&first->json, label, &n);
+                m->label = add_name(m, name, n);
+        }
+        if (id != NULL) {
+                name = name_of(&first->json, id, &n);
+                m->id = add_name(m, name, n);
+        }
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -289,8 +284,7 @@ static void say(const struct members *m, const struct cmd_loop *loop, const stru
         say_others(&out, m, loop, first);
         say_replaced(&out, loop, first);
         ran_buf_char(&out, '\0');
-        if (out.len > 1 && !out.failed &&
-            (said->len != out.len || memcmp(said->data, out.data, out.len) != 0)) {
+        if (out.len > 1 && (said->len != out.len || memcmp(said->data, out.data, out.len) != 0)) {
                 cmd_note("%s:%s", strcmp(file, "-") == 0 ? "standard input" : file, out.data);
                 said->len = 0;
                 ran_buf_add(said, out.data, out.len);
@@ -307,8 +301,8 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
         m->table = import->format->unit == LINES_ROW;
         m->separated = import->columns->label_separator != NULL;
         m->tags = (loop->reads & FIELD(TAGS)) != 0;
-        RAN_TRY(ask(m, import->columns, &first->json, err));
-        RAN_TRY(guess(m, loop, first, err));
+        ask(m, import->columns, &first->json);
+        guess(m, loop, first);
         if (m->table)
                 RAN_TRY(check_table(m, loop, import, first, err));
         say(m, loop, import, first, file, said);
@@ -319,8 +313,7 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
         }
         if (m->table && !is_set(m->id))
                 m->id = add_name(m, "id", 2);
-        return m->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for names of members")
-                               : RAN_OK;
+        return RAN_OK;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -394,8 +387,6 @@ static int read_list(struct ran_record *r, struct ran_member *cell, struct ran_b
         if (rc == RAN_OK)
                 rc = literal_json(text.data, text.len, line, &is, err);
         ran_buf_release(&text);
-        if (rc == RAN_OK && line->failed)
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for a cell of %zu bytes", end - begin);
         if (rc != RAN_OK || !is)
                 return rc;
         r->line = line->data; /* it may have moved */
@@ -423,68 +414,50 @@ static int refuse_missing(const struct members *m, size_t i, struct ran_error *e
                         (int)(n < 100 ? n : 100), m->names.data + m->text[i].begin);
 }
 
-/* Appends the text of a member to a JSON string. */
-static int join(const struct ran_record *r, const struct ran_member *member, struct ran_buf *out,
-                struct ran_error *err)
-{
-        bool quoted = member->type == 's';
-
-        if (!quoted && member->type != 'n')
-                return ran_fail(err, RAN_EFORMAT,
-                                "a member of --text-member is neither a text nor a number");
-        if (out->data[out->len - 1] != '"')
-                ran_buf_str(out, "\\n");
-        ran_buf_add(out, r->line + member->value.begin + quoted,
-                    member->value.end - member->value.begin - 2 * quoted);
-        return RAN_OK;
-}
-
-/* The JSON string of all their texts, and the first member, in whose place it will stand. */
+/* Appends the texts of several members to a JSON string, and finds the first of them. */
 static int gather_texts(const struct members *m, struct ran_record *r, struct ran_buf *text,
                         struct ran_member **leader, struct ran_error *err)
 {
-        *leader = NULL;
-        ran_buf_char(text, '"');
-        for (size_t t = 0; t < m->texts; t++) {
-                for (size_t i = 0; i < r->count && !text->failed; i++) {
-                        struct ran_member *member = &r->members[i];
-                        if (!is_named(m, m->text[t], r, member) || member->type == '0')
-                                continue;
-                        RAN_TRY(join(r, member, text, err));
-                        if (*leader == NULL)
-                                *leader = member;
-                        else /* it might be called as the leader will be */
-                                rename_member(r, member, hidden);
-                }
+        for (size_t k = 0; k < m->texts * r->count; k++) {
+                struct ran_member *member = &r->members[k % r->count];
+                const bool quoted = member->type == 's';
+                if (!is_named(m, m->text[k / r->count], r, member) || member->type == '0')
+                        continue;
+                if (!quoted && member->type != 'n')
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "a member of --text-member is neither a text nor a number");
+                ran_buf_str(text, text->len > 1 ? "\\n" : "");
+                ran_buf_add(text, r->line + member->value.begin + quoted,
+                            member->value.end - member->value.begin - 2 * quoted);
+                if (*leader == NULL)
+                        *leader = member;
+                else /* it might be called as the leader will be */
+                        rename_member(r, member, hidden);
         }
-        ran_buf_char(text, '"');
         return *leader != NULL ? RAN_OK : refuse_missing(m, 0, err);
 }
 
-/* The texts of several members behind the record, as the value of the first of them. */
+/* The texts behind the record, as the value of the first of them. */
 static int join_texts(const struct members *m, struct ran_record *r, struct ran_buf *line,
                       struct ran_error *err)
 {
-        struct ran_member *leader;
+        struct ran_member *leader = NULL;
         struct ran_buf text = {0};
-        int rc = gather_texts(m, r, &text, &leader, err);
 
-        if (rc == RAN_OK && leader != NULL) {
+        ran_buf_char(&text, '"');
+        const int rc = gather_texts(m, r, &text, &leader, err);
+        ran_buf_char(&text, '"');
+        if (rc == RAN_OK) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
                 leader->value = (struct ran_span){line->len, line->len + text.len};
                 leader->type = 's';
                 ran_buf_add(line, text.data, text.len);
-                line->failed |= text.failed;
                 rename_member(r, leader, "text");
+                r->line = line->data;
         }
         ran_buf_release(&text);
-        if (rc != RAN_OK)
-                return rc;
-        if (line->failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory to join texts");
-        r->line = line->data;
-        return RAN_OK;
+        return rc;
 }
 
 /* Whether a cell may be a list: of labels, of tags, or of the words that a tagger reads. */
@@ -548,8 +521,7 @@ int members_rename(const struct members *m, struct ran_record *r, struct ran_buf
                 rename_one(m, r, &r->members[i], text, label);
         if (m->texts > 1)
                 RAN_TRY(join_texts(m, r, line, err));
-        return r->names.failed ? ran_fail(err, RAN_ENOMEM, "no memory for names of members")
-                               : RAN_OK;
+        return RAN_OK;
 }
 
 void members_write(const struct ran_record *r, struct ran_buf *out)

@@ -1,31 +1,17 @@
 /* named.c - members that options name, and how many records have them. */
 #include "cmd/records/named.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 
 void named_release(struct named *d)
 {
-        ran_buf_release(&d->names);
+        for (size_t i = 0; i < d->n; i++)
+                free(d->member[i].name);
         ran_buf_release(&d->first);
         *d = (struct named){0};
-}
-
-static const char *name_of(const struct named *d, size_t i)
-{
-        return d->names.data + d->member[i].begin;
-}
-
-static size_t length_of(const struct named *d, size_t i)
-{
-        return d->member[i].end - d->member[i].begin;
-}
-
-static bool is_called(const struct named *d, size_t i, const char *name, size_t n)
-{
-        return length_of(d, i) == n && memcmp(name_of(d, i), name, n) == 0;
 }
 
 void named_add(struct named *d, const char *option, const char *name, size_t n,
@@ -34,14 +20,11 @@ void named_add(struct named *d, const char *option, const char *name, size_t n,
         if (n == 0 || d->n == NAMED_MOST)
                 return;
         for (size_t i = 0; i < d->n; i++)
-                if (d->member[i].option == option && is_called(d, i, name, n))
+                if (d->member[i].option == option && d->member[i].n == n &&
+                    memcmp(d->member[i].name, name, n) == 0)
                         return;
-        const size_t begin = d->names.len;
-        ran_buf_add(&d->names, name, n);
-        if (d->names.failed)
-                cmd_die(CMD_FAILED, "out of memory for names of members");
         d->member[d->n++] = (struct named_member){
-                .option = option, .begin = begin, .end = d->names.len, .absent = absent};
+                .option = option, .name = ran_copy(name, n), .n = n, .absent = absent};
 }
 
 void named_note_first(struct named *d, const struct ran_record *record)
@@ -68,7 +51,8 @@ uint64_t named_in(const struct named *d, const struct ran_record *record)
                 const size_t n = m->name.end - m->name.begin;
 
                 for (size_t k = 0; k < d->n && n > 0; k++)
-                        if (is_called(d, k, record->names.data + m->name.begin, n))
+                        if (d->member[k].n == n &&
+                            memcmp(record->names.data + m->name.begin, d->member[k].name, n) == 0)
                                 has |= UINT64_C(1) << k;
         }
         return has;
@@ -90,15 +74,15 @@ static void tell_missing(const struct named *d, size_t i, bool part)
         if (d->member[i].absent == CMD_IS_LOOKED_FOR)
                 return;
         ran_buf_str(&out, "no record has a member \"");
-        ran_buf_shown(&out, name_of(d, i), length_of(d, i));
+        ran_buf_shown(&out, d->member[i].name, d->member[i].n);
         ran_buf_printf(&out, "\" (--%s)", d->member[i].option);
-        if (d->first.len > 0 && !d->first.failed) {
+        if (d->first.len > 0) {
                 ran_buf_str(&out, "; the first one has ");
                 ran_buf_add(&out, d->first.data, d->first.len);
         }
         ran_buf_char(&out, '\0');
-        if (out.failed || fatal)
-                cmd_die(CMD_FAILED, "%s", out.failed ? "out of memory" : out.data);
+        if (fatal)
+                cmd_die(CMD_FAILED, "%s", out.data);
         cmd_caution("%s", out.data);
         ran_buf_release(&out);
 }
@@ -108,12 +92,11 @@ static void tell_few(const struct named *d, size_t i)
         const struct named_member *m = &d->member[i];
         struct ran_buf name = {0};
 
-        ran_buf_shown(&name, name_of(d, i), length_of(d, i));
+        ran_buf_shown(&name, d->member[i].name, d->member[i].n);
         ran_buf_char(&name, '\0');
-        if (!name.failed)
-                cmd_caution("only %zu of %zu records have a member \"%s\" (--%s): %.2g %%",
-                            m->records, d->records, name.data, m->option,
-                            100 * (double)m->records / (double)d->records);
+        cmd_caution("only %zu of %zu records have a member \"%s\" (--%s): %.2g %%", m->records,
+                    d->records, name.data, m->option,
+                    100 * (double)m->records / (double)d->records);
         ran_buf_release(&name);
 }
 

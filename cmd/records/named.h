@@ -12,12 +12,12 @@ enum { NAMED_MOST = 64 }; /* further ones are not counted */
 struct named {
         struct named_member {
                 const char *option; /* "text-member" */
-                size_t begin, end;  /* of its name in `names` */
-                size_t records;     /* that have it */
+                char *name;
+                size_t n;       /* bytes of it */
+                size_t records; /* that have it */
                 enum cmd_named_if absent;
         } member[NAMED_MOST];
         size_t n;
-        struct ran_buf names;
         struct ran_buf first; /* names of the members of the first record, for people */
         size_t records;       /* all of them */
 };

@@ -62,8 +62,7 @@ void progress_tell(struct progress *p, const struct lines *lines, uint64_t befor
 
         progress_line(&line, share < 1 ? share : 1, now - p->begin, records);
         ran_buf_char(&line, '\0');
-        if (!line.failed)
-                cmd_live(line.data);
+        cmd_live(line.data);
         ran_buf_release(&line);
 }
 

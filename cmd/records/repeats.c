@@ -21,45 +21,33 @@ static const char *without_column(const char *text)
         return end + strspn(end, "0123456789");
 }
 
-/* Whether two messages say the same. */
-static bool is_like(const char *a, const char *b)
-{
-        return strcmp(without_column(a), without_column(b)) == 0;
-}
-
 static void tell(const struct repeats_line *line, const char *text)
 {
         cmd_warn("%s:%zu: %s", line->file, line->number, text);
 }
 
-static struct repeats_kind *kind_of(struct repeats *r, const char *text)
-{
-        for (size_t i = 0; i < r->kinds; i++)
-                if (is_like(r->kind[i].text, text))
-                        return &r->kind[i];
-        if (r->kinds == REPEATS_KINDS)
-                return NULL;
-        struct repeats_kind *kind = &r->kind[r->kinds];
-        *kind = (struct repeats_kind){.text = strdup(text)};
-        r->kinds += kind->text != NULL;
-        return kind->text != NULL ? kind : NULL;
-}
-
 void repeats_add(struct repeats *r, const char *file, size_t number, const char *text)
 {
         const struct repeats_line line = {file, number};
-        struct repeats_kind *kind = kind_of(r, text);
+        size_t i = 0;
 
-        if (kind == NULL) {
+        while (i < r->kinds && strcmp(without_column(r->kind[i].text), without_column(text)) != 0)
+                i++;
+        if (i == REPEATS_KINDS) {
                 if (!r->full)
                         cmd_warn("further bad records are only counted");
                 r->full = true;
                 return;
         }
+        struct repeats_kind *kind = &r->kind[i];
+        if (i == r->kinds) {
+                *kind = (struct repeats_kind){.text = ran_copy(text, strlen(text))};
+                r->kinds++;
+        }
         if (kind->n == 0)
                 tell(&line, text);
         else if (kind->n <= 2)
-                kind->held[kind->n - 1] = strdup(text);
+                kind->held[kind->n - 1] = ran_copy(text, strlen(text));
         if (kind->n < REPEATS_LINES)
                 kind->line[kind->n] = line;
         kind->n++;
@@ -81,9 +69,8 @@ static void tell_lines(const struct repeats_kind *kind)
         }
         ran_buf_str(&lines, kind->n > REPEATS_LINES ? ", ..." : "");
         ran_buf_char(&lines, '\0');
-        if (!lines.failed)
-                cmd_warn("%zu more lines like %s:%zu: %s", kind->n - 1, kind->line[0].file,
-                         kind->line[0].number, lines.data);
+        cmd_warn("%zu more lines like %s:%zu: %s", kind->n - 1, kind->line[0].file,
+                 kind->line[0].number, lines.data);
         ran_buf_release(&lines);
 }
 

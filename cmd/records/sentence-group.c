@@ -25,7 +25,7 @@ bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
         const char *id = m != NULL ? record->json.line + m->value.begin : "";
         size_t n = m != NULL ? m->value.end - m->value.begin : 0;
 
-        if (doc->n < most && !doc->id.failed && is_same(doc, file, id, n)) {
+        if (doc->n < most && is_same(doc, file, id, n)) {
                 doc->n++;
                 return true;
         }

@@ -14,37 +14,6 @@ static void *take_scratch(struct cmd_run *run, struct ran_error *err)
         return scratch != NULL ? scratch : run->loop->make_scratch(run->loop->arg, err);
 }
 
-static void give_scratch(struct cmd_run *run, void *scratch)
-{
-        pthread_mutex_lock(&run->scratch_lock);
-        void **grown = ran_grow(run->scratch, &run->scratch_cap, run->scratch_count + 1,
-                                sizeof *grown, NULL);
-        if (grown != NULL) {
-                run->scratch = grown;
-                run->scratch[run->scratch_count++] = scratch;
-        }
-        pthread_mutex_unlock(&run->scratch_lock);
-        if (grown == NULL)
-                run->loop->free_scratch(scratch);
-}
-
-/* Room for what the program finds about each record. */
-static bool make_room(struct cmd_run *run, size_t from, size_t to)
-{
-        const size_t size = run->loop->result_size;
-
-        for (size_t i = from; size > 0 && i < to; i++) {
-                struct slot *slot = &run->slots[i];
-                if (slot->result.found == NULL)
-                        slot->result.found = ran_alloc(1, size, &slot->err);
-                if (slot->result.found == NULL) {
-                        slot->status = RECORD_FATAL;
-                        return false;
-                }
-        }
-        return true;
-}
-
 /* Lists the good slots of [from, to) as items; returns their number. */
 static size_t gather(struct cmd_run *run, size_t from, size_t to)
 {
@@ -60,13 +29,6 @@ static size_t gather(struct cmd_run *run, size_t from, size_t to)
         return n;
 }
 
-static void finish(struct slot *slot, int code)
-{
-        if (code == RAN_OK && slot->result.out.failed)
-                code = ran_fail(&slot->err, RAN_ENOMEM, "no memory for the result of this record");
-        slot->status = run_status_of(code);
-}
-
 static void work_on(struct cmd_run *run, void *scratch, size_t from, size_t to)
 {
         const struct cmd_loop *loop = run->loop;
@@ -80,18 +42,21 @@ static void work_on(struct cmd_run *run, void *scratch, size_t from, size_t to)
                                            items[i].err);
         for (size_t i = from; i < to; i++)
                 if (run->slots[i].status == RECORD_GOOD)
-                        finish(&run->slots[i], (items++)->code);
+                        run->slots[i].status = run_status_of((items++)->code);
 }
 
 void run_work(struct cmd_run *run, size_t from, size_t to)
 {
+        const size_t size = run->loop->result_size;
         void *scratch = NULL;
 
-        for (size_t i = from; i < to; i++)
-                if (!run->slots[i].read)
-                        run_read(run, &run->slots[i]);
-        if (!make_room(run, from, to))
-                return;
+        for (size_t i = from; i < to; i++) {
+                struct slot *slot = &run->slots[i];
+                if (!slot->read)
+                        run_read(run, slot);
+                if (size > 0 && slot->result.found == NULL)
+                        slot->result.found = ran_new(1, size);
+        }
         if (run->loop->make_scratch != NULL) {
                 struct slot *first = &run->slots[from];
                 scratch = take_scratch(run, &first->err);
@@ -101,8 +66,12 @@ void run_work(struct cmd_run *run, size_t from, size_t to)
                 }
         }
         work_on(run, scratch, from, to);
-        if (scratch != NULL)
-                give_scratch(run, scratch);
+        if (scratch == NULL)
+                return;
+        pthread_mutex_lock(&run->scratch_lock);
+        RAN_ROOM(run->scratch, run->scratch_cap, run->scratch_count + 1);
+        run->scratch[run->scratch_count++] = scratch;
+        pthread_mutex_unlock(&run->scratch_lock);
 }
 
 void run_free_scratch(struct cmd_run *run)

@@ -213,20 +213,15 @@ static bool skip_string(struct scan *s)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static bool push(struct scan *s, bool object)
+static void push(struct scan *s, bool object)
 {
         unsigned bit = 1u << (s->depth % 8);
 
         if (s->depth % 8 == 0)
                 ran_buf_char(&s->nesting, 0);
-        if (s->nesting.failed) {
-                ran_fail(s->err, RAN_ENOMEM, "no memory for %zu levels of nesting", s->depth);
-                return false;
-        }
         char *byte = &s->nesting.data[s->depth / 8];
         *byte = (char)(object ? *byte | bit : *byte & ~bit);
         s->depth++;
-        return true;
 }
 
 static void pop(struct scan *s)
@@ -286,9 +281,8 @@ static enum progress begin_value(struct scan *s)
         skip_space(s);
         if (skip_char(s, c == '{' ? '}' : ']'))
                 return VALUE_DONE;
-        if (!push(s, c == '{') || (c == '{' && !skip_name(s)))
-                return FAILED;
-        return VALUE_NEXT;
+        push(s, c == '{');
+        return c != '{' || skip_name(s) ? VALUE_NEXT : FAILED;
 }
 
 /* After a value inside an array or object: on to the next one, or out. */
@@ -317,32 +311,6 @@ static bool skip_value(struct scan *s)
 
 /* ---- the record ----------------------------------------------------------------------------- */
 
-static bool add_member(struct scan *s, struct ran_record *r, const struct ran_member *m)
-{
-        struct ran_member *grown =
-                ran_grow(r->members, &r->cap, r->count + 1, sizeof(*r->members), s->err);
-
-        if (grown == NULL)
-                return false;
-        r->members = grown;
-        r->members[r->count++] = *m;
-        return true;
-}
-
-/* Names with a lone surrogate cannot be decoded and are nobody's we look for: they are kept as
- * written, quotes included, and so match nothing. */
-static bool decode_name(struct scan *s, struct ran_record *r, struct ran_span quoted,
-                        struct ran_span *name)
-{
-        name->begin = r->names.len;
-        if (ran_json_decode(r->line, quoted, &r->names, NULL) == RAN_EFORMAT)
-                ran_buf_add(&r->names, r->line + quoted.begin, quoted.end - quoted.begin);
-        name->end = r->names.len;
-        if (r->names.failed)
-                ran_fail(s->err, RAN_ENOMEM, "no memory for the names of a record's members");
-        return !r->names.failed;
-}
-
 static bool scan_member(struct scan *s, struct ran_record *r)
 {
         struct ran_member m = {0};
@@ -351,14 +319,22 @@ static bool scan_member(struct scan *s, struct ran_record *r)
         m.whole.begin = s->pos;
         if (!skip_name(s))
                 return false;
-        struct ran_span name = s->name;
+        const struct ran_span name = s->name;
         skip_space(s);
         m.value.begin = s->pos;
         if (!skip_value(s))
                 return false;
         m.value.end = m.whole.end = s->pos;
         m.type = ran_json_type(r->line[m.value.begin]);
-        return decode_name(s, r, name, &m.name) && add_member(s, r, &m);
+        /* Names with a lone surrogate cannot be decoded and are nobody's we look for: they are kept
+         * as written, quotes included, and so match nothing. */
+        m.name.begin = r->names.len;
+        if (ran_json_decode(r->line, name, &r->names, NULL) == RAN_EFORMAT)
+                ran_buf_add(&r->names, r->line + name.begin, name.end - name.begin);
+        m.name.end = r->names.len;
+        RAN_ROOM(r->members, r->cap, r->count + 1);
+        r->members[r->count++] = m;
+        return true;
 }
 
 static bool scan_object(struct scan *s, struct ran_record *r)
@@ -394,7 +370,6 @@ int ran_record_scan(struct ran_record *r, const char *line, size_t length, struc
         r->length = length;
         r->count = 0;
         r->names.len = 0;
-        r->names.failed = false; /* which was for want of memory, for another line */
         r->object = (struct ran_span){0, 0};
         scan_object(&s, r);
         ran_buf_release(&s.nesting);

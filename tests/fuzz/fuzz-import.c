@@ -49,7 +49,7 @@ static void import(const struct import_format *format, const struct text_line *p
 
         if (format->look != NULL && piece->n > 0)
                 format->look(&how, &(struct sample){piece->s, piece->n, true});
-        int rc = import_begin(&how, piece, &err);
+        int rc = format->begin != NULL ? format->begin(&how, piece, &err) : RAN_OK;
         if (rc == RAN_OK && format->unit == LINES_ROW) {
                 csv_example(&how, &out);
                 check(rc, &out, &err);

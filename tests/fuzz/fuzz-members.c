@@ -219,7 +219,7 @@ static void import(const struct import_format *format, const struct ran_buf *wri
         struct ran_error err = {0};
         size_t line;
 
-        require(import_begin(&how, &piece, &err) == RAN_OK &&
+        require((format->begin == NULL || format->begin(&how, &piece, &err) == RAN_OK) &&
                 import_text_line(&how, &piece, out, &line, &err) == RAN_OK);
         import_end(&how);
 }

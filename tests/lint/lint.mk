@@ -43,7 +43,7 @@ except += cmd/pages/chart.c:clang-analyzer-security.FloatLoopCounter cmd/pages/c
 except += cmd/formats/record.c:clang-analyzer-optin.performance.Padding
 # - that what is nested has a limit.
 except += $(foreach file,hf/frame hf/steps steps/pattern-class steps/pattern-read,lib/text/$(file).c:misc-no-recursion)
-except += cmd/pages/report.c:misc-no-recursion cmd/pages/report-page.c:misc-no-recursion
+except += cmd/records/files.c:misc-no-recursion cmd/pages/report.c:misc-no-recursion cmd/pages/report-page.c:misc-no-recursion
 empty :=
 space := $(empty) $(empty)
 comma := ,

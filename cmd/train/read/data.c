@@ -45,7 +45,29 @@ const char *train_line_text(const struct cmd_line *line, struct ran_buf *renamed
         renamed->len = 0;
         members_write(&line->record.json, renamed);
         *length = renamed->len;
-        return renamed->failed ? NULL : renamed->data;
+        return renamed->data;
+}
+
+int train_lines_add(struct train_lines *l, const char *text, size_t n, struct ran_error *err)
+{
+        const size_t at = l->n > 0 ? l->end[l->n - 1] : 0;
+        size_t *end = ran_spool_reserve(&l->end_spool, l->n + 1, sizeof *end, err);
+        char *to = end != NULL ? ran_spool_reserve(&l->text_spool, at + n, 1, err) : NULL;
+
+        if (to == NULL)
+                return (int)err->code;
+        if (n > 0)
+                memcpy(to + at, text, n);
+        end[l->n++] = at + n;
+        l->text = to;
+        l->end = end;
+        return RAN_OK;
+}
+
+void train_lines_release(struct train_lines *l)
+{
+        ran_spool_release(&l->text_spool);
+        ran_spool_release(&l->end_spool);
 }
 
 /* ---- packed documents to the data set, in order --------------------------------------------- */
@@ -97,23 +119,20 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line,
         size_t n = d->head->n, soft = d->head->soft;
         const char *names = d->names;
         /* A soft target may add all of the n labels after the others. */
-        uint32_t *labels = ran_grow(r->labels, &r->labels_cap, 2 * n + soft, sizeof *labels, err);
-
-        if (labels == NULL)
-                return RAN_ENOMEM;
-        r->labels = labels;
+        RAN_ROOM(r->labels, r->labels_cap, 2 * n + soft);
         for (size_t i = 0, begin = 0; i < n + soft; begin = d->end[i++]) {
-                if (i == n) { /* the ends of soft labels count from the first of them */
+                if (i == n) { /* the ends of soft r->labels count from the first of them */
                         names += begin;
                         begin = 0;
                 }
                 size_t length = d->end[i] - begin;
-                RAN_TRY(ran_dataset_label(&r->data->set, names + begin, length, &labels[i], err));
-                if (labels[i] == RAN_LABEL_UNKNOWN && r->source->label_texts != NULL &&
+                RAN_TRY(ran_dataset_label(&r->data->set, names + begin, length, &r->labels[i],
+                                          err));
+                if (r->labels[i] == RAN_LABEL_UNKNOWN && r->source->label_texts != NULL &&
                     !r->source->judge)
                         return ran_fail(err, RAN_EFORMAT, "%s has no label \"%.*s\"",
                                         r->source->label_texts, (int)length, names + begin);
-                if (labels[i] == RAN_LABEL_UNKNOWN)
+                if (r->labels[i] == RAN_LABEL_UNKNOWN)
                         note_unknown(r, line, names + begin, length);
         }
         return RAN_OK;
@@ -150,23 +169,6 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         return RAN_OK;
 }
 
-/* The record of the last document, as readers find it. */
-static int keep_line(struct train_data *d, const char *text, size_t n, struct ran_error *err)
-{
-        struct train_lines *l = &d->lines;
-        const size_t b = d->set.B - 1, at = b > 0 ? l->end[b - 1] : 0;
-        size_t *end = ran_spool_reserve(&l->end_spool, b + 1, sizeof *end, err);
-        char *to = end != NULL ? ran_spool_reserve(&l->text_spool, at + n, 1, err) : NULL;
-
-        if (to == NULL)
-                return (int)err->code;
-        memcpy(to + at, text, n);
-        end[b] = at + n;
-        l->text = to;
-        l->end = end;
-        return RAN_OK;
-}
-
 int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                struct ran_error *err)
 {
@@ -194,10 +196,8 @@ int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *
                         data->V = (size_t)d.ids[t] + 1;
         size_t length;
         const char *text = train_line_text(line, &r->renamed, &length);
-        if (text == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory for a line");
         if (r->source->keep_lines)
-                RAN_TRY(keep_line(data, text, length, err));
+                RAN_TRY(train_lines_add(&data->lines, text, length, err));
         ran_sha256_add(&r->digest, text, length);
         ran_sha256_add(&r->digest, "\n", 1);
         return RAN_OK;
@@ -249,7 +249,8 @@ void train_finish(struct train_reader *r)
 static void *scratch_new(void *arg, struct ran_error *err)
 {
         (void)arg;
-        return ran_alloc(1, sizeof(struct train_scratch), err);
+        (void)err;
+        return ran_new(1, sizeof(struct train_scratch));
 }
 
 static void scratch_free(void *scratch)
@@ -313,7 +314,6 @@ void train_data_release(struct train_data *d)
         ran_dataset_release(&d->set);
         ran_spool_release(&d->location_spool);
         ran_spool_release(&d->empty_spool);
-        ran_spool_release(&d->lines.text_spool);
-        ran_spool_release(&d->lines.end_spool);
+        train_lines_release(&d->lines);
         *d = (struct train_data){0};
 }

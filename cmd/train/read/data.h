@@ -19,6 +19,16 @@ struct train_location {
         size_t line;
 };
 
+/* Texts, which may be more than memory holds. Zero-initialise; `keep` of the spools may be set. */
+struct train_lines {
+        char *text;  /* one after the other */
+        size_t *end; /* (n) where they end */
+        size_t n;
+        struct ran_spool text_spool, end_spool;
+};
+int train_lines_add(struct train_lines *l, const char *text, size_t n, struct ran_error *err);
+void train_lines_release(struct train_lines *l);
+
 /* Zero-initialise. */
 struct train_data {
         const struct train_task *task; /* file and line */
@@ -28,11 +38,7 @@ struct train_data {
         struct train_location *empty; /* (empties) documents without a token; they count as bad */
         size_t empties;
         struct ran_spool location_spool, empty_spool; /* where the two lie */
-        struct train_lines {                          /* with `keep_lines` of the source */
-                char *text;  /* the record of each document, JSON, one after the other */
-                size_t *end; /* (B) where they end */
-                struct ran_spool text_spool, end_spool;
-        } lines;
+        struct train_lines lines; /* with `keep_lines` of the source: the record of each document */
         /* The first record with `label` and with `labels`, with tags of each kind, and, for
          * language models, with one text and with a source. */
         struct train_location one, several, tagged[CMD_TAG_KINDS], plain, paired;

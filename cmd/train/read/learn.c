@@ -13,16 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines that wait for the vocabulary, one after another. */
+/* Lines that wait for the vocabulary. */
 struct spool {
-        char *lines;
-        size_t *end; /* (n) */
-        struct train_location *location;
-        char *raw;       /* how they came, for --rejects */
-        size_t *raw_end; /* (n) */
-        size_t n;
-        struct ran_spool lines_spool, end_spool, location_spool, raw_spool,
-                raw_end_spool; /* where they lie */
+        struct train_lines records, raw; /* raw: how they came, for --rejects */
+        struct train_location *location; /* (records.n) */
+        struct ran_spool location_spool; /* where it lies */
 };
 
 struct learner {
@@ -37,57 +32,6 @@ struct learner {
         size_t spelling;           /* that it then has */
         struct ran_tokenizer *tokenizer;
 };
-
-/* In the form for --rejects: with the empty line after a sentence of columns. */
-static int keep_raw(struct spool *s, const struct cmd_line *line, struct ran_error *err)
-{
-        const size_t at = s->n > 0 ? s->raw_end[s->n - 1] : 0, blank = line->columns != NULL;
-        const size_t n = line->raw_length;
-        size_t *end = ran_spool_reserve(&s->raw_end_spool, s->n + 1, sizeof *end, err);
-        char *raw = end != NULL ? ran_spool_reserve(&s->raw_spool, at + n + blank, 1, err) : NULL;
-
-        if (raw == NULL)
-                return RAN_ENOMEM;
-        memcpy(raw + at, line->raw, n);
-        if (blank)
-                raw[at + n] = '\n';
-        end[s->n] = at + n + blank;
-        s->raw = raw;
-        s->raw_end = end;
-        return RAN_OK;
-}
-
-/* renamed: scratch. */
-static int keep_line(struct spool *s, const struct cmd_line *line, struct ran_buf *renamed,
-                     struct ran_error *err)
-{
-        size_t at = s->n > 0 ? s->end[s->n - 1] : 0, length;
-        const char *text = train_line_text(line, renamed, &length);
-        if (text == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory for a line");
-        struct train_location *at_line = train_location_add(&s->location_spool, s->n, line, err);
-        size_t *end = at_line != NULL ? ran_spool_reserve(&s->end_spool, s->n + 1, sizeof *end, err)
-                                      : NULL;
-        char *lines = end != NULL ? ran_spool_reserve(&s->lines_spool, at + length, 1, err) : NULL;
-
-        if (lines == NULL)
-                return RAN_ENOMEM;
-        memcpy(lines + at, text, length);
-        end[s->n++] = at + length;
-        s->lines = lines;
-        s->end = end;
-        s->location = at_line;
-        return RAN_OK;
-}
-
-static void release_spool(struct spool *s)
-{
-        ran_spool_release(&s->lines_spool);
-        ran_spool_release(&s->end_spool);
-        ran_spool_release(&s->location_spool);
-        ran_spool_release(&s->raw_spool);
-        ran_spool_release(&s->raw_end_spool);
-}
 
 /* Whether it has ids already. Those have no spelling: where that is read, so is the text. */
 static bool is_encoded(const struct learner *l, const struct record *record)
@@ -137,9 +81,21 @@ static int take_counted(void *arg, const struct cmd_line *line, const struct cmd
         if (ids)
                 return train_take(&l->reader, line, result, err);
         RAN_TRY(ran_counter_add(l->counter, result->out.data, result->out.len, err));
-        if (l->reader.source->input->rejects != NULL)
-                RAN_TRY(keep_raw(&l->spool, line, err));
-        return keep_line(&l->spool, line, &l->reader.renamed, err);
+        struct ran_buf *scratch = &l->reader.renamed;
+        struct spool *s = &l->spool;
+        size_t length;
+        if (l->reader.source->input->rejects !=
+            NULL) { /* a blank line ends a sentence of columns */
+                scratch->len = 0;
+                ran_buf_add(scratch, line->raw, line->raw_length);
+                ran_buf_str(scratch, line->columns != NULL ? "\n" : "");
+                RAN_TRY(train_lines_add(&s->raw, scratch->data, scratch->len, err));
+        }
+        s->location = train_location_add(&s->location_spool, s->records.n, line, err);
+        if (s->location == NULL)
+                return (int)err->code;
+        const char *text = train_line_text(line, scratch, &length);
+        return train_lines_add(&s->records, text, length, err);
 }
 
 /* Lines are encoded this many at a time, in parallel, and added in order. */
@@ -161,25 +117,13 @@ static int scan_spooled(struct batch *b, size_t i)
 {
         struct slot *slot = &b->slot[i];
         const struct spool *spool = &b->learner->spool;
-        size_t n = b->first + i, begin = n == 0 ? 0 : spool->end[n - 1];
+        size_t n = b->first + i, begin = n == 0 ? 0 : spool->records.end[n - 1];
 
         slot->line.file = spool->location[n].file;
         slot->line.number = spool->location[n].line;
         slot->packed.out.len = 0;
-        return record_scan(&slot->line.record, spool->lines + begin, spool->end[n] - begin,
-                           &slot->err);
-}
-
-static int encode_line(struct batch *b, size_t i)
-{
-        struct slot *slot = &b->slot[i];
-
-        RAN_TRY(scan_spooled(b, i));
-        RAN_TRY(train_encode(&b->learner->reader, &slot->scratch, &slot->line, &slot->packed,
-                             &slot->err));
-        return slot->packed.out.failed
-                       ? ran_fail(&slot->err, RAN_ENOMEM, "out of memory for a document")
-                       : RAN_OK;
+        return record_scan(&slot->line.record, spool->records.text + begin,
+                           spool->records.end[n] - begin, &slot->err);
 }
 
 static void encode_spooled(void *arg, size_t i)
@@ -187,19 +131,10 @@ static void encode_spooled(void *arg, size_t i)
         struct batch *b = arg;
         struct slot *slot = &b->slot[i];
 
-        slot->rc = encode_line(b, i);
-}
-
-static int count_words(struct batch *b, size_t i)
-{
-        struct slot *slot = &b->slot[i];
-
-        RAN_TRY(scan_spooled(b, i));
-        RAN_TRY(cmd_vocab_words_read(&slot->scratch.words, &slot->line.record, b->learner->counter,
-                                     &slot->packed.out, &slot->err));
-        return slot->packed.out.failed
-                       ? ran_fail(&slot->err, RAN_ENOMEM, "out of memory for the words of a line")
-                       : RAN_OK;
+        slot->rc = scan_spooled(b, i);
+        if (slot->rc == RAN_OK)
+                slot->rc = train_encode(&b->learner->reader, &slot->scratch, &slot->line,
+                                        &slot->packed, &slot->err);
 }
 
 static void count_spooled(void *arg, size_t i)
@@ -207,7 +142,10 @@ static void count_spooled(void *arg, size_t i)
         struct batch *b = arg;
         struct slot *slot = &b->slot[i];
 
-        slot->rc = count_words(b, i);
+        slot->rc = scan_spooled(b, i);
+        if (slot->rc == RAN_OK)
+                slot->rc = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
+                                                b->learner->counter, &slot->packed.out, &slot->err);
 }
 
 /* Refuses a line late: most errors were found before, but some need its words: a document
@@ -222,23 +160,12 @@ static bool add_spooled(struct batch *b, struct cmd_run *run, size_t i)
                 slot->rc = train_take(&b->learner->reader, &slot->line, &slot->packed, &slot->err);
         if (slot->rc == RAN_OK)
                 return true;
-        if (spool->raw_end != NULL) {
-                size_t begin = n > 0 ? spool->raw_end[n - 1] : 0;
-                slot->line.raw = spool->raw + begin;
-                slot->line.raw_length = spool->raw_end[n] - begin;
+        if (spool->raw.n > 0) {
+                size_t begin = n > 0 ? spool->raw.end[n - 1] : 0;
+                slot->line.raw = spool->raw.text + begin;
+                slot->line.raw_length = spool->raw.end[n] - begin;
         }
         return cmd_refuse_late(run, &slot->line, &slot->err);
-}
-
-static struct batch *batch_new(struct learner *l)
-{
-        struct ran_error err = {0};
-        struct batch *b = ran_alloc(1, sizeof *b, &err);
-
-        if (b == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        b->learner = l;
-        return b;
 }
 
 static void batch_free(struct batch *b)
@@ -254,7 +181,7 @@ static void batch_free(struct batch *b)
 /* Lines of the spool from b->first on that the batch has room for. */
 static size_t batch_lines(const struct batch *b)
 {
-        size_t n = b->learner->spool.n - b->first;
+        size_t n = b->learner->spool.records.n - b->first;
 
         return n < BATCH ? n : BATCH;
 }
@@ -262,9 +189,10 @@ static size_t batch_lines(const struct batch *b)
 /* Encodes the lines that waited. */
 static void encode_waiting(struct learner *l, struct cmd_run *run)
 {
-        struct batch *b = batch_new(l);
+        struct batch *b = ran_new(1, sizeof *b);
 
-        for (bool more = true; more && b->first < l->spool.n; b->first += BATCH) {
+        b->learner = l;
+        for (bool more = true; more && b->first < l->spool.records.n; b->first += BATCH) {
                 size_t n = batch_lines(b);
                 ran_parallel(l->reader.source->pool, n, encode_spooled, b);
                 for (size_t i = 0; i < n && more; i++)
@@ -277,13 +205,14 @@ static void encode_waiting(struct learner *l, struct cmd_run *run)
 static void count_pairs(struct learner *l)
 {
         struct ran_error err = {0};
-        struct batch *b = batch_new(l);
+        struct batch *b = ran_new(1, sizeof *b);
 
         ran_counter_free(l->counter);
         l->counter = ran_counter_new(l->of_pairs, &err);
         if (l->counter == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        for (; b->first < l->spool.n; b->first += BATCH) {
+        b->learner = l;
+        for (; b->first < l->spool.records.n; b->first += BATCH) {
                 size_t n = batch_lines(b);
                 ran_parallel(l->reader.source->pool, n, count_spooled, b);
                 for (size_t i = 0; i < n; i++) {
@@ -371,12 +300,15 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         loop.take = take_counted;
         loop.finish = finish;
         loop.arg = &l;
-        spool->lines_spool.keep = spool->end_spool.keep = spool->location_spool.keep =
-                spool->raw_spool.keep = spool->raw_end_spool.keep = source->keep;
+        spool->records.text_spool.keep = spool->records.end_spool.keep =
+                spool->raw.text_spool.keep = spool->raw.end_spool.keep =
+                        spool->location_spool.keep = source->keep;
         train_begin(&l.reader);
         cmd_records(&loop, files, &d->counts);
         ran_counter_free(l.counter);
-        release_spool(spool);
+        train_lines_release(&spool->records);
+        train_lines_release(&spool->raw);
+        ran_spool_release(&spool->location_spool);
         train_finish(&l.reader);
         *paired = l.of_pairs != NULL && l.paired;
         return l.tokenizer;

@@ -33,7 +33,7 @@ struct train_reader {
 };
 
 /* The text of a line's record, in which members have the names that readers look for; valid until
- * the next call with this scratch. NULL: no memory. */
+ * the next call with this scratch. */
 const char *train_line_text(const struct cmd_line *line, struct ran_buf *renamed, size_t *length);
 
 /* A thread reads a line with this. Zero-initialise. */

@@ -8,27 +8,16 @@
 
 #include <string.h>
 
-/* Makes room for 1 + the index of each class in a target; all 0 between targets. */
-static int fit_target(struct train_reader *r, struct ran_error *err)
-{
-        size_t had = r->target_cap;
-        uint32_t *at = ran_grow(r->target_at, &r->target_cap, r->data->set.C + 1, sizeof *at, err);
-
-        if (at == NULL)
-                return RAN_ENOMEM;
-        r->target_at = at;
-        memset(at + had, 0, (r->target_cap - had) * sizeof *at);
-        return RAN_OK;
-}
-
 /* Adds the labels of the last document, each with that probability, to a target of n classes,
  * which may contain them already. Returns the new number of classes. */
 static size_t mix_labels(struct train_reader *r, uint32_t *labels, float *p, size_t n,
                          double probability)
 {
         const struct ran_dataset *set = &r->data->set;
-        size_t soft = n;
+        const size_t soft = n, had = r->target_cap;
 
+        RAN_ROOM(r->target_at, r->target_cap, set->C + 1);
+        memset(r->target_at + had, 0, (r->target_cap - had) * sizeof *r->target_at);
         for (size_t i = 0; i < soft; i++)
                 r->target_at[labels[i]] = (uint32_t)i + 1;
         for (size_t i = set->label_first[set->B - 1]; i < set->label_first[set->B]; i++) {
@@ -54,21 +43,17 @@ int train_add_soft_target(struct train_reader *r, const struct train_document *d
         bool own = head->soft > 0 && !head->guessed && r->source->soft_share < 1;
         double share = own ? r->source->soft_share : 1;
         uint32_t *labels = r->labels + head->n;
-        float *p = ran_grow(r->soft, &r->soft_cap, head->soft + head->n, sizeof *p, err);
         size_t n = 0;
 
-        if (p == NULL)
-                return RAN_ENOMEM;
-        r->soft = p;
+        RAN_ROOM(r->soft, r->soft_cap, head->soft + head->n);
+        float *p = r->soft;
         for (size_t i = 0; i < head->soft; i++) {
                 if (!(share * (double)d->soft[i] > 0) || labels[i] == RAN_LABEL_UNKNOWN)
                         continue;
                 labels[n] = labels[i];
                 p[n++] = (float)(share * (double)d->soft[i]);
         }
-        if (own) {
-                RAN_TRY(fit_target(r, err));
+        if (own)
                 n = mix_labels(r, labels, p, n, 1 - share);
-        }
         return ran_dataset_soft_target(set, labels, p, n, head->guessed, err);
 }
