@@ -6,7 +6,6 @@
 #include "cmd/content/model.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/options/was-set.h"
 
 /* ---- a record ------------------------------------------------------------------------------- */
 

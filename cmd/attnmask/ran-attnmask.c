@@ -9,8 +9,6 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/options/rules.h"
-#include "cmd/options/was-set.h"
 #include "cmd/records/files.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -30,18 +28,12 @@ static const struct ran_field pattern_fields[] = {
         {"attention", 0, RAN_FIELD_CHOICES, OPTION(attention), .choices = ran_attention_names,
          .initial = "full", .first = true,
          .help = "attention pattern: which keys a query sees; one for all heads, or one for each "
-                 "with commas between",
-         RAN_RULES({.words = "dilated",
-                    .needs = "dilation",
-                    .why = "dilated needs --dilation N: the tokens skipped between two keys"})},
+                 "with commas between"},
         {"mask", 0, RAN_FIELD_CHOICE, OPTION(mask), .choices = ran_mask_names, .value = "KIND",
          .initial = "none",
          .help = "keys after the query to hide: none; causal: all; prefix: all except source "
                  "tokens",
-         .first = true,
-         RAN_RULES({.words = "prefix",
-                    .needs = "source",
-                    .why = "prefix needs --source N: the number of source tokens"})},
+         .first = true},
         {"length", 0, RAN_FIELD_SIZE, OPTION(length), 0, RAN_MASK_LENGTH, .value = "N",
          .help = "length of the text in tokens; 0: not given", .first = true},
         {"window", 0, RAN_FIELD_SIZE, OPTION(window), 1, RAN_MASK_LENGTH, .value = "N",
@@ -49,10 +41,9 @@ static const struct ran_field pattern_fields[] = {
          .help = "width of a window; half of it, rounded down, lies on each side of the query",
          .first = true},
         {"dilation", 0, RAN_FIELD_SIZE, OPTION(dilation), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "tokens skipped between two keys; 0: not given",
-         RAN_RULES(RAN_NEEDS("attention=dilated"))},
+         .help = "tokens skipped between two keys; 0: not given", .needs = "attention=dilated"},
         {"source", 0, RAN_FIELD_SIZE, OPTION(source), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "number of source tokens; 0: not given", RAN_RULES(RAN_NEEDS("mask=prefix"))},
+         .help = "number of source tokens; 0: not given", .needs = "mask=prefix"},
         {0},
 };
 static const struct ran_field answer_fields[] = {
@@ -61,10 +52,7 @@ static const struct ran_field answer_fields[] = {
          .help = "text: a grid of characters; json: the keys of each query, as intervals; svg: "
                  "a picture; png: its cells alone; html: with a model, a page of the document's "
                  "words",
-         .first = true,
-         RAN_RULES({.words = "html",
-                    .needs = "model",
-                    .why = "html shows a document: give --model FILE"})},
+         .first = true},
         {"size", 0, RAN_FIELD_SIZE, OPTION(size), 0, LARGEST_PICTURE, .value = "N", .initial = "0",
          .help = "largest width in characters or pixels; a larger mask is drawn in blocks; 0: that "
                  "of the terminal, or 512 pixels"},
@@ -73,56 +61,44 @@ static const struct ran_field answer_fields[] = {
         {"row", 0, RAN_FIELD_TEXT, OPTION(row), .value = "I",
          .help = "show only what token I sees, from 0; with a model also cell:I, the cell of "
                  "window I",
-         .first = true, RAN_RULES(RAN_EXCLUDES("count table scores", NULL))},
+         .first = true},
         {"reach", 0, RAN_FIELD_SIZE, OPTION(reach), 0, INFINITY, .value = "K",
          .help = "list the tokens whose information reaches that token within K "
                  "layers; 0: not given",
-         RAN_RULES(RAN_NEEDS_AS("row", "needs --row"))},
+         .needs = "row", .why = "needs --row"},
         {"count", 0, RAN_FIELD_BOOL, OPTION(count), .initial = "false",
-         .help = "count the scores, that is, the pairs of a query and a key it sees", .first = true,
-         RAN_RULES(RAN_EXCLUDES("table scores", NULL))},
+         .help = "count the scores, that is, the pairs of a query and a key it sees",
+         .first = true},
         {"table", 0, RAN_FIELD_BOOL, OPTION(table), .initial = "false",
-         .help = "check Table 1 of the paper on dispersed attention",
-         RAN_RULES(RAN_EXCLUDES("scores", NULL),
-                   RAN_EXCLUDES("length", "--table has lengths of its own"))},
+         .help = "check Table 1 of the paper on dispersed attention"},
         {0},
 };
 static const struct ran_field score_fields[] = {
         {"scores", 0, RAN_FIELD_BOOL, OPTION(scores), .initial = "false",
          .help = "read records with vectors, or with query and key, and add their attention "
                  "scores",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("length", "--scores takes as many tokens as a record has vectors"),
-                   RAN_EXCLUDES("format=json,png,svg,html", "--scores writes records"))},
+         .first = true},
         {"similarity", 0, RAN_FIELD_CHOICE, OPTION(similarity), .choices = ran_similarity_names,
          .value = "KIND", .initial = "dot", .help = "score of a query and a key",
-         RAN_RULES(RAN_NEEDS("scores"))},
+         .needs = "scores"},
         {0},
 };
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
-         .help = "show the attention of this model in documents", .local = true, .first = true,
-         RAN_RULES(RAN_EXCLUDES(
-                 "attention mask length window dilation source reach count table scores similarity",
-                 "a model has a pattern of its own"))},
+         .help = "show the attention of this model in documents", .local = true, .first = true},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {"map", 0, RAN_FIELD_CHOICE, OPTION(map), .choices = map_names, .value = "WHAT",
          .initial = "attention",
          .help = "attention: the attention weights; label: the influence of tokens on the label; "
                  "tokens: their influence on the outputs for tokens",
-         .first = true,
-         RAN_RULES({.words = "label,tokens",
-                    .excludes = "layer head in_window align",
-                    .why = "--map label and --map tokens are of the whole model"})},
+         .first = true},
         {"align", 0, RAN_FIELD_BOOL, OPTION(align), .initial = "false",
          .help = "of records with a source and a target: which source tokens each target token "
                  "attended to when it was predicted",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("row rows in_window", "--align has all target tokens"))},
+         .first = true},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
-         .help = "explain this label instead of the predicted one",
-         RAN_RULES(RAN_NEEDS("map=label"))},
+         .help = "explain this label instead of the predicted one", .needs = "map=label"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
          .help = "layer N, from 0, or all; default: all, in pictures the last", .first = true},
         {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
@@ -139,13 +115,6 @@ static const struct ran_field model_fields[] = {
          .value = "UNIT", .initial = "codepoint", .help = "unit of the offsets in a text"},
         {0},
 };
-static const struct ran_rule rules[] = {
-        {.words = "Model", .needs = "model"},
-        {.words = "Documents, with --model", .needs = "model"},
-        {.words = "Input, with --scores or --model", .needs = "scores model"},
-        {0},
-};
-
 static const struct cmd_group groups[] = {
         {"Pattern", pattern_fields, &options},
         {"Answer", answer_fields, &options},
@@ -156,6 +125,45 @@ static const struct cmd_group groups[] = {
         {"Output", cmd_output_fields, &output},
         {0},
 };
+static bool has_pattern(int pattern)
+{
+        for (size_t i = 0; i < options.attention.n; i++)
+                if (options.attention.item[i] == pattern)
+                        return true;
+        return false;
+}
+
+/* What excludes each other, or needs another option for some of its words. */
+static void check_together(void *unused)
+{
+        const bool model = options.model != NULL, maps = options.map != ATTNMASK_MAP_ATTENTION;
+
+        (void)unused;
+        cmd_exclude_each_other("row count table scores");
+        cmd_excludes(options.table, "--table has lengths of its own", "length");
+        cmd_excludes(options.scores, "--scores takes as many tokens as a record has vectors",
+                     "length");
+        cmd_excludes(options.scores && options.format != PICTURE_TEXT, "--scores writes records",
+                     "format");
+        cmd_excludes(model, "a model has a pattern of its own",
+                     "attention mask length window dilation source reach count table scores "
+                     "similarity");
+        cmd_excludes(maps, "--map label and --map tokens are of the whole model",
+                     "layer head in_window align");
+        cmd_excludes(options.align, "--align has all target tokens", "row rows in_window");
+        if (has_pattern(RAN_ATTENTION_DILATED) && cmd_was_asked("attention") &&
+            options.dilation == 0)
+                cmd_usage("--attention dilated needs --dilation N: the tokens skipped between two "
+                          "keys");
+        if (options.mask == RAN_MASK_PREFIX && options.source == 0)
+                cmd_usage("--mask prefix needs --source N: the number of source tokens");
+        if (options.format == PICTURE_HTML && !model)
+                cmd_usage("--format html shows a document: give --model FILE");
+        cmd_is_for("--model FILE", model, "[Model] [Documents, with --model]");
+        cmd_is_for("--scores or --model FILE", model || options.scores,
+                   "[Input, with --scores or --model]");
+}
+
 static const struct cmd_program program = {
         .name = "ran-attnmask",
         .usage = "-m MODEL [--map WHAT] [option...] [file...]\n"
@@ -173,7 +181,7 @@ static const struct cmd_program program = {
                  "status: 0, success; 1, some records failed; 2, usage; 3, a file could not be "
                  "read or written, or memory ran out.",
         .groups = groups,
-        .rules = rules,
+        .check = check_together,
 };
 
 /* ---- what was asked ------------------------------------------------------------------------- */
@@ -197,7 +205,7 @@ static void check_question(char **files)
 {
         const bool row = options.row != NULL, counts = row || options.count || options.table;
 
-        cmd_excludes(&program, !options.scores, "records are read with --scores or --model only",
+        cmd_excludes(!options.scores, "records are read with --scores or --model only",
                      "into only drop");
         if (options.rows != NULL && (counts || options.scores))
                 cmd_usage("--rows is for grids, pictures and intervals");
@@ -222,7 +230,7 @@ static void check_model(void)
 {
         bool tokens = options.map == ATTNMASK_MAP_TOKENS;
 
-        cmd_excludes(&program, attnmask_draws(&options),
+        cmd_excludes(attnmask_draws(&options),
                      options.format == PICTURE_HTML ? "a page is no record"
                                                     : "a picture has no numbers",
                      "top weights offsets into only drop");

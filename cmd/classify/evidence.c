@@ -21,10 +21,10 @@ const struct ran_field classify_evidence_fields[] = {
         {"evidence_length", 0, RAN_FIELD_SIZE, OPTION(evidence_length), 1, INFINITY, .value = "N",
          .initial = "24",
          .help = "longest passage, in tokens; never more than half of the document",
-         RAN_RULES(RAN_NEEDS("evidence"))},
+         .needs = "evidence"},
         {"offsets", 0, RAN_FIELD_CHOICE, OPTION(offsets), .choices = ran_unit_names,
          .value = "UNIT", .initial = "codepoint",
-         .help = "unit of the offsets of passages in a text", RAN_RULES(RAN_NEEDS("evidence"))},
+         .help = "unit of the offsets of passages in a text", .needs = "evidence"},
         {0},
 };
 

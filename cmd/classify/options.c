@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/rules.h"
+#include "cmd/options/options.h"
 #include "cmd/content/model.h"
 #include "cmd/content/names.h"
 #include "cmd/formats/row.h"
@@ -33,8 +33,7 @@ static const struct ran_field model_fields[] = {
          .help = "the model, written by ran-train", .local = true, .first = true},
         {"labels", 0, RAN_FIELD_TEXT, OPTION(labels), .value = "NAME,NAME,...", .first = true,
          .help = "classify without training: give each document the label whose name is nearest to "
-                 "it, by vectors of --model english or another that makes them",
-         RAN_RULES(RAN_EXCLUDES("label_texts", "--labels and --label-texts both name the labels"))},
+                 "it, by vectors of --model english or another that makes them"},
         {"label_texts", 0, RAN_FIELD_TEXT, OPTION(label_texts), .value = "FILE", .local = true,
          .first = true,
          .help = "the same by descriptions: lines of label, tab, description, or JSON lines with "
@@ -56,16 +55,13 @@ static const struct ran_field prediction_fields[] = {
                  "by no threshold that training stored in the model"},
         {"cost", 0, RAN_FIELD_TEXT, OPTION(cost), .value = "FILE", .local = true,
          .help = "give the label that costs least on average: FILE is a JSON object, for each true "
-                 "label what others cost, {\"spam\": {\"ham\": 1}, \"ham\": {\"spam\": 10}}",
-         RAN_RULES(RAN_EXCLUDES(
-                 "threshold threshold_for abstain",
-                 "--cost decides which label is given (the name \"\" in FILE is no label)"))},
+                 "label what others cost, {\"spam\": {\"ham\": 1}, \"ham\": {\"spam\": 10}}"},
         {"coverage", 0, RAN_FIELD_REAL, OPTION(coverage), 0, 1, .value = "P", .initial = "0",
          .help = "add a prediction set that contains the true label this often; 0: none",
          .first = true},
         {"abstain", 0, RAN_FIELD_BOOL, OPTION(abstain), .initial = "false",
-         .help = "give no label unless the prediction set has exactly one",
-         RAN_RULES(RAN_NEEDS_AS("coverage", "needs --coverage, for example 0.95"))},
+         .help = "give no label unless the prediction set has exactly one", .needs = "coverage",
+         .why = "needs --coverage, for example 0.95"},
         {"probs", 0, RAN_FIELD_BOOL, OPTION(probs), .initial = "false",
          .help = "add the probabilities of all labels", .first = true},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false", .help = "add the logits"},
@@ -76,20 +72,18 @@ static const struct ran_field prediction_fields[] = {
         {"nearest", 0, RAN_FIELD_SIZE, OPTION(nearest), 0, 1000000, .value = "K", .initial = "0",
          .help = "add the K documents of --among that are nearest, by the cosine of the vectors of "
                  "--embed",
-         RAN_RULES(RAN_NEEDS_AS("among", "needs a collection: --among FILE"))},
+         .needs = "among", .why = "needs a collection: --among FILE"},
         {"among", 0, RAN_FIELD_LIST, OPTION(among), .value = "FILE", .local = true,
          .help = "records to search, with the vectors of --embed or without, or an array of "
                  "--output-format npy; may be given again",
-         RAN_RULES(RAN_NEEDS("nearest"))},
+         .needs = "nearest"},
         CMD_SIDE_FORMAT("among", OPTION(among_format)),
         {"least", 0, RAN_FIELD_REAL, OPTION(least), -1, 1, .value = "X", .initial = "-1",
-         .help = "with --nearest: leave out documents with a cosine below X",
-         RAN_RULES(RAN_NEEDS("nearest"))},
+         .help = "with --nearest: leave out documents with a cosine below X", .needs = "nearest"},
         {"select", 0, RAN_FIELD_SIZE, OPTION(select), 0, 1e9, .value = "N", .initial = "0",
          .help = "write only N records, those to label next: the model is least sure of them, and "
                  "no two are near-duplicates; 0: all records",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("eval embed nearest", "--select chooses records to label"))},
+         .first = true},
         {"join_windows", 0, RAN_FIELD_CHOICE, OPTION(join_windows), .choices = join_names,
          .value = "KIND", .initial = "model",
          .help = "pretrained classifier: what the windows of a long document come to; model: what "
@@ -102,58 +96,26 @@ static const struct ran_field prediction_fields[] = {
          .value = "NAME", .initial = "jsonl",
          .help = "format of the output" OUTPUT_FORMATS(
                  OUTPUT_HELP) "; a table has id, label, score and text",
-         .first = true,
-         RAN_RULES({.words = OUTPUT_OF_LABELS(OUTPUT_WORD),
-                    .excludes = "top probs logits embed nearest evidence eval into only drop",
-                    .why = "this output format has labels and text only"},
-                   {.words = OUTPUT_OF_ROWS(OUTPUT_WORD),
-                    .excludes = "top logits embed nearest evidence eval into only drop",
-                    .why = "a table has id, label, score, set and text, and with --probs all "
-                           "probabilities (--eval writes one with --eval-format)"},
-                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
-                    .needs = "embed",
-                    .why = "is an array of vectors: give --embed"},
-                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
-                    .needs = "output",
-                    .why = "begins with the number of its rows, which is known last: give --output "
-                           "FILE"},
-                   {.words = OUTPUT_OF_VECTORS(OUTPUT_WORD),
-                    .excludes =
-                            "top probs logits select nearest coverage evidence eval into only drop "
-                            "shard",
-                    .why = "this output format has vectors only"},
-                   {.words = OUTPUT_OF_TASKS(OUTPUT_WORD),
-                    .needs = "select",
-                    .why = "with label-studio needs --select N: tasks are for people to label"},
-                   {.words = OUTPUT_OF_PAGE(OUTPUT_WORD),
-                    .excludes = "select logits embed nearest offsets eval into only drop",
-                    .why = "--output-format=html writes a page and no records"})},
+         .first = true},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
          .help = "compare predictions with the labels of the records, and write one report instead "
                  "of records",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("top probs logits embed nearest into only drop evidence",
-                                "--eval writes a report and no records"),
-                   RAN_EXCLUDES("abstain", "--eval says what --abstain would do"))},
+         .first = true},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "json",
          .help = "format of the report; csv, tsv: a table with a row for each label; html: a page "
                  "with charts and the worst errors",
-         .first = true, RAN_RULES(RAN_NEEDS("eval"))},
+         .first = true, .needs = "eval"},
         {"against", 0, RAN_FIELD_TEXT, OPTION(against), .value = "MODEL", .local = true,
          .help = "compare with another model on the same records: the difference, its 95 % "
                  "interval, and McNemar's test",
-         RAN_RULES(RAN_NEEDS("eval"),
-                   RAN_EXCLUDES("eval_format=csv,tsv,html",
-                                "--against adds to a report in JSON or text"),
-                   RAN_EXCLUDES("cost threshold_for",
-                                "--against compares what models give by themselves"))},
+         .needs = "eval"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
-         .help = CMD_NAMES_HELP,
-         RAN_RULES(RAN_NEEDS_AS("eval", "is for --eval: the labels of the model have names"))},
+         .help = CMD_NAMES_HELP, .needs = "eval",
+         .why = "is for --eval: the labels of the model have names"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -167,6 +129,45 @@ static const struct cmd_group groups[] = {
         {"Tables", cmd_table_fields, &cmd_table},
         {0},
 };
+/* What excludes each other, or needs another option for some of its words. */
+static void check_together(void *options)
+{
+        const struct classify_options *o = options;
+        const enum output_kind kind = output_formats[o->output_format]->kind;
+
+        cmd_excludes(o->labels != NULL, "--labels and --label-texts both name the labels",
+                     "label_texts");
+        cmd_excludes(o->cost != NULL,
+                     "--cost decides which label is given (the name \"\" in FILE is no label)",
+                     "threshold threshold_for abstain");
+        cmd_excludes(o->select > 0, "--select chooses records to label", "eval embed nearest");
+        cmd_excludes(kind == OUTPUT_LABELS, "this output format has labels and text only",
+                     "top probs logits embed nearest evidence eval into only drop");
+        cmd_excludes(kind == OUTPUT_ROWS,
+                     "a table has id, label, score, set and text, and with --probs all "
+                     "probabilities (--eval writes one with --eval-format)",
+                     "top logits embed nearest evidence eval into only drop");
+        cmd_excludes(kind == OUTPUT_VECTORS, "this output format has vectors only",
+                     "top probs logits select nearest coverage evidence eval into only drop shard");
+        cmd_excludes(kind == OUTPUT_PAGE, "--output-format=html writes a page and no records",
+                     "select logits embed nearest offsets eval into only drop");
+        cmd_excludes(o->eval, "--eval writes a report and no records",
+                     "top probs logits embed nearest into only drop evidence");
+        cmd_excludes(o->eval, "--eval says what --abstain would do", "abstain");
+        cmd_excludes(o->against != NULL && o->eval_format > CLASSIFY_EVAL_TEXT,
+                     "--against adds to a report in JSON or text", "eval_format");
+        cmd_excludes(o->against != NULL, "--against compares what models give by themselves",
+                     "cost threshold_for");
+        if (kind == OUTPUT_VECTORS && !o->embed)
+                cmd_usage("--output-format is an array of vectors: give --embed");
+        if (kind == OUTPUT_VECTORS && o->output.output == NULL)
+                cmd_usage("--output-format begins with the number of its rows, which is known "
+                          "last: give --output FILE");
+        if (kind == OUTPUT_TASKS && o->select == 0)
+                cmd_usage("--output-format with label-studio needs --select N: tasks are for "
+                          "people to label");
+}
+
 const struct cmd_program classify_program = {
         .name = "ran-classify",
         .usage = "-m MODEL [option...] [file...]\n"
@@ -178,6 +179,8 @@ const struct cmd_program classify_program = {
                  "good; 1, some failed; 2, usage; 3, a file could not be read or written, or "
                  "memory ran out.",
         .groups = groups,
+        .check = check_together,
+        .options = &classify_options,
 };
 
 /* ---- beyond the rules of the tables ---------------------------------------------------------- */
@@ -212,7 +215,7 @@ static void check_writable_labels(const struct ran_model *m, const struct output
 /* A model without labels can only embed. */
 static void check_labels(const struct ran_model *m)
 {
-        cmd_excludes(&classify_program, ran_model_config(m)->task != RAN_TASK_CLASSIFY,
+        cmd_excludes(ran_model_config(m)->task != RAN_TASK_CLASSIFY,
                      "the model is no classifier: it can only --embed and --nearest",
                      "top threshold coverage abstain probs logits evidence");
 }

@@ -19,7 +19,7 @@ const struct ran_field cmd_document_fields[] = {
          .value = "WHAT", .initial = "head",
          .help = "part of a longer document to keep; head-tail: half of each; error: make it a bad "
                  "record",
-         RAN_RULES(RAN_NEEDS("max_tokens"))},
+         .needs = "max_tokens"},
         {0},
 };
 

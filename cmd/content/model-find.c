@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/options/beside.h"
+#include "cmd/options/options.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 

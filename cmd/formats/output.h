@@ -12,28 +12,20 @@
 
 /* Each format: output_SYMBOL is its entry, KIND what it is made of, NAME its word for
  * --output-format, HELP its text in --help. --help lists formats in this order. */
-#define OUTPUT_OF_RECORDS(X) X(jsonl, RECORDS, "jsonl", "records")
-#define OUTPUT_OF_LABELS(X) \
-        X(fasttext, LABELS, "fasttext", "a line of labels and text for each, empty for bad records")
-#define OUTPUT_OF_TAGS(X)                                                                        \
+#define OUTPUT_FORMATS(X)                                                                        \
+        X(jsonl, RECORDS, "jsonl", "records")                                                    \
+        X(fasttext, LABELS, "fasttext",                                                          \
+          "a line of labels and text for each, empty for bad records")                           \
         X(conll, TAGS, "conll",                                                                  \
           "a line with word and tag for each word, an empty line after each record; columns of " \
-          "the input stay, and the tag comes last")
-#define OUTPUT_OF_ROWS(X)              \
-        X(csv, ROWS, "csv", "a table") \
-        X(tsv, ROWS, "tsv", "a table with tabs")
-#define OUTPUT_OF_VECTORS(X)                                                                    \
-        X(npy, VECTORS, "npy",                                                                  \
-          "the vectors of --embed as an array of numpy, a row for each record; those of a bad " \
-          "record are not numbers (NaN)")
-#define OUTPUT_OF_TASKS(X) \
-        X(label_studio, TASKS, "label-studio", "an array of tasks to import in Label Studio")
-#define OUTPUT_OF_PAGE(X) X(html, PAGE, "html", "a page to look at")
-#define OUTPUT_FORMATS(X)    \
-        OUTPUT_OF_RECORDS(X) \
-        OUTPUT_OF_LABELS(X)  \
-        OUTPUT_OF_TAGS(X)    \
-        OUTPUT_OF_ROWS(X) OUTPUT_OF_VECTORS(X) OUTPUT_OF_TASKS(X) OUTPUT_OF_PAGE(X)
+          "the input stay, and the tag comes last")                                              \
+        X(csv, ROWS, "csv", "a table")                                                           \
+        X(tsv, ROWS, "tsv", "a table with tabs")                                                 \
+        X(npy, VECTORS, "npy",                                                                   \
+          "the vectors of --embed as an array of numpy, a row for each record; those of a bad "  \
+          "record are not numbers (NaN)")                                                        \
+        X(label_studio, TASKS, "label-studio", "an array of tasks to import in Label Studio")    \
+        X(html, PAGE, "html", "a page to look at")
 
 /* A format is made of one of these. */
 enum output_kind {
@@ -49,9 +41,6 @@ enum output_kind {
 /* A program says of each kind whether it gives that, before it uses the lists below:
  *      #define GIVES_ROWS(...) __VA_ARGS__     it does
  *      #define GIVES_TAGS(...)                 it does not */
-/* The words of the formats of a kind, as rules of options have them: OUTPUT_OF_ROWS(OUTPUT_WORD).
- */
-#define OUTPUT_WORD(symbol, kind, name, help) name ","
 /* For its option --output-format: the words; the help, behind a first sentence; the formats in the
  * order of the words. */
 #define OUTPUT_NAME(symbol, kind, name, help)  GIVES_##kind(name, )

@@ -15,8 +15,8 @@ const struct ran_field cmd_table_fields[] = {
          .help = "csv, tsv: put ' before a cell that a spreadsheet would take for a formula: one "
                  "that "
                  "begins with = + - @ or a tab, and is no number",
-         RAN_RULES(RAN_NEEDS_AS("output_format=" OUTPUT_OF_ROWS(OUTPUT_WORD) " eval_format=csv,tsv",
-                                "is for a table: --output-format csv or tsv, or --eval-format"))},
+         .needs = "output_format=csv,tsv eval_format=csv,tsv",
+         .why = "is for a table: --output-format csv or tsv, or --eval-format"},
         {0},
 };
 

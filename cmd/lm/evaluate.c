@@ -21,28 +21,19 @@ const struct ran_field lm_evaluate_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false", .first = true,
          .help = "generate texts, compare them with the targets of the records, and write one "
                  "report (BLEU, chrF, ROUGE) instead of records; takes the most probable token "
-                 "each time unless you ask for sampling or --beam",
-         RAN_RULES(RAN_EXCLUDES("prompt into only drop per_token n_best state_in state_out",
-                                "the report has no texts"))},
+                 "each time unless you ask for sampling or --beam"},
         {"eval_only", 0, RAN_FIELD_TEXT, OPTION(eval_only), .value = "MEMBER",
          .help = "compare texts that were generated before, in this member of the records; needs "
-                 "no model",
-         RAN_RULES(
-                 RAN_EXCLUDES("prompt into only drop per_token n_best state_in state_out",
-                              "the report has no texts"),
-                 RAN_EXCLUDES(
-                         "model verify beam temperature top_k top_p max_new_tokens min_new_tokens "
-                         "stop no_repeat_ngram begin_with unknown replace_unknown eval",
-                         "--eval-only generates nothing"))},
+                 "no model"},
         {"reference", 0, RAN_FIELD_TEXT, OPTION(reference), .value = "MEMBER", .initial = "target",
-         .help = "member of the records to compare with", RAN_RULES(RAN_NEEDS("eval eval_only"))},
+         .help = "member of the records to compare with", .needs = "eval eval_only"},
         {"lowercase", 0, RAN_FIELD_BOOL, OPTION(lowercase), .initial = "false",
          .help = "compare texts in lower case, as sacreBLEU does with -lc",
-         RAN_RULES(RAN_NEEDS("eval eval_only"))},
+         .needs = "eval eval_only"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = formats,
          .value = "NAME", .initial = "json",
          .help = "format of the report; html: a page with the worst texts beside their references",
-         RAN_RULES(RAN_NEEDS("eval eval_only"))},
+         .needs = "eval eval_only"},
         {0},
 };
 

@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/common.h"
 #include "cmd/options/options.h"
-#include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
@@ -36,10 +34,7 @@ static struct cmd_output output;
 static const struct ran_field text_fields[] = {
         {"prompt", 0, RAN_FIELD_TEXT, OPTION(prompt), .value = "TEXT", .local = true, .first = true,
          .help = "continue TEXT, or generate its target, and write plain text, token by token; no "
-                 "records are read",
-         RAN_RULES(RAN_EXCLUDES(
-                 "into only drop per_token begin_with n_best replace_unknown [Input] [Plain files]",
-                 "--prompt reads no records"))},
+                 "records are read"},
         {"max_new_tokens", 0, RAN_FIELD_SIZE, OPTION(how.max_new_tokens), 1, INFINITY, .value = "N",
          .initial = "100", .first = true,
          .help = "end a text after N tokens, unless the model ends it before"},
@@ -71,8 +66,7 @@ static const struct ran_field sampling_fields[] = {
          .help = "allow [UNK] where the model expects a word outside the vocabulary"},
         {"replace_unknown", 0, RAN_FIELD_BOOL, OPTION(how.replace_unknown), .initial = "false",
          .help = "allow [UNK] in a target, and replace it by the word of the source that the "
-                 "model attended to",
-         RAN_RULES(RAN_EXCLUDES("begin_with", "--replace-unknown is for whole targets"))},
+                 "model attended to"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(how.per_token), .initial = "false",
          .help = "add each generated token and its nll"},
         {0},
@@ -81,20 +75,16 @@ static const struct ran_field beam_fields[] = {
         {"beam", 0, RAN_FIELD_SIZE, OPTION(how.beam), 0, 1 << 20, .value = "N", .initial = "0",
          .first = true,
          .help = "search for the most probable text, with the N best beginnings at each step, "
-                 "instead of sampling; 0: sample",
-         RAN_RULES(
-                 RAN_EXCLUDES("temperature top_k top_p seed",
-                              "--beam searches for the most probable text"),
-                 RAN_EXCLUDES("stop state_in state_out", "--beam follows several texts at once"))},
+                 "instead of sampling; 0: sample"},
         {"length_penalty", 0, RAN_FIELD_REAL, OPTION(how.length_penalty), 0, 100, .value = "A",
          .initial = "1",
          .help = "score of a text: its log probability divided by its number of tokens to the "
                  "power A; 0 favours short texts",
-         RAN_RULES(RAN_NEEDS("beam"))},
+         .needs = "beam"},
         {"n_best", 0, RAN_FIELD_SIZE, OPTION(how.n_best), 0, 1 << 20, .value = "N", .initial = "0",
          .help = "add the member \"n_best\": a list of the N best texts, at most as many as the "
                  "beam has",
-         RAN_RULES(RAN_NEEDS("beam"))},
+         .needs = "beam"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -104,6 +94,27 @@ static const struct cmd_group groups[] = {
         {"Plain files", cmd_parallel_fields, &parallel}, {"Input", cmd_input_fields, &input},
         {"Output", cmd_output_fields, &output},          {0},
 };
+static void check_together(void *unused)
+{
+        const struct continuation_options *how = &options.how;
+        const bool only = evaluation.eval_only != NULL;
+
+        (void)unused;
+        cmd_excludes(options.prompt != NULL, "--prompt reads no records",
+                     "into only drop per_token begin_with n_best replace_unknown [Input] "
+                     "[Plain files]");
+        cmd_excludes(how->replace_unknown, "--replace-unknown is for whole targets", "begin_with");
+        cmd_excludes(how->beam > 0, "--beam searches for the most probable text",
+                     "temperature top_k top_p seed");
+        cmd_excludes(how->beam > 0, "--beam follows several texts at once",
+                     "stop state_in state_out");
+        cmd_excludes(evaluation.eval || only, "the report has no texts",
+                     "prompt into only drop per_token n_best state_in state_out");
+        cmd_excludes(only, "--eval-only generates nothing",
+                     "model verify beam temperature top_k top_p max_new_tokens min_new_tokens stop "
+                     "no_repeat_ngram begin_with unknown replace_unknown eval");
+}
+
 static const struct cmd_program program = {
         .name = "ran-lm generate",
         .usage = "-m MODEL --prompt TEXT [option...]\n"
@@ -115,6 +126,7 @@ static const struct cmd_program program = {
                  "from standard input. Exit status: 0, all records good; 1, some failed; 2, usage; "
                  "3, a file could not be read or written, or memory ran out.",
         .groups = groups,
+        .check = check_together,
 };
 
 /* ---- records -------------------------------------------------------------------------------- */

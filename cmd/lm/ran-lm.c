@@ -1,6 +1,5 @@
 /* ran-lm.c - scores texts, continues them, and fills masked tokens. */
 #include "cmd/options/options.h"
-#include "cmd/options/verbs.h"
 #include "cmd/lm/verbs.h"
 
 int main(int argc, char **argv)

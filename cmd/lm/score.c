@@ -47,26 +47,18 @@ static const struct ran_field score_fields[] = {
         {"end", 0, RAN_FIELD_BOOL, OPTION(end), .initial = "true",
          .help = "predict the end of each document, too, except with a state"},
         {"total", 0, RAN_FIELD_BOOL, OPTION(total), .initial = "false", .first = true,
-         .help = "write one object with the measures of all records together, instead of records",
-         RAN_RULES(RAN_EXCLUDES("per_token logits", "--total writes sums"),
-                   RAN_EXCLUDES("into only drop", "--total writes sums and no records"))},
+         .help = "write one object with the measures of all records together, instead of records"},
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_names,
          .value = "NAME", .initial = "jsonl",
          .help = "format of the output" OUTPUT_FORMATS(
                  OUTPUT_HELP) ": the measures of all "
-                              "records, and each text with its most surprising words in colour",
-         RAN_RULES({.words = OUTPUT_OF_PAGE(OUTPUT_WORD),
-                    .excludes = "into only drop per_token logits total",
-                    .why = "--output-format=html writes a page and no records"})},
+                              "records, and each text with its most surprising words in colour"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(per_token), .initial = "false", .first = true,
          .help = "add each predicted token and its nll"},
         {"unknown_cost", 0, RAN_FIELD_REAL, OPTION(unknown_cost), 0, INFINITY, .value = "BITS",
          .initial = "0",
          .help = "in perplexity per word and bits per byte, count N bits for each byte of an "
-                 "unknown word and for its end; 8.006 compares any models",
-         RAN_RULES(RAN_EXCLUDES(
-                 "per_token",
-                 "--unknown-cost is for sums, and --per-token has the nll of [UNK] alone"))},
+                 "unknown word and for its end; 8.006 compares any models"},
         {"logits", 0, RAN_FIELD_BOOL, OPTION(logits), .initial = "false",
          .help = "add the logits: for each token read, one number for each token of the "
                  "vocabulary"},
@@ -74,13 +66,11 @@ static const struct ran_field score_fields[] = {
 };
 static const struct ran_field history_fields[] = {
         {"history", 0, RAN_FIELD_SIZE, OPTION(history), 0, INFINITY, .value = "N", .initial = "0",
-         .first = true, .help = "predict each token from at most N tokens before it; 0: no limit",
-         RAN_RULES(RAN_EXCLUDES("state_in state_out",
-                                "--history has no state, which holds the whole history"))},
+         .first = true, .help = "predict each token from at most N tokens before it; 0: no limit"},
         {"stride", 0, RAN_FIELD_SIZE, OPTION(stride), 0, INFINITY, .value = "S", .initial = "0",
          .help = "step from chunk to chunk: more than N - S tokens of context, at N / S times the "
                  "cost; 0: half of N",
-         RAN_RULES(RAN_NEEDS_AS("history", "needs --history N"))},
+         .needs = "history", .why = "needs --history N"},
         {0},
 };
 static const struct ran_field cache_fields[] = {
@@ -90,11 +80,11 @@ static const struct ran_field cache_fields[] = {
                  "of the document; 0: no cache"},
         {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,
          .value = "P", .initial = "0.12", .help = "weight of the cache in the probabilities",
-         RAN_RULES(RAN_NEEDS("cache"))},
+         .needs = "cache"},
         {"cache_theta", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.theta), 0,
          RAN_CACHE_THETA, .value = "T", .initial = "8",
          .help = "how strongly the most similar positions dominate; 0: all count the same",
-         RAN_RULES(RAN_NEEDS("cache"))},
+         .needs = "cache"},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -108,6 +98,25 @@ static const struct cmd_group groups[] = {
         {"Output", cmd_output_fields, &output},
         {0},
 };
+static bool is_page(void)
+{
+        return output_formats[options.output_format]->kind == OUTPUT_PAGE;
+}
+
+static void check_together(void *unused)
+{
+        (void)unused;
+        cmd_excludes(options.total, "--total writes sums", "per_token logits");
+        cmd_excludes(options.total, "--total writes sums and no records", "into only drop");
+        cmd_excludes(is_page(), "--output-format=html writes a page and no records",
+                     "into only drop per_token logits total");
+        cmd_excludes(options.unknown_cost > 0,
+                     "--unknown-cost is for sums, and --per-token has the nll of [UNK] alone",
+                     "per_token");
+        cmd_excludes(options.history > 0, "--history has no state, which holds the whole history",
+                     "state_in state_out");
+}
+
 static const struct cmd_program program = {
         .name = "ran-lm score",
         .usage = "-m MODEL [option...] [file...]",
@@ -118,12 +127,8 @@ static const struct cmd_program program = {
                  "good; 1, some failed; 2, usage; 3, a file could not be read or written, or "
                  "memory ran out.",
         .groups = groups,
+        .check = check_together,
 };
-
-static bool is_page(void)
-{
-        return output.format->kind == OUTPUT_PAGE;
-}
 
 /* ---- scoring -------------------------------------------------------------------------------- */
 

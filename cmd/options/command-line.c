@@ -1,24 +1,30 @@
 /* command-line.c - the arguments of a program as settings, in the manner of getopt_long. */
-#include "cmd/options/command-line.h"
+#include "cmd/options/table.h"
 
 #include <string.h>
 
 #include "cmd/options/message.h"
 
-static void add_setting(struct cmd_command_line *c, const struct cmd_option *o, const char *text)
-{
-        struct ran_error err;
-        struct cmd_setting *grown =
-                ran_grow(c->settings, &c->cap, c->count + 1, sizeof *c->settings, &err);
+/* The command line, and the argument that is being read. */
+struct reading {
+        const struct cmd_program *program;
+        char **argv;
+        int argc, at;
+        struct cmd_settings *settings;
+};
 
-        if (grown == NULL)
+static void add_setting(struct reading *c, const struct cmd_option *o, const char *text)
+{
+        struct cmd_settings *s = c->settings;
+        struct ran_error err;
+
+        if (RAN_GROW(s->item, s->cap, s->n + 1, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        c->settings = grown;
-        c->settings[c->count++] = (struct cmd_setting){o->field, o->base, text};
+        s->item[s->n++] = (struct cmd_setting){o->field, o->base, text};
 }
 
-/* The next argument is the value of an option without "=", even if it looks like an option. */
-static const char *value_from_next(struct cmd_command_line *c, const struct ran_field *field)
+/* The value of an option without "=": the next argument, even if it looks like an option. */
+static const char *value_from_next(struct reading *c, const struct ran_field *field)
 {
         if (c->at + 1 >= c->argc)
                 cmd_usage("--%s needs a value: --%s %s", cmd_option_name(field).text,
@@ -26,58 +32,38 @@ static const char *value_from_next(struct cmd_command_line *c, const struct ran_
         return c->argv[++c->at];
 }
 
-/* The value of an option that may be given without "=". A switch need not have one: what looks like
- * an option is none. */
-static const char *value_after(struct cmd_command_line *c, const struct ran_field *field)
-{
-        bool next = c->at + 1 < c->argc && c->argv[c->at + 1][0] != '-';
-
-        if (field->type == RAN_FIELD_BOOL || (field->switches && !next))
-                return "true";
-        return value_from_next(c, field);
-}
-
-/* Whether the first n letters of `given` are the option, or its beginning. */
-enum match { NO_MATCH, BEGINNING, WHOLE };
-
-static enum match match(const char *option, const char *given, size_t n)
-{
-        if (strncmp(option, given, n) != 0)
-                return NO_MATCH;
-        return option[n] == '\0' ? WHOLE : BEGINNING;
-}
-
+/* What an option on the command line stands for. */
 struct found {
         struct cmd_option option;
-        bool negated;
-        enum match match;
+        bool negated, whole; /* whole: not the beginning of its name */
         size_t matches;
 };
 
-/* A key or a fixed field has no short forms. */
-static void consider(struct found *f, const struct cmd_option *o, bool negated, enum match m)
+/* Whether the first n letters of `given` are the option, or its beginning. A key or a fixed field
+ * has no short forms. */
+static void consider(struct found *f, const struct cmd_option *o, bool negated, const char *option,
+                     const char *given, size_t n)
 {
-        if (m == NO_MATCH || f->match == WHOLE ||
-            ((o->field->fixed || o->field->key) && m != WHOLE))
+        if (f->whole || strncmp(option, given, n) != 0)
                 return;
-        f->matches = m == WHOLE ? 1 : f->matches + 1;
-        f->option = *o;
-        f->negated = negated;
-        f->match = m;
+        const bool whole = option[n] == '\0';
+        if (!whole && (o->field->fixed || o->field->key))
+                return;
+        *f = (struct found){*o, negated, whole, whole ? 1 : f->matches + 1};
 }
 
 static struct found find_long(const struct cmd_program *program, const char *given, size_t n)
 {
-        struct found f = {.match = NO_MATCH};
+        struct found f = {.whole = false};
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
                 struct cmd_option_name name = cmd_option_name(o.field);
                 const char *rest = cmd_option_without_prefix(program, name.text);
-                consider(&f, &o, false, match(name.text, given, n));
+                consider(&f, &o, false, name.text, given, n);
                 if (rest != NULL)
-                        consider(&f, &o, false, match(rest, given, n));
+                        consider(&f, &o, false, rest, given, n);
                 if (cmd_option_negates(o.field) && n > 3 && strncmp(given, "no-", 3) == 0)
-                        consider(&f, &o, true, match(name.text, given + 3, n - 3));
+                        consider(&f, &o, true, name.text, given + 3, n - 3);
         }
         return f;
 }
@@ -98,7 +84,7 @@ static _Noreturn void refuse_long(const struct cmd_program *program, const struc
         cmd_usage("unknown option --%s; did you mean --%s?", name.data, cmd_option_name(like).text);
 }
 
-static void take_long(struct cmd_command_line *c)
+static void take_long(struct reading *c)
 {
         const char *given = c->argv[c->at] + 2;
         size_t n = strcspn(given, "=");
@@ -108,10 +94,16 @@ static void take_long(struct cmd_command_line *c)
         if (f.matches != 1)
                 refuse_long(c->program, &f, given, n);
         const struct ran_field *field = f.option.field;
+        const bool next = c->at + 1 < c->argc && c->argv[c->at + 1][0] != '-';
         if (f.negated && text != NULL)
                 cmd_usage("--no-%s takes no value", cmd_option_name(field).text);
-        if (text == NULL)
-                text = f.negated ? "false" : value_after(c, field);
+        if (f.negated)
+                text = "false";
+        else if (text == NULL && (field->type == RAN_FIELD_BOOL || (field->switches && !next)))
+                text = "true"; /* a switch need not have a value: what looks like an option is none
+                                */
+        else if (text == NULL)
+                text = value_from_next(c, field);
         add_setting(c, &f.option, text);
 }
 
@@ -126,7 +118,7 @@ static bool find_letter(const struct cmd_program *program, char letter, struct c
 }
 
 /* -xv: letters, until one takes the rest or the next argument as its value. */
-static void take_letters(struct cmd_command_line *c)
+static void take_letters(struct reading *c)
 {
         struct cmd_option o;
 
@@ -142,23 +134,24 @@ static void take_letters(struct cmd_command_line *c)
         }
 }
 
-int cmd_command_line_read(struct cmd_command_line *c)
+int cmd_command_line_read(const struct cmd_program *program, int argc, char **argv,
+                          struct cmd_settings *settings)
 {
+        struct reading c = {program, argv, argc, 1, settings};
         int operands = 0;
         bool options = true;
 
-        for (c->at = 1; c->at < c->argc; c->at++) {
-                char *arg = c->argv[c->at];
+        for (; c.at < argc; c.at++) {
+                char *arg = argv[c.at];
                 if (!options || arg[0] != '-' || arg[1] == '\0')
-                        c->argv[1 + operands++] = arg;
+                        argv[1 + operands++] = arg;
                 else if (strcmp(arg, "--") == 0)
                         options = false;
                 else if (arg[1] == '-')
-                        take_long(c);
+                        take_long(&c);
                 else
-                        take_letters(c);
+                        take_letters(&c);
         }
-        int first = c->argc - operands;
-        memmove(c->argv + first, c->argv + 1, (size_t)operands * sizeof *c->argv);
-        return first;
+        memmove(argv + argc - operands, argv + 1, (size_t)operands * sizeof *argv);
+        return argc - operands;
 }

@@ -1,10 +1,5 @@
 /* help.c - the output of --help, --version, --print-options and --print-config. */
-#include "cmd/options/common.h"
-#include "cmd/options/options.h"
 #include "cmd/options/table.h"
-#include "cmd/options/help.h"
-#include "cmd/options/rules.h"
-#include "cmd/options/was-set.h"
 
 #include <string.h>
 
@@ -41,27 +36,17 @@ static void wrap(struct ran_buf *out, const char *text, size_t at, size_t indent
         ran_buf_char(out, '\n');
 }
 
-/* Two columns: name and explanation. */
-static void add_entry(struct ran_buf *out, const struct ran_buf *left, const char *right)
+/* Two columns: name, which is released, and explanation. */
+static void add_entry(struct ran_buf *out, struct ran_buf *left, const char *right)
 {
+        out->failed |= left->failed;
         ran_buf_add(out, left->data, left->len);
         if (left->len + 2 > HELP_COLUMN)
                 ran_buf_printf(out, "\n%*s", HELP_COLUMN, "");
         else
                 ran_buf_printf(out, "%*s", (int)(HELP_COLUMN - left->len), "");
         wrap(out, right, HELP_COLUMN, HELP_COLUMN);
-}
-
-static void add_spelling(struct ran_buf *out, const struct ran_field *field)
-{
-        if (field->letter != 0)
-                ran_buf_printf(out, "  -%c, ", field->letter);
-        else
-                ran_buf_str(out, "      ");
-        ran_buf_printf(out, "--%s%s", cmd_option_negates(field) ? "[no-]" : "",
-                       cmd_option_name(field).text);
-        if (field->type != RAN_FIELD_BOOL)
-                ran_buf_printf(out, " %s", cmd_option_value(field));
+        ran_buf_release(left);
 }
 
 /* A default for people; NULL: none to mention. */
@@ -83,63 +68,51 @@ static const char *default_of(const struct ran_field *field, const char *initial
         }
 }
 
-/* "default: nfc; bpe: none" */
-static void add_default(struct ran_buf *out, const struct ran_field *field)
+/* Its help, and in parentheses what it needs, its words and its default: "default: nfc; bpe:
+ * none". Ends with a NUL. */
+static void add_explanation(struct ran_buf *out, const struct cmd_program *program,
+                            const struct ran_field *field)
 {
         const struct ran_exception *unless = &field->unless;
-
-        ran_buf_printf(out, "default: %s", default_of(field, field->initial));
-        if (unless->field != NULL)
-                ran_buf_printf(out, "; %s: %s", unless->value, default_of(field, unless->initial));
-}
-
-static void add_explanation(struct ran_buf *out, const struct cmd_program *program,
-                            const struct cmd_option *o)
-{
-        const struct ran_field *field = o->field;
-        const bool known = default_of(field, field->initial) != NULL;
+        const char *initial = default_of(field, field->initial);
         struct ran_buf needs = {0};
 
-        cmd_rules_add_needs(program, o, &needs);
+        cmd_option_add_needs(program, field, &needs);
         ran_buf_str(out, field->help);
-        ran_buf_str(out, known || needs.len > 0 ? " (" : "");
+        ran_buf_str(out, initial != NULL || needs.len > 0 ? " (" : "");
         if (needs.len > 0)
-                ran_buf_printf(out, "with %.*s%s", (int)needs.len, needs.data, known ? "; " : ")");
+                ran_buf_printf(out, "with %.*s%s", (int)needs.len, needs.data,
+                               initial != NULL ? "; " : ")");
         out->failed |= needs.failed;
         ran_buf_release(&needs);
         for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
                 ran_buf_printf(out, "%s%s", field->choices[i],
                                field->choices[i + 1] != NULL ? ", " : "; ");
-        if (known) {
-                add_default(out, field);
-                ran_buf_char(out, ')');
-        }
+        if (initial != NULL)
+                ran_buf_printf(out, "default: %s", initial);
+        if (initial != NULL && unless->field != NULL)
+                ran_buf_printf(out, "; %s: %s", unless->value, default_of(field, unless->initial));
+        ran_buf_str(out, initial != NULL ? ")" : "");
         ran_buf_char(out, '\0');
 }
 
 static void add_option(struct ran_buf *out, const struct cmd_program *program,
-                       const struct cmd_option *o)
+                       const struct ran_field *field)
 {
         struct ran_buf left = {0}, right = {0};
 
-        add_spelling(&left, o->field);
-        add_explanation(&right, program, o);
-        out->failed |= left.failed | right.failed;
-        if (!out->failed)
-                add_entry(out, &left, right.data);
-        ran_buf_release(&left);
+        if (field->letter != 0)
+                ran_buf_printf(&left, "  -%c, ", field->letter);
+        else
+                ran_buf_str(&left, "      ");
+        ran_buf_printf(&left, "--%s%s", cmd_option_negates(field) ? "[no-]" : "",
+                       cmd_option_name(field).text);
+        if (field->type != RAN_FIELD_BOOL)
+                ran_buf_printf(&left, " %s", cmd_option_value(field));
+        add_explanation(&right, program, field);
+        out->failed |= right.failed;
+        add_entry(out, &left, right.failed ? "" : right.data);
         ran_buf_release(&right);
-}
-
-static void add_verb(struct ran_buf *out, const struct cmd_verb *verb)
-{
-        struct ran_buf left = {0};
-
-        ran_buf_printf(&left, "  %s", verb->name);
-        out->failed |= left.failed;
-        if (!out->failed)
-                add_entry(out, &left, verb->summary);
-        ran_buf_release(&left);
 }
 
 /* "Usage: NAME ..." with each further form of the command below the first. */
@@ -162,9 +135,9 @@ static void add_usage(struct ran_buf *out, const struct cmd_program *program)
 enum { FEW = 32 };
 
 /* Whether --help-all lists an option, or --help, if `marked`. */
-static bool is_listed(const struct cmd_program *program, const struct cmd_option *o, bool marked)
+static bool is_listed(const struct cmd_program *program, const struct ran_field *f, bool marked)
 {
-        return !o->field->key && (o->field->first || !marked) && cmd_rules_apply(program, o);
+        return !f->key && (f->first || !marked) && cmd_option_applies(program, f);
 }
 
 static size_t count_options(const struct cmd_program *program, bool marked)
@@ -172,7 +145,7 @@ static size_t count_options(const struct cmd_program *program, bool marked)
         size_t n = 0;
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
-                n += is_listed(program, &o, marked);
+                n += is_listed(program, o.field, marked);
         return n;
 }
 
@@ -183,35 +156,35 @@ static void add_options(const struct cmd_program *program, bool marked, struct r
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
                 const struct cmd_group *group = cmd_group_at(program, o.group);
 
-                if (!is_listed(program, &o, marked))
+                if (!is_listed(program, o.field, marked))
                         continue;
                 if (group != before)
                         ran_buf_printf(out, "\n%s:\n", group->title);
                 before = group;
-                add_option(out, program, &o);
+                add_option(out, program, o.field);
         }
 }
 
-/* "clip=1", with what the option would have. */
-static void add_keys(const struct cmd_program *program, struct ran_buf *out)
+/* Keys of --config, or those that are options only, as a list: "clip=1", with the default. */
+static void add_keys(const struct cmd_program *program, bool local, const char *title,
+                     struct ran_buf *out)
 {
         struct ran_buf keys = {0};
 
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
                 const struct ran_field *f = o.field;
 
-                if (!f->key || !cmd_rules_apply(program, &o))
+                if (!f->key || f->local != local || !cmd_option_applies(program, f))
                         continue;
-                ran_buf_printf(&keys, "%s%s", keys.len > 0 ? " " : "", f->name);
+                ran_buf_printf(&keys, "%s%s%s", keys.len > 0 ? " " : "", local ? "--" : "",
+                               local ? cmd_option_name(f).text : f->name);
                 if (default_of(f, f->initial) != NULL)
                         ran_buf_printf(&keys, "=%s", default_of(f, f->initial));
         }
         if (keys.len > 0) {
-                ran_buf_str(out, "\nFew need these, as options (--clip 0.5) or keys of --config; "
-                                 "their defaults:\n  ");
+                ran_buf_printf(out, "\n%s\n  ", title);
                 ran_buf_char(&keys, '\0');
-                if (!keys.failed)
-                        wrap(out, keys.data, 2, 2);
+                wrap(out, keys.failed ? "" : keys.data, 2, 2);
         }
         out->failed |= keys.failed;
         ran_buf_release(&keys);
@@ -224,14 +197,22 @@ static void add_help(const struct cmd_program *program, bool marked, struct ran_
         wrap(out, program->summary, 0, 0);
         if (program->verbs != NULL) {
                 ran_buf_str(out, "\nVerbs:\n");
-                for (const struct cmd_verb *v = program->verbs; v->name != NULL; v++)
-                        add_verb(out, v);
+                for (const struct cmd_verb *v = program->verbs; v->name != NULL; v++) {
+                        struct ran_buf left = {0};
+                        ran_buf_printf(&left, "  %s", v->name);
+                        add_entry(out, &left, v->summary);
+                }
                 ran_buf_printf(out, "'%s VERB --help' lists the options of a verb.\n",
                                program->name);
         }
         add_options(program, marked, out);
-        if (!marked)
-                add_keys(program, out);
+        if (!marked) {
+                add_keys(program, false,
+                         "Few need these, as options (--clip 0.5) or keys of --config; their "
+                         "defaults:",
+                         out);
+                add_keys(program, true, "Few need these, as options only; their defaults:", out);
+        }
         if (program->notes != NULL) {
                 ran_buf_char(out, '\n');
                 wrap(out, program->notes, 0, 0);
@@ -302,7 +283,7 @@ void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
         for (; v != NULL && v->name != NULL; v++)
                 ran_buf_printf(out, "%s\t\t\t\t%s\n", v->name, v->summary);
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                if (!is_listed(program, &o, false))
+                if (!is_listed(program, o.field, false))
                         continue;
                 print_option(out, "", o.field);
                 if (cmd_option_negates(o.field))

@@ -1,14 +1,65 @@
-/* nearest.c - see nearest.h. */
-#include "cmd/options/nearest.h"
-#include "cmd/options/synonyms.h"
+/* nearest.c - which name of ours somebody meant who wrote another one. */
+#include "cmd/options/table.h"
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
+#include "cmd/options/message.h"
+
 enum { LONGEST_NAME = 63, SHORTEST_WORD = 4 };
+
+/* What fastText, PyTorch, Hugging Face, spaCy and scikit-learn call options and verbs. A program
+ * suggests the first of our names that it has. */
+static const struct synonyms {
+        const char *ours, *theirs[6]; /* NULL at the end */
+} synonyms[] = {
+        {"learning-rate", {"lr", "alpha"}},
+        {"batch", {"batch-size", "per-device-train-batch-size"}},
+        {"epochs", {"num-train-epochs", "epoch", "n-epochs", "max-iter"}},
+        {"eval", {"evaluate", "test", "score", "do-eval"}},
+        {"labels", {"candidate-labels"}},
+        {"model", {"model-file", "model-path", "model-name-or-path"}},
+        {"init", {"pretrained", "pretrained-model"}},
+        {"vectors", {"pretrained-vectors"}},
+        {"resume", {"checkpoint"}},
+        {"output", {"out", "output-file", "output-dir"}},
+        {"files-from", {"input"}},
+        {"dev", {"valid", "validation", "validation-file", "dev-file"}},
+        {"dev-share", {"val-split", "validation-split", "test-size"}},
+        {"tune", {"autotune", "autotune-duration"}},
+        {"jobs", {"threads", "thread", "num-workers", "n-jobs", "workers"}},
+        {"seed", {"random-state", "random-seed"}},
+        {"dim", {"hidden-size", "embedding-size"}},
+        {"layers", {"num-layers"}},
+        {"heads", {"num-heads"}},
+        {"max-tokens", {"max-length", "max-seq-length", "max-len"}},
+        {"truncate", {"truncation"}},
+        {"ngrams", {"word-ngrams", "ngram-range"}},
+        {"min-count", {"min-freq", "min-df"}},
+        {"top", {"top-k", "k"}},
+        {"probs", {"proba", "probabilities", "predict-proba"}},
+        {"output-format", {"format"}},
+        {"delimiter", {"sep", "separator", "field-separator"}},
+        {"columns", {"names"}},
+        {"text-member", {"text-column", "text-field", "text-key"}},
+        {"label-member", {"label-column", "label-field", "target-column"}},
+        {"id-member", {"id-column"}},
+        {"max-new-tokens", {"length", "max-tokens"}},
+        {"quiet", {"silent"}},
+        {"verbose", {"debug"}},
+        {"embed", {"embedding", "embeddings"}},
+        /* Verbs. */
+        {"learn", {"train"}},
+        {"classify", {"classification", "supervised"}},
+        {"tag", {"ner"}},
+        {"lm", {"language-model", "clm"}},
+        {"score", {"perplexity", "predict"}},
+        {"generate", {"sample"}},
+        {"fill", {"fill-mask"}},
+        {"encode", {"tokenize"}},
+        {"decode", {"detokenize"}},
+        {NULL, {NULL}},
+};
 
 /* ---- misspelt names ------------------------------------------------------------------------- */
 
@@ -25,6 +76,7 @@ static char letter(const char *s, size_t i)
         return s[i] == '_' ? '-' : s[i];
 }
 
+/* Whether the first n letters are the same, or all. */
 static bool same(const char *a, const char *b, size_t n)
 {
         size_t i = 0;
@@ -75,100 +127,98 @@ static unsigned mistakes(const char *given, const char *name)
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* Whether the name `whole` has `part` and a word more, before it or after it. */
-static bool has_more(const char *whole, const char *part)
-{
-        const size_t n = strlen(whole), m = strlen(part);
-
-        if (m < SHORTEST_WORD || n < m + 2)
-                return false;
-        return (same(whole, part, m) && letter(whole, m) == '-') ||
-               (same(whole + n - m, part, m) && letter(whole, n - m - 1) == '-');
-}
-
 static bool begins(const char *name, const char *given)
 {
         return given[0] != '\0' && same(name, given, strlen(given));
 }
 
-/* The other way round, `--size` for `--vocab-size`, it would be a guess. */
+/* Whether `given` has the name and a word more, before it or after it. The other way round,
+ * `--size` for `--vocab-size`, it would be a guess. */
 static bool has_words_more(const char *name, const char *given)
 {
-        return has_more(given, name);
+        const size_t n = strlen(given), m = strlen(name);
+
+        if (m < SHORTEST_WORD || n < m + 2)
+                return false;
+        return (same(given, name, m) && letter(given, m) == '-') ||
+               (same(given + n - m, name, m) && letter(given, n - m - 1) == '-');
 }
 
 /* The only name of which that is true. */
 static const char *only(bool is(const char *name, const char *given), const char *given,
-                        cmd_names *names, const void *arg)
+                        const char *const *names)
 {
-        const char *found = NULL, *name;
+        const char *found = NULL;
 
-        for (unsigned i = 0; (name = names(arg, i)) != NULL; i++) {
-                if (!is(name, given))
+        for (; *names != NULL; names++) {
+                if (!is(*names, given))
                         continue;
                 if (found != NULL)
                         return NULL;
-                found = name;
+                found = *names;
         }
         return found;
 }
 
 /* ---- the nearest ---------------------------------------------------------------------------- */
 
-static const char *find(const char *name, cmd_names *names, const void *arg)
+static const char *find(const char *name, const char *const *names)
 {
-        const char *ours;
-
-        for (unsigned i = 0; (ours = names(arg, i)) != NULL; i++)
-                if (same(ours, name, SIZE_MAX))
-                        return ours;
-        return NULL;
+        while (*names != NULL && !same(*names, name, SIZE_MAX))
+                names++;
+        return *names;
 }
 
-/* Other tools call it so. */
-static const char *synonym(const char *given, cmd_names *names, const void *arg)
+/* The name that has the fewest mistakes, and no more than `most`, among ours and then among those
+ * of other tools. */
+static const char *misspelt(const char *given, const char *const *names, bool ours, unsigned most)
 {
-        const char *theirs, *ours, *found = NULL;
+        const char *best = NULL;
 
-        for (unsigned i = 0; found == NULL && (theirs = cmd_synonym_at(i, &ours)) != NULL; i++)
-                if (same(theirs, given, SIZE_MAX))
-                        found = find(ours, names, arg);
-        return found;
-}
+        for (size_t i = 0; ours && names[i] != NULL; i++) {
+                const unsigned d = mistakes(given, names[i]);
 
-/* The name with the fewest mistakes, among ours and then among those of other tools. */
-static const char *misspelt(const char *given, cmd_names *names, const void *arg)
-{
-        const char *best = NULL, *ours, *theirs;
-        unsigned fewest = UINT_MAX;
-
-        for (unsigned i = 0; (ours = names(arg, i)) != NULL; i++) {
-                const unsigned d = mistakes(given, ours);
-
-                if (d < fewest) {
-                        best = ours;
-                        fewest = d;
+                if (d < most) {
+                        best = names[i];
+                        most = d;
                 }
         }
-        for (unsigned i = 0; (theirs = cmd_synonym_at(i, &ours)) != NULL; i++) {
-                const unsigned d = mistakes(given, theirs);
-                const char *found = d < fewest ? find(ours, names, arg) : NULL;
+        for (const struct synonyms *s = synonyms; s->ours != NULL; s++)
+                for (const char *const *theirs = s->theirs; *theirs != NULL; theirs++) {
+                        const unsigned d = mistakes(given, *theirs);
+                        const char *found = d < most ? find(s->ours, names) : NULL;
 
-                if (found != NULL) {
-                        best = found;
-                        fewest = d;
+                        if (found != NULL) {
+                                best = found;
+                                most = d;
+                        }
                 }
-        }
         return best;
 }
 
-const char *cmd_nearest(const char *given, cmd_names *names, const void *arg)
+const char *cmd_nearest(const char *given, const char *const *names)
 {
-        const char *found = synonym(given, names, arg);
+        const char *found = misspelt(given, names, false, 1); /* other tools call it so */
 
         if (found == NULL)
-                found = only(begins, given, names, arg);
+                found = only(begins, given, names);
         if (found == NULL)
-                found = misspelt(given, names, arg);
-        return found != NULL ? found : only(has_words_more, given, names, arg);
+                found = misspelt(given, names, true, UINT_MAX);
+        return found != NULL ? found : only(has_words_more, given, names);
+}
+
+const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name)
+{
+        const char *names[512]; /* more than any program has */
+        size_t n = 0;
+
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
+                if (!o.field->fixed && n + 1 < sizeof names / sizeof *names)
+                        names[n++] = o.field->name;
+        names[n] = NULL;
+        const char *nearest = cmd_nearest(name, names);
+        struct cmd_option o;
+
+        return nearest != NULL && cmd_option_find(program, nearest, strlen(nearest), &o) ? o.field
+                                                                                         : NULL;
 }

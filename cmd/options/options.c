@@ -4,30 +4,22 @@
  * applied: the common ones, the configuration file, all others. So an option overrides the file in
  * any order. Defaults that depend on other fields come last.
  */
-#include "cmd/options/options.h"
+#include "cmd/options/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/options/command-line.h"
-#include "cmd/options/common.h"
-#include "cmd/options/config-file.h"
-#include "cmd/options/help.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/process.h"
-#include "cmd/options/rules.h"
-#include "cmd/options/table.h"
-#include "cmd/options/was-set.h"
 #include "cmd/options/write.h"
 
-static void apply_settings(const struct cmd_command_line *c, bool common)
+static void apply_settings(const struct cmd_settings *c, bool common)
 {
         struct ran_error err;
 
-        for (size_t i = 0; i < c->count; i++) {
-                const struct cmd_setting *s = &c->settings[i];
+        for (size_t i = 0; i < c->n; i++) {
+                const struct cmd_setting *s = &c->item[i];
                 if ((s->base == &cmd_common) != common)
                         continue;
                 if (ran_field_set(s->field, s->base, s->text, &err) != RAN_OK)
@@ -36,54 +28,34 @@ static void apply_settings(const struct cmd_command_line *c, bool common)
         }
 }
 
-static void init_fields(const struct cmd_program *program)
+/* What is left when all are set: fixed fields, outputs called "-", and defaults that depend on
+ * other fields. */
+static void complete(const struct cmd_program *program)
 {
-        const struct cmd_group *g;
         struct ran_error err;
 
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                if (ran_fields_init(g->fields, g->base, &err) != RAN_OK)
-                        cmd_die(CMD_FAILED, "%s", err.text);
-        }
-}
-
-/* Earlier versions had options for fixed fields: their defaults are still taken. */
-static void check_fixed(const struct cmd_program *program)
-{
-        for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
-                if (o.field->fixed && !cmd_option_has_default(&o))
-                        cmd_usage("%s is no option: the verb or a model sets it; leave it out",
-                                  o.field->name);
-}
-
-/* Output "-" is standard output, as "-" among files is standard input. */
-static void apply_dash(const struct cmd_program *program)
-{
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                char **path = (char **)(void *)((char *)o.base + o.field->offset);
-                if (strcmp(o.field->name, "output") == 0 && *path != NULL &&
-                    strcmp(*path, "-") == 0) {
-                        free(*path);
+                const struct ran_field *f = o.field;
+                char **path = (char **)(void *)((char *)o.base + f->offset);
+
+                /* Earlier versions had options for fixed fields: their defaults are still taken. */
+                if (f->fixed && !cmd_option_has_default(&o))
+                        cmd_usage("%s is no option: the verb or a model sets it; leave it out",
+                                  f->name);
+                if (strcmp(f->name, "output") == 0 && *path != NULL && strcmp(*path, "-") == 0) {
+                        free(*path); /* standard output, as "-" among files is standard input */
                         *path = NULL;
                 }
-        }
-}
-
-/* Defaults that depend on other fields, for fields that are not set. */
-static void init_dependent_fields(const struct cmd_program *program)
-{
-        struct ran_error err;
-
-        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
-                const struct ran_field *table = cmd_group_at(program, o.group)->fields;
-                if (o.field->unless.field != NULL && !cmd_was_set(o.field->name) &&
-                    ran_field_init(table, o.field, o.base, &err) != RAN_OK)
+                if (f->unless.field != NULL && !cmd_was_set(f->name) &&
+                    ran_field_init(cmd_group_at(program, o.group)->fields, f, o.base, &err) !=
+                            RAN_OK)
                         cmd_die(CMD_FAILED, "%s", err.text);
         }
 }
 
-static void write_out(const struct cmd_program *program,
-                      void (*write)(const struct cmd_program *program, struct ran_buf *out))
+typedef void write_text(const struct cmd_program *program, struct ran_buf *out);
+
+static void write_out(const struct cmd_program *program, write_text *write)
 {
         struct ran_buf out = {0};
 
@@ -95,9 +67,10 @@ static void write_out(const struct cmd_program *program,
 }
 
 /* Answers --help and the like, and exits. */
-static void answer(const struct cmd_program *program,
-                   void (*write)(const struct cmd_program *program, struct ran_buf *out))
+static void answer(bool asked, const struct cmd_program *program, write_text *write)
 {
+        if (!asked)
+                return;
         write_out(program, write);
         exit(cmd_finish(CMD_OK));
 }
@@ -122,35 +95,32 @@ static size_t default_jobs(const struct ran_field *jobs)
 
 int cmd_parse(const struct cmd_program *program, int argc, char **argv)
 {
-        struct cmd_command_line c = {.program = program, .argv = argv, .argc = argc};
+        struct cmd_settings settings = {0};
         const struct ran_field *clash = cmd_table_clash(program);
+        const struct cmd_group *g;
+        struct ran_error err;
 
         cmd_process_begin();
         cmd_set_program(program->name);
         cmd_set_begin(program);
         if (clash != NULL)
                 cmd_bug("bug: two options are called --%s", cmd_option_name(clash).text);
-        init_fields(program);
-        int first = cmd_command_line_read(&c);
-        apply_settings(&c, true);
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++)
+                if (ran_fields_init(g->fields, g->base, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+        int first = cmd_command_line_read(program, argc, argv, &settings);
+        apply_settings(&settings, true);
         cmd_set_quiet(cmd_common.quiet);
-        if (cmd_common.help_all)
-                answer(program, cmd_help_all);
-        if (cmd_common.help)
-                answer(program, cmd_help);
-        if (cmd_common.version)
-                answer(program, cmd_version);
-        if (cmd_common.print_options)
-                answer(program, cmd_print_options);
+        answer(cmd_common.help_all, program, cmd_help_all);
+        answer(cmd_common.help, program, cmd_help);
+        answer(cmd_common.version, program, cmd_version);
+        answer(cmd_common.print_options, program, cmd_print_options);
         if (cmd_common.config != NULL)
                 cmd_config_file_apply(program, cmd_common.config);
-        apply_settings(&c, false);
-        check_fixed(program);
-        apply_dash(program);
-        init_dependent_fields(program);
-        free(c.settings);
-        if (cmd_common.print_config)
-                answer(program, cmd_print_config);
+        apply_settings(&settings, false);
+        complete(program);
+        free(settings.item);
+        answer(cmd_common.print_config, program, cmd_print_config);
         cmd_rules_check(program);
         cmd_check_outputs(program);
         cmd_process_check_isa();
@@ -167,4 +137,44 @@ struct ran_pool *cmd_pool(void)
         if (pool == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         return pool;
+}
+
+/* ---- verbs ---------------------------------------------------------------------------------- */
+
+static _Noreturn void refuse_verb(const struct cmd_verb *verbs, const char *given)
+{
+        const char *name[32] = {NULL}, *like = NULL; /* more than any program has */
+        struct ran_buf names = {0};
+
+        for (size_t i = 0; verbs[i].name != NULL && i + 1 < sizeof name / sizeof *name; i++) {
+                name[i] = verbs[i].name;
+                ran_buf_str(&names, i == 0 ? "" : verbs[i + 1].name != NULL ? ", " : " or ");
+                ran_buf_str(&names, name[i]);
+        }
+        ran_buf_char(&names, '\0');
+        if (given != NULL)
+                like = cmd_nearest(given, name);
+        if (like != NULL)
+                cmd_warn("unknown verb '%s'; did you mean %s?", given, like);
+        else if (given != NULL)
+                cmd_warn("unknown verb '%s'", given);
+        cmd_usage("give a verb first: %s", names.failed ? "see --help" : names.data);
+}
+
+int cmd_run_verb(const char *name, const char *summary, const struct cmd_verb *verbs, int argc,
+                 char **argv)
+{
+        const struct cmd_program program = {
+                .name = name, .usage = "VERB [option...]", .summary = summary, .verbs = verbs};
+
+        cmd_set_program(name);
+        if (argc < 2 || argv[1][0] != '-') {
+                for (const struct cmd_verb *v = verbs; argc >= 2 && v->name != NULL; v++) {
+                        if (strcmp(argv[1], v->name) == 0)
+                                return v->main(argc - 1, argv + 1);
+                }
+                refuse_verb(verbs, argc < 2 ? NULL : argv[1]);
+        }
+        cmd_parse(&program, argc, argv);
+        refuse_verb(verbs, NULL);
 }

@@ -1,5 +1,5 @@
 /* process.c - guards against closed streams, file size limits and truncated mappings. */
-#include "cmd/options/process.h"
+#include "cmd/options/table.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,12 +1,45 @@
 /* table.c - the option table of a program: its fields one by one, their names, and mistakes in it.
  */
-#include "cmd/options/common.h"
-#include "cmd/options/message.h"
-#include "cmd/options/nearest.h"
 #include "cmd/options/table.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "cmd/options/message.h"
+
+/* ---- the options of every program ------------------------------------------------------------ */
+
+struct cmd_common cmd_common;
+
+#define COMMON(member) offsetof(struct cmd_common, member)
+static const struct ran_field common_fields[] = {
+        {"jobs", 'j', RAN_FIELD_SIZE, COMMON(jobs), 0, 4096, .value = "N", .initial = "0",
+         .help = "number of threads; 0: RAN_THREADS, or else one for each available processor",
+         .local = true, .first = true},
+        {"config", 'c', RAN_FIELD_TEXT, COMMON(config), .value = "FILE",
+         .help = "read options from the JSON object in FILE, or of the recipe of that name: their "
+                 "long names, with '_' for '-'; the command line takes precedence",
+         .local = true, .first = true},
+        {"print_config", 0, RAN_FIELD_BOOL, COMMON(print_config),
+         .help = "print the options in force, as --config reads them, and exit", .local = true},
+        {"print_options", 0, RAN_FIELD_BOOL, COMMON(print_options),
+         .help = "print a line for each option, for shell completion, and exit", .local = true},
+        {"quiet", 'q', RAN_FIELD_BOOL, COMMON(quiet), .help = "print only errors and warnings",
+         .local = true, .first = true},
+        {"verbose", 'v', RAN_FIELD_BOOL, COMMON(verbose), .help = "print more messages",
+         .local = true},
+        {"help", 'h', RAN_FIELD_BOOL, COMMON(help), .help = "print the main options and exit",
+         .local = true, .first = true},
+        {"help_all", 0, RAN_FIELD_BOOL, COMMON(help_all), .help = "print all options and exit",
+         .local = true, .first = true},
+        {"version", 'V', RAN_FIELD_BOOL, COMMON(version), .help = "print the version and exit",
+         .local = true, .first = true},
+        {0},
+};
+const struct cmd_group cmd_common_group = {"Common options", common_fields, &cmd_common};
+
+/* ---- fields --------------------------------------------------------------------------------- */
 
 const struct cmd_group *cmd_group_at(const struct cmd_program *program, size_t i)
 {
@@ -16,8 +49,6 @@ const struct cmd_group *cmd_group_at(const struct cmd_program *program, size_t i
                 n++;
         return i < n ? &program->groups[i] : i == n ? &cmd_common_group : NULL;
 }
-
-/* ---- fields --------------------------------------------------------------------------------- */
 
 bool cmd_option_next(const struct cmd_program *program, struct cmd_option *o)
 {
@@ -84,15 +115,7 @@ const char *cmd_option_without_prefix(const struct cmd_program *program, const c
 bool cmd_option_has_default(const struct cmd_option *o)
 {
         struct ran_field one[] = {*o->field, {0}};
-        union {
-                bool truth;
-                size_t size;
-                double real;
-                int choice;
-                struct ran_choices choices;
-                char *text;
-                struct ran_list list;
-        } initial;
+        struct ran_choices initial; /* the largest value */
         struct ran_buf change = {0};
         struct ran_error err;
 
@@ -109,44 +132,23 @@ bool cmd_option_has_default(const struct cmd_option *o)
         return same;
 }
 
-/* Whether a, without its prefix rest, and b could be the same option on the command line. */
-static bool clash(const struct ran_field *a, const char *rest, const struct ran_field *b)
-{
-        return (a->letter != 0 && a->letter == b->letter) || strcmp(a->name, b->name) == 0 ||
-               (rest != NULL && strcmp(rest, cmd_option_name(b).text) == 0) ||
-               (cmd_option_negates(a) && strncmp(b->name, "no_", 3) == 0 &&
-                strcmp(a->name, b->name + 3) == 0);
-}
-
 const struct ran_field *cmd_table_clash(const struct cmd_program *program)
 {
         for (struct cmd_option a = {0}; cmd_option_next(program, &a);) {
-                const struct cmd_option_name name = cmd_option_name(a.field);
+                const struct ran_field *f = a.field;
+                const struct cmd_option_name name = cmd_option_name(f);
                 const char *rest = cmd_option_without_prefix(program, name.text);
 
                 for (struct cmd_option b = {0}; cmd_option_next(program, &b);) {
-                        if ((a.group != b.group || a.at != b.at) && clash(a.field, rest, b.field))
-                                return a.field;
+                        const struct ran_field *g = b.field;
+                        if ((a.group != b.group || a.at != b.at) &&
+                            ((f->letter != 0 && f->letter == g->letter) ||
+                             strcmp(f->name, g->name) == 0 ||
+                             (rest != NULL && strcmp(rest, cmd_option_name(g).text) == 0) ||
+                             (cmd_option_negates(f) && strncmp(g->name, "no_", 3) == 0 &&
+                              strcmp(f->name, g->name + 3) == 0)))
+                                return f;
                 }
         }
         return NULL;
-}
-
-/* ---- misspelt names ------------------------------------------------------------------------- */
-
-static const char *name_at(const void *program, unsigned i)
-{
-        for (struct cmd_option o = {0}; cmd_option_next(program, &o); i -= !o.field->fixed)
-                if (i == 0 && !o.field->fixed)
-                        return o.field->name;
-        return NULL;
-}
-
-const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name)
-{
-        const char *nearest = cmd_nearest(name, name_at, program);
-        struct cmd_option o;
-
-        return nearest != NULL && cmd_option_find(program, nearest, strlen(nearest), &o) ? o.field
-                                                                                         : NULL;
 }

@@ -1,10 +1,13 @@
-/* table.h - the option table of a program: its fields one by one, their names, and mistakes in it.
- */
+/* table.h - the parts of cmd_parse: the option table of a program, the command line, --config and
+ * --help. */
 #ifndef CMD_OPTIONS_TABLE_H
 #define CMD_OPTIONS_TABLE_H
 
 #include "cmd/options/options.h"
 
+/* ---- the table (table.c) -------------------------------------------------------------------- */
+
+extern const struct cmd_group cmd_common_group;
 /* The i-th group of a program: its own groups, then the common options; NULL after that. */
 const struct cmd_group *cmd_group_at(const struct cmd_program *program, size_t i);
 
@@ -18,8 +21,6 @@ bool cmd_option_next(const struct cmd_program *program, struct cmd_option *o);
 /* The field with this name of n bytes. */
 bool cmd_option_find(const struct cmd_program *program, const char *name, size_t n,
                      struct cmd_option *o);
-/* The field whose option is most similar to `name` ('-' between words), or NULL if none is. */
-const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name);
 
 /* The long option of a field without its dashes; names are short identifiers of our own. */
 struct cmd_option_name {
@@ -38,5 +39,71 @@ bool cmd_option_has_default(const struct cmd_option *o);
 /* A field with the name or letter of another one of the program, or NULL. cmd_parse aborts for
  * such a table. */
 const struct ran_field *cmd_table_clash(const struct cmd_program *program);
+
+/* ---- names (nearest.c) ---------------------------------------------------------------------- */
+
+/* The name of ours (NULL at the end; '-' or '_' between words) that `given` most probably means, or
+ * NULL: what other tools call so, a misspelt name, the beginning of one name only, a name with
+ * words more. Rather none than a wrong one. */
+const char *cmd_nearest(const char *given, const char *const *names);
+/* The field whose option is most similar to `name`, or NULL if none is. */
+const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name);
+
+/* ---- rules (rules.c) ------------------------------------------------------------------------ */
+
+/* Starts with no field set. From now on names are those of this program's options. */
+void cmd_set_begin(const struct cmd_program *program);
+/* Marks a field as set. asked: see cmd_was_asked. */
+void cmd_set_note(const struct ran_field *field, bool asked);
+/* Exits with 2 if the user asked for an option of another verb, for options that contradict each
+ * other, or for one that lacks those that it needs. Aborts if an option needs one that there is
+ * not.
+ */
+void cmd_rules_check(const struct cmd_program *program);
+/* Whether it is an option of the program: a field that is fixed is none, and one of another verb,
+ * or that needs such an option, is neither. */
+bool cmd_option_applies(const struct cmd_program *program, const struct ran_field *f);
+/* The same, and appends the options that it needs, "--eval or --eval-only TEXT"; nothing: none. */
+bool cmd_option_add_needs(const struct cmd_program *program, const struct ran_field *f,
+                          struct ran_buf *out);
+
+/* ---- the command line (command-line.c) ------------------------------------------------------ */
+
+/* Options that were given, and their texts: (n) in the order given. */
+struct cmd_settings {
+        struct cmd_setting {
+                const struct ran_field *field;
+                void *base;
+                const char *text;
+        } * item;
+        size_t n, cap;
+};
+/* Recognises all options, without applying any, and moves the operands to the end of argv. Returns
+ * the index of the first operand; exits with 2 for an unknown option or a missing value. */
+int cmd_command_line_read(const struct cmd_program *program, int argc, char **argv,
+                          struct cmd_settings *settings);
+
+/* ---- the configuration file (config-file.c) ------------------------------------------------- */
+
+/* Applies the file, or the recipe of that name, and marks its fields as set. Exits with 2 if it is
+ * not a JSON object, or has an unknown setting or one for the command line only. */
+void cmd_config_file_apply(const struct cmd_program *program, const char *name);
+
+/* ---- help (help.c) -------------------------------------------------------------------------- */
+
+/* Each appends its text to out; _set: of --print-config, the fields that were set. */
+void cmd_help(const struct cmd_program *program, struct ran_buf *out); /* main options first */
+void cmd_help_all(const struct cmd_program *program, struct ran_buf *out);
+void cmd_version(const struct cmd_program *program, struct ran_buf *out);
+void cmd_print_options(const struct cmd_program *program, struct ran_buf *out);
+void cmd_print_config(const struct cmd_program *program, struct ran_buf *out);
+void cmd_print_set(const struct cmd_program *program, struct ran_buf *out);
+
+/* ---- the process (process.c) ---------------------------------------------------------------- */
+
+/* Guards against closed streams, limits of file sizes, and mapped files that become shorter. */
+void cmd_process_begin(void);
+/* Exits with 2 if RAN_ISA names instructions that there are not. */
+void cmd_process_check_isa(void);
 
 #endif

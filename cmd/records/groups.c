@@ -11,7 +11,6 @@
 #include "cmd/formats/frame.h"
 #include "cmd/formats/kinds.h"
 #include "cmd/options/message.h"
-#include "cmd/options/common.h"
 #include "cmd/options/options.h"
 #include "cmd/records/parallel.h"
 #include "cmd/records/run.h"

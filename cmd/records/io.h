@@ -34,7 +34,7 @@ struct cmd_input cmd_input_beside(const struct cmd_input *input, const char *opt
                 .help = "format of the files of --" option                                  \
                         "; auto: by their first lines, whatever "                           \
                         "--input-format is",                                                \
-                RAN_RULES(RAN_NEEDS(option))                                                \
+                .needs = option                                                             \
         }
 /* Exits with 2 for settings that make no sense. */
 void cmd_input_check(const struct cmd_input *input);

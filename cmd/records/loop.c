@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/common.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/options/common.h"
+#include "cmd/options/options.h"
 #include "cmd/options/message.h"
 
 /* A run that ends within the first is not worth a line. */

@@ -53,45 +53,31 @@ static const struct ran_field prediction_fields[] = {
          .help = "format of the output" OUTPUT_FORMATS(
                  OUTPUT_HELP) "; a table has a row for each "
                               "entity: id, start, end, label, text, score",
-         .first = true,
-         RAN_RULES({.words = OUTPUT_OF_TAGS(OUTPUT_WORD),
-                    .excludes = "eval logits into only drop",
-                    .why = "this output format has words and tags only"},
-                   {.words = OUTPUT_OF_ROWS(OUTPUT_WORD),
-                    .excludes = "eval logits into only drop",
-                    .why = "a table has a row for each entity (--eval writes one with "
-                           "--eval-format)"},
-                   {.words = OUTPUT_OF_PAGE(OUTPUT_WORD),
-                    .excludes = "eval logits into only drop",
-                    .why = "--output-format=html writes a page and no records"})},
+         .first = true},
         {0},
 };
 static const struct ran_field eval_fields[] = {
         {"eval", 0, RAN_FIELD_BOOL, OPTION(eval), .initial = "false",
          .help = "compare predictions with the tags of the records, and write one report instead "
                  "of records",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("logits into only drop", "--eval writes a report and no records"))},
+         .first = true},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = eval_formats,
          .value = "NAME", .initial = "text",
          .help = "text: report of conlleval, then the strict score; conlleval: that report alone; "
                  "json: both; csv, tsv: the strict score as a table; html: a page with the worst "
                  "errors",
-         .first = true, RAN_RULES(RAN_NEEDS("eval"))},
+         .first = true, .needs = "eval"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
-         .help = CMD_NAMES_HELP,
-         RAN_RULES(RAN_NEEDS_AS("eval", "is for --eval: the tags of the model have names"))},
+         .help = CMD_NAMES_HELP, .needs = "eval",
+         .why = "is for --eval: the tags of the model have names"},
         {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
          .help = "write word, true tag and predicted tag to FILE, one word a line, "
                  "for conlleval",
-         RAN_RULES(RAN_NEEDS_AS("eval", "needs --eval"))},
+         .needs = "eval", .why = "needs --eval"},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
          .help = "score column files of other programs, without a model, byte for byte like the "
                  "script conlleval",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("model eval verify logits offsets output_format eval_format into "
-                                "only max_tokens truncate drop [Input]",
-                                "--conlleval reads predictions"))},
+         .first = true},
         {0},
 };
 static const struct cmd_group groups[] = {
@@ -104,6 +90,24 @@ static const struct cmd_group groups[] = {
         {"Tables", cmd_table_fields, &cmd_table},
         {0},
 };
+static void check_together(void *options)
+{
+        const struct tag_options *o = options;
+        const enum output_kind kind = output_formats[o->output_format]->kind;
+        const char *const why = kind == OUTPUT_TAGS ? "this output format has words and tags only"
+                                : kind == OUTPUT_ROWS
+                                        ? "a table has a row for each entity (--eval writes one "
+                                          "with --eval-format)"
+                                        : "--output-format=html writes a page and no records";
+
+        cmd_excludes(kind == OUTPUT_TAGS || kind == OUTPUT_ROWS || kind == OUTPUT_PAGE, why,
+                     "eval logits into only drop");
+        cmd_excludes(o->eval, "--eval writes a report and no records", "logits into only drop");
+        cmd_excludes(o->conlleval, "--conlleval reads predictions",
+                     "model eval verify logits offsets output_format eval_format into only "
+                     "max_tokens truncate drop [Input]");
+}
+
 const struct cmd_program tag_program = {
         .name = "ran-tag",
         .usage = "-m MODEL [option...] [file...]\n"
@@ -116,6 +120,8 @@ const struct cmd_program tag_program = {
                  "good; 1, some failed; 2, usage; 3, a file could not be read or written, or "
                  "memory ran out.",
         .groups = groups,
+        .check = check_together,
+        .options = &tag_options,
 };
 
 void tag_options_check(void)

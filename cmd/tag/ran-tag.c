@@ -5,7 +5,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"

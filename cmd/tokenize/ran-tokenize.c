@@ -1,6 +1,5 @@
 /* ran-tokenize.c - what can be done with texts without a model. */
 #include "cmd/options/options.h"
-#include "cmd/options/verbs.h"
 #include "cmd/tokenize/tokenize.h"
 
 int main(int argc, char **argv)
@@ -15,8 +14,9 @@ int main(int argc, char **argv)
                 {NULL, NULL, NULL},
         };
 
-        return cmd_run_verb("ran-tokenize",
-                            "Learns vocabularies, converts text to tokens and back, and finds texts "
-                            "that are nearly the same.", verbs,
-                            argc, argv);
+        return cmd_run_verb(
+                "ran-tokenize",
+                "Learns vocabularies, converts text to tokens and back, and finds texts "
+                "that are nearly the same.",
+                verbs, argc, argv);
 }

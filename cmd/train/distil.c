@@ -63,9 +63,7 @@ static const struct ran_field files_fields[] = {
          .first = true},
         {"replay", 0, RAN_FIELD_TEXT, DISTIL(replay), .value = "MODEL", .local = true,
          .help = "distil once more as MODEL was, with its vocabulary and settings, and compare the "
-                 "files byte for byte",
-         RAN_RULES(RAN_EXCLUDES("vocab [Vocabulary] [Distillation] weights",
-                                "--replay takes settings and vocabulary from the model"))},
+                 "files byte for byte"},
         {0},
 };
 
@@ -487,6 +485,13 @@ static int run(struct distil *d, char **files)
         return status != CMD_OK ? status : read;
 }
 
+static void check_replay(void *d)
+{
+        cmd_excludes(((const struct distil *)d)->replay != NULL,
+                     "--replay takes settings and vocabulary from the model",
+                     "vocab [Vocabulary] [Distillation] weights");
+}
+
 int train_distil(int argc, char **argv)
 {
         static struct distil d;
@@ -509,6 +514,8 @@ int train_distil(int argc, char **argv)
                          "texts that are held out. Use the model with ran-train classify --init "
                          "FILE --encoder static, or ran-classify --embed.",
                 .groups = groups,
+                .check = check_replay,
+                .options = &d,
         };
         char **files = cmd_files(&d.input, argv + cmd_parse(&program, argc, argv));
 

@@ -6,8 +6,7 @@
 #endif
 
 #include "cmd/options/message.h"
-#include "cmd/options/verbs.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/options/write.h"
 #include "cmd/records/files.h"
 #include "cmd/content/model.h"

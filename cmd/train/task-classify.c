@@ -1,6 +1,6 @@
 /* task-classify.c - ran-train classify: documents with a label, or a list of labels. */
 #include "cmd/options/message.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/train/check/report.h"
 #include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"

@@ -301,36 +301,6 @@ struct ran_list {
         size_t n, cap;
 };
 
-/* Which options go together. A list has names of options with spaces between: "eval"; with its
- * words "eval_format=csv,tsv", or "dev_share=0", or "dev_share>0"; or "[Input]", all options under
- * that title. */
-struct ran_rule {
-        const char *words; /* the rule is for these words of the option only ("csv,tsv"); or NULL */
-        const char *needs; /* the option is refused unless one of these is on */
-        const char *excludes; /* or each of these, while the option is on */
-        const char *why;      /* the sentence: "--NAME WHY", or "WHY: leave out --OTHER" */
-};
-#define RAN_RULES(...)                     \
-        .rules = (const struct ran_rule[]) \
-        {                                  \
-                __VA_ARGS__,               \
-                {                          \
-                        0                  \
-                }                          \
-        }
-#define RAN_NEEDS(names)         \
-        {                        \
-                .needs = (names) \
-        } /* "--NAME is for --OTHER" */
-#define RAN_NEEDS_AS(names, text)               \
-        {                                       \
-                .needs = (names), .why = (text) \
-        }
-#define RAN_EXCLUDES(names, text)                  \
-        {                                          \
-                .excludes = (names), .why = (text) \
-        }
-
 struct ran_field {
         const char *name; /* as in JSON: lower case, '_' between words, '-' in the long option */
         char letter;      /* short option, or 0 */
@@ -341,15 +311,15 @@ struct ran_field {
         const char *value;          /* what --help calls the value: "N", "FILE" */
         const char *initial;        /* default as text; NULL: zero, false, unset, empty */
         const char *help;
-        bool switches; /* CHOICE: may be turned on and off, too: false, or --no-x, is its first
-                          choice and true, or --x without a value, the second. In JSON these two are
-                          booleans */
-        bool later; /* a setting that older versions did not know: JSON leaves it out while it has
-                       its    default, which must stay the same, so what they wrote stays comparable
-                     */
-        bool local; /* where and how to run, not what to compute (an output file, --jobs, --quiet):
-                       not in
-                       --print-config, refused in --config */
+        /* CHOICE: may be turned on and off, too: false, or --no-x, is its first choice and true, or
+         * --x without a value, the second. In JSON these two are booleans. */
+        bool switches;
+        /* A setting that older versions did not know: JSON leaves it out while it has its default,
+         * which must stay the same, so what they wrote stays comparable. */
+        bool later;
+        /* Where and how to run, not what to compute (an output file, --jobs, --quiet): not in
+         * --print-config, refused in --config. */
+        bool local;
         bool fixed; /* what the verb or a model says, and no option: in JSON only */
         bool key;   /* rather a key of --config: --help-all has its name and default alone */
         bool first; /* --help shows it; the others are in --help-all only */
@@ -357,7 +327,11 @@ struct ran_field {
         struct ran_exception {
                 const char *field, *value, *initial; /* field NULL: no exception */
         } unless;
-        const struct ran_rule *rules; /* or NULL; cmd/options/rules.c applies them */
+        const char *verbs; /* of a program, which have this option: "classify tag"; NULL: all */
+        /* Options of which one must be on, or be one of these words: "eval", "mode=slow,fast top".
+         * Else the option is refused: "--NAME WHY"; why NULL: "--NAME is for --OTHER". NULL: none.
+         */
+        const char *needs, *why;
 };
 int ran_fields_init(const struct ran_field *fields, void *base,
                     struct ran_error *err); /* defaults */

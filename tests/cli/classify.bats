@@ -73,7 +73,7 @@ classifies() {
   ran-train classify -q --dump-gradients g -m wide.ran wide.jsonl
   run ! grep -q '"grad.wide' g # which is not learned by gradients
   run -2 --separate-stderr ran-train lm --wide 10 -o no.ran wide.jsonl
-  [[ $stderr == *"for 'lm' wide must be 0"* ]]
+  [[ $stderr == *'--wide is for ran-train classify and tag'* ]]
   run -2 --separate-stderr ran-train classify --wide 10 --ngrams 0 -o no.ran wide.jsonl
   [[ $stderr == *'--ngrams must be a whole number from 1 to 8'* ]]
 }

@@ -28,6 +28,7 @@ options() {
       for (i = 1; i <= NF; i++) {
         n = index($i "=", "=")
         name = substr($i, 1, n - 1)
+        sub(/^--/, "", name)
         gsub(/_/, "-", name)
         print name, n < length($i) ? substr($i, n + 1) : "-"
       }

@@ -47,6 +47,17 @@ setup() {
     run -2 ran-train $verb -o m --beta 0.99 none
   done
   [ "$(ran-train classify --print-options | cut -f 1 | grep -vc -- --no-)" -le 80 ]
+  # --config takes every key of the list; what is for the command line only has a list of its own.
+  for verb in classify tag lm mlm; do
+    ran-train $verb --print-config >config.json
+    ran-train $verb --help-all | sed -n '/^Few need these, as options (/,/^$/p' | grep '^  ' | tr -s ' ' '\n' | sed 's/=.*//' | grep . >keys
+    while read -r key; do
+      jq -e --arg key $key 'if has($key) then {($key): .[$key]} else {($key): "x"} end' config.json >one.json
+      run -3 --separate-stderr ran-train $verb -o m --config one.json none
+    done <keys
+    run -1 grep -w join_windows keys
+    ran-train $verb --help-all | grep -A 1 '^Few need these, as options only' | grep -qF -- '--checkpoint-minutes=5'
+  done
   ran-train classify --help | grep -q -- '--encoder'
   run -1 grep -q -- --beta2 <(ran-train classify --help)
 }
@@ -253,16 +264,41 @@ alone() {
   run -3 ran-train classify -o m -c config.json --no-dev none
 }
 
+value_of() { # OPTION: a value that it takes, and that is not its default
+  case $1 in
+    affixes | early-stop | crf | multilabel | frozen | find-wrong-labels | review-source) echo true ;;
+    pooling | cell-pooling | upper) echo mean ;;
+    wide-ratios) echo yes ;;
+    class-weights) echo balanced ;;
+    mask-share | word-dropout) echo 0.2 ;;
+    *) echo 3 ;;
+  esac
+}
+
 @test "options: --help says what an option needs, and has none of other verbs [all]" {
   ran-classify --help-all | grep -qF '(with --eval; json, text,'
   ran-train classify --help-all | tr -s ' \n' ' ' | grep -qF 'format of the report (with --check; json, text; default: json)'
-  for pair in classify:crf classify:source-file tag:soft-label tag:multilabel mlm:bptt; do
-    verb=${pair%:*} option=${pair#*:}
-    run -1 grep -E -- "^ +--(\[no-\])?$option( |\$)" <(ran-train $verb --help-all)
-    run -0 ran-train $verb --print-options
-    [[ $output != *"--$option"$'\t'* ]]
-    run -2 --separate-stderr ran-train $verb --$option 3 -o m none
-    [[ ${stderr_lines[0]} == "ran-train: --$option is for ran-train "* ]]
+  linear='wide ngrams affixes wide-cost wide-ratios early-stop class-weights'
+  labels='frozen tune-layers vector-cache base label-names'
+  documents='soft-label threshold-for label-texts add-words multilabel upper find-wrong-labels pooling cell-pooling'
+  local -A without=(
+    [classify]='crf join-sentences bptt review-source shortlist mask-share source-file target-file'
+    [tag]="$documents bptt review-source shortlist mask-share source-file"
+    [lm]="$documents $linear $labels crf join-sentences mask-share"
+    [mlm]="$documents $linear $labels crf join-sentences bptt review-source source-file word-dropout"
+  )
+  for verb in classify tag lm mlm; do
+    ran-train $verb --help-all >help
+    ran-train $verb --print-options | cut -f 1 >options
+    sed -n '/^Few need/,/^$/p' help | grep '^  ' | tr -s ' _' '\n-' | sed 's/=.*//' >keys
+    for option in ${without[$verb]} $([ $verb = classify ] || echo folds suspects soft-share); do
+      run -1 grep -E -- "(^|[^a-z-])--(\[no-\])?$option( |\$)" help
+      run -1 grep -xFe "--$option" -e "$option" options keys
+    done
+    for option in ${without[$verb]}; do
+      run -2 --separate-stderr ran-train $verb --$option=$(value_of $option) -o m none
+      [[ ${stderr_lines[0]} == "ran-train: --$option is for ran-train "* ]] || { echo "$verb $option: $stderr"; false; }
+    done
   done
   ran-train tag --help-all | grep -qF -- '--[no-]crf'
   # A configuration of another verb has their defaults.

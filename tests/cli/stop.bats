@@ -80,7 +80,7 @@ setup() {
   training on.ran | jq -e '(has("early_stop") | not) and (.validation.decision | contains("did not improve"))'
   run -0 --separate-stderr ran-train classify --replay on.ran doubtful.jsonl
   [[ $stderr == *'is reproduced, byte for byte'* ]]
-  refused 2 'early_stop must be off' ran-train lm --early-stop -o no.ran doubtful.jsonl
+  refused 2 '--early-stop is for ran-train classify and tag' ran-train lm --early-stop -o no.ran doubtful.jsonl
 }
 
 @test "stop: an encoder is given time where the linear model learns nothing" {

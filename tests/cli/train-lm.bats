@@ -274,7 +274,7 @@ resumes() {
 @test "train lm: options that make no sense for it" {
   refused 2 "metric must be 'loss'" ran-train lm --metric accuracy -o m.ran
   refused 2 'shortlist must be 0' ran-train lm --label-smoothing 0.1 --shortlist 9 -o m.ran
-  refused 2 "class_weights must be 'none'" ran-train lm --class-weights balanced -o m.ran
+  refused 2 '--class-weights is for ran-train classify and tag' ran-train lm --class-weights balanced -o m.ran
   refused 2 'min_window must be 1' ran-train lm --min-window 4 -o m.ran
   refused 2 "mask must be 'causal' or 'prefix'" ran-train lm --mask none -o m.ran
   refused 2 'use --cell gated' ran-train lm --cell plain -o m.ran

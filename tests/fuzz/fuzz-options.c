@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/common.h"
 #include "cmd/options/options.h"
-#include "cmd/options/help.h"
+#include "cmd/options/table.h"
 #include "cmd/records/io.h"
 #include "tiny.h"
 

@@ -5,12 +5,8 @@
 #include <unistd.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/common.h"
-#include "cmd/options/nearest.h"
 #include "cmd/options/options.h"
-#include "cmd/options/rules.h"
 #include "cmd/options/table.h"
-#include "cmd/options/was-set.h"
 #include "test.h"
 
 static struct settings {
@@ -290,11 +286,6 @@ TEST(options_refuse_with_a_hint)
         CHECK(strstr(said, "\nTry 'ran-test --help' for more.\n") != NULL);
 }
 
-static const char *name_at(const void *arg, unsigned i)
-{
-        return ((const char *const *)arg)[i];
-}
-
 TEST(options_suggest_what_was_meant_or_nothing)
 {
         static const char *const names[] = {"task",        "wide",      "base",
@@ -343,7 +334,7 @@ TEST(options_suggest_what_was_meant_or_nothing)
         };
 
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-                const char *got = cmd_nearest(cases[i][0], name_at, names), *want = cases[i][1];
+                const char *got = cmd_nearest(cases[i][0], names), *want = cases[i][1];
 
                 if (!CHECK(want == NULL || got == NULL ? want == got : strcmp(want, got) == 0))
                         printf("%s: %s\n", cases[i][0], got != NULL ? got : "none");
@@ -585,65 +576,86 @@ static int status_of_check(const char *line, void (*check)(void))
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static struct ran_rule rules_of_top[2]; /* the last is empty */
+static struct ran_field rules_of_top;            /* what --top needs, and its verbs */
+static const char *why_of_top, *excluded_by_top; /* with why NULL: they exclude each other */
 
 static void check_rules(void)
 {
         struct ran_field ruled[sizeof fields / sizeof *fields];
         const struct cmd_group own[] = {{"Settings", ruled, &settings}, {0}};
-        const struct cmd_program p = {.name = "ran-test", .groups = own};
+        const struct cmd_program p = {.name = "ran-test run", .groups = own};
 
         memcpy(ruled, fields, sizeof fields);
         for (struct ran_field *f = ruled; f->name != NULL; f++)
-                if (strcmp(f->name, "top") == 0)
-                        f->rules = rules_of_top;
+                if (strcmp(f->name, "top") == 0) {
+                        f->needs = rules_of_top.needs;
+                        f->verbs = rules_of_top.verbs;
+                }
+        if (excluded_by_top != NULL && why_of_top != NULL)
+                cmd_excludes(settings.top == 5, why_of_top, excluded_by_top);
+        else if (excluded_by_top != NULL)
+                cmd_exclude_each_other(excluded_by_top);
         cmd_rules_check(&p);
 }
 
-static int status_with(const char *line, struct ran_rule rule)
+static int status_needing(const char *line, const char *needs)
 {
-        rules_of_top[0] = rule;
+        rules_of_top = (struct ran_field){.needs = needs};
+        excluded_by_top = NULL;
+        return status_of_check(line, check_rules);
+}
+
+static int status_of_verbs(const char *line, const char *verbs)
+{
+        rules_of_top = (struct ran_field){.verbs = verbs};
+        excluded_by_top = NULL;
+        return status_of_check(line, check_rules);
+}
+
+static int status_excluding(const char *line, const char *why, const char *names)
+{
+        rules_of_top = (struct ran_field){0};
+        why_of_top = why;
+        excluded_by_top = names;
         return status_of_check(line, check_rules);
 }
 
 TEST(options_need_others)
 {
-        const struct ran_rule needs = RAN_NEEDS("logits"), any = RAN_NEEDS("mode=slow logits"),
-                              number = RAN_NEEDS("topics_per_page");
+        CHECK(status_needing("--top 5", "logits") == CMD_USAGE);
+        CHECK(status_needing("--top 3", "logits") == CMD_USAGE); /* asked for, though the default */
+        CHECK(status_needing("--top 5 --no-logits", "logits") == CMD_USAGE);
+        CHECK(status_needing("--top 5 --logits", "logits") == 0);
+        CHECK(status_needing("", "logits") == 0);
+        CHECK(status_needing("--top 5 --mode slow", "mode=slow logits") == 0);
+        CHECK(status_needing("--top 5 --logits", "mode=slow logits") == 0);
+        CHECK(status_needing("--top 5 --mode fast", "mode=slow logits") == CMD_USAGE);
+        CHECK(status_needing("--top 5 --mode fast", "mode=slow,fast") == 0);
+        CHECK(status_needing("--top 5 --topics-per-page 1", "topics_per_page") == 0);
+        CHECK(status_needing("--top 5 --topics-per-page 0", "topics_per_page") == CMD_USAGE);
+}
 
-        CHECK(status_with("--top 5", needs) == CMD_USAGE);
-        CHECK(status_with("--top 3", needs) == CMD_USAGE); /* asked for, though the default */
-        CHECK(status_with("--top 5 --no-logits", needs) == CMD_USAGE);
-        CHECK(status_with("--top 5 --logits", needs) == 0);
-        CHECK(status_with("", needs) == 0);
-        CHECK(status_with("--top 5 --mode slow", any) == 0);
-        CHECK(status_with("--top 5 --logits", any) == 0);
-        CHECK(status_with("--top 5 --mode fast", any) == CMD_USAGE);
-        CHECK(status_with("--top 5 --topics-per-page 1", number) == 0);
-        CHECK(status_with("--top 5 --topics-per-page 0", number) == CMD_USAGE);
+TEST(options_are_of_verbs)
+{
+        CHECK(status_of_verbs("--top 5", "walk run") == 0);
+        CHECK(status_of_verbs("--top 5", "walk runs") == CMD_USAGE);
+        CHECK(status_of_verbs("", "walk") == 0);
 }
 
 TEST(options_exclude_others)
 {
-        const struct ran_rule one = RAN_EXCLUDES("logits", NULL),
-                              word = RAN_EXCLUDES("look=near,none", NULL),
-                              zero = RAN_EXCLUDES("steps=0", NULL),
-                              positive = RAN_EXCLUDES("steps>0", NULL),
-                              group = RAN_EXCLUDES("[Settings]", NULL);
+        static const char why[] = "--top is alone";
 
-        CHECK(status_with("--top 5 --logits", one) == CMD_USAGE);
-        CHECK(status_with("--top 5 --no-logits", one) == 0); /* off, as by default */
-        CHECK(status_with("--top 0 --logits", one) == 0);
-        CHECK(status_with("--logits", one) == 0); /* nobody asked for --top */
-        CHECK(status_with("--top 5 --look near", word) == CMD_USAGE);
-        CHECK(status_with("--top 5 --no-look", word) == CMD_USAGE);
-        CHECK(status_with("--top 5 --look all", word) == 0);
-        CHECK(status_with("--top 5 --steps 0", zero) == CMD_USAGE);
-        CHECK(status_with("--top 5 --steps 0", positive) == 0);
-        CHECK(status_with("--top 5 --steps 2", positive) == CMD_USAGE);
-        CHECK(status_with("--top 5", positive) == 0); /* nobody asked for --steps */
-        CHECK(status_with("--top 5", group) == 0);    /* not for itself */
-        CHECK(status_with("--top 5 --no-review", group) == CMD_USAGE);
+        CHECK(status_excluding("--top 5 --logits", why, "logits") == CMD_USAGE);
+        CHECK(status_excluding("--top 5 --no-logits", why, "logits") == 0); /* off, as by default */
+        CHECK(status_excluding("--top 4 --logits", why, "logits") == 0);
+        CHECK(status_excluding("--top 5", why, "steps") == 0); /* nobody asked for --steps */
+        CHECK(status_excluding("--top 5 --steps 0", why, "logits steps") == CMD_USAGE);
+        CHECK(status_excluding("--top 5", why, "[Common options]") == 0);
+        CHECK(status_excluding("--top 5 --no-review", why, "[Settings]") == CMD_USAGE);
+        CHECK(status_excluding("--top 5 --logits", NULL, "top logits") == CMD_USAGE);
+        CHECK(status_excluding("--top 5 --no-logits", NULL, "top logits") == 0);
+        CHECK(status_excluding("--logits", NULL, "top logits") == 0);
 }
 
 static void ask_misspelt(void)
@@ -653,7 +665,7 @@ static void ask_misspelt(void)
 
 static void exclude_misspelt(void)
 {
-        cmd_excludes(&program, false, "--logits", "topics_per_side");
+        cmd_excludes(false, "--logits", "topics_per_side");
 }
 
 /* Whatever is given: at each start of the program. */
@@ -661,8 +673,7 @@ TEST(options_a_misspelt_name_in_our_lists_aborts)
 {
         CHECK(status_of_check("", ask_misspelt) == 128 + 6);
         CHECK(status_of_check("", exclude_misspelt) == 128 + 6);
-        CHECK(status_with("", (struct ran_rule)RAN_NEEDS("topics_per_side")) == 128 + 6);
-        CHECK(status_with("", (struct ran_rule)RAN_NEEDS("logits mode=fist")) == 128 + 6);
-        CHECK(status_with("", (struct ran_rule)RAN_EXCLUDES("tops", NULL)) == 128 + 6);
-        CHECK(status_with("", (struct ran_rule)RAN_EXCLUDES("[Sets]", NULL)) == 128 + 6);
+        CHECK(status_needing("", "topics_per_side") == 128 + 6);
+        CHECK(status_excluding("", "--top", "tops") == 128 + 6);
+        CHECK(status_excluding("", "--top", "logits [Sets]") == 128 + 6);
 }

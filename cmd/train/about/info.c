@@ -32,7 +32,7 @@ static const struct ran_field top_fields[] = {
          .local = true, .first = true,
          .help = "n-grams of all lengths, those of the records in FILE, such as the "
                  "training data; may be given again",
-         RAN_RULES(RAN_NEEDS("top"))},
+         .needs = "top"},
         {0},
 };
 static const struct cmd_group groups[] = {

@@ -10,7 +10,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/table.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/content/model.h"
 #include "cmd/train/run/resumed.h"
 #include "cmd/train/run/unjudged.h"

@@ -10,7 +10,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/content/model.h"
 
 /* ---- which parts a model has, by options ---------------------------------------------------- */

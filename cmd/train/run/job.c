@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "cmd/formats/json.h"
-#include "cmd/options/common.h"
+#include "cmd/options/options.h"
 #include "cmd/options/message.h"
-#include "cmd/options/was-set.h"
 #include "cmd/train/run/job.h"
 #include "cmd/train/run/label-texts.h"
 #include "cmd/train/run/dry-run.h"

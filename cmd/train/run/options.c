@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/rules.h"
+#include "cmd/options/options.h"
 #include "cmd/content/names.h"
 #include "cmd/train/about/convert.h"
 #include "cmd/train/run/thresholds.h"
@@ -24,27 +24,24 @@ const struct ran_field train_file_fields[] = {
                  "--dim"},
         {"vector_words", 0, RAN_FIELD_SIZE, FILE_AT(init.vector_words), 0, 1 << 30, .value = "N",
          .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary",
-         RAN_RULES(RAN_NEEDS_AS("vectors", "needs --vectors FILE"),
-                   RAN_EXCLUDES("vocab", "--vector-words is for a learned vocabulary"))},
+         .needs = "vectors", .why = "needs --vectors FILE"},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
-         .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true,
-         RAN_RULES(RAN_EXCLUDES("vectors", NULL))},
+         .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true},
         {"add_words", 0, RAN_FIELD_SIZE, FILE_AT(init.add_words), 0, 1 << 30, .value = "N",
          .initial = "2", .local = true,
          .help = "add words that occur at least N times in the documents to the "
                  "vocabulary of --init; 0: none; without --encoder static only on request",
-         RAN_RULES(
-                 RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
-                 RAN_NEEDS_AS("init",
-                              "extends the vocabulary of --init MODEL: give that, and no --vocab"),
-                 RAN_EXCLUDES("vocab", "--add-words extends the vocabulary of --init MODEL"))},
+         .verbs = "classify", .needs = "init",
+         .why = "extends the vocabulary of --init MODEL: give that, and no --vocab"},
         {"vector_cache", 0, RAN_FIELD_TEXT, FILE_AT(vector_cache), .value = "FILE", .local = true,
          .help = "--frozen and --tune-layers: keep what a pretrained encoder, or a distilled RAN, "
-                 "makes of documents in FILE, and take from there what it has"},
+                 "makes of documents in FILE, and take from there what it has",
+         .verbs = "classify tag"},
         {"base", 0, RAN_FIELD_TEXT, FILE_AT(base), .value = "MODEL", .local = true,
-         .help = "classify, tag: initialise from MODEL if there is little text and it knows the "
+         .help = "initialise from MODEL if there is little text and it knows the "
                  "words; none: from no model. Default: RAN_BASE, else english, for tag "
-                 "english-tags"},
+                 "english-tags",
+         .verbs = "classify tag"},
         {"dev", 0, RAN_FIELD_TEXT, FILE_AT(dev), .value = "FILE", .local = true,
          .help = "validation documents: training ends when it no longer improves on them, and "
                  "keeps the best epoch",
@@ -57,48 +54,38 @@ const struct ran_field train_file_fields[] = {
          .first = true},
         {"dev_group", 0, RAN_FIELD_TEXT, FILE_AT(dev_group), .value = "MEMBER",
          .help = "hold out all or none of the documents with the same value of this member, such "
-                 "as their author",
-         RAN_RULES(RAN_EXCLUDES("dev no_dev dev_share=0",
-                                "--dev-group is for documents that are held out"))},
+                 "as their author"},
         {"dev_alike", 0, RAN_FIELD_BOOL, FILE_AT(dev_alike), .initial = "false",
          .help = "hold out all or none of documents that are near-duplicates (ran-tokenize "
-                 "duplicates)",
-         RAN_RULES(RAN_EXCLUDES("dev no_dev dev_share=0",
-                                "--dev-alike is for documents that are held out"),
-                   RAN_EXCLUDES("dev_group", "--dev-group and --dev-alike both say which "
-                                             "documents belong together: leave one out"))},
+                 "duplicates)"},
         {"label_names", 0, RAN_FIELD_TEXT, FILE_AT(label_names), .value = "FILE", .local = true,
-         .help = CMD_NAMES_HELP},
+         .help = CMD_NAMES_HELP, .verbs = "classify tag"},
         {"label_texts", 0, RAN_FIELD_TEXT, FILE_AT(label_texts), .value = "FILE", .local = true,
          .help = "descriptions of the labels are evidence, too, which fades with the number of "
                  "documents, and give labels to documents without any: lines of label, tab, "
                  "description, or JSON lines; none: not even the "
                  "labels' names. Default: their names, if held-out documents show a gain",
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"))},
+         .verbs = "classify"},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
          .help = "train on the label probabilities in this member, as ran-classify "
                  "--probs writes them",
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"))},
+         .verbs = "classify"},
         {"soft_share", 0, RAN_FIELD_REAL, FILE_AT(soft_share), 0, 1, .value = "X", .initial = "0.5",
          .help = "weight of these probabilities where a record has a label, too; the label gets "
                  "the rest",
-         RAN_RULES(RAN_NEEDS("soft_label"))},
+         .needs = "soft_label"},
         {"threshold_for", 0, RAN_FIELD_LIST, FILE_AT(threshold_for), .value = "LABEL=recall:X",
          .help = "find the probability from which LABEL is to be given, for a recall, or "
                  "LABEL=precision:X, by models of folds, and store it in the model; may be given "
                  "again",
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
-                   RAN_EXCLUDES("tune check dry_run dump_gradients find_wrong_labels",
-                                "--threshold-for is of a training that writes a model"))},
+         .verbs = "classify"},
         {"weight_member", 0, RAN_FIELD_TEXT, FILE_AT(weight_member), .value = "NAME",
          .help = "member or column with the weight of a document, a number from 0 to 1e6; none: "
                  "all weigh the same. Default: weight"},
         {"weights", 0, RAN_FIELD_CHOICE, FILE_AT(weights), .choices = ran_storage_names,
          .value = "TYPE", .initial = "f32", .help = TRAIN_WEIGHTS_HELP},
         {"no_dev", 0, RAN_FIELD_BOOL, FILE_AT(no_dev), .local = true,
-         .help = "train on all documents and keep the last epoch, like --dev-share=0",
-         RAN_RULES(RAN_EXCLUDES("dev", NULL),
-                   RAN_EXCLUDES("dev_share>0", "--no-dev is --dev-share 0"))},
+         .help = "train on all documents and keep the last epoch, like --dev-share=0"},
         {0},
 };
 
@@ -109,14 +96,9 @@ static const struct ran_field run_fields[] = {
          .local = true,
          .help = "search for better settings for so long, keep the best model and write its "
                  "settings to stdout; options you set are not tuned; 0: train once",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("no_dev", "--tune compares settings on validation documents"),
-                   RAN_NEEDS_AS("dev dev_share", "compares settings on validation documents: give "
-                                                 "--dev FILE, or hold some out"),
-                   RAN_EXCLUDES("minutes",
-                                "--tune MINUTES is for a search, and --minutes for one training"),
-                   RAN_EXCLUDES("report", "--report is of one training: train again with the "
-                                          "settings that --tune finds"))},
+         .first = true, .needs = "dev dev_share",
+         .why = "compares settings on validation documents: give "
+                "--dev FILE, or hold some out"},
         {"minutes", 0, RAN_FIELD_REAL, RUN_AT(minutes), 0, 1e6, .value = "X", .initial = "0",
          .local = true,
          .help = "train the best model within so many minutes: the encoder makes the steps that "
@@ -125,7 +107,7 @@ static const struct ran_field run_fields[] = {
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
          .help = "continue from the checkpoint, or continue a search; if there is neither, start "
                  "from the beginning",
-         .first = true, RAN_RULES(RAN_EXCLUDES("overwrite_checkpoint", NULL))},
+         .first = true},
         {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
          .help = "start from the beginning although there is a checkpoint or an interrupted "
                  "search"},
@@ -153,82 +135,110 @@ static const char *const format_names[] = {"json", "text", NULL};
 static const struct ran_field mode_fields[] = {
         {"check", 0, RAN_FIELD_BOOL, MODE_AT(check), .local = true,
          .help = "inspect the data and report on stdout; status 4 if they have problems",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("dry_run dump_gradients replay", NULL),
-                   RAN_EXCLUDES("report", "--report is of a training that writes a model"))},
+         .first = true},
         {"check_format", 0, RAN_FIELD_CHOICE, MODE_AT(check_format), .choices = format_names,
          .value = "FORMAT", .initial = "json", .local = true, .help = "format of the report",
-         RAN_RULES(RAN_NEEDS("check"))},
+         .needs = "check"},
         {"dry_run", 0, RAN_FIELD_BOOL, MODE_AT(dry_run), .local = true,
          .help = "report what training would need: parameters, memory, arithmetic, time",
-         .first = true,
-         RAN_RULES(RAN_EXCLUDES("dump_gradients replay", NULL),
-                   RAN_EXCLUDES("report", "--report is of a training that writes a model"))},
+         .first = true},
         {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
          .local = true,
          .help = "write loss and gradients of a model on the documents to FILE, as safetensors",
-         RAN_RULES(
-                 RAN_EXCLUDES("replay", NULL),
-                 RAN_EXCLUDES("report", "--report is of a training that writes a model"),
-                 RAN_NEEDS_AS("model", "needs a model: give -m FILE"),
-                 RAN_EXCLUDES("init vectors", "--dump-gradients takes the weights of its model"),
-                 RAN_EXCLUDES("vocab", "--dump-gradients takes the vocabulary of its model"),
-                 RAN_EXCLUDES(
-                         "output dev no_dev dev_share dev_group dev_alike tune minutes resume log "
-                         "overwrite_checkpoint weights [Training] "
-                         "[Model] [Learned vocabulary]",
-                         "--dump-gradients takes a model as it is"))},
+         .needs = "model", .why = "needs a model: give -m FILE"},
         {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
          .initial = "0", .local = true,
-         .help = "documents for --dump-gradients: the first N; 0: all",
-         RAN_RULES(RAN_NEEDS("dump_gradients"))},
+         .help = "documents for --dump-gradients: the first N; 0: all", .needs = "dump_gradients"},
         {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .local = true,
-         .help = "the model for --dump-gradients",
-         RAN_RULES(
-                 RAN_NEEDS_AS("dump_gradients", "is for --dump-gradients; the output is -o FILE"))},
+         .help = "the model for --dump-gradients", .needs = "dump_gradients",
+         .why = "is for --dump-gradients; the output is -o FILE"},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
                  "it differs; give --dev and --vectors again, and "
-                 "--init if no name finds that model; writes nothing without -o",
-         RAN_RULES(RAN_EXCLUDES("vocab no_dev vector_words add_words dev_share dev_group dev_alike "
-                                "soft_label soft_share threshold_for weight_member weights tune "
-                                "[Training] "
-                                "[Model] [Learned vocabulary]",
-                                "--replay takes the settings of the model"),
-                   RAN_EXCLUDES("minutes",
-                                "--replay makes the steps of the model, whatever the time"))},
+                 "--init if no name finds that model; writes nothing without -o"},
         {"find_wrong_labels", 0, RAN_FIELD_BOOL, MODE_AT(find_wrong_labels), .local = true,
          .help = "list documents whose label is probably wrong on stdout, the most suspicious "
                  "first, by models that are trained on other documents",
-         .first = true,
-         RAN_RULES(RAN_NEEDS_AS("task=classify", "is for ran-train classify"),
-                   RAN_EXCLUDES("check dry_run dump_gradients replay", NULL),
-                   RAN_EXCLUDES("output report log tune resume overwrite_checkpoint weights",
-                                "--find-wrong-labels writes a list, and no model"),
-                   RAN_EXCLUDES("dev no_dev dev_share", "--find-wrong-labels judges each document "
-                                                        "by a model of the others"),
-                   RAN_EXCLUDES("soft_label minutes", NULL))},
+         .first = true, .verbs = "classify"},
         {"folds", 0, RAN_FIELD_SIZE, MODE_AT(folds), 2, 1000, .value = "N", .initial = "5",
          .local = true,
          .help = "for that, train so many models, each on all documents but one of N parts",
-         RAN_RULES(RAN_NEEDS("find_wrong_labels"))},
+         .needs = "find_wrong_labels"},
         {"suspects", 0, RAN_FIELD_SIZE, MODE_AT(suspects), 0, 1e9, .value = "N", .initial = "0",
          .local = true, .help = "list so many suspects; 0: as many as are estimated to be wrong",
-         RAN_RULES(RAN_NEEDS("find_wrong_labels"))},
+         .needs = "find_wrong_labels"},
         {"suspects_format", 0, RAN_FIELD_CHOICE, MODE_AT(suspects_format),
          .choices = train_suspects_formats, .value = "FORMAT", .initial = "jsonl", .local = true,
-         .help = "format of the list" OUTPUT_FORMATS(OUTPUT_HELP),
-         RAN_RULES(RAN_NEEDS("find_wrong_labels"))},
+         .help = "format of the list" OUTPUT_FORMATS(OUTPUT_HELP), .needs = "find_wrong_labels"},
         {0},
 };
 
+/* ---- which options go together --------------------------------------------------------------- */
+
+/* What writes a model excludes what is done instead, and so on; each with its sentence. */
+static void check_together(void *options)
+{
+        const struct train_options *o = options;
+        const struct train_file_options *file = &o->file;
+        const struct train_mode_options *mode = &o->mode;
+        const bool dumps = mode->dump_gradients != NULL, wrong = mode->find_wrong_labels;
+        const char *const held_out = file->dev_share > 0 ? "dev no_dev" : "dev no_dev dev_share";
+
+        cmd_excludes(file->init.vector_words > 0, "--vector-words is for a learned vocabulary",
+                     "vocab");
+        cmd_exclude_each_other("init vectors");
+        cmd_excludes(cmd_was_asked("add_words") && file->init.add_words > 0,
+                     "--add-words extends the vocabulary of --init MODEL", "vocab");
+        cmd_excludes(file->dev_group != NULL, "--dev-group is for documents that are held out",
+                     held_out);
+        cmd_excludes(file->dev_alike, "--dev-alike is for documents that are held out", held_out);
+        cmd_excludes(file->dev_alike,
+                     "--dev-group and --dev-alike both say which documents belong together: leave "
+                     "one out",
+                     "dev_group");
+        cmd_excludes(file->threshold_for.n > 0,
+                     "--threshold-for is of a training that writes a model",
+                     "tune check dry_run dump_gradients find_wrong_labels");
+        cmd_exclude_each_other("no_dev dev");
+        cmd_excludes(file->no_dev && file->dev_share > 0, "--no-dev is --dev-share 0", "dev_share");
+        cmd_excludes(o->run.tune > 0, "--tune compares settings on validation documents", "no_dev");
+        cmd_excludes(o->run.tune > 0,
+                     "--tune MINUTES is for a search, and --minutes for one training", "minutes");
+        cmd_excludes(o->run.tune > 0,
+                     "--report is of one training: train again with the settings that --tune finds",
+                     "report");
+        cmd_exclude_each_other("resume overwrite_checkpoint");
+        cmd_exclude_each_other("find_wrong_labels check dry_run dump_gradients replay");
+        cmd_excludes(mode->check || mode->dry_run || dumps,
+                     "--report is of a training that writes a model", "report");
+        cmd_excludes(dumps, "--dump-gradients takes the weights of its model", "init vectors");
+        cmd_excludes(dumps, "--dump-gradients takes the vocabulary of its model", "vocab");
+        cmd_excludes(dumps, "--dump-gradients takes a model as it is",
+                     "output dev no_dev dev_share dev_group dev_alike tune minutes resume log "
+                     "overwrite_checkpoint weights [Training] [Model] [Learned vocabulary]");
+        cmd_excludes(mode->replay != NULL, "--replay takes the settings of the model",
+                     "vocab no_dev vector_words add_words dev_share dev_group dev_alike soft_label "
+                     "soft_share threshold_for weight_member weights tune [Training] [Model] "
+                     "[Learned vocabulary]");
+        cmd_excludes(mode->replay != NULL,
+                     "--replay makes the steps of the model, whatever the time", "minutes");
+        cmd_excludes(wrong, "--find-wrong-labels writes a list, and no model",
+                     "output report log tune resume overwrite_checkpoint weights");
+        cmd_excludes(wrong, "--find-wrong-labels judges each document by a model of the others",
+                     "dev no_dev dev_share");
+        cmd_exclude_each_other("find_wrong_labels soft_label");
+        cmd_exclude_each_other("find_wrong_labels minutes");
+}
+
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static const char usage[] = "-o MODEL [option...] [file...]\n"
-                            "--check|--dry-run [option...] [file...]\n"
-                            "--find-wrong-labels [option...] [file...]\n"
-                            "--dump-gradients FILE -m MODEL [file...]\n"
-                            "--replay MODEL [option...] [file...]";
+#define USAGE(more)                                      \
+        "-o MODEL [option...] [file...]\n"               \
+        "--check|--dry-run [option...] [file...]\n" more \
+        "--dump-gradients FILE -m MODEL [file...]\n"     \
+        "--replay MODEL [option...] [file...]"
+static const char usage[] = USAGE(""),
+                  usage_with_labels[] = USAGE("--find-wrong-labels [option...] [file...]\n");
 static const char notes[] =
         "Training does not start if a line cannot be used; --on-error=skip leaves such lines out.\n"
         "SIGINT, SIGTERM, SIGHUP or SIGPIPE ends training after the current step and leaves a "
@@ -240,16 +250,17 @@ static const char notes[] =
 static const struct {
         const char *title;
         const struct ran_field *fields;
-        size_t at; /* the described member of struct train_options */
+        size_t at;         /* the described member of struct train_options */
+        const char *verbs; /* which have them; NULL: all */
 } tables[] = {
-        {"Files", train_file_fields, offsetof(struct train_options, file)},
-        {"Plain files", cmd_parallel_fields, offsetof(struct train_options, parallel)},
-        {"Input", cmd_input_fields, offsetof(struct train_options, input)},
-        {"Training", ran_train_fields, offsetof(struct train_options, settings)},
-        {"Running", run_fields, offsetof(struct train_options, run)},
-        {"Model", ran_config_fields, offsetof(struct train_options, config)},
-        {"Learned vocabulary", ran_vocab_fields, offsetof(struct train_options, vocabulary)},
-        {"Instead of training", mode_fields, offsetof(struct train_options, mode)},
+        {"Files", train_file_fields, offsetof(struct train_options, file), NULL},
+        {"Plain files", cmd_parallel_fields, offsetof(struct train_options, parallel), "lm"},
+        {"Input", cmd_input_fields, offsetof(struct train_options, input), NULL},
+        {"Training", ran_train_fields, offsetof(struct train_options, settings), NULL},
+        {"Running", run_fields, offsetof(struct train_options, run), NULL},
+        {"Model", ran_config_fields, offsetof(struct train_options, config), NULL},
+        {"Learned vocabulary", ran_vocab_fields, offsetof(struct train_options, vocabulary), NULL},
+        {"Instead of training", mode_fields, offsetof(struct train_options, mode), NULL},
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 
@@ -262,7 +273,7 @@ static const char keys[] =
         "head_dim min_window cell rotary residual review review_window pooling cell_pooling "
         "spelling affixes rank context position_scale ffn_dim attention dilation similarity "
         "limit_alphabet max_word max_distinct normalize strip_accents clean cjk split_at "
-        "eol_token dump_gradients dump_documents model progress mask join_windows ";
+        "eol_token dump_gradients dump_documents model progress mask ";
 
 static bool is_key(const char *name)
 {
@@ -276,7 +287,7 @@ static bool is_key(const char *name)
 
 /* The table with the defaults of the task, for as long as the program runs. */
 static const struct ran_field *preset(const struct ran_field *fields,
-                                      const struct train_preset *presets)
+                                      const struct train_preset *presets, const char *verbs)
 {
         struct ran_error err = {0};
         size_t n = 0;
@@ -289,6 +300,7 @@ static const struct ran_field *preset(const struct ran_field *fields,
         memcpy(own, fields, n * sizeof *own);
         for (size_t i = 0; i < n; i++) {
                 own[i].key = is_key(own[i].name);
+                own[i].verbs = verbs != NULL ? verbs : own[i].verbs;
                 for (const struct train_preset *p = presets; p->name != NULL; p++)
                         if (strcmp(own[i].name, p->name) == 0)
                                 own[i].initial = p->initial;
@@ -308,20 +320,18 @@ void train_options_init(struct train_options *o, const struct train_task *task)
         for (size_t i = 0; i < TABLES; i++)
                 o->groups[i] = (struct cmd_group){
                         .title = tables[i].title,
-                        .fields = preset(tables[i].fields, task->presets),
+                        .fields = preset(tables[i].fields, task->presets, tables[i].verbs),
                 };
-        static const struct ran_rule rules[] = {
-                {.words = "Plain files", .needs = "task=lm", .why = "is for ran-train lm"}, {0}};
-
         o->program = (struct cmd_program){.name = task->program,
-                                          .usage = usage,
+                                          .usage = task->of_documents ? usage_with_labels : usage,
                                           .summary = task->summary,
                                           .notes = notes,
-                                          .rules = rules};
+                                          .check = check_together,
+                                          .options = o};
         train_options_rebase(o);
 }
 
-/* ---- which options go together, beyond the rules of the tables ------------------------------ */
+/* ---- what is checked after that ------------------------------------------------------------- */
 
 static void check_output(const struct train_options *o)
 {
@@ -348,8 +358,7 @@ static void check_folder(const struct train_options *o)
                 cmd_usage("the vocabulary is %s/tokenizer.json: leave out --vocab and "
                           "--vector-words",
                           o->file.init.vectors);
-        cmd_excludes(&o->program, folder, "the vocabulary is that of --vectors",
-                     "[Learned vocabulary]");
+        cmd_excludes(folder, "the vocabulary is that of --vectors", "[Learned vocabulary]");
 }
 
 void train_options_check(struct train_options *o)

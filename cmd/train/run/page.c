@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/chart.h"
 #include "cmd/pages/element.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 
 /* Subwords, so that no word of either side is unknown; their number suits tens of thousands of
  * pairs, and for less text fewer are learned. */

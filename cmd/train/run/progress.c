@@ -6,7 +6,6 @@
  */
 #include "cmd/train/run/progress.h"
 #include "cmd/options/message.h"
-#include "cmd/options/common.h"
 #include "cmd/options/options.h"
 #include "cmd/train/about/amount.h"
 #include "cmd/train/run/figure.h"

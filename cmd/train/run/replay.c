@@ -6,7 +6,7 @@
 #include "cmd/train/run/replay.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/content/model.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/content/model.h"
 #include "cmd/content/sequence.h"
 #include "cmd/content/vocab.h"

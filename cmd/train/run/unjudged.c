@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/was-set.h"
+#include "cmd/options/options.h"
 #include "cmd/train/run/resumed.h"
 
 /* Settings of training that do not ask for an encoder. */
