@@ -11,6 +11,7 @@
 #include "math/panels.h"
 #include "math/simd.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -86,9 +87,9 @@ static size_t up_to(size_t n, size_t whole)
 
 /* ---- codes ----------------------------------------------------------------------------------- */
 
-/* The scale of x (n), and 1 / scale: 0 for a row of zeros. Not finite: both are NaN. The bits of
- * numbers without their sign are in the order of the numbers. */
-static float scale_of(const float *x, size_t n, float *inverse)
+/* max |x|; NaN if a number is not finite. The bits of numbers without their sign are in the order
+ * of the numbers. */
+static float largest(const float *x, size_t n)
 {
         int32_t most = 0;
         float max;
@@ -101,25 +102,52 @@ static float scale_of(const float *x, size_t n, float *inverse)
                 most = bits > most ? bits : most;
         }
         memcpy(&max, &most, sizeof max);
-        max += max * 0; /* infinity, too, becomes NaN */
-        *inverse = max < RAN_INTEGER_LEAST ? 0 : 127 / max;
-        return max < RAN_INTEGER_LEAST ? 0 : max / 127;
+        return max + max * 0; /* infinity, too, becomes NaN */
 }
 
-/* code (n) of x; returns the sum of them. Adding 1.5 2^23 rounds to a whole number, which then is
- * in the lowest bits. */
+/* Adding 1.5 2^23 rounds to a whole number, which then is in the lowest bits. */
+static inline int32_t code_of(float x, float inverse)
+{
+        const float shifted = x * inverse + 12582912.0f;
+        uint32_t bits;
+
+        memcpy(&bits, &shifted, sizeof bits);
+        return (int32_t)(bits - 0x4b400000);
+}
+
+/* The limit of codes of x (n), whose largest number is max > 0. */
+static float limit_of(const float *x, size_t n, float max)
+{
+        const float inverse = 127 / max;
+        uint32_t squares = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const uint32_t code = (uint32_t)code_of(x[i], inverse);
+
+                squares += code * code;
+        }
+        const float limit = RAN_INTEGER_OUTLIER * sqrtf((float)squares / (float)n) * (max / 127);
+        return limit < max ? limit : max;
+}
+
+/* The scale of codes up to a limit, and 1 / scale: 0 for a row of zeros. */
+static float scale_of(float limit, float *inverse)
+{
+        *inverse = limit < RAN_INTEGER_LEAST ? 0 : 127 / limit;
+        return limit < RAN_INTEGER_LEAST ? 0 : limit / 127;
+}
+
+/* code (n) of x, held to 127; returns the sum of them. */
 static int32_t round_row(element *code, const float *x, size_t n, float inverse)
 {
         uint32_t sum = 0;
 
         for (size_t i = 0; i < n; i++) {
-                const float shifted = x[i] * inverse + 12582912.0f;
-                uint32_t bits;
+                int32_t c = code_of(x[i], inverse);
 
-                memcpy(&bits, &shifted, sizeof bits);
-                bits -= 0x4b400000;
-                code[i] = (element)bits;
-                sum += bits;
+                c = c > 127 ? 127 : c < -127 ? -127 : c;
+                code[i] = (element)c;
+                sum += (uint32_t)c;
         }
         return (int32_t)sum;
 }
@@ -144,7 +172,7 @@ static size_t bring_into_panels(void *panels, const float *w, size_t N, size_t K
 
                 memset(code, 0, deep * sizeof *code);
                 if (n < N) {
-                        scale[n] = scale_of(w + n * K, K, &inverse);
+                        scale[n] = scale_of(largest(w + n * K, K), &inverse);
                         round_row(code, w + n * K, K, inverse);
                 }
                 for (size_t k = 0; k < deep; k++)
@@ -256,6 +284,55 @@ static __typeof__(whole_wide) *tile_of(size_t rows, bool wide)
         return wide ? one_wide : one_narrow;
 }
 
+/* ---- outliers -------------------------------------------------------------------------------- */
+
+/* The codes of column k of a panel: b of its group. */
+static inline vi column_of(const element *group, size_t b)
+{
+        const vi all = *(const vi *)(const void *)group;
+        const int bits = 32 / GROUP, shift = bits * (int)b;
+
+        if (OFFSET > 0)
+                return (all >> shift & 255) - OFFSET;
+        return all << (32 - bits - shift) >> (32 - bits);
+}
+
+/* The sum of squares of a row's codes lets no more of them be outliers. */
+enum { OUTLIERS = RAN_INTEGER_MOST / 25 + 1 };
+
+/* y (columns [from, from + cols)) += what the codes of x leave beyond 127. */
+static void add_outliers(float *y, const float *x, float inverse, float scale,
+                         const element *panels, const float *w_scale, size_t groups, size_t K,
+                         size_t from, size_t cols)
+{
+        size_t place[OUTLIERS], n_outliers = 0;
+        int32_t rest[OUTLIERS];
+
+        for (size_t k = 0; k < K && n_outliers < OUTLIERS; k++) {
+                const int32_t c = code_of(x[k], inverse);
+
+                if (c > 127 || c < -127) {
+                        place[n_outliers] = k;
+                        rest[n_outliers++] = c > 127 ? c - 127 : c + 127;
+                }
+        }
+        for (size_t n = from; n < from + cols; n += VL) {
+                const element *panel = panels + n / NR * NR * groups * GROUP + n % NR * GROUP;
+                const size_t now = least(VL, from + cols - n);
+                vi sum = {0};
+                vf out = {0};
+
+                for (size_t i = 0; i < n_outliers; i++)
+                        sum += column_of(panel + place[i] / GROUP * NR * GROUP, place[i] % GROUP) *
+                               rest[i];
+                memcpy(&out, y + n, now * sizeof(float));
+                out += __builtin_convertvector(sum, vf) * (*(const vf_any *)(w_scale + n) * scale);
+                memcpy(y + n, &out, now * sizeof(float));
+        }
+}
+
+/* ---- the product ----------------------------------------------------------------------------- */
+
 /* Rows that pass all panels before the next: their codes stay in the first cache beside a panel. At
  * least PASS_LEAST, since each pass reads all panels again. */
 enum { PASS_BYTES = 24 << 10, PASS_LEAST = 2 * MR, PASS_MOST = 16 * MR };
@@ -271,7 +348,8 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
         const size_t line = 64 / sizeof(element), ld = (up_to(K, line) / line | 1) * line;
         const size_t fit = PASS_BYTES / (ld * sizeof(element)) / MR * MR;
         const size_t pass = fit < PASS_LEAST ? PASS_LEAST : least(fit, PASS_MOST);
-        float scale[PASS_MOST + MR] = {0}, inverse, *const memory = ran_panels_take();
+        float scale[PASS_MOST + MR] = {0}, *const memory = ran_panels_take();
+        float inverse[PASS_MOST]; /* of rows with outliers, else 0 */
         int32_t offset[PASS_MOST + MR] = {0};
         element *const code = (element *)memory;
 
@@ -285,10 +363,14 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
                 const size_t rows = least(pass, M - m);
 
                 for (size_t i = 0; i < rows; i++) {
+                        const float *x = a + (m + i) * lda, max = largest(x, K);
+                        const float limit = max >= RAN_INTEGER_LEAST ? limit_of(x, K, max) : max;
+
                         memset(code + i * ld + K, 0, (ld - K) * sizeof *code);
-                        scale[i] = scale_of(a + (m + i) * lda, K, &inverse);
-                        offset[i] =
-                                OFFSET * round_row(code + i * ld, a + (m + i) * lda, K, inverse);
+                        scale[i] = scale_of(limit, &inverse[i]);
+                        offset[i] = OFFSET * round_row(code + i * ld, x, K, inverse[i]);
+                        if (!(limit < max))
+                                inverse[i] = 0;
                 }
                 for (size_t n = from; n < from + cols; n += NR) {
                         const size_t now = least(NR, from + cols - n);
@@ -301,6 +383,10 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
                                         bias != NULL ? bias + n : NULL, groups, least(MR, rows - i),
                                         now);
                 }
+                for (size_t i = 0; i < rows; i++)
+                        if (inverse[i] > 0)
+                                add_outliers(y + (m + i) * ldy, a + (m + i) * lda, inverse[i],
+                                             scale[i], panel, w_scale, groups, K, from, cols);
         }
         ran_panels_give(memory);
 }

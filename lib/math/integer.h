@@ -1,16 +1,20 @@
 /* integer.h - products of rows in eight bits.
  *
  * The weights w (N,K) are rows of codes with a scale each, as a model file stores them
- * (tensors/compact.h). Each row of a (M,K) is rounded to codes and a scale in the same way when it
- * is multiplied. Codes are whole numbers from -127 to 127, so that their products add up to the
- * same sum in any order:
+ * (tensors/compact.h). Each row of a (M,K) is rounded to codes and a scale when it is multiplied:
  *
- *   y[m][n] = (float)(sum over k of a_code[m][k] w_code[n][k]) (a_scale[m] w_scale[n]) + bias[n]
- *   code[k] = x[k] (127 / max |x|), rounded to nearest, ties to even;   scale = max |x| / 127
+ *   code[k] = x[k] (127 / limit), rounded to nearest, ties to even;   scale = limit / 127
+ *   limit = max |x| for weights;   for a row of a at most RAN_INTEGER_OUTLIER times its root mean
+ *           square, which is taken of its codes at max |x|: in encoders of the BERT family one or
+ *           two columns are so large that the others would have few codes left
+ *   y[m][n] = (float)S (a_scale[m] w_scale[n]) + bias[n] + (float)R (a_scale[m] w_scale[n])
+ *   S = sum over k of c w_code[n][k], c being a_code[m][k] held to [-127, 127]; R: of what c
+ *           leaves of it. Without outliers nothing is added for R.
  *
- * Each operation on floats is one that IEEE 754 defines to the last bit. Hence y is the same on
- * every processor, for any number of rows and threads. A row of numbers below RAN_INTEGER_LEAST is
- * one of zeros; one with a number that is not finite becomes NaN.
+ * Codes are whole numbers, so that their products add up to the same sum in any order, and each
+ * operation on floats is one that IEEE 754 defines to the last bit. Hence y is the same on every
+ * processor, for any number of rows and threads. A row of numbers below RAN_INTEGER_LEAST is one of
+ * zeros; one with a number that is not finite becomes NaN.
  */
 #ifndef RAN_MATH_INTEGER_H
 #define RAN_MATH_INTEGER_H
@@ -20,7 +24,8 @@
 
 /* The largest K: a sum stays far below 2^31, and a few rows fit into a thread's panels. */
 enum { RAN_INTEGER_MOST = 8192 };
-#define RAN_INTEGER_LEAST 1e-30f
+#define RAN_INTEGER_LEAST   1e-30f
+#define RAN_INTEGER_OUTLIER 5.0f
 
 /* The kernels of one kind of processor. They are single-threaded, allocate nothing and cannot fail.
  */

@@ -29,6 +29,9 @@ static void make_odd(struct dice *dice, struct vector *x, size_t rows, size_t ld
 
                 for (size_t k = 0; k < n && kind < 3; k++)
                         row[k] *= kind == 0 ? 0.0f : kind == 1 ? 1e-36f : 1e37f;
+                if (kind > 12) /* outliers */
+                        for (size_t k = 12; k < kind; k++)
+                                row[dice_size(dice, 0, n - 1)] = (float)dice_size(dice, 5, 900);
                 if (kind == 3)
                         row[dice_size(dice, 0, n - 1)] = NAN;
                 if (kind == 4)
