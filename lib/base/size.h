@@ -9,4 +9,9 @@ static inline size_t ran_least(size_t a, size_t b)
         return a < b ? a : b;
 }
 
+static inline size_t ran_most(size_t a, size_t b)
+{
+        return a > b ? a : b;
+}
+
 #endif

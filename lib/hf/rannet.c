@@ -1,5 +1,5 @@
 /* rannet.c - the folder of the package rannet 0.3.1, in which the authors of the RAN publish their
- * pretrained weights: a RAN of published cells (part/ran/published.c). See folder.h. */
+ * pretrained weights: a RAN of published cells (part/ran/paper.h). See folder.h. */
 #include "hf/folder.h"
 #include "ran/model.h"
 

@@ -1,6 +1,6 @@
 /* lm-context.c - a language-model context, in memory and in a file.
  *
- * The file is a safetensors file: `cell` (N, D), `gates` (N, F), and for each layer l `key.{l}`,
+ * The file is a safetensors file: `cell` (N, D), and for each layer l `key.{l}`,
  * `value.{l}` (states, D) and `open.{l}` (1 + open, 3E); tensors without rows are left out. See
  * recurrent-state.h. `pending` (1, 2) is a waiting token: two halves of its id, 16 bits each,
  * because the digest covers tensors only. Of a cache, `cache.key` (rows, D) and `cache.next` (rows,
@@ -220,22 +220,20 @@ static int each_part(const struct ran_recurrent_state *c, float *halves,
                      void *arg, struct ran_error *err)
 {
         const struct part pending = {"pending", halves, 1, 2};
-        struct part part[5] = {{"cell", c->cell, c->layers, c->cell_width},
-                               {"gates", c->pre, c->layers, c->projected}};
+        const struct part cell = {"cell", c->cell, c->layers, c->cell_width};
 
-        RAN_TRY(fn(arg, &part[0], err));
+        RAN_TRY(fn(arg, &cell, err));
         if (halves != NULL)
                 RAN_TRY(fn(arg, &pending, err));
-        if (c->open > 0)
-                RAN_TRY(fn(arg, &part[1], err));
         for (size_t l = 0; l < c->layers; l++) {
-                part[2] = (struct part){"", c->key[l], c->states, c->width};
-                part[3] = (struct part){"", c->value[l], c->states, c->width};
-                part[4] = (struct part){"", c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E};
-                snprintf(part[2].name, sizeof part[2].name, "key.%zu", l);
-                snprintf(part[3].name, sizeof part[3].name, "value.%zu", l);
-                snprintf(part[4].name, sizeof part[4].name, "open.%zu", l);
-                for (size_t i = 2; i < 5; i++)
+                struct part part[] = {{"", c->key[l], c->states, c->width},
+                                      {"", c->value[l], c->states, c->width},
+                                      {"", c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E}};
+
+                snprintf(part[0].name, sizeof part[0].name, "key.%zu", l);
+                snprintf(part[1].name, sizeof part[1].name, "value.%zu", l);
+                snprintf(part[2].name, sizeof part[2].name, "open.%zu", l);
+                for (size_t i = 0; i < 3; i++)
                         if (part[i].rows > 0)
                                 RAN_TRY(fn(arg, &part[i], err));
         }
@@ -326,8 +324,8 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
 {
         const struct ran_recurrent_state *c = &p->recurrent;
         const char *digest = ran_model_metadata(p->m, "digest");
-        struct listing k = {.part = ran_alloc(5 + 3 * c->layers, sizeof *k.part, err),
-                            .source = ran_alloc(5 + 3 * c->layers, sizeof *k.source, err)};
+        struct listing k = {.part = ran_alloc(4 + 3 * c->layers, sizeof *k.part, err),
+                            .source = ran_alloc(4 + 3 * c->layers, sizeof *k.source, err)};
         struct kept kept = {0};
         float halves[2];
         char tokens[32], sources[32];

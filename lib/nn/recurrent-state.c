@@ -13,19 +13,13 @@ int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_con
                 .layers = N,
                 .width = width,
                 .E = E,
-                .projected = 3 * E + (config->ran.cell == RAN_CELL_GATED ||
-                                                      config->ran.cell == RAN_CELL_PUBLISHED
-                                              ? 2 * width
-                                              : 0),
                 .cell_width = (config->ran.cell == RAN_CELL_PUBLISHED ? 2 : 1) * width,
         };
         s->cell = ran_alloc_floats(N * s->cell_width, err);
-        s->pre = ran_alloc_floats(N * s->projected, err);
         s->key = ran_alloc(N, sizeof *s->key, err);
         s->value = ran_alloc(N, sizeof *s->value, err);
         s->qkv = ran_alloc(N, sizeof *s->qkv, err);
-        if (s->cell != NULL && s->pre != NULL && s->key != NULL && s->value != NULL &&
-            s->qkv != NULL)
+        if (s->cell != NULL && s->key != NULL && s->value != NULL && s->qkv != NULL)
                 return RAN_OK;
         ran_recurrent_state_release(s);
         return RAN_ENOMEM;
@@ -51,7 +45,6 @@ void ran_recurrent_state_release(struct ran_recurrent_state *s)
         free(s->value);
         free(s->qkv);
         free(s->cell);
-        free(s->pre);
         *s = (struct ran_recurrent_state){0};
 }
 
@@ -127,7 +120,6 @@ int ran_recurrent_state_fork(struct ran_recurrent_state *s, const struct ran_rec
         s->sources = from->sources;
         s->open = from->open;
         memcpy(s->cell, from->cell, s->layers * s->cell_width * sizeof(float));
-        memcpy(s->pre, from->pre, s->layers * s->projected * sizeof(float));
         return RAN_OK;
 }
 

@@ -24,8 +24,7 @@ struct ran_recurrent_state {
         size_t layers, E;
         size_t width;         /* of key and value */
         size_t cell_width;    /* of a cell: the same, or of a published one, which is two vectors
-                                 (part/ran/published.c), twice that */
-        size_t projected;     /* columns of a row's projection: 3E, gated 3E + 2D */
+                                 (part/ran/paper.h), twice that */
         size_t tokens;        /* read so far; 0: none, and all below is unused */
         size_t states;        /* earlier states: those before the cell, which is one more */
         size_t sources;       /* of those, the first ones: source tokens under review */
@@ -35,7 +34,6 @@ struct ran_recurrent_state {
         float **key, **value; /* (N): (states - shared, width) */
         float **qkv;          /* (N): (1 + open - shared_rows, 3E) rows of the open window, its cell
                                * first */
-        float *pre;           /* (N, projected) the open window's cell row before φ: its gates */
         const struct ran_recurrent_state *base; /* not owned; NULL: nothing is shared */
         size_t shared, shared_rows;
 };

@@ -30,6 +30,7 @@
 #define RAN_PARTS(X)                      \
         X(EMBEDDING, embedding)           \
         X(RAN, ran)                       \
+        X(PRENORM, prenorm)               \
         X(CONTEXTUALIZER, contextualizer) \
         X(TRANSFORMER, transformer)       \
         X(STATIC, static)                 \

@@ -12,7 +12,8 @@
 #include "nn/encoder.h"
 #include "nn/head.h"
 #include "nn/part.h"
-#include "part/ran/layer.h"
+#include "part/ran/paper.h"
+#include "part/ran/prenorm.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"
@@ -42,10 +43,9 @@ static float *copy(const float *x, size_t n)
         return y;
 }
 
-static struct result result_of(const struct ran_workspace *w, size_t C)
+static struct result result_of(struct ran_workspace *w, size_t C)
 {
         const struct ran_packed *rows = w->packed;
-        const float *G = ran_layer_memory_of(w)->cells[w->c->layers - 1].G;
         struct result r = {.L = rows->L, .B = rows->B, .D = w->D, .C = C};
 
         r.x = copy(w->x[w->c->layers], r.L * r.D);
@@ -53,11 +53,13 @@ static struct result result_of(const struct ran_workspace *w, size_t C)
         r.last = copy(w->head.logits, 0);
         r.last = realloc(r.last, r.B * r.D * sizeof(*r.last) + 1);
         for (size_t b = 0; b < r.B; b++)
-                if (w->c->ran.cell == RAN_CELL_PUBLISHED)
-                        ran_published_pool(w, b, r.last + b * r.D);
-                else
-                        memcpy(r.last + b * r.D, G + (rows->doc_window[b + 1] + b) * r.D,
+                if (w->c->ran.cell == RAN_CELL_PRENORM)
+                        memcpy(r.last + b * r.D,
+                               ran_prenorm_memory_of(w)->cells[w->c->layers - 1].N +
+                                       (rows->doc_window[b + 1] + b) * r.D,
                                r.D * sizeof(*r.last));
+                else
+                        ran_paper_vector(w, NULL, b, r.last + b * r.D);
         return r;
 }
 

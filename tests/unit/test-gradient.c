@@ -406,11 +406,9 @@ TEST(gradient_of_learned_vectors)
         struct ran_config c = small();
 
         c.ran.vector = true;
-        for (c.ran.cell = RAN_CELL_GATED; c.ran.cell < RAN_CELL_PUBLISHED; c.ran.cell++) {
-                check_config(c, none, 0);
-                check_config(c, (struct ran_noise){.seed = 3, .embed_dropout = 0.3}, 0);
-        }
         c.ran.cell = RAN_CELL_PRENORM;
+        check_config(c, none, 0);
+        check_config(c, (struct ran_noise){.seed = 3, .embed_dropout = 0.3}, 0);
         c.spelling = 7;
         check_config(c, none, 0);
 }

@@ -8,7 +8,7 @@
 
 #include "file/model.h"
 #include "nn/encoder.h"
-#include "part/ran/layer.h"
+#include "part/ran/paper.h"
 #include "ran.h"
 #include "tensors/bundle.h"
 #include "test.h"
@@ -61,7 +61,7 @@ static void near(struct folder *f, const char *what, const cJSON *record, const 
 
 static void compare_cells(struct folder *f, const struct ran_workspace *w, const cJSON *record)
 {
-        const struct ran_cells *cells = ran_layer_memory_of(w)->cells;
+        const struct ran_paper_cells *cells = ran_paper_memory_of(w)->cells;
         const cJSON *of_layer;
         const size_t D = w->D;
         size_t l = 0;
@@ -69,10 +69,10 @@ static void compare_cells(struct folder *f, const struct ran_workspace *w, const
         cJSON_ArrayForEach(of_layer, member(record, "cells"))
         {
                 CHECK_SIZE((size_t)cJSON_GetArraySize(of_layer), w->packed->m);
-                near(f, "a cell", record, cells[l++].G + D, of_layer);
+                near(f, "a cell", record, cells[l++].c + D, of_layer);
         }
         CHECK_SIZE(l, w->c->layers);
-        near(f, "the last cell", record, cells[l - 1].carried + w->packed->m * D,
+        near(f, "the last cell", record, cells[l - 1].G + w->packed->m * D,
              member(record, "last"));
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "nn/encoder.h"
-#include "part/ran/layer.h"
 #include "task/lm-output.h"
 #include "test.h"
 #include "toy.h"

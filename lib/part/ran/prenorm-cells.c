@@ -1,4 +1,5 @@
 /* prenorm-cells.c - the cells of a prenorm layer: what goes window by window. See prenorm.h. */
+#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/ran/prenorm.h"
@@ -7,42 +8,48 @@
 #include <string.h>
 
 /* N of a state, from what is carried. */
-static void norm_cell(const struct ran_layer_pass *s, size_t state)
+static void norm_cell(const struct ran_prenorm_pass *s, size_t state)
 {
-        struct ran_cells *c = s->cells;
+        struct ran_prenorm_cells *c = s->cells;
         size_t D = s->w->D;
 
-        ran_simd->norm(c->G + state * D, D, c->carried_stat + state * 2, c->carried + state * D, D,
+        ran_simd->norm(c->N + state * D, D, c->stat + state * 2, c->G + state * D, D,
                        s->p->cell_norm_w, s->p->cell_norm_b, RAN_LN_EPS, 1, D);
 }
 
 /* Adds the adjoint of N to that of what is carried. dw, db: gradients of the norm, or NULL. d: D
  * floats of scratch. */
-static void norm_cell_bwd(const struct ran_layer_pass *s, size_t state, float *dw, float *db,
+static void norm_cell_bwd(const struct ran_prenorm_pass *s, size_t state, float *dw, float *db,
                           float *d)
 {
-        const struct ran_adjoints *j = &s->own->adj;
+        const struct ran_prenorm_adjoints *j = &s->own->adj;
         size_t D = s->w->D;
 
-        ran_simd->norm_bwd(d, D, dw, db, j->dG + state * D, D, s->cells->carried + state * D, D,
-                           s->cells->carried_stat + state * 2, s->p->cell_norm_w, 1, D);
-        ran_simd->add(j->dcarried + state * D, d, D);
+        ran_simd->norm_bwd(d, D, dw, db, j->dN + state * D, D, s->cells->G + state * D, D,
+                           s->cells->stat + state * 2, s->p->cell_norm_w, 1, D);
+        ran_simd->add(j->dG + state * D, d, D);
 }
 
 /* ---- first cells ----------------------------------------------------------------------------- */
 
-void ran_prenorm_first_cells(struct ran_layer_pass *s, const struct ran_cells *below)
+void ran_prenorm_first_cells(struct ran_prenorm_pass *s, const struct ran_prenorm_cells *below)
 {
         struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
-        struct ran_cells *c = s->cells;
+        struct ran_prenorm_cells *c = s->cells;
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_SCAN;
-        ran_scan_below(s, below, c->first);
+        for (size_t b = 0; b < packed->B; b++)
+                if (below != NULL)
+                        memcpy(c->below + b * D, below->N + (packed->doc_window[b + 1] + b) * D,
+                               D * sizeof *c->below);
+                else
+                        memset(c->below + b * D, 0, D * sizeof *c->below);
+        ran_workspace_linear(w, c->first, c->below, s->p->gpc, NULL, D, D);
         for (size_t b = 0; b < packed->B; b++) {
                 size_t state = packed->doc_window[b] + b;
-                float *G = c->carried + state * D;
+                float *G = c->G + state * D;
 
                 ran_simd->norm(G, D, c->first_stat + b * 2, c->first + b * D, D, s->p->gpc_norm_w,
                                s->p->gpc_norm_b, RAN_LN_EPS, 1, D);
@@ -53,17 +60,17 @@ void ran_prenorm_first_cells(struct ran_layer_pass *s, const struct ran_cells *b
         }
 }
 
-void ran_prenorm_first_cells_bwd(struct ran_layer_pass *s)
+void ran_prenorm_first_cells_bwd(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
-        struct ran_cells *c = s->cells;
-        const struct ran_adjoints *j = &s->own->adj;
+        struct ran_prenorm_cells *c = s->cells;
+        const struct ran_prenorm_adjoints *j = &s->own->adj;
         size_t D = w->D;
 
         for (size_t b = 0; b < packed->B; b++) {
                 size_t state = packed->doc_window[b] + b;
-                float *d = j->dcarried + state * D;
+                float *d = j->dG + state * D;
 
                 norm_cell_bwd(s, state, s->dp->cell_norm_w, s->dp->cell_norm_b, j->dfirst + b * D);
                 if (ran_packed_continues(packed, b)) /* the recurrent state is a constant */
@@ -78,37 +85,59 @@ void ran_prenorm_first_cells_bwd(struct ran_layer_pass *s)
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
+/* fn, which gets s, for each document that has windows in the slab. */
+static void each_document(struct ran_prenorm_pass *s,
+                          void (*fn)(void *arg, size_t b, float *scratch))
+{
+        const struct ran_packed *packed = s->w->packed;
+
+        ran_phase = RAN_PHASE_SCAN;
+        ran_workers_each_aside(&s->w->workers, packed->window_doc[s->from],
+                               packed->window_doc[s->to - 1] + 1, fn, s);
+}
+
+/* The windows of document b in the slab: the first, and the one after the last. */
+static size_t first_window(const struct ran_prenorm_pass *s, size_t b)
+{
+        return ran_most(s->w->packed->doc_window[b], s->from);
+}
+
+static size_t end_window(const struct ran_prenorm_pass *s, size_t b)
+{
+        return ran_least(s->w->packed->doc_window[b + 1], s->to);
+}
+
 /* q, k and v of a cell, which the large product could not compute: it needs the state before. */
-static void project(struct ran_layer_pass *s, const struct ran_window_view *v)
+static void project(struct ran_prenorm_pass *s, const struct ran_prenorm_window *v)
 {
         struct ran_workspace *w = s->w;
         size_t D = w->D, ld = 3 * w->E;
         float *z = s->act->z + v->r * D;
 
-        memcpy(z, s->cells->G + v->state * D, D * sizeof *z);
-        ran_window_dropout(s, v, RAN_DROP_INPUT, 0, 1, z);
+        memcpy(z, s->cells->N + v->state * D, D * sizeof *z);
+        ran_prenorm_dropout(s, v, RAN_DROP_INPUT, 0, 1, z);
         ran_gemm_linear_kept(NULL, s->panels, s->act->qkv + v->r * ld, ld, z, D, s->p->q_w,
                              s->p->q_b, 1, D, ld); /* position 0: nothing rotates */
 }
 
 /* From the cell's attention to the next state. candidate: D floats of scratch. */
-static void update(struct ran_layer_pass *s, const struct ran_window_view *v, float *candidate)
+static void update(struct ran_prenorm_pass *s, const struct ran_prenorm_window *v, float *candidate)
 {
         struct ran_workspace *w = s->w;
-        struct ran_cells *c = s->cells;
+        struct ran_prenorm_cells *c = s->cells;
         size_t D = w->D;
         float *in = c->gate_in + v->i * 2 * D, *u = c->gate + v->i * D;
-        const float *G = c->carried + v->state * D;
-        float *next = c->carried + (v->state + 1) * D;
+        const float *G = c->G + v->state * D;
+        float *next = c->G + (v->state + 1) * D;
 
         memcpy(c->heads + v->i * w->E, s->act->a + v->r * w->E, w->E * sizeof *in);
         ran_gemm_linear_kept(NULL, s->panels, in, D, c->heads + v->i * w->E, w->E, s->p->cell_out_w,
                              s->p->cell_out_b, 1, w->E, D);
-        ran_window_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, in);
+        ran_prenorm_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, in);
         ran_simd->norm(candidate, D, c->update_stat + v->i * 2, in, D, s->p->update_norm_w,
                        s->p->update_norm_b, RAN_LN_EPS, 1, D);
         if (w->c->ran.residual) {
-                memcpy(in + D, c->G + v->state * D, D * sizeof *in);
+                memcpy(in + D, c->N + v->state * D, D * sizeof *in);
                 ran_gemm_linear_kept(NULL, s->panels, u, D, in, 2 * D, s->p->cell_gate_w,
                                      s->p->cell_gate_b, 1, 2 * D, D);
                 ran_simd->axpy(candidate, -1.0f, G, D);
@@ -122,30 +151,29 @@ static void update(struct ran_layer_pass *s, const struct ran_window_view *v, fl
 
 static void scan(void *arg, size_t b, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
-        struct ran_cells *c = s->cells;
+        struct ran_prenorm_pass *s = arg;
+        struct ran_prenorm_cells *c = s->cells;
         size_t D = s->w->D;
 
-        for (size_t i = ran_scan_first_window(s, b); i < ran_scan_end_window(s, b); i++) {
-                struct ran_window_view v = ran_window_view_of(s, i);
-                struct ran_attention_heads x = ran_attention_heads_of(s, &v);
+        for (size_t i = first_window(s, b); i < end_window(s, b); i++) {
+                struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+                struct ran_attention_heads x = ran_prenorm_heads(s, &v);
 
                 if (i != s->w->packed->doc_window[b])
                         project(s, &v);
-                if (ran_window_stays_open(s->w, i)) { /* its cell comes when it is closed */
-                        memset(c->carried + (v.state + 1) * D, 0, D * sizeof(float));
+                if (ran_layer_stays_open(s->w, i)) { /* its cell comes when it is closed */
                         memset(c->G + (v.state + 1) * D, 0, D * sizeof(float));
+                        memset(c->N + (v.state + 1) * D, 0, D * sizeof(float));
                         continue;
                 }
-                ran_attention(&x, 0, 1, scratch);
+                ran_attention(s->act->a + v.r * s->w->E, &x, 0, 1, scratch);
                 update(s, &v, scratch);
         }
 }
 
-void ran_prenorm_scan(struct ran_layer_pass *s)
+void ran_prenorm_scan(struct ran_prenorm_pass *s)
 {
-        ran_phase = RAN_PHASE_SCAN;
-        ran_scan_each_document(s, scan);
+        each_document(s, scan);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -155,16 +183,16 @@ enum { PART_UPDATE = 0, PART_CELL = 2 };
 
 /* From the state after a window to dcandidate, the gate and the state before. d: 3 D
  * floats of scratch. */
-static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
+static void update_bwd(struct ran_prenorm_pass *s, const struct ran_prenorm_window *v, float *d)
 {
         struct ran_workspace *w = s->w;
-        struct ran_cells *c = s->cells;
-        const struct ran_adjoints *j = &s->own->adj;
+        struct ran_prenorm_cells *c = s->cells;
+        const struct ran_prenorm_adjoints *j = &s->own->adj;
         size_t D = w->D;
-        float *part = j->part + v->i * 6 * D, *dnext = j->dcarried + (v->state + 1) * D;
-        float *dG = j->dcarried + v->state * D, *du = j->dgate + v->i * D,
+        float *part = j->part + v->i * 4 * D, *dnext = j->dG + (v->state + 1) * D;
+        float *dG = j->dG + v->state * D, *du = j->dgate + v->i * D,
               *d_in = j->dcandidate + v->i * D, *din = d + D;
-        const float *G = c->carried + v->state * D, *u = c->gate + v->i * D,
+        const float *G = c->G + v->state * D, *u = c->gate + v->i * D,
                     *in = c->gate_in + v->i * 2 * D;
 
         norm_cell_bwd(s, v->state + 1, part + PART_CELL * D, part + (PART_CELL + 1) * D, d);
@@ -178,36 +206,36 @@ static void update_bwd(struct ran_layer_pass *s, const struct ran_window_view *v
                 ran_simd->axpy(dG, -1.0f, d, D);
                 ran_gemm_linear_bwd(NULL, din, 2 * D, false, NULL, NULL, du, D, NULL, 0,
                                     s->p->cell_gate_w, 1, 2 * D, D);
-                ran_simd->add(j->dG + v->state * D, din + D, D);
+                ran_simd->add(j->dN + v->state * D, din + D, D);
         } else {
                 memcpy(d, dnext, D * sizeof *d);
         }
         ran_simd->norm_bwd(d_in, D, part + PART_UPDATE * D, part + (PART_UPDATE + 1) * D, d, D, in,
                            D, c->update_stat + v->i * 2, s->p->update_norm_w, 1, D);
         ran_simd->add(d_in, din, D);
-        ran_window_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, d_in);
+        ran_prenorm_dropout(s, v, RAN_DROP_ATTENTION, 0, 1, d_in);
 }
 
 /* From the cell's q, k and v to N_{i-1}. d: D floats of scratch. */
-static void project_bwd(struct ran_layer_pass *s, const struct ran_window_view *v, float *d)
+static void project_bwd(struct ran_prenorm_pass *s, const struct ran_prenorm_window *v, float *d)
 {
         struct ran_workspace *w = s->w;
 
         ran_gemm_linear_bwd(NULL, d, w->D, false, NULL, NULL, s->own->adj.dqkv + v->r * 3 * w->E,
                             3 * w->E, NULL, 0, s->p->q_w, 1, w->D, 3 * w->E);
-        ran_window_dropout(s, v, RAN_DROP_INPUT, 0, 1, d);
-        ran_simd->add(s->own->adj.dG + v->state * w->D, d, w->D);
+        ran_prenorm_dropout(s, v, RAN_DROP_INPUT, 0, 1, d);
+        ran_simd->add(s->own->adj.dN + v->state * w->D, d, w->D);
 }
 
 /* Right to left: the gradient of a cell needs that of the next; token rows were done before. */
 static void scan_bwd(void *arg, size_t b, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
+        struct ran_prenorm_pass *s = arg;
         struct ran_workspace *w = s->w;
 
-        for (size_t i = ran_scan_end_window(s, b); i-- > ran_scan_first_window(s, b);) {
-                struct ran_window_view v = ran_window_view_of(s, i);
-                struct ran_attention_heads x = ran_attention_heads_of(s, &v);
+        for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
+                struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+                struct ran_attention_heads x = ran_prenorm_heads(s, &v);
                 float *da = s->own->adj.da + v.r * w->E;
 
                 update_bwd(s, &v, scratch);
@@ -219,15 +247,14 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
         }
 }
 
-void ran_prenorm_scan_bwd(struct ran_layer_pass *s)
+void ran_prenorm_scan_bwd(struct ran_prenorm_pass *s)
 {
-        ran_phase = RAN_PHASE_SCAN;
-        ran_scan_each_document(s, scan_bwd);
-        ran_window_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
-        ran_window_sum_parts(s, PART_CELL, s->dp->cell_norm_w, s->dp->cell_norm_b);
+        each_document(s, scan_bwd);
+        ran_prenorm_sum_parts(s, PART_UPDATE, s->dp->update_norm_w, s->dp->update_norm_b);
+        ran_prenorm_sum_parts(s, PART_CELL, s->dp->cell_norm_w, s->dp->cell_norm_b);
 }
 
-void ran_prenorm_scan_weights_bwd(struct ran_layer_pass *s)
+void ran_prenorm_scan_weights_bwd(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
         size_t D = w->D;

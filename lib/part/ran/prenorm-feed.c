@@ -1,5 +1,6 @@
 /* prenorm-feed.c - a prenorm layer's token rows after the window attention: review of the cells and
  * feed-forward part. See prenorm.h. */
+#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/ran/prenorm.h"
@@ -8,23 +9,12 @@
 
 #include <string.h>
 
-void ran_prenorm_norm_bwd(const struct ran_layer_pass *s, size_t i, float *dx, float *dz,
-                          const float *x, const float *stat, const float *weight)
-{
-        const struct ran_packed *packed = s->w->packed;
-        size_t D = s->w->D, n = packed->window[i + 1] - packed->window[i];
-        float *part = s->own->adj.part + i * 6 * D;
-
-        ran_simd->norm_bwd(dz, D, part, part + D, dz, D, x, D, stat, weight, n, D);
-        ran_simd->add(dx, dz, n * D);
-}
-
 /* The tokens of a window: t, counted in the batch; at, in the slab. */
 struct tokens {
         size_t t, at, n;
 };
 
-static struct tokens tokens_of(const struct ran_layer_pass *s, size_t i)
+static struct tokens tokens_of(const struct ran_prenorm_pass *s, size_t i)
 {
         const size_t *window = s->w->packed->window;
 
@@ -32,7 +22,7 @@ static struct tokens tokens_of(const struct ran_layer_pass *s, size_t i)
 }
 
 /* Dropout, or its adjoint, on the rows of a window's tokens; x is row 0 of the slab's. */
-static void drop(const struct ran_layer_pass *s, size_t i, int site, float *x)
+static void drop(const struct ran_prenorm_pass *s, size_t i, int site, float *x)
 {
         const struct ran_workspace *w = s->w;
         struct tokens k = tokens_of(s, i);
@@ -46,7 +36,7 @@ static void drop(const struct ran_layer_pass *s, size_t i, int site, float *x)
 
 /* The tokens of a slab that go through the products of this file. In the last layer nothing reads
  * those without an output; they are left out in training, as six of seven tokens of a masked
- * language model are. The others then lie side by side: rows [0, n) of review_pre, review_r,
+ * language model are. The others then lie side by side: rows [0, n) of review_z, review_r,
  * feed_z, feed_pre and feed_act, and of adjoints while they go through a product. */
 struct chosen {
         const size_t *token; /* (n) counted in the batch, ascending; NULL: all tokens of the slab */
@@ -69,7 +59,7 @@ static size_t count_below(const size_t *x, size_t n, size_t bound)
         return from;
 }
 
-static struct chosen choose(const struct ran_layer_pass *s)
+static struct chosen choose(const struct ran_prenorm_pass *s)
 {
         const struct ran_packed *packed = s->w->packed;
         const struct chosen all = {NULL, s->tokens};
@@ -85,7 +75,7 @@ static struct chosen choose(const struct ran_layer_pass *s)
 }
 
 /* The rows of window i among those chosen. */
-static struct tokens chosen_of(const struct ran_layer_pass *s, size_t i)
+static struct tokens chosen_of(const struct ran_prenorm_pass *s, size_t i)
 {
         const struct chosen k = choose(s);
         struct tokens of = tokens_of(s, i);
@@ -98,7 +88,7 @@ static struct tokens chosen_of(const struct ran_layer_pass *s, size_t i)
 }
 
 /* Moves the rows of x (tokens, D) that are chosen side by side. */
-static void gather(const struct ran_layer_pass *s, float *x)
+static void gather(const struct ran_prenorm_pass *s, float *x)
 {
         const struct chosen k = choose(s);
         size_t D = s->w->D;
@@ -108,7 +98,7 @@ static void gather(const struct ran_layer_pass *s, float *x)
 }
 
 /* Moves them back, the last one first, and clears all others. */
-static void scatter(const struct ran_layer_pass *s, float *x)
+static void scatter(const struct ran_prenorm_pass *s, float *x)
 {
         const struct chosen k = choose(s);
         size_t D = s->w->D, end = s->tokens;
@@ -125,36 +115,123 @@ static void scatter(const struct ran_layer_pass *s, float *x)
         memset(x, 0, end * D * sizeof *x);
 }
 
+/* ---- states of the review -------------------------------------------------------------------- */
+
+/* The source tokens of document b under review: the first of them in the batch, and their rows in
+ * the arrays of reviewed tokens. */
+struct source {
+        size_t t, row, n;
+};
+
+static struct source source_of(const struct ran_prenorm_pass *s, size_t b)
+{
+        return (struct source){s->w->packed->doc[b], s->own->review.sources[b],
+                               ran_review_sources(s->w, b)};
+}
+
+void ran_prenorm_states(struct ran_prenorm_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_prenorm_cells *c = s->cells;
+        size_t D = w->D;
+
+        ran_phase = RAN_PHASE_REVIEW;
+        if (!w->c->ran.review)
+                return;
+        for (size_t b = 0; b < w->packed->B; b++) {
+                struct source k = source_of(s, b);
+                float *z = c->source_z + k.row * D;
+
+                if (k.n == 0)
+                        continue;
+                ran_simd->norm(z, D, c->source_stat + k.row * 2, s->own->y[s->l] + k.t * D, D,
+                               s->p->review_norm_w, s->p->review_norm_b, RAN_LN_EPS, k.n, D);
+                ran_gemm_linear(w->pool, c->source_kv + k.row * 2 * D, 2 * D, z, D,
+                                s->p->review_k_w, s->p->review_k_b, k.n, D, 2 * D);
+        }
+        ran_review_products(w, c->kv, c->N, s->p->review_k_w, s->p->review_k_b);
+        ran_review_place(&s->review, c->kv, c->source_kv);
+}
+
+void ran_prenorm_states_bwd(struct ran_prenorm_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_prenorm_cells *c = s->cells;
+        const struct ran_prenorm_adjoints *j = &s->own->adj;
+        size_t D = w->D;
+
+        ran_phase = RAN_PHASE_REVIEW;
+        if (!w->c->ran.review)
+                return;
+        ran_review_collect(&s->review, j->dkv, j->dsource_kv);
+        for (size_t b = 0; b < w->packed->B; b++) {
+                struct source k = source_of(s, b);
+                float *dz = j->dsource_z + k.row * D;
+
+                if (k.n == 0)
+                        continue;
+                ran_gemm_linear_bwd(w->pool, dz, D, false, s->dp->review_k_w, s->dp->review_k_b,
+                                    j->dsource_kv + k.row * 2 * D, 2 * D, c->source_z + k.row * D,
+                                    D, s->p->review_k_w, k.n, D, 2 * D);
+                ran_simd->norm_bwd(dz, D, s->dp->review_norm_w, s->dp->review_norm_b, dz, D,
+                                   s->own->y[s->l] + k.t * D, D, c->source_stat + k.row * 2,
+                                   s->p->review_norm_w, k.n, D);
+                ran_simd->add(s->own->dy + k.t * D, dz, k.n * D);
+        }
+        ran_gemm_linear_bwd(w->pool, j->dN, D, true, s->dp->review_k_w, s->dp->review_k_b, j->dkv,
+                            2 * D, c->N, D, s->p->review_k_w, w->packed->m + w->packed->B, D,
+                            2 * D);
+}
+
 /* ---- review ---------------------------------------------------------------------------------- */
 
 static void norm_review(void *arg, size_t i, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
+        struct ran_prenorm_pass *s = arg;
         struct tokens k = tokens_of(s, i);
         size_t D = s->w->D;
 
         (void)scratch;
-        ran_simd->norm(s->act->review_pre + k.at * D, D, s->act->review_stat + k.at * 2,
+        ran_simd->norm(s->act->review_z + k.at * D, D, s->act->review_stat + k.at * 2,
                        s->own->y[s->l] + k.t * D, D, s->p->review_norm_w, s->p->review_norm_b,
                        RAN_LN_EPS, k.n, D);
 }
 
-static void review(struct ran_layer_pass *s)
+static void look(void *arg, size_t i, float *scratch)
+{
+        struct ran_prenorm_pass *s = arg;
+        size_t at = tokens_of(s, i).at * s->w->D;
+
+        ran_review_look(&s->review, i, s->act->review_q + at, s->act->review_r + at, scratch);
+}
+
+static void probe(void *arg, size_t k, float *scratch)
+{
+        struct ran_prenorm_pass *s = arg;
+
+        for (size_t i = s->from; i < s->to; i++)
+                ran_review_probe(&s->review, &s->w->probes->probe[k], i,
+                                 s->act->review_q + tokens_of(s, i).at * s->w->D, scratch);
+}
+
+static void review(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
-        struct ran_slab *a = s->act;
+        struct ran_prenorm_slab *a = s->act;
         size_t D = w->D, n = choose(s).n;
 
         ran_workers_each(&w->workers, s->from, s->to, norm_review, s);
-        gather(s, a->review_pre);
-        ran_gemm_linear_kept(w->pool, s->panels, a->review_q, D, a->review_pre, D, s->p->review_q_w,
+        gather(s, a->review_z);
+        ran_gemm_linear_kept(w->pool, s->panels, a->review_q, D, a->review_z, D, s->p->review_q_w,
                              s->p->review_q_b, n, D, D);
         scatter(s, a->review_q);
-        ran_review_attend(s);
+        ran_workers_each(&w->workers, s->from, s->to, look, s);
+        if (w->probes != NULL)
+                ran_workers_each(&w->workers, 0, w->probes->n, probe, s);
         gather(s, a->review_r);
-        ran_gemm_linear_kept(w->pool, s->panels, a->review_sum, D, a->review_r, D,
-                             s->p->review_out_w, s->p->review_out_b, n, D, D);
-        scatter(s, a->review_sum);
+        ran_gemm_linear_kept(w->pool, s->panels, a->sum, D, a->review_r, D, s->p->review_out_w,
+                             s->p->review_out_b, n, D, D);
+        scatter(s, a->sum);
 }
 
 /* ---- feed-forward part ----------------------------------------------------------------------- */
@@ -162,15 +239,15 @@ static void review(struct ran_layer_pass *s)
 /* M, and LN_ffn of it. */
 static void norm_feed(void *arg, size_t i, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
+        struct ran_prenorm_pass *s = arg;
         struct tokens k = tokens_of(s, i);
         size_t D = s->w->D;
-        float *m = s->act->review_sum + k.at * D;
+        float *m = s->act->sum + k.at * D;
         const float *y = s->own->y[s->l] + k.t * D;
 
         (void)scratch;
         if (s->w->c->ran.review) {
-                drop(s, i, RAN_DROP_REVIEW, s->act->review_sum);
+                drop(s, i, RAN_DROP_REVIEW, s->act->sum);
                 ran_simd->add(m, y, k.n * D);
         } else {
                 memcpy(m, y, k.n * D * sizeof *m);
@@ -182,7 +259,7 @@ static void norm_feed(void *arg, size_t i, float *scratch)
 /* value SiLU(gate) */
 static void glu(void *arg, size_t i, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
+        struct ran_prenorm_pass *s = arg;
         struct tokens k = chosen_of(s, i);
         size_t F = ran_prenorm_feed(s->w->c);
 
@@ -198,20 +275,20 @@ static void glu(void *arg, size_t i, float *scratch)
 
 static void add_feed(void *arg, size_t i, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
+        struct ran_prenorm_pass *s = arg;
         struct tokens k = tokens_of(s, i);
         size_t D = s->w->D;
         float *out = ran_prenorm_out(s);
 
         (void)scratch;
         drop(s, i, RAN_DROP_FEED, out + s->t0 * D);
-        ran_simd->add(out + k.t * D, s->act->review_sum + k.at * D, k.n * D);
+        ran_simd->add(out + k.t * D, s->act->sum + k.at * D, k.n * D);
 }
 
-void ran_prenorm_review(struct ran_layer_pass *s)
+void ran_prenorm_review(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
-        struct ran_slab *a = s->act;
+        struct ran_prenorm_slab *a = s->act;
         size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
         float *out = ran_prenorm_out(s) + s->t0 * D;
 
@@ -235,18 +312,18 @@ void ran_prenorm_review(struct ran_layer_pass *s)
 /* The adjoint of a residual's other branch: the rows of the sum, after dropout. */
 static void drop_feed(void *arg, size_t i, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
+        struct ran_prenorm_pass *s = arg;
         struct tokens k = tokens_of(s, i);
         size_t D = s->w->D;
 
         (void)scratch;
-        memcpy(s->own->adj.dreview_o + k.at * D, s->w->dx + k.t * D, k.n * D * sizeof(float));
-        drop(s, i, RAN_DROP_FEED, s->own->adj.dreview_o);
+        memcpy(s->own->adj.dadded + k.at * D, s->w->dx + k.t * D, k.n * D * sizeof(float));
+        drop(s, i, RAN_DROP_FEED, s->own->adj.dadded);
 }
 
 static void glu_bwd(void *arg, size_t i, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
+        struct ran_prenorm_pass *s = arg;
         struct tokens k = chosen_of(s, i);
         size_t F = ran_prenorm_feed(s->w->c);
 
@@ -263,28 +340,27 @@ static void glu_bwd(void *arg, size_t i, float *scratch)
         }
 }
 
-/* dM in dreview_sum. dreview_o becomes what the review's output is given. */
+/* dM in dy. dadded becomes what the review's output is given. */
 static void norm_feed_bwd(void *arg, size_t i, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
-        struct ran_adjoints *j = &s->own->adj;
+        struct ran_prenorm_pass *s = arg;
+        struct ran_prenorm_adjoints *j = &s->own->adj;
         struct tokens k = tokens_of(s, i);
         size_t D = s->w->D;
-        float *dm = j->dreview_sum + k.at * D;
+        float *dm = s->own->dy + k.t * D;
 
         (void)scratch;
         memcpy(dm, s->w->dx + k.t * D, k.n * D * sizeof *dm);
-        ran_prenorm_norm_bwd(s, i, dm, j->dreview_r + k.at * D, s->act->review_sum + k.at * D,
+        ran_prenorm_norm_bwd(s, i, dm, j->dreview_r + k.at * D, s->act->sum + k.at * D,
                              s->act->feed_stat + k.at * 2, s->p->feed_norm_w);
-        memcpy(j->dreview_o + k.at * D, dm, k.n * D * sizeof *dm);
+        memcpy(j->dadded + k.at * D, dm, k.n * D * sizeof *dm);
         if (s->w->c->ran.review)
-                drop(s, i, RAN_DROP_REVIEW, j->dreview_o);
-        memcpy(s->own->dy + k.t * D, dm, k.n * D * sizeof *dm);
+                drop(s, i, RAN_DROP_REVIEW, j->dadded);
 }
 
 static void norm_review_bwd(void *arg, size_t i, float *scratch)
 {
-        struct ran_layer_pass *s = arg;
+        struct ran_prenorm_pass *s = arg;
         struct tokens k = tokens_of(s, i);
         size_t D = s->w->D;
 
@@ -294,44 +370,90 @@ static void norm_review_bwd(void *arg, size_t i, float *scratch)
                              s->p->review_norm_w);
 }
 
-static void review_bwd(struct ran_layer_pass *s)
-{
-        struct ran_workspace *w = s->w;
-        struct ran_adjoints *j = &s->own->adj;
-        size_t D = w->D, n = choose(s).n;
+/* Neighbouring windows share states, so each leaves its part of dvalue and dkey in a place of its
+ * own. The parts of a group of windows are then added in order: the threads change no bit. */
+struct group {
+        struct ran_prenorm_pass *s;
+        size_t from, to; /* windows */
+};
 
-        gather(s, j->dreview_o);
-        ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_out_w,
-                            s->dp->review_out_b, j->dreview_o, D, s->act->review_r, D,
-                            s->p->review_out_w, n, D, D);
-        scatter(s, j->dreview_r);
-        ran_review_attend_bwd(s);
-        gather(s, j->dreview_q);
-        ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_q_w, s->dp->review_q_b,
-                            j->dreview_q, D, s->act->review_pre, D, s->p->review_q_w, n, D, D);
-        scatter(s, j->dreview_r);
-        ran_workers_each(&w->workers, s->from, s->to, norm_review_bwd, s);
-        ran_window_sum_parts(s, 0, s->dp->review_norm_w, s->dp->review_norm_b);
+static float *part_of(const struct group *g, size_t i)
+{
+        const struct ran_prenorm_memory *own = g->s->own;
+
+        return own->group_part + (i - g->from) * 2 * own->review.most_seen * g->s->w->D;
 }
 
-void ran_prenorm_review_bwd(struct ran_layer_pass *s)
+static void look_bwd(void *arg, size_t i, float *scratch)
+{
+        const struct group *g = arg;
+        const struct ran_prenorm_pass *s = g->s;
+        const struct ran_prenorm_adjoints *j = &s->own->adj;
+        size_t at = tokens_of(s, i).at * s->w->D;
+
+        ran_review_look_bwd(&s->review, i, j->dreview_q + at, part_of(g, i), s->act->review_q + at,
+                            j->dreview_r + at, scratch);
+}
+
+static void add_parts(void *arg, size_t key, float *scratch)
+{
+        const struct group *g = arg;
+
+        (void)scratch;
+        for (size_t i = g->from; i < g->to; i++)
+                ran_review_add(&g->s->review, i, part_of(g, i), key > 0);
+}
+
+static void attend_bwd(struct ran_prenorm_pass *s)
+{
+        struct ran_workers *workers = &s->w->workers;
+        struct group g = {.s = s};
+
+        for (g.from = s->from; g.from < s->to; g.from = g.to) {
+                g.to = ran_least(s->to, g.from + s->own->group);
+                ran_workers_each(workers, g.from, g.to, look_bwd, &g);
+                ran_workers_each(workers, 0, 2, add_parts, &g);
+        }
+}
+
+static void review_bwd(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
-        struct ran_adjoints *j = &s->own->adj;
+        struct ran_prenorm_adjoints *j = &s->own->adj;
+        size_t D = w->D, n = choose(s).n;
+
+        gather(s, j->dadded);
+        ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_out_w,
+                            s->dp->review_out_b, j->dadded, D, s->act->review_r, D,
+                            s->p->review_out_w, n, D, D);
+        scatter(s, j->dreview_r);
+        attend_bwd(s);
+        gather(s, j->dreview_q);
+        ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_q_w, s->dp->review_q_b,
+                            j->dreview_q, D, s->act->review_z, D, s->p->review_q_w, n, D, D);
+        scatter(s, j->dreview_r);
+        ran_workers_each(&w->workers, s->from, s->to, norm_review_bwd, s);
+        ran_prenorm_sum_parts(s, 0, s->dp->review_norm_w, s->dp->review_norm_b);
+}
+
+void ran_prenorm_review_bwd(struct ran_prenorm_pass *s)
+{
+        struct ran_workspace *w = s->w;
+        struct ran_prenorm_adjoints *j = &s->own->adj;
         size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
 
         ran_phase = RAN_PHASE_FEED;
         ran_workers_each(&w->workers, s->from, s->to, drop_feed, s);
-        gather(s, j->dreview_o);
+        gather(s, j->dadded);
         ran_gemm_linear_bwd(w->pool, j->dfeed_act, F, false, s->dp->feed_down_w, s->dp->feed_down_b,
-                            j->dreview_o, D, s->act->feed_act, F, s->p->feed_down_w, n, F, D);
+                            j->dadded, D, s->act->feed_act, F, s->p->feed_down_w, n, F, D);
         ran_workers_each(&w->workers, s->from, s->to, glu_bwd, s);
         ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->feed_value_w,
                             s->dp->feed_value_b, j->dfeed, 2 * F, s->act->feed_z, D,
                             s->p->feed_value_w, n, D, 2 * F);
         scatter(s, j->dreview_r);
         ran_workers_each(&w->workers, s->from, s->to, norm_feed_bwd, s);
-        ran_window_sum_parts(s, 0, s->dp->feed_norm_w, s->dp->feed_norm_b);
+        ran_prenorm_sum_parts(s, 0, s->dp->feed_norm_w, s->dp->feed_norm_b);
         ran_phase = RAN_PHASE_REVIEW;
         if (w->c->ran.review)
                 review_bwd(s);

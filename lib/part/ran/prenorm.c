@@ -1,266 +1,391 @@
-/* prenorm.c - the rows of a prenorm layer: norms at both ends, projections, window attention. See
- * prenorm.h. */
+/* prenorm.c - prenorm cells as a part of a model: tensors, the order of the stages, and the vector
+ * that a classifier reads. See prenorm.h. */
 #include "part/ran/prenorm.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "ran/model.h"
 
+#include <math.h>
 #include <string.h>
 
-/* ---- before the first layer and after the last one ------------------------------------------- */
+static bool is_in(const struct ran_config *c)
+{
+        return c->encoder == RAN_ENCODER_RAN && c->ran.cell == RAN_CELL_PRENORM;
+}
 
-/* LN of all tokens, document by document. */
-struct ends {
-        struct ran_workspace *w;
-        float *y, *stat;
-        const float *x, *weight, *bias;
-        float *part; /* of the backward pass: (m, 2, D) */
+static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
+                          size_t l)
+{
+        const size_t D = c->dim, E = c->heads * c->head_dim, F = ran_prenorm_feed(c);
+        const char *prefix = "ran";
+        struct ran_prenorm_params *p = layer;
+
+        RAN_PRENORM_PARAMS(RAN_TENSOR_FIELD)
+}
+
+static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
+{
+        const size_t D = c->dim, l = 0;
+        const bool joins = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
+                           !ran_prenorm_makes_vectors(c) && ran_config_trains_encoder(c);
+        const char *prefix = NULL;
+        struct ran_prenorm_once *p = once;
+
+        RAN_PRENORM_ONCE(RAN_TENSOR_FIELD)
+}
+
+/* ---- a layer at work --------------------------------------------------------------------------
+ */
+
+static bool is_scattered(const struct ran_packed *packed, size_t from, size_t to)
+{
+        for (size_t i = from + 1; i < to; i++)
+                if (ran_layer_known(packed, i) > 0)
+                        return true;
+        return false;
+}
+
+static struct ran_prenorm_pass pass_of(struct ran_workspace *w, const struct ran_params *p,
+                                       struct ran_params *dp, size_t l, size_t slab)
+{
+        const struct ran_packed *packed = w->packed;
+        const struct ran_prenorm_params *layer = p->layers;
+        struct ran_prenorm_params *dlayer = dp != NULL ? dp->layers : NULL;
+        struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
+        struct ran_prenorm_cells *cells = &own->cells[l];
+        size_t from = own->first[slab], to = own->first[slab + 1];
+
+        return (struct ran_prenorm_pass){
+                .w = w,
+                .own = own,
+                .p = &layer[l],
+                .dp = dlayer != NULL ? &dlayer[l] : NULL,
+                .panels = p->panels,
+                .l = l,
+                .from = from,
+                .to = to,
+                .t0 = packed->window[from],
+                .r0 = packed->row[from],
+                .tokens = packed->window[to] - packed->window[from],
+                .rows = packed->row[to] - packed->row[from],
+                .skip = ran_layer_known(packed, from),
+                .scattered = is_scattered(packed, from, to),
+                .act = &own->slab[own->keeps ? l * own->slabs + slab : slab % 2],
+                .cells = cells,
+                .review = {w, &own->review, l, cells->key, cells->value, own->adj.dkey,
+                           own->adj.dvalue},
+        };
+}
+
+/* ---- a scan, and what others do meanwhile -----------------------------------------------------
+ */
+
+/* One thread scans a document's part of a slab. Independent work on another slab runs beside it. */
+struct beside {
+        struct ran_prenorm_pass *scanned, *other; /* other NULL: there is none */
+        void (*scan)(struct ran_prenorm_pass *s);
+        void (*work)(struct ran_prenorm_pass *s);
 };
 
-static void norm_window(void *arg, size_t i, float *scratch)
+static void run_beside(void *arg, size_t i)
 {
-        const struct ends *k = arg;
-        size_t D = k->w->D, t = k->w->packed->window[i], n = k->w->packed->window[i + 1] - t;
+        const struct beside *k = arg;
 
-        (void)scratch;
-        ran_layer_norm(k->w, k->y + t * D, k->stat + t * 2, k->x + t * D, k->weight, k->bias, n);
+        if (i == 0)
+                k->scan(k->scanned);
+        else
+                k->work(k->other);
 }
 
-static void norm_window_bwd(void *arg, size_t i, float *scratch)
+static void scan_beside(struct beside k)
 {
-        const struct ends *k = arg;
-        size_t D = k->w->D, t = k->w->packed->window[i], n = k->w->packed->window[i + 1] - t;
-        float *part = k->part + i * 6 * D;
-
-        (void)scratch;
-        memset(part, 0, 2 * D * sizeof *part);
-        ran_layer_norm_bwd(k->w, k->w->dx + t * D, part, part + D, k->w->dx + t * D, k->x + t * D,
-                           k->stat + t * 2, k->weight, n);
+        ran_parallel(k.scanned->w->pool, k.other != NULL ? 2 : 1, run_beside, &k);
 }
 
-/* Adds the windows' parts to dw and db, in order. */
-static void sum_ends(const struct ends *k, float *dw, float *db)
-{
-        size_t D = k->w->D;
+/* ---- forward ----------------------------------------------------------------------------------
+ */
 
-        for (size_t i = 0; i < k->w->packed->m && dw != NULL; i++) {
-                ran_simd->add(dw, k->part + i * 6 * D, D);
-                ran_simd->add(db, k->part + i * 6 * D + D, D);
+static void keep_windows(const struct ran_prenorm_pass *s)
+{
+        const struct ran_packed *packed = s->w->packed;
+
+        for (size_t i = s->from; i < s->to; i++)
+                if (ran_layer_stays_open(s->w, i))
+                        ran_layer_keep_window(s->w, s->l, i,
+                                              s->act->qkv + (packed->row[i] - s->r0) * 3 * s->w->E);
+}
+
+/* Saves a layer's cells, keys and values in the recurrent states once all its slabs are done. */
+static void keep_states(const struct ran_prenorm_pass *s)
+{
+        const struct ran_packed *packed = s->w->packed;
+        size_t D = s->w->D;
+
+        for (size_t b = 0; b < packed->B; b++) {
+                if (packed->recurrent[b] == NULL)
+                        continue;
+                size_t closed = ran_layer_closed(s->w, b);
+                memcpy(ran_recurrent_state_cell(packed->recurrent[b], s->l),
+                       s->cells->G + (packed->doc_window[b] + b + closed) * D, D * sizeof(float));
+                ran_review_keep(&s->review, b, closed);
         }
 }
 
-static struct ends start_of(struct ran_workspace *w, const struct ran_params *p)
+static void probe_windows(void *arg, size_t at, float *scratch)
 {
-        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
-        const struct ran_join_params *q = p->once;
+        const struct ran_prenorm_pass *s = arg;
 
-        return (struct ends){.w = w,
-                             .y = own->start,
-                             .stat = own->start_stat,
-                             .x = w->x[0],
-                             .weight = q->start_norm_w,
-                             .bias = q->start_norm_b,
-                             .part = own->adj.part};
+        for (size_t i = s->from; i < s->to; i++) {
+                struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+                struct ran_attention_heads x = ran_prenorm_heads(s, &v);
+
+                ran_attention_probe(&s->w->probes->probe[at], s->l, v.at, &x, scratch);
+        }
 }
 
-static struct ends last_of(struct ran_workspace *w, const struct ran_params *p)
+static void encode_layer(struct ran_workspace *w, const struct ran_params *p, size_t l)
 {
-        const struct ran_layer_memory *own = w->own[RAN_PART_RAN];
-        const struct ran_join_params *q = p->once;
+        struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
+        struct ran_prenorm_pass s = pass_of(w, p, NULL, l, 0);
 
-        return (struct ends){.w = w,
-                             .y = w->x[w->c->layers],
-                             .stat = own->last_stat,
-                             .x = own->last,
-                             .weight = q->last_norm_w,
-                             .bias = q->last_norm_b,
-                             .part = own->adj.part};
+        /* Under a mask the last cell of the layer below has seen tokens that this layer's first
+         * cell must not. */
+        ran_prenorm_first_cells(&s,
+                                l > 0 && w->c->mask == RAN_MASK_NONE ? &own->cells[l - 1] : NULL);
+        ran_prenorm_project(&s);
+        for (size_t slab = 0; slab < own->slabs; slab++) {
+                bool last = slab + 1 == own->slabs;
+                struct ran_prenorm_pass next = pass_of(w, p, NULL, l, last ? slab : slab + 1);
+
+                scan_beside((struct beside){&s, last ? NULL : &next, ran_prenorm_scan,
+                                            ran_prenorm_project});
+                ran_prenorm_finish(&s);
+                keep_windows(&s);
+                if (w->probes != NULL)
+                        ran_workers_each(&w->workers, 0, w->probes->n, probe_windows, &s);
+                s = next;
+        }
+        ran_prenorm_states(&s);
+        for (size_t slab = 0; slab < own->slabs; slab++) {
+                s = pass_of(w, p, NULL, l, slab);
+                ran_prenorm_review(&s);
+        }
+        keep_states(&s);
 }
 
-void ran_layer_start(struct ran_workspace *w, const struct ran_params *p)
+static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
-        struct ends k = start_of(w, p);
-
-        ran_workers_each(&w->workers, 0, w->packed->m, norm_window, &k);
+        if (ran_prenorm_makes_vectors(w->c))
+                ran_vectors_take_rows(w);
+        ran_prenorm_ends(w, p, false);
+        for (size_t l = 0; l < w->c->layers; l++)
+                encode_layer(w, p, l);
+        ran_prenorm_ends(w, p, true);
+        ran_layer_advance(w);
 }
 
-static void last(struct ran_workspace *w, const struct ran_params *p)
-{
-        struct ends k = last_of(w, p);
+/* ---- backward ---------------------------------------------------------------------------------
+ */
 
-        ran_workers_each(&w->workers, 0, w->packed->m, norm_window, &k);
+static void clear_adjoints(struct ran_workspace *w)
+{
+        const struct ran_packed *packed = w->packed;
+        const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
+        const struct ran_prenorm_adjoints *j = &own->adj;
+        size_t D = w->D, states = (packed->m + packed->B) * D * sizeof(float),
+               keys = own->review.keys * D * sizeof(float);
+
+        memset(j->dN, 0, states);
+        memset(j->dG, 0, states);
+        memset(j->dkey, 0, keys);
+        memset(j->dvalue, 0, keys);
+        memset(j->part, 0, packed->m * 4 * D * sizeof(float));
+        for (size_t b = 0; b < packed->B; b++)
+                memcpy(j->dN + (packed->doc_window[b + 1] + b) * D, w->dlast + b * D,
+                       D * sizeof(float));
 }
 
-void ran_layer_start_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
+/* Computes a slab that was not kept again, up to its review. */
+static void restore(struct ran_prenorm_pass *s)
 {
-        struct ends k = start_of(w, p);
-        struct ran_join_params *dq = dp->once;
-
-        ran_workers_each(&w->workers, 0, w->packed->m, norm_window_bwd, &k);
-        sum_ends(&k, dq->start_norm_w, dq->start_norm_b);
+        s->known = true;
+        ran_prenorm_project(s);
+        ran_prenorm_finish(s);
 }
 
-static void last_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
+static void encode_layer_bwd(struct ran_workspace *w, const struct ran_params *p,
+                             struct ran_params *dp, size_t l)
 {
-        struct ends k = last_of(w, p);
-        struct ran_join_params *dq = dp->once;
+        const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
+        struct ran_prenorm_pass s;
 
-        ran_workers_each(&w->workers, 0, w->packed->m, norm_window_bwd, &k);
-        sum_ends(&k, dq->last_norm_w, dq->last_norm_b);
+        clear_adjoints(w);
+        for (size_t slab = 0; slab < own->slabs; slab++) {
+                s = pass_of(w, p, dp, l, slab);
+                if (!own->keeps)
+                        ran_prenorm_review(&s);
+                ran_prenorm_review_bwd(&s);
+        }
+        ran_prenorm_states_bwd(&s);
+        if (!own->keeps)
+                restore(&s);
+        for (size_t slab = own->slabs; slab-- > 0;) {
+                struct ran_prenorm_pass next = pass_of(w, p, dp, l, slab > 0 ? slab - 1 : 0);
+
+                ran_prenorm_finish_bwd(&s);
+                scan_beside((struct beside){&s, slab > 0 && !own->keeps ? &next : NULL,
+                                            ran_prenorm_scan_bwd, restore});
+                ran_prenorm_project_bwd(&s);
+                if (slab > 0)
+                        s = next;
+        }
+        ran_prenorm_scan_weights_bwd(&s);
+        ran_prenorm_first_cells_bwd(&s);
+        if (w->c->mask != RAN_MASK_NONE) /* there was no such cell */
+                memset(w->dlast, 0, w->packed->B * w->D * sizeof(float));
 }
 
-/* ---- Z and the large product ----------------------------------------------------------------- */
-
-static void normalise(void *arg, size_t i, float *scratch)
+static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        struct ran_window_view v = ran_window_view_of(s, i);
-        size_t D = w->D;
-        float *z = s->act->z + v.r * D;
-        bool cell = s->known || i == w->packed->doc_window[v.b];
-
-        (void)scratch;
-        ran_simd->norm(z + v.first * D, D, s->act->z_stat + (v.r + v.first) * 2,
-                       ran_layer_in(s) + v.t * D, D, s->p->input_norm_w, s->p->input_norm_b,
-                       RAN_LN_EPS, v.n - v.first, D);
-        if (v.first > 1)
-                return; /* an open window: its cell and first tokens are known, and no dropout */
-        if (cell)
-                memcpy(z, s->cells->G + v.state * D, D * sizeof *z);
-        else
-                memset(z, 0, D * sizeof *z); /* the scan fills it in */
-        ran_window_dropout(s, &v, RAN_DROP_INPUT, cell ? 0 : 1, v.n, z);
+        ran_prenorm_ends_bwd(w, p, dp, true);
+        for (size_t l = w->c->layers; l-- > 0;)
+                encode_layer_bwd(w, p, dp, l);
+        ran_prenorm_ends_bwd(w, p, dp, false);
+        if (ran_prenorm_makes_vectors(w->c))
+                ran_vectors_take_rows_bwd(w);
 }
 
-static void rotate(void *arg, size_t i, float *scratch)
-{
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        struct ran_window_view v = ran_window_view_of(s, i);
-        size_t known = v.first > 1 ? v.first : 0;
+/* ---- a vector of each document ----------------------------------------------------------------
+ */
 
-        (void)scratch;
-        ran_simd->rotary(s->act->qkv + (v.r + known) * 3 * w->E, 3 * w->E,
-                         w->rotary.table + known * 2 * w->d_k, 1.0f, v.n - known, 2 * w->h, w->d_k);
+/* A vector of length 1 is made as long as those that heads read. */
+static void enlarge(const struct ran_workspace *w, float *h)
+{
+        const float factor = sqrtf((float)w->D);
+
+        for (size_t i = 0; i < w->packed->B * w->D; i++)
+                h[i] *= factor;
 }
 
-static void project(struct ran_layer_pass *s)
+/* h = SiLU(Linear_pool(LN_pool(v))) + GLU_gpc(N), v the pooled tokens and N that of the last cell.
+ */
+static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
-        struct ran_workspace *w = s->w;
-        size_t ld = 3 * w->E;
+        const struct ran_prenorm_once *q = p->once;
+        const struct ran_packed *packed = w->packed;
+        struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
+        const struct ran_prenorm_join *h = &own->join;
+        float *head = w->head.head;
+        size_t D = w->D, B = packed->B;
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_window_recall(s);
-        ran_workers_each(&w->workers, s->from, s->to, normalise, s);
-        ran_window_linear(s, s->act->qkv, s->act->z, s->p->q_w, s->p->q_b, w->D, ld);
-        if (w->c->rotary)
-                ran_workers_each(&w->workers, s->from, s->to, rotate, s);
+        if (ran_prenorm_makes_vectors(w->c)) {
+                for (size_t b = 0; b < B; b++)
+                        ran_vectors_make(w, p, b, head + b * D);
+                enlarge(w, head);
+                return;
+        }
+        ran_pooling(&own->pooling, w);
+        for (size_t b = 0; b < B; b++)
+                memcpy(h->last + b * D,
+                       own->cells[w->c->layers - 1].N + (packed->doc_window[b + 1] + b) * D,
+                       D * sizeof *head);
+        ran_simd->norm(h->pool_z, D, h->pool_stat, own->pooling.pooled, D, q->pool_norm_w,
+                       q->pool_norm_b, RAN_LN_EPS, B, D);
+        ran_workspace_linear(w, h->head_pre, h->pool_z, q->pool_w, q->pool_b, D, D);
+        ran_simd->silu(head, h->head_pre, B * D);
+        ran_workspace_linear(w, h->head_glu, h->last, q->gpc_value_w, q->gpc_value_b, D, 2 * D);
+        for (size_t b = 0; b < B; b++)
+                ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
+                                  h->head_glu + b * 2 * D + D, D);
 }
 
-static void rotate_back(void *arg, size_t i, float *scratch)
+static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp)
 {
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        struct ran_window_view v = ran_window_view_of(s, i);
+        const struct ran_prenorm_once *q = p->once;
+        struct ran_prenorm_once *dq = dp->once;
+        const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
+        const struct ran_prenorm_join *h = &own->join;
+        float *dhead = w->head.dhead, *dv = own->pooling.dpooled;
+        size_t D = w->D, B = w->packed->B;
 
-        (void)scratch;
-        ran_simd->rotary(s->own->adj.dqkv + v.r * 3 * w->E, 3 * w->E, w->rotary.table, -1.0f, v.n,
-                         2 * w->h, w->d_k);
+        if (ran_prenorm_makes_vectors(w->c)) {
+                enlarge(w, dhead);
+                ran_vectors_make_bwd(w, p, dp, dhead);
+                return;
+        }
+        for (size_t b = 0; b < B; b++) {
+                const float *glu = h->head_glu + b * 2 * D;
+                float *dglu = h->dhead_glu + b * 2 * D;
+
+                ran_simd->glu_bwd(dglu, dglu + D, dhead + b * D, glu, glu + D, D);
+        }
+        ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
+                            h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
+        ran_simd->silu_bwd(dhead, h->head_pre, dhead, B * D);
+        ran_gemm_linear_bwd(w->pool, dv, D, false, dq->pool_w, dq->pool_b, dhead, D, h->pool_z, D,
+                            q->pool_w, B, D, D);
+        ran_simd->norm_bwd(dv, D, dq->pool_norm_w, dq->pool_norm_b, dv, D, own->pooling.pooled, D,
+                           h->pool_stat, q->pool_norm_w, B, D);
+        ran_pooling_bwd(&own->pooling, w);
 }
 
-/* Token rows only: the scan has done the cells. */
-static void normalise_bwd(void *arg, size_t i, float *scratch)
+static size_t vector_width(const struct ran_config *c)
 {
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        struct ran_window_view v = ran_window_view_of(s, i);
-        size_t D = w->D, n = v.n - 1;
-        float *dz = s->own->adj.dz + v.r * D, *dx = w->dx + v.t * D;
-
-        (void)scratch;
-        ran_window_dropout(s, &v, RAN_DROP_INPUT, 1, v.n, dz);
-        memcpy(dx, s->own->dy + v.t * D, n * D * sizeof *dx);
-        ran_prenorm_norm_bwd(s, i, dx, dz + D, ran_layer_in(s) + v.t * D,
-                             s->act->z_stat + (v.r + 1) * 2, s->p->input_norm_w);
+        return ran_prenorm_makes_vectors(c) ? c->dim : 0;
 }
 
-static void project_bwd(struct ran_layer_pass *s)
+/* Whether it began as static vectors. */
+static bool components(const struct ran_config *c)
 {
-        struct ran_workspace *w = s->w;
-
-        ran_phase = RAN_PHASE_PROJECTIONS;
-        if (w->c->rotary)
-                ran_workers_each(&w->workers, s->from, s->to, rotate_back, s);
-        ran_window_products_bwd(s);
-        ran_workers_each(&w->workers, s->from, s->to, normalise_bwd, s);
-        ran_window_sum_parts(s, 0, s->dp->input_norm_w, s->dp->input_norm_b);
+        return c->ran.vector;
 }
 
-/* ---- attention and Y ------------------------------------------------------------------------- */
+/* ---- cost -------------------------------------------------------------------------------------
+ */
 
-static void add_tokens(void *arg, size_t i, float *scratch)
+static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
+                 struct ran_error *err)
 {
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        struct ran_window_view v = ran_window_view_of(s, i);
-        size_t D = w->D, n = (v.n - v.first) * D;
-        float *o = s->act->o + v.r * D, *y = s->own->y[s->l] + v.t * D;
-        const float *x = ran_layer_in(s) + v.t * D;
+        double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
+        double products = 4 * D * E + 2 * D * D + 3 * D * (double)ran_prenorm_feed(c);
 
-        (void)scratch;
-        ran_window_dropout(s, &v, RAN_DROP_ATTENTION, v.first, v.n, o);
-        if (y != x)
-                memcpy(y, x, n * sizeof *y);
-        ran_simd->add(y, o + v.first * D, n);
+        (void)err;
+        *flops = ran_layer_flops(c, 2 * products + 4 * (W + 1) * E, L, sources);
+        return RAN_OK;
 }
 
-static void finish(struct ran_layer_pass *s)
-{
-        struct ran_workspace *w = s->w;
-
-        ran_window_attend(s);
-        ran_workers_each(&w->workers, s->from, s->to, add_tokens, s);
-}
-
-/* The cell's row of d_o is cleared for the product; the scan writes it later. */
-static void add_tokens_bwd(void *arg, size_t i, float *scratch)
-{
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        struct ran_window_view v = ran_window_view_of(s, i);
-        size_t D = w->D;
-        float *d_o = s->own->adj.d_o + v.r * D;
-
-        (void)scratch;
-        memset(d_o, 0, D * sizeof *d_o);
-        memcpy(d_o + D, s->own->dy + v.t * D, (v.n - 1) * D * sizeof *d_o);
-        ran_window_dropout(s, &v, RAN_DROP_ATTENTION, 1, v.n, d_o);
-}
-
-static void finish_bwd(struct ran_layer_pass *s)
-{
-        struct ran_workspace *w = s->w;
-
-        ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_workers_each(&w->workers, s->from, s->to, add_tokens_bwd, s);
-        ran_window_attend_bwd(s);
-}
-
-const struct ran_layer_stages ran_prenorm_stages = {
-        .start = ran_layer_start,
-        .start_bwd = ran_layer_start_bwd,
-        .last = last,
-        .last_bwd = last_bwd,
-        .first_cells = ran_prenorm_first_cells,
-        .first_cells_bwd = ran_prenorm_first_cells_bwd,
-        .project = project,
-        .project_bwd = project_bwd,
-        .scan = ran_prenorm_scan,
-        .scan_bwd = ran_prenorm_scan_bwd,
-        .scan_weights_bwd = ran_prenorm_scan_weights_bwd,
-        .finish = finish,
-        .finish_bwd = finish_bwd,
-        .review = ran_prenorm_review,
-        .review_bwd = ran_prenorm_review_bwd,
+const struct ran_part ran_part_prenorm = {
+        .is_in = is_in,
+        .encodes = true,
+        .per_token = true,
+        .rows_stand_alone = RAN_FEW_ROWS + 1, /* fewer rows are multiplied in another way */
+        .abreast = 256,
+        .check = ran_layer_check,
+        .uses = ran_layer_uses,
+        .layer_size = sizeof(struct ran_prenorm_params),
+        .once_size = sizeof(struct ran_prenorm_once),
+        .layer_tensors = layer_tensors,
+        .once_tensors = once_tensors,
+        .own_size = sizeof(struct ran_prenorm_memory),
+        .init = ran_prenorm_init,
+        .release = ran_prenorm_release,
+        .prepare = ran_prenorm_prepare,
+        .lay_out = ran_prenorm_lay_out,
+        .forward = forward,
+        .backward = backward,
+        .documents = documents,
+        .documents_bwd = documents_bwd,
+        .vector_width = vector_width,
+        .vector = ran_vectors_make,
+        .vector_bwd = ran_vectors_make_bwd,
+        .vector_adds_up = ran_prenorm_makes_vectors,
+        .vector_parts = ran_vectors_parts,
+        .components = components,
+        .state_width = ran_layer_state_width,
+        .state_tokens = ran_layer_state_tokens,
+        .states_kept = ran_review_kept,
+        .probe_shape = ran_layer_probe_shape,
+        .path = ran_layer_path,
+        .flops = flops,
 };

@@ -1,94 +1,170 @@
-/* review.c - memory review, equation (9): every token attends to the cells of its document.
+/* review.c - memory review, equation (9): every token attends to the cells of its document, all of
+ * them or a pattern of them.
  *
- * One head over the states: softmax(phi(Linear_q(Y)) phi(Linear_k(S))^T / sqrt(D))
- * phi(Linear_v(S)). Without a mask a token sees the states after all windows of its document, G_1
- * to G_m. The review of a pattern of windows is in review-pattern.c.
+ * One head over the states: softmax(q key^T / sqrt(D)) value. The states of a document stand in a
+ * row, and a token of window i stands at the last state that it sees without a source: G_i without
+ * a mask, G_{i-1} under one. It sees the states at the distances of the pattern (mask/mask.h), as
+ * far as the mask lets it. Without a mask the row begins with G_1.
  *
- * With review_source, under the prefix mask, the source tokens are states, too, which only target
- * tokens see. Their keys and values come before all others (review-source.c):
+ *      states      G0  G1  G2  G3  G4  G5  G6  G7  G8      causal, dispersed, near = 1:
+ *      window 8     .   .   .   o   .   .   o   o          distances 0, 1; 1 + 2, 1 + 2 + 3, ...
+ *
+ * All tokens of a window see the same states. Their keys and values are copied side by side, unless
+ * they are already, and the rest are products of whole matrices.
+ *
+ * A cell is one vector for a window of the source; a translation wants its words. With
+ * review_source, under the prefix mask, the source tokens are states, too, which only target tokens
+ * see. Their keys and values come before all others:
  *
  *      keys of a document    | source tokens | earlier states | G_0 ... G_m |
  *      a source token sees                   |------------------------|
  *      a target token sees   |----------------------------------------|
  *
- * Scores of source tokens by source tokens are never computed.
+ * A dispersed pattern sees few earlier states and moves none: they are read in the recurrent state,
+ * and the keys of a document are those of its own states alone.
  */
 #include "part/ran/layer.h"
+#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "ran/model.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Tokens of one document in the slab and the states they see. */
-struct lookback {
-        size_t b, from, n;  /* first token in the slab, number of tokens */
-        size_t key, states; /* first key, number of them: one a state */
-        size_t sources;     /* of those, the source tokens under review, which come first */
-        size_t earlier;     /* and then states before the document's first one */
-        size_t first, pure; /* first window; number of windows of source tokens only */
-};
+/* ---- where keys and values are ----------------------------------------------------------------
+ */
 
-static struct lookback lookback_of(const struct ran_layer_pass *s, size_t b)
+static bool copies_earlier(const struct ran_config *c)
 {
-        const struct ran_packed *packed = s->w->packed;
-        size_t from = packed->doc[b] > s->t0 ? packed->doc[b] : s->t0;
-        size_t end =
-                packed->doc[b + 1] < s->t0 + s->tokens ? packed->doc[b + 1] : s->t0 + s->tokens;
-
-        bool masked = s->w->c->mask != RAN_MASK_NONE;
-        struct lookback k = {.b = b,
-                             .from = from - s->t0,
-                             .n = end - from,
-                             .key = ran_review_first_key(s->w, b) + (masked ? 0 : 1),
-                             .sources = ran_review_sources(s->w, b),
-                             .states = packed->key[b + 1] - packed->key[b] +
-                                       ran_review_sources(s->w, b) - (masked ? 0 : 1),
-                             .earlier = ran_packed_earlier(packed, b),
-                             .first = packed->doc_window[b]};
-
-        while (k.first + k.pure < packed->doc_window[b + 1] &&
-               packed->window[k.first + k.pure + 1] <= packed->doc[b] + packed->sources[b] &&
-               !ran_window_stays_open(s->w, k.first + k.pure))
-                k.pure++;
-        return k;
+        return c->ran.review != RAN_REVIEW_DISPERSED;
 }
 
-/* The end of the document's keys that the tokens of window i see. */
-static size_t sees(const struct ran_layer_pass *s, const struct lookback *k, size_t i)
+/* The first key of document b. */
+static size_t first_key(const struct ran_review_pass *k, size_t b)
 {
-        size_t before = i - k->first;
-
-        if (s->w->c->mask == RAN_MASK_NONE)
-                return k->states;
-        return k->sources + k->earlier + 1 + (k->pure > before ? k->pure : before);
+        return k->w->packed->key[b] + k->own->sources[b];
 }
 
-/* ---- states --------------------------------------------------------------------------------- */
-
-/* Keys and values of a document's states, after those of earlier states. */
-static void document_states(struct ran_layer_pass *s, size_t b)
+/* The key of document b's first own state: G_0, or the cell that it continues from. */
+static size_t own_key(const struct ran_review_pass *k, size_t b)
 {
-        struct ran_workspace *w = s->w;
+        const struct ran_packed *packed = k->w->packed;
+
+        return copies_earlier(k->w->c) ? first_key(k, b) + ran_review_sources(k->w, b) +
+                                                 ran_packed_earlier(packed, b)
+                                       : packed->doc_window[b] + b;
+}
+
+/* The states that nobody sees without a mask: G_0. */
+static size_t unseen(const struct ran_config *c)
+{
+        return c->mask == RAN_MASK_NONE ? 1 : 0;
+}
+
+/* ---- the pattern ------------------------------------------------------------------------------
+ */
+
+/* The states of a document as a mask whose query i is the tokens of its window i; `earlier` are
+ * counted with both. pure: first windows that hold the source only. */
+static int mask_of(struct ran_mask *m, const struct ran_config *c, size_t windows, size_t earlier,
+                   size_t pure, struct ran_error *err)
+{
+        static const int pattern[] = {[RAN_REVIEW_NONE] = RAN_ATTENTION_FULL,
+                                      [RAN_REVIEW_ALL] = RAN_ATTENTION_FULL,
+                                      [RAN_REVIEW_WINDOW] = RAN_ATTENTION_WINDOW,
+                                      [RAN_REVIEW_DISPERSED] = RAN_ATTENTION_DISPERSED};
+
+        return ran_mask_init(m, pattern[c->ran.review], c->ran.review_window, 0, c->mask,
+                             earlier + windows + 1 - unseen(c), pure > 0 ? earlier + pure + 1 : 0,
+                             err);
+}
+
+/* Windows of a document that hold nothing but its source. */
+static size_t pure_windows(const struct ran_workspace *w, size_t b)
+{
         const struct ran_packed *packed = w->packed;
-        struct ran_cells *c = s->cells;
-        size_t D = w->D, earlier = ran_packed_earlier(packed, b), key = ran_review_key(w, b);
+        size_t i = packed->doc_window[b];
 
-        if (ran_review_copies_earlier(w->c)) {
-                struct ran_recurrent_run run;
-
-                for (size_t at = 0, to = key - earlier; at < earlier; at += run.n, to += run.n) {
-                        run = ran_recurrent_state_run(packed->recurrent[b], s->l, at, earlier);
-                        memcpy(c->key + to * D, run.key, run.n * D * sizeof(float));
-                        memcpy(c->value + to * D, run.value, run.n * D * sizeof(float));
-                }
-        }
-        for (size_t r = packed->doc_window[b] + b; r <= packed->doc_window[b + 1] + b; r++, key++) {
-                ran_window_activation(w, c->key + key * D, c->kv_pre + r * 2 * D, D);
-                ran_window_activation(w, c->value + key * D, c->kv_pre + r * 2 * D + D, D);
-        }
+        while (i < packed->doc_window[b + 1] &&
+               packed->window[i + 1] <= packed->doc[b] + packed->sources[b] &&
+               !ran_layer_stays_open(w, i))
+                i++;
+        return i - packed->doc_window[b];
 }
+
+static size_t length(const struct ran_mask_ranges *k)
+{
+        return k->left + (k->to - k->from) + k->right;
+}
+
+/* The states that the tokens of window i see. */
+static struct ran_mask_ranges row_of(const struct ran_review *own, const struct ran_packed *packed,
+                                     size_t i)
+{
+        size_t b = packed->window_doc[i];
+
+        return ran_mask_row(&own->seen[b],
+                            ran_packed_earlier(packed, b) + i - packed->doc_window[b]);
+}
+
+int ran_review_prepare(struct ran_review *own, const struct ran_workspace *w, struct ran_error *err)
+{
+        const struct ran_packed *packed = w->packed;
+        size_t B = packed->B;
+
+        RAN_TRY(RAN_GROW(own->sources, own->sources_cap, B + 1, err));
+        RAN_TRY(RAN_GROW(own->seen, own->seen_cap, B, err));
+        own->most_seen = own->longest = own->sources[0] = 0;
+        for (size_t b = 0; b < B; b++) {
+                own->sources[b + 1] = own->sources[b] + ran_review_sources(w, b);
+                RAN_TRY(mask_of(&own->seen[b], w->c,
+                                packed->doc_window[b + 1] - packed->doc_window[b],
+                                ran_packed_earlier(packed, b), pure_windows(w, b), err));
+        }
+        if (!w->c->ran.review || B == 0)
+                own->keys = 0;
+        else
+                own->keys = copies_earlier(w->c) ? packed->key[B] + own->sources[B] : packed->m + B;
+        for (size_t i = 0; i < packed->m; i++) {
+                struct ran_mask_ranges row = row_of(own, packed, i);
+                size_t seen = length(&row) + ran_review_sources(w, packed->window_doc[i]);
+
+                own->longest = ran_most(own->longest, packed->row[i + 1] - packed->row[i] - 1);
+                own->most_seen = w->c->ran.review ? ran_most(own->most_seen, seen) : 0;
+        }
+        return RAN_OK;
+}
+
+void ran_review_release(struct ran_review *own)
+{
+        free(own->sources);
+        free(own->seen);
+}
+
+size_t ran_review_scratch(const struct ran_review *own, const struct ran_workspace *w)
+{
+        return own->most_seen * (2 * w->D + (w->training ? 2 : 1) * own->longest);
+}
+
+uint64_t ran_review_scores(const struct ran_config *c, size_t L, size_t sources)
+{
+        size_t m = ran_packed_windows(c, L, 0), last = L - (m - 1) * c->window;
+        size_t pure = sources < L ? sources / c->window : m;
+        struct ran_error unused;
+        struct ran_mask k;
+
+        if (c->ran.review == RAN_REVIEW_NONE ||
+            mask_of(&k, c, m, 0, ran_least(pure, m), &unused) != RAN_OK)
+                return 0;
+        return (uint64_t)c->window * ran_mask_count(&k, 0, m - 1, 0, k.N) +
+               (uint64_t)last * ran_mask_count(&k, m - 1, m, 0, k.N) +
+               (c->ran.review_source ? (uint64_t)sources * (L - sources) : 0);
+}
+
+/* ---- keys and values of the states ------------------------------------------------------------
+ */
 
 /* Whether document b is scored and its states are so few that their products are the same one by
  * one. */
@@ -99,18 +175,12 @@ static bool has_few_states(const struct ran_workspace *w, size_t b)
         return ran_workspace_stands_alone(w) && first[1] - first[0] + 1 <= RAN_FEW_ROWS;
 }
 
-void ran_review_states(struct ran_layer_pass *s)
+void ran_review_products(const struct ran_workspace *w, float *y, const float *G,
+                         const float *weight, const float *bias)
 {
-        struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
-        struct ran_cells *c = s->cells;
         size_t D = w->D;
 
-        ran_phase = RAN_PHASE_REVIEW;
-        if (!w->c->ran.review)
-                return;
-        if (w->c->ran.review_source)
-                ran_review_source(s);
         for (size_t b = 0, end; b < packed->B; b = end) {
                 const size_t state = packed->doc_window[b] + b;
                 const bool few = has_few_states(w, b);
@@ -119,68 +189,134 @@ void ran_review_states(struct ran_layer_pass *s)
                 while (few && end < packed->B && has_few_states(w, end))
                         end++;
                 (few ? ran_gemm_linear_alone
-                     : ran_gemm_linear)(w->pool, c->kv_pre + state * 2 * D, 2 * D, c->G + state * D,
-                                        D, s->p->review_k_w, s->p->review_k_b,
-                                        packed->doc_window[end] + end - state, D, 2 * D);
+                     : ran_gemm_linear)(w->pool, y + state * 2 * D, 2 * D, G + state * D, D, weight,
+                                        bias, packed->doc_window[end] + end - state, D, 2 * D);
         }
-        for (size_t b = 0; b < packed->B; b++)
-                document_states(s, b);
 }
 
-void ran_review_states_bwd(struct ran_layer_pass *s)
+static void copy_earlier(const struct ran_review_pass *k, size_t b)
 {
-        struct ran_workspace *w = s->w;
-        struct ran_cells *c = s->cells;
-        size_t D = w->D, states = w->packed->m + w->packed->B;
+        size_t D = k->w->D, earlier = ran_packed_earlier(k->w->packed, b),
+               to = own_key(k, b) - earlier;
+        struct ran_recurrent_run run;
 
-        ran_phase = RAN_PHASE_REVIEW;
-        if (!w->c->ran.review)
-                return;
-        if (w->c->ran.review_source)
-                ran_review_source_bwd(s);
-        for (size_t b = 0, r = 0; b < w->packed->B; b++) {
-                size_t key = ran_review_key(w, b);
+        for (size_t at = 0; at < earlier; at += run.n, to += run.n) {
+                run = ran_recurrent_state_run(k->w->packed->recurrent[b], k->l, at, earlier);
+                memcpy(k->key + to * D, run.key, run.n * D * sizeof(float));
+                memcpy(k->value + to * D, run.value, run.n * D * sizeof(float));
+        }
+}
 
-                for (; r <= w->packed->doc_window[b + 1] + b; r++, key++) {
-                        float *d = s->own->adj.dkv_pre + r * 2 * D;
+void ran_review_place(const struct ran_review_pass *k, const float *kv, const float *source_kv)
+{
+        const struct ran_packed *packed = k->w->packed;
+        size_t D = k->w->D, row = D * sizeof(float);
 
-                        ran_window_activation_bwd(w, d, c->kv_pre + r * 2 * D,
-                                                  s->own->adj.dkey + key * D, D);
-                        ran_window_activation_bwd(w, d + D, c->kv_pre + r * 2 * D + D,
-                                                  s->own->adj.dvalue + key * D, D);
+        for (size_t b = 0; b < packed->B; b++) {
+                size_t states = packed->doc_window[b + 1] - packed->doc_window[b] + 1,
+                       to = first_key(k, b) * D;
+
+                for (size_t i = ran_review_sources(k->w, b); i > 0; i--, to += D) {
+                        memcpy(k->key + to, source_kv, row);
+                        memcpy(k->value + to, source_kv + D, row);
+                        source_kv += 2 * D;
+                }
+                if (copies_earlier(k->w->c))
+                        copy_earlier(k, b);
+                to = own_key(k, b) * D;
+                for (size_t i = 0; i < states; i++, to += D, kv += 2 * D) {
+                        memcpy(k->key + to, kv, row);
+                        memcpy(k->value + to, kv + D, row);
                 }
         }
-        ran_gemm_linear_bwd(w->pool, s->own->adj.dG, D, true, s->dp->review_k_w, s->dp->review_k_b,
-                            s->own->adj.dkv_pre, 2 * D, c->G, D, s->p->review_k_w, states, D,
-                            2 * D);
 }
 
-/* ---- attention over the states -------------------------------------------------------------- */
+void ran_review_collect(const struct ran_review_pass *k, float *dkv, float *dsource_kv)
+{
+        const struct ran_packed *packed = k->w->packed;
+        size_t D = k->w->D, row = D * sizeof(float);
 
-/* A document at work, for tasks of a window each. */
-struct task {
-        struct ran_layer_pass *s;
-        struct lookback k;
+        for (size_t b = 0; b < packed->B; b++) {
+                size_t states = packed->doc_window[b + 1] - packed->doc_window[b] + 1,
+                       from = first_key(k, b) * D;
+
+                for (size_t i = ran_review_sources(k->w, b); i > 0; i--, from += D) {
+                        memcpy(dsource_kv, k->dkey + from, row);
+                        memcpy(dsource_kv + D, k->dvalue + from, row);
+                        dsource_kv += 2 * D;
+                }
+                from = own_key(k, b) * D;
+                for (size_t i = 0; i < states; i++, from += D, dkv += 2 * D) {
+                        memcpy(dkv, k->dkey + from, row);
+                        memcpy(dkv + D, k->dvalue + from, row);
+                }
+        }
+}
+
+/* ---- a window ---------------------------------------------------------------------------------
+ */
+
+/* The tokens of a window and what they see: source tokens, then the states of the pattern. */
+struct view {
+        size_t b, n;     /* document, tokens */
+        size_t first[3]; /* [first[j], first[j + 1]): tokens of the source, then of the target */
+        size_t skip[2];  /* the keys that these leave out, the first ones */
+        size_t sources;
+        struct ran_mask_ranges row;
+        size_t keys;
+        const float *key, *value; /* (keys, D) */
+        float *spare;             /* scratch that is left */
 };
 
-/* fn for the document's windows in the slab. A row of scores has an entry for each window of the
- * document: long documents spend most of their time here, so all threads divide the windows. */
-static void each_window(struct task *task, void (*fn)(void *arg, size_t i, float *scratch))
+/* The key, or value, of a document's state. Those of earlier states that no later chunk moves stay
+ * where they are. */
+static const float *state_at(const struct ran_review_pass *k, size_t b, size_t state, bool value)
 {
-        size_t from = task->k.first > task->s->from ? task->k.first : task->s->from;
-        size_t end = task->s->w->packed->doc_window[task->k.b + 1];
+        const struct ran_packed *packed = k->w->packed;
+        size_t earlier = ran_packed_earlier(packed, b);
 
-        ran_workers_each(&task->s->w->workers, from, end < task->s->to ? end : task->s->to, fn,
-                         task);
+        if (state < earlier && !copies_earlier(k->w->c)) {
+                struct ran_recurrent_run run =
+                        ran_recurrent_state_run(packed->recurrent[b], k->l, state, earlier);
+
+                return value ? run.value : run.key;
+        }
+        return (value ? k->value : k->key) +
+               (own_key(k, b) + unseen(k->w->c) + state - earlier) * k->w->D;
 }
 
-/* The tokens of window i among those of the document in the slab. */
-static size_t tokens_of(const struct task *task, size_t i, size_t *n)
+/* The rows of what is seen: where they are, or copied to `out`. */
+static const float *gather(const struct ran_review_pass *k, const struct view *v, bool value,
+                           float *out)
 {
-        const size_t *win = task->s->w->packed->window;
+        const struct ran_mask *m = &k->own->seen[v->b];
+        size_t D = k->w->D, earlier = ran_packed_earlier(k->w->packed, v->b), n = 0;
 
-        *n = win[i + 1] - win[i];
-        return win[i] - task->s->t0 - task->k.from;
+        if (length(&v->row) == v->row.to - v->row.from &&
+            (v->row.from >= earlier || copies_earlier(k->w->c)))
+                return state_at(k, v->b, v->row.from, value) - v->sources * D;
+        for (size_t pos = 0, from, to; ran_mask_ranges_next(m, &v->row, &pos, &from, &to);)
+                for (size_t j = from; j < to; j++)
+                        memcpy(out + n++ * D, state_at(k, v->b, j, value), D * sizeof *out);
+        return out;
+}
+
+static struct view view_of(const struct ran_review_pass *k, size_t i, float *scratch)
+{
+        const struct ran_packed *packed = k->w->packed;
+        size_t b = packed->window_doc[i], t = packed->window[i],
+               sources = ran_review_sources(k->w, b), end = packed->doc[b] + sources;
+        struct view v = {.b = b, .n = packed->window[i + 1] - t, .row = row_of(k->own, packed, i)};
+
+        v.first[1] = end > t ? ran_least(end - t, v.n) : 0;
+        v.first[2] = v.n;
+        v.sources = v.first[1] < v.n ? sources : 0;
+        v.skip[0] = v.sources;
+        v.keys = v.sources + length(&v.row);
+        v.key = gather(k, &v, false, scratch);
+        v.value = gather(k, &v, true, scratch + v.keys * k->w->D);
+        v.spare = scratch + 2 * v.keys * k->w->D;
+        return v;
 }
 
 static float scale_of(const struct ran_workspace *w)
@@ -188,399 +324,166 @@ static float scale_of(const struct ran_workspace *w)
         return (float)(1.0 / sqrt((double)w->D));
 }
 
-static void softmax_window(void *arg, size_t i, float *scratch)
+/* score (n, keys) = the weights that the window's tokens give to what they see */
+static void weigh(const struct ran_workspace *w, const struct view *v, const float *q, float *score)
 {
-        struct task *task = arg;
-        struct ran_workspace *w = task->s->w;
-        size_t n, t = tokens_of(task, i, &n), seen = sees(task->s, &task->k, i);
-        size_t target = w->packed->doc[task->k.b] + task->k.sources, at = w->packed->window[i];
-        float *score = task->s->own->score + t * task->k.states;
+        size_t D = w->D;
 
-        (void)scratch;
-        for (; n > 0; n--, at++, score += task->k.states) {
-                size_t from = at < target ? task->k.sources : 0;
+        for (int j = 0; j < 2; j++) {
+                size_t from = v->first[j], end = v->first[j + 1], skip = v->skip[j];
 
-                memset(score, 0, from * sizeof *score);
-                ran_simd->softmax(score + from, scale_of(w), seen - from, NULL);
-                memset(score + seen, 0, (task->k.states - seen) * sizeof *score);
+                if (from == end)
+                        continue;
+                ran_gemm(score + from * v->keys + skip, v->keys, q + from * D, D, 1,
+                         v->key + skip * D, 1, D, end - from, v->keys - skip, D, false);
+                for (size_t t = from; t < end; t++)
+                        ran_simd->softmax(score + t * v->keys + skip, scale_of(w), v->keys - skip,
+                                          NULL);
         }
 }
 
-static void softmax_window_bwd(void *arg, size_t i, float *scratch)
+void ran_review_look(const struct ran_review_pass *k, size_t i, const float *q, float *r,
+                     float *scratch)
 {
-        struct task *task = arg;
-        struct ran_workspace *w = task->s->w;
-        size_t n, t = tokens_of(task, i, &n), states = task->k.states;
-        size_t target = w->packed->doc[task->k.b] + task->k.sources, at = w->packed->window[i];
+        struct view v = view_of(k, i, scratch);
+        size_t D = k->w->D;
 
-        (void)scratch;
-        for (; n > 0; n--, at++, t++) {
-                size_t from = at < target ? task->k.sources : 0;
+        weigh(k->w, &v, q, v.spare);
+        for (int j = 0; j < 2; j++)
+                if (v.first[j] < v.first[j + 1])
+                        ran_gemm(r + v.first[j] * D, D, v.spare + v.first[j] * v.keys + v.skip[j],
+                                 v.keys, 1, v.value + v.skip[j] * D, D, 1,
+                                 v.first[j + 1] - v.first[j], D, v.keys - v.skip[j], false);
+}
 
-                ran_simd->softmax_bwd(task->s->own->dscore + t * states + from,
-                                      task->s->own->score + t * states + from, scale_of(w),
-                                      states - from);
+void ran_review_look_bwd(const struct ran_review_pass *k, size_t i, float *dq, float *part,
+                         const float *q, const float *dr, float *scratch)
+{
+        struct view v = view_of(k, i, scratch);
+        size_t D = k->w->D;
+        float *dvalue = part, *dkey = part + k->own->most_seen * D;
+
+        weigh(k->w, &v, q, v.spare);
+        for (int j = 1; j >= 0; j--) { /* those of the target fill all rows of dvalue and dkey */
+                size_t from = v.first[j], n = v.first[j + 1] - from, skip = v.skip[j],
+                       seen = v.keys - skip;
+                float *score = v.spare + from * v.keys + skip, *dscore = score + v.n * v.keys;
+                bool add = j == 0 && v.first[1] < v.n;
+
+                if (n == 0)
+                        continue;
+                ran_gemm(dvalue + skip * D, D, score, 1, v.keys, dr + from * D, D, 1, seen, D, n,
+                         add);
+                ran_gemm(dscore, v.keys, dr + from * D, D, 1, v.value + skip * D, 1, D, n, seen, D,
+                         false);
+                for (size_t t = 0; t < n; t++)
+                        ran_simd->softmax_bwd(dscore + t * v.keys, score + t * v.keys,
+                                              scale_of(k->w), seen);
+                ran_gemm(dq + from * D, D, dscore, v.keys, 1, v.key + skip * D, D, 1, n, D, seen,
+                         false);
+                ran_gemm(dkey + skip * D, D, dscore, 1, v.keys, q + from * D, D, 1, seen, D, n,
+                         add);
         }
 }
 
-/* Tokens of a document in the slab that leave out the same keys: the source's all source tokens,
- * which come first, the target's none. */
-struct block {
-        size_t row, n, skip;
-};
-
-static size_t blocks_of(const struct task *task, struct block block[2])
+void ran_review_add(const struct ran_review_pass *k, size_t i, const float *part, bool key)
 {
-        const struct lookback *k = &task->k;
-        size_t target = task->s->w->packed->doc[k->b] + k->sources;
-        size_t at = task->s->t0 + k->from, source = target > at ? target - at : 0, blocks = 0;
+        const struct ran_packed *packed = k->w->packed;
+        struct ran_mask_ranges row = row_of(k->own, packed, i);
+        size_t D = k->w->D, b = packed->window_doc[i], earlier = ran_packed_earlier(packed, b),
+               sources = ran_review_sources(k->w, b);
+        float *d = key ? k->dkey : k->dvalue, *own = d + (own_key(k, b) + unseen(k->w->c)) * D;
 
-        source = source < k->n ? source : k->n;
-        if (source > 0)
-                block[blocks++] = (struct block){0, source, k->sources};
-        if (source < k->n)
-                block[blocks++] = (struct block){source, k->n - source, 0};
-        return blocks;
+        part += key ? k->own->most_seen * D : 0;
+        if (sources > 0 && packed->window[i + 1] > packed->doc[b] + sources) {
+                ran_simd->add(d + first_key(k, b) * D, part, sources * D);
+                part += sources * D;
+        }
+        for (size_t pos = 0, from, to;
+             ran_mask_ranges_next(&k->own->seen[b], &row, &pos, &from, &to);)
+                for (size_t j = from; j < to; j++, part += D)
+                        if (j >= earlier)
+                                ran_simd->add(own + (j - earlier) * D, part, D);
 }
 
-/* score (n, states) = the weights that a document's tokens give to its states */
-static void score_states(struct task *task)
+void ran_review_probe(const struct ran_review_pass *k, struct ran_probe *probe, size_t i,
+                      const float *q, float *scratch)
 {
-        struct ran_layer_pass *s = task->s;
-        struct ran_workspace *w = s->w;
-        const struct lookback *k = &task->k;
-        struct block block[2];
-        size_t D = w->D, blocks = blocks_of(task, block);
+        const struct ran_packed *packed = k->w->packed;
+        size_t t0 = packed->window[i] - packed->doc[packed->window_doc[i]],
+               n = packed->window[i + 1] - packed->window[i], from, to;
+        bool source = ran_probe_matches(probe, RAN_PROBE_SOURCE, k->l);
 
-        for (const struct block *x = block; x < block + blocks; x++)
-                ran_gemm_linear(w->pool, s->own->score + x->row * k->states + x->skip, k->states,
-                                s->act->review_q + (k->from + x->row) * D, D,
-                                s->cells->key + (k->key + x->skip) * D, NULL, x->n, D,
-                                k->states - x->skip);
-        each_window(task, softmax_window);
-}
-
-/* Adds the weights to the attention probes. */
-static void fill_probe(void *arg, size_t at, float *scratch)
-{
-        const struct task *task = arg;
-        const struct ran_workspace *w = task->s->w;
-        struct ran_probe *k = &w->probes->probe[at];
-        size_t t0 = task->s->t0 + task->k.from - w->packed->doc[task->k.b], from, to;
-        bool source = k->table == RAN_PROBE_SOURCE && w->c->ran.review_source;
-        size_t states = task->k.states, sources = task->k.sources,
-               first = source || w->c->mask != RAN_MASK_NONE ? 0 : 1;
-        const float one = 1.0f;
-
-        (void)scratch;
-        if (!ran_probe_matches(k, source ? RAN_PROBE_SOURCE : RAN_PROBE_REVIEW, task->s->l) ||
-            !ran_probe_queries(k, t0, task->k.n, &from, &to))
+        if ((!source && !ran_probe_matches(probe, RAN_PROBE_REVIEW, k->l)) ||
+            !ran_probe_queries(probe, t0, n, &from, &to))
                 return;
+        struct view v = view_of(k, i, scratch);
+        weigh(k->w, &v, q, v.spare);
         for (size_t t = from; t < to; t++) {
-                const float *score = task->s->own->score + t * states + (source ? 0 : sources);
+                const float *score = v.spare + t * v.keys;
 
-                ran_probe_add(k, t0 + t, first, states == 1 ? &one : score,
-                              source ? sources : states - sources, 1.0f);
-        }
-}
-
-static void lookback(struct ran_layer_pass *s, size_t b)
-{
-        struct ran_workspace *w = s->w;
-        struct task task = {s, lookback_of(s, b)};
-        const struct lookback k = task.k;
-        size_t D = w->D;
-        float *r = s->act->review_r + k.from * D;
-        const float *value = s->cells->value + k.key * D;
-
-        if (k.states == 1) { /* a softmax over one state is 1 */
-                for (size_t i = 0; i < k.n; i++)
-                        memcpy(r + i * D, value, D * sizeof *r);
-        } else {
-                struct block block[2];
-                size_t blocks = blocks_of(&task, block);
-
-                score_states(&task);
-                for (const struct block *x = block; x < block + blocks; x++)
-                        ran_gemm_linear_bwd(w->pool, r + x->row * D, D, false, NULL, NULL,
-                                            s->own->score + x->row * k.states + x->skip, k.states,
-                                            NULL, 0, value + x->skip * D, x->n, D,
-                                            k.states - x->skip);
-        }
-        if (w->probes != NULL)
-                ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, &task);
-}
-
-/* As lookback_bwd, of tokens that leave out the same keys: the weights' part in dvalue, and dscore
- * before the softmax. */
-static void block_weights_bwd(const struct task *task, const struct block *x)
-{
-        const struct ran_layer_pass *s = task->s;
-        struct ran_workspace *w = s->w;
-        const struct lookback *k = &task->k;
-        size_t D = w->D, at = x->row * k->states + x->skip, key = (k->key + x->skip) * D;
-        float *dr = s->own->adj.dreview_r + (k->from + x->row) * D;
-
-        ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->own->adj.dvalue + key, NULL,
-                            s->own->score + at, k->states, dr, D, NULL, x->n, D,
-                            k->states - x->skip);
-        ran_gemm_linear(w->pool, s->own->dscore + at, k->states, dr, D, s->cells->value + key, NULL,
-                        x->n, D, k->states - x->skip);
-}
-
-static void block_scores_bwd(const struct task *task, const struct block *x)
-{
-        const struct ran_layer_pass *s = task->s;
-        struct ran_workspace *w = s->w;
-        const struct lookback *k = &task->k;
-        size_t D = w->D, t = k->from + x->row, key = (k->key + x->skip) * D;
-
-        ran_gemm_linear_bwd(
-                w->pool, s->own->adj.dreview_q + t * D, D, false, s->own->adj.dkey + key, NULL,
-                s->own->dscore + x->row * k->states + x->skip, k->states, s->act->review_q + t * D,
-                D, s->cells->key + key, x->n, D, k->states - x->skip);
-}
-
-/* Adds to the document's dkey and dvalue; dreview_q overwritten. */
-static void lookback_bwd(struct ran_layer_pass *s, size_t b)
-{
-        struct ran_workspace *w = s->w;
-        struct task task = {s, lookback_of(s, b)};
-        const struct lookback k = task.k;
-        struct block block[2];
-        size_t D = w->D, blocks = blocks_of(&task, block);
-
-        if (k.states == 1) {
-                memset(s->own->adj.dreview_q + k.from * D, 0, k.n * D * sizeof(float));
-                ran_simd->bias_bwd(s->own->adj.dvalue + k.key * D,
-                                   s->own->adj.dreview_r + k.from * D, D, k.n, D);
-                return;
-        }
-        score_states(&task);
-        for (size_t i = 0; i < blocks; i++)
-                block_weights_bwd(&task, &block[i]);
-        each_window(&task, softmax_window_bwd);
-        for (size_t i = 0; i < blocks; i++)
-                block_scores_bwd(&task, &block[i]);
-}
-
-/* ---- token rows ----------------------------------------------------------------------------- */
-
-static void drop_tokens(const struct ran_layer_pass *s, size_t i, float *x)
-{
-        const struct ran_workspace *w = s->w;
-        const struct ran_packed *packed = w->packed;
-        size_t b = packed->window_doc[i], n = packed->window[i + 1] - packed->window[i];
-
-        ran_workspace_dropout(w, b, s->l, RAN_DROP_REVIEW, w->noise.dropout, x, n * w->D,
-                              (packed->window[i] - packed->doc[b]) * w->D);
-}
-
-static void activate(void *arg, size_t i, float *scratch)
-{
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        size_t t = w->packed->window[i] - s->t0,
-               n = w->packed->window[i + 1] - w->packed->window[i];
-
-        (void)scratch;
-        ran_window_activation(w, s->act->review_q + t * w->D, s->act->review_pre + t * w->D,
-                              n * w->D);
-}
-
-/* Gated: LN_rev(phi(Linear_o(R)) + GLU_rev(q)). Without review: LN_rev(Y). */
-static void finish(void *arg, size_t i, float *scratch)
-{
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        size_t D = w->D, t = w->packed->window[i] - s->t0,
-               n = w->packed->window[i + 1] - w->packed->window[i];
-        float *x = s->act->review_sum + t * D;
-
-        (void)scratch;
-        if (w->c->ran.review) {
-                ran_window_activation(w, x, s->act->review_o + t * D, n * D);
-                drop_tokens(s, i, x);
-                for (size_t r = 0; r < n; r++) {
-                        const float *glu = s->act->review_glu + (t + r) * 2 * D;
-
-                        ran_simd->glu_add(x + r * D, glu, glu + D, D);
+                if (source) {
+                        ran_probe_add(probe, t0 + t, 0, score, t < v.first[1] ? 0 : v.sources,
+                                      1.0f);
+                        continue;
                 }
-        } else {
-                memcpy(x, s->own->y[s->l] + w->packed->window[i] * D, n * D * sizeof *x);
-        }
-        ran_layer_norm(w, w->x[s->l + 1] + w->packed->window[i] * D, s->act->review_stat + t * 2, x,
-                       s->p->review_norm_w, s->p->review_norm_b, n);
-}
-
-static void finish_bwd(void *arg, size_t i, float *scratch)
-{
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        size_t D = w->D, t = w->packed->window[i] - s->t0,
-               n = w->packed->window[i + 1] - w->packed->window[i];
-        float *part = s->own->adj.part + i * 6 * D, *d = s->own->adj.dreview_sum + t * D;
-
-        (void)scratch;
-        if (!w->c->ran.review)
-                d = s->own->dy + w->packed->window[i] * D;
-        ran_layer_norm_bwd(w, d, part, part + D, w->dx + w->packed->window[i] * D,
-                           s->act->review_sum + t * D, s->act->review_stat + t * 2,
-                           s->p->review_norm_w, n);
-        if (!w->c->ran.review)
-                return;
-        for (size_t r = 0; r < n; r++) {
-                const float *glu = s->act->review_glu + (t + r) * 2 * D;
-                float *dglu = s->own->adj.dreview_glu + (t + r) * 2 * D;
-
-                ran_simd->glu_bwd(dglu, dglu + D, d + r * D, glu, glu + D, D);
-        }
-        drop_tokens(s, i, d);
-        ran_window_activation_bwd(w, s->own->adj.dreview_o + t * D, s->act->review_o + t * D, d,
-                                  n * D);
-}
-
-static void deactivate(void *arg, size_t i, float *scratch)
-{
-        struct ran_layer_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        size_t t = w->packed->window[i] - s->t0,
-               n = w->packed->window[i + 1] - w->packed->window[i];
-        float *dq = s->own->adj.dreview_q + t * w->D;
-
-        (void)scratch;
-        ran_window_activation_bwd(w, dq, s->act->review_pre + t * w->D, dq, n * w->D);
-}
-
-/* ---- a slab -------------------------------------------------------------------------------- */
-
-static void each_document(struct ran_layer_pass *s, void (*fn)(struct ran_layer_pass *s, size_t b))
-{
-        const struct ran_packed *packed = s->w->packed;
-
-        for (size_t b = packed->window_doc[s->from]; b <= packed->window_doc[s->to - 1]; b++)
-                fn(s, b);
-}
-
-void ran_review_attend(struct ran_layer_pass *s)
-{
-        if (ran_review_is_sparse(s->w->c))
-                ran_review_pattern(s);
-        else
-                each_document(s, lookback);
-}
-
-void ran_review_attend_bwd(struct ran_layer_pass *s)
-{
-        if (ran_review_is_sparse(s->w->c))
-                ran_review_pattern_bwd(s);
-        else
-                each_document(s, lookback_bwd);
-}
-
-/* Whether each document of the slab has but one state, as those of one window have: R is then one
- * row a document. */
-static bool has_one_state(const struct ran_layer_pass *s)
-{
-        const size_t *document = s->w->packed->window_doc;
-        bool one = !ran_review_is_sparse(s->w->c);
-
-        for (size_t b = document[s->from]; b <= document[s->to - 1] && one; b++)
-                one = lookback_of(s, b).states == 1;
-        return one;
-}
-
-/* Linear_o of one row a document, copied to all of its tokens. It has the bits of the product of
- * them all: where their rows stand alone, and there are enough of both. */
-static void multiply_states(struct ran_layer_pass *s)
-{
-        const size_t *document = s->w->packed->window_doc, first = document[s->from],
-                     end = document[s->to - 1] + 1, D = s->w->D, row = D * sizeof(float);
-        float *x = s->act->review_sum, *y = s->act->review_o;
-        size_t rows = 0;
-
-        for (size_t b = first; b < end; b++)
-                memcpy(x + rows++ * D, s->act->review_r + lookback_of(s, b).from * D, row);
-        for (; rows <= RAN_FEW_ROWS; rows++)
-                memcpy(x + rows * D, x, row);
-        ran_gemm_linear_kept(s->w->pool, s->panels, y, D, x, D, s->p->review_out_w,
-                             s->p->review_out_b, rows, D, D);
-        for (size_t b = end; b-- > first;) { /* the last one first: rows only move down */
-                const struct lookback k = lookback_of(s, b);
-
-                for (size_t t = k.from + k.n; t-- > k.from;)
-                        memmove(y + t * D, y + (b - first) * D, row);
+                score += v.sources;
+                for (size_t pos = 0, a, b;
+                     ran_mask_ranges_next(&k->own->seen[v.b], &v.row, &pos, &a, &b); score += b - a)
+                        ran_probe_add(probe, t0 + t, unseen(k->w->c) + a, score, b - a, 1.0f);
         }
 }
 
-static void multiply(struct ran_layer_pass *s)
-{
-        const struct ran_slab *a = s->act;
-        const size_t D = s->w->D;
+/* ---- what the next chunk sees -----------------------------------------------------------------
+ */
 
-        if (s->tokens > RAN_FEW_ROWS && ran_gemm_rows_stand_alone() && has_one_state(s))
-                multiply_states(s);
-        else
-                ran_gemm_linear_kept(s->w->pool, s->panels, a->review_o, D, a->review_r, D,
-                                     s->p->review_out_w, s->p->review_out_b, s->tokens, D, D);
+size_t ran_review_kept(const struct ran_config *c, size_t states)
+{
+        /* At least one: a document with no earlier state is read from the beginning. */
+        size_t near = ran_most(c->ran.review_window / 2, 1);
+
+        return c->ran.review == RAN_REVIEW_WINDOW ? ran_least(states, near) : states;
 }
 
-void ran_review(struct ran_layer_pass *s)
+/* The states of a window pattern are few and move, so none of them stays shared: copies the last n,
+ * those from `from` on, to the front. */
+static void move_to_front(float *own, const float *base, size_t shared, size_t from, size_t n,
+                          size_t D)
 {
-        struct ran_workspace *w = s->w;
-        const struct ran_layer_params *p = s->p;
-        struct ran_slab *a = s->act;
-        const float *y = s->own->y[s->l] + s->t0 * w->D;
-        size_t D = w->D;
+        size_t copied = from < shared ? shared - from : 0;
 
-        ran_phase = RAN_PHASE_REVIEW;
-        if (w->c->ran.review) {
-                ran_gemm_linear_kept(w->pool, s->panels, a->review_pre, D, y, D, p->review_q_w,
-                                     p->review_q_b, s->tokens, D, D);
-                ran_workers_each(&w->workers, s->from, s->to, activate, s);
-                ran_review_attend(s);
+        memmove(own + copied * D, own + (from + copied - shared) * D,
+                (n - copied) * D * sizeof *own);
+        if (copied > 0)
+                memcpy(own, base + from * D, copied * D * sizeof *own);
+}
+
+void ran_review_keep(const struct ran_review_pass *k, size_t b, size_t closed)
+{
+        const struct ran_workspace *w = k->w;
+        struct ran_recurrent_state *recurrent = w->packed->recurrent[b];
+        size_t D = w->D, earlier = ran_packed_earlier(w->packed, b), shared = recurrent->shared,
+               fresh = ran_review_sources(w, b) + closed, /* a source comes with nothing earlier */
+                all = ran_review_kept(w->c, earlier + fresh), added = ran_least(fresh, all),
+               stay = all - added, from = (own_key(k, b) + closed - added) * D;
+        float *key = recurrent->key[k->l], *value = recurrent->value[k->l];
+
+        if (w->c->ran.review == RAN_REVIEW_WINDOW) {
+                const struct ran_recurrent_state *base = recurrent->base;
+
+                move_to_front(key, shared > 0 ? base->key[k->l] : NULL, shared, earlier - stay,
+                              stay, D);
+                move_to_front(value, shared > 0 ? base->value[k->l] : NULL, shared, earlier - stay,
+                              stay, D);
+                shared = 0;
         }
-        if (w->c->ran.review && !ran_layer_is_gated(w)) { /* plain: the output is R */
-                memcpy(w->x[s->l + 1] + s->t0 * D, a->review_r, s->tokens * D * sizeof(float));
+        key += (stay - shared) * D;
+        value += (stay - shared) * D;
+        if (w->c->ran.review == RAN_REVIEW_NONE) { /* unused, but they may be written to a file */
+                memset(key, 0, added * D * sizeof *key);
+                memset(value, 0, added * D * sizeof *value);
                 return;
         }
-        if (w->c->ran.review) {
-                multiply(s);
-                ran_gemm_linear_kept(w->pool, s->panels, a->review_glu, 2 * D, a->review_q, D,
-                                     p->review_value_w, p->review_value_b, s->tokens, D, 2 * D);
-        }
-        ran_workers_each(&w->workers, s->from, s->to, finish, s);
-}
-
-void ran_review_bwd(struct ran_layer_pass *s)
-{
-        struct ran_workspace *w = s->w;
-        const struct ran_layer_params *p = s->p;
-        struct ran_layer_params *dp = s->dp;
-        struct ran_slab *a = s->act;
-        struct ran_adjoints *j = &s->own->adj;
-        size_t D = w->D, tokens = s->tokens;
-
-        ran_phase = RAN_PHASE_REVIEW;
-        if (ran_layer_is_gated(w) || !w->c->ran.review) {
-                ran_workers_each(&w->workers, s->from, s->to, finish_bwd, s);
-                ran_window_sum_parts(s, 0, dp->review_norm_w, dp->review_norm_b);
-        }
-        if (!w->c->ran.review)
-                return;
-        if (ran_layer_is_gated(w))
-                ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, dp->review_out_w,
-                                    dp->review_out_b, j->dreview_o, D, a->review_r, D,
-                                    p->review_out_w, tokens, D, D);
-        else
-                memcpy(j->dreview_r, w->dx + s->t0 * D, tokens * D * sizeof(float));
-        ran_review_attend_bwd(s);
-        if (ran_layer_is_gated(w))
-                ran_gemm_linear_bwd(w->pool, j->dreview_q, D, true, dp->review_value_w,
-                                    dp->review_value_b, j->dreview_glu, 2 * D, a->review_q, D,
-                                    p->review_value_w, tokens, D, 2 * D);
-        ran_workers_each(&w->workers, s->from, s->to, deactivate, s);
-        ran_gemm_linear_bwd(w->pool, s->own->dy + s->t0 * D, D, false, dp->review_q_w,
-                            dp->review_q_b, j->dreview_q, D, s->own->y[s->l] + s->t0 * D, D,
-                            p->review_q_w, tokens, D, D);
+        memcpy(key, k->key + from, added * D * sizeof *key);
+        memcpy(value, k->value + from, added * D * sizeof *value);
 }

@@ -1,4 +1,4 @@
-/* vector.c - vectors of documents that a RAN has learned to make (`vector`): of length 1,
+/* vector.c - vectors of documents that prenorm cells have learned to make (`vector`): of length 1,
  *
  *      u = 1/L Σ_t x_t + W 1/L Σ_t y_t,   v = u / |u|      x_t a row of the embedding, y_t an
  * output
@@ -10,20 +10,20 @@
 #include "math/simd.h"
 #include "nn/encoder.h"
 #include "nn/task.h"
-#include "part/ran/layer.h"
+#include "part/ran/prenorm.h"
 #include "ran/model.h"
 
 #include <math.h>
 #include <string.h>
 
-bool ran_layer_makes_vectors(const struct ran_config *c)
+bool ran_prenorm_makes_vectors(const struct ran_config *c)
 {
         return c->ran.vector && ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
 }
 
 void ran_vectors_lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
-        struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
         const double floats = (double)w->size.B * (double)w->D;
 
         own->rows = ran_arena_take(k, floats);
@@ -59,7 +59,7 @@ static void mean_bwd(struct ran_workspace *w, const float *dv)
 
 void ran_vectors_take_rows(struct ran_workspace *w)
 {
-        const struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
 
         for (size_t b = 0; b < w->packed->B; b++)
                 mean(w, w->x[0], b, own->rows + b * w->D);
@@ -69,13 +69,13 @@ void ran_vectors_take_rows(struct ran_workspace *w)
 
 void ran_vectors_take_rows_bwd(struct ran_workspace *w)
 {
-        mean_bwd(w, ran_layer_memory_of(w)->vectors.drows);
+        mean_bwd(w, ran_prenorm_memory_of(w)->vectors.drows);
 }
 
 void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
-        const struct ran_join_params *q = p->once;
-        const struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        const struct ran_prenorm_once *q = p->once;
+        const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
         const size_t D = w->D;
         float *u = own->sum + b * D, *y = own->outputs + b * D;
 
@@ -88,8 +88,8 @@ void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_
 void ran_vectors_parts(struct ran_workspace *w, const struct ran_params *p, const float *g,
                        double *value)
 {
-        const struct ran_join_params *q = p->once;
-        const struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        const struct ran_prenorm_once *q = p->once;
+        const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
         const size_t D = w->D, L = w->packed->L;
         const double length = sqrt(ran_dot(own->sum, own->sum, D)),
                      share = length > 0 ? 1 / ((double)L * length) : 0;
@@ -106,9 +106,9 @@ void ran_vectors_parts(struct ran_workspace *w, const struct ran_params *p, cons
 void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dv)
 {
-        const struct ran_join_params *q = p->once;
-        struct ran_join_params *dq = dp->once;
-        const struct ran_vectors_memory *own = &ran_layer_memory_of(w)->vectors;
+        const struct ran_prenorm_once *q = p->once;
+        struct ran_prenorm_once *dq = dp->once;
+        const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
         const size_t D = w->D, B = w->packed->B;
 
         for (size_t b = 0; b < B; b++)

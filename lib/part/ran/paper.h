@@ -1,0 +1,344 @@
+/* paper.h - the cells as they are published: `plain`, `gated` and `published`.
+ *
+ * The Recurrent Attention Network of Li et al. (layer.h), whose equation numbers stand beside;
+ * `gated` is the cell of the code published with it, `plain` the one printed. For windows X_1 ...
+ * X_m of a document, 𝒢 the last cell of the layer below (0 for the first layer):
+ *
+ *   G_0 = LN_gpc(φ(W_g 𝒢))                                        (1)
+ *   Z_i = LN_in([G_{i-1}; X_i])
+ *   Q, K, V = φ(Linear(Z_i)) in h heads, Q and K rotated by the row in the window
+ *   A_j = softmax(Q_j K_j^T / sqrt(d_k) + mask) V_j                (3)
+ *   P_i = φ(Linear_out([A_1; ...; A_h]))                           (2)
+ *   gated:  P_i = LN_out(P_i + GLU_out(Z_i))
+ *   G'_i = SN(P_i[0]),  Y_i = SN(P_i[1..])                         (5)  SN: LN with nothing learned
+ *   G_i = LN_upd(G'_i + G_{i-1}),  gated:  LN_upd(G'_i + GLU_upd(G_{i-1}))   (6)
+ *   R = softmax(φ(Linear_q(Y)) φ(Linear_k(G))^T / sqrt(D)) φ(Linear_v(G))    (9)
+ *   output = R,  gated:  LN_rev(φ(Linear_o(R)) + GLU_rev(φ(Linear_q(Y))))
+ *
+ * φ is SiLU in a gated cell and the identity in a plain one; GLU(x) = Linear_value(x) sigmoid(
+ * Linear_gate(x)).
+ *
+ * A `published` cell is that of the package which the authors publish with their pretrained
+ * weights. It is gated, but, with c_i the cell's row after window i:
+ *
+ *   X = LN_embed(embedded tokens)                    before the first layer
+ *   G_0 = LN_gpc(φ(W_g 0)), above the first layer the last G of the layer below, as it is
+ *   c_i = SN(P_i[0])
+ *   G_1 = c_1
+ *   G_i = LN_upd(c_i + GLU_upd(c_{i-1}))             i > 1; the review's states are c_1 ... c_m
+ *
+ * Its LN and SN subtract the mean and divide by the root of the mean square, which is not the
+ * deviation: (x - mean) / sqrt(mean(x²) + 1e-7). Under a mask the first cell of every layer is that
+ * of the first layer, and a state before the first window, as in the other cells.
+ *
+ * Window by window: step k reads window k of all documents of a group, side by side, so that short
+ * documents share products. The backward pass goes from the last step to the first and computes
+ * each of them again: a layer keeps its input, its output before the review, and its cells.
+ */
+#ifndef RAN_PART_RAN_PAPER_H
+#define RAN_PART_RAN_PAPER_H
+
+#include "nn/pooling.h"
+#include "part/ran/layer.h"
+
+#define RAN_SN_EPS 1e-7
+
+/* ---- tensors ----------------------------------------------------------------------------------
+ */
+
+/* X(field, name after "ran.{l}.", rows, cols, init, present when); in scope: c, the configuration;
+ * D; E = h d_k; gated (of published cells, too); review. ran-model(5) lists them, too. Tensors of
+ * one matrix product are neighbours, weights and biases each: q, k, v and the output gate; key and
+ * value of the review; value and gate of each GLU. */
+#define RAN_PAPER_PARAMS(X)                                                        \
+        X(gpc, "gpc.weight", D, D, GLOROT, true)                                   \
+        X(gpc_norm_w, "gpc_norm.weight", 0, D, ONE, true)                          \
+        X(gpc_norm_b, "gpc_norm.bias", 0, D, NORMAL, true)                         \
+        X(input_norm_w, "input_norm.weight", 0, D, ONE, true)                      \
+        X(input_norm_b, "input_norm.bias", 0, D, ZERO, true)                       \
+        X(q_w, "attn.q.weight", E, D, GLOROT, true)                                \
+        X(k_w, "attn.k.weight", E, D, GLOROT, true)                                \
+        X(v_w, "attn.v.weight", E, D, GLOROT, true)                                \
+        X(output_value_w, "output_glu.value.weight", D, D, QUARTER, gated)         \
+        X(output_gate_w, "output_glu.gate.weight", D, D, GLOROT, gated)            \
+        X(q_b, "attn.q.bias", 0, E, ZERO, true)                                    \
+        X(k_b, "attn.k.bias", 0, E, ZERO, true)                                    \
+        X(v_b, "attn.v.bias", 0, E, ZERO, true)                                    \
+        X(output_value_b, "output_glu.value.bias", 0, D, ZERO, gated)              \
+        X(output_gate_b, "output_glu.gate.bias", 0, D, ZERO, gated)                \
+        X(out_w, "attn.out.weight", D, E, GLOROT, true)                            \
+        X(out_b, "attn.out.bias", 0, D, ZERO, true)                                \
+        X(output_norm_w, "output_norm.weight", 0, D, ONE, gated)                   \
+        X(output_norm_b, "output_norm.bias", 0, D, ZERO, gated)                    \
+        X(update_value_w, "update_glu.value.weight", D, D, GLOROT, gated)          \
+        X(update_gate_w, "update_glu.gate.weight", D, D, GLOROT, gated)            \
+        X(update_value_b, "update_glu.value.bias", 0, D, ZERO, gated)              \
+        X(update_gate_b, "update_glu.gate.bias", 0, D, ZERO, gated)                \
+        X(update_norm_w, "update_norm.weight", 0, D, ONE, true)                    \
+        X(update_norm_b, "update_norm.bias", 0, D, ZERO, true)                     \
+        X(review_q_w, "review.q.weight", D, D, GLOROT, review)                     \
+        X(review_q_b, "review.q.bias", 0, D, ZERO, review)                         \
+        X(review_k_w, "review.k.weight", D, D, GLOROT, review)                     \
+        X(review_v_w, "review.v.weight", D, D, GLOROT, review)                     \
+        X(review_k_b, "review.k.bias", 0, D, ZERO, review)                         \
+        X(review_v_b, "review.v.bias", 0, D, ZERO, review)                         \
+        X(review_out_w, "review.out.weight", D, D, GLOROT, gated &&review)         \
+        X(review_out_b, "review.out.bias", 0, D, ZERO, gated &&review)             \
+        X(review_value_w, "review_glu.value.weight", D, D, GLOROT, gated &&review) \
+        X(review_gate_w, "review_glu.gate.weight", D, D, GLOROT, gated &&review)   \
+        X(review_value_b, "review_glu.value.bias", 0, D, ZERO, gated &&review)     \
+        X(review_gate_b, "review_glu.gate.bias", 0, D, ZERO, gated &&review)       \
+        X(review_norm_w, "review_norm.weight", 0, D, ONE, gated || !review)        \
+        X(review_norm_b, "review_norm.bias", 0, D, ZERO, gated || !review)
+
+/* The same for what is there once: a classifier's layers that join pooled tokens and the last
+ * cell, the norm of the embedding, and the layer before the output of a language model. */
+#define RAN_PAPER_ONCE(X)                                                            \
+        X(pool_w, "classify.pool.weight", D, D, GLOROT, joins)                       \
+        X(pool_b, "classify.pool.bias", 0, D, ZERO, joins)                           \
+        X(gpc, "classify.gpc.weight", D, D, GLOROT, joins && !gated)                 \
+        X(gpc_value_w, "classify.gpc_glu.value.weight", D, D, GLOROT, joins &&gated) \
+        X(gpc_gate_w, "classify.gpc_glu.gate.weight", D, D, GLOROT, joins &&gated)   \
+        X(gpc_value_b, "classify.gpc_glu.value.bias", 0, D, ZERO, joins &&gated)     \
+        X(gpc_gate_b, "classify.gpc_glu.gate.bias", 0, D, ZERO, joins &&gated)       \
+        X(start_norm_w, "ran.embed_norm.weight", 0, D, ONE, published)               \
+        X(start_norm_b, "ran.embed_norm.bias", 0, D, ZERO, published)                \
+        X(cell_w, "classify.cell.weight", D, D, GLOROT, joins &&published)           \
+        X(cell_b, "classify.cell.bias", 0, D, ZERO, joins &&published)               \
+        X(fill_w, "lm.dense.weight", D, D, GLOROT, fills)                            \
+        X(fill_b, "lm.dense.bias", 0, D, ZERO, fills)                                \
+        X(fill_norm_w, "lm.norm.weight", 0, D, ONE, fills)                           \
+        X(fill_norm_b, "lm.norm.bias", 0, D, ZERO, fills)
+
+#define X(field, name, rows, cols, init, when) float *field;
+struct ran_paper_params {
+        RAN_PAPER_PARAMS(X)
+};
+struct ran_paper_once {
+        RAN_PAPER_ONCE(X)
+};
+#undef X
+
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+/* What the lists below count in. */
+struct ran_paper_sizes {
+        double B, D, E;
+        double windows, rows, all_rows, tokens; /* of the largest step */
+        double states, keys, seen;   /* m + B; rows of the review's keys; of them, by a window */
+        double sources;              /* source tokens that targets review */
+        double projected, glu;       /* 3E + 2D and 2D; if plain 3E and 0 */
+        double published;            /* 1 or 0 */
+        double documents, positions; /* with an output */
+};
+
+/* X(field, floats): activations of a step. */
+#define RAN_PAPER_STEP(X)                                                             \
+        X(z, n->rows * n->D)           /* LN_in of cells and tokens, after dropout */ \
+        X(z_stat, n->rows * 2)         /* mean and 1/deviation */                     \
+        X(pre, n->rows * n->projected) /* q, k, v, value, gate before φ */           \
+        X(qkv, n->all_rows * 3 * n->E) /* after φ, q and k rotated */                \
+        X(a, n->rows * n->E)           /* heads side by side */                       \
+        X(o, n->rows * n->D)           /* Linear_out before φ */                     \
+        X(p, n->rows * n->D)           /* input of LN_out (gated) or SN (plain) */    \
+        X(p_stat, n->rows * 2)                                                        \
+        X(pn, n->rows * n->D) /* input of SN, after LN_out; plain: unused */          \
+        X(y_stat, n->rows * 2)                                                        \
+        X(before, n->windows * n->D)   /* the cells' c_{i-1} */                       \
+        X(update, n->windows * n->glu) /* value and gate of GLU_upd of them */        \
+        X(sum, n->windows * n->D)      /* what LN_upd reads */                        \
+        X(sum_stat, n->windows * 2)                                                   \
+        X(y, n->tokens * n->D)                                                        \
+        X(review_pre, n->tokens * n->D) /* Linear_q(Y) before φ and after */         \
+        X(review_q, n->tokens * n->D)                                                 \
+        X(review_r, n->tokens * n->D)     /* R */                                     \
+        X(review_o, n->tokens * n->D)     /* Linear_o(R) before φ */                 \
+        X(review_glu, n->tokens * n->glu) /* value and gate */                        \
+        X(review_sum, n->tokens * n->D)   /* what LN_rev reads */                     \
+        X(review_stat, n->tokens * 2)
+
+/* X(field, floats): its adjoints, and those of a layer; only for training. */
+#define RAN_PAPER_ADJOINTS(X)                                                         \
+        X(dz, n->rows * n->D)                                                         \
+        X(dpre, n->rows * n->projected)                                               \
+        X(dqkv, n->rows * 3 * n->E)                                                   \
+        X(da, n->rows * n->E)                                                         \
+        X(dp, n->rows * n->D)                                                         \
+        X(d_o, n->rows * n->D)                                                        \
+        X(dbefore, n->windows * n->D)                                                 \
+        X(dupdate, n->windows * n->glu)                                               \
+        X(dsum, n->windows * n->D)                                                    \
+        X(dreview_q, n->tokens * n->D)                                                \
+        X(dreview_r, n->tokens * n->D)                                                \
+        X(dreview_o, n->tokens * n->D)                                                \
+        X(dreview_glu, n->tokens * n->glu)                                            \
+        X(dreview_sum, n->tokens * n->D)                                              \
+        X(part, 2 * n->seen * n->D) /* of dvalue and dkey: see ran_review_look_bwd */ \
+        X(dG, n->states * n->D)                                                       \
+        X(dc, n->published * n->states * n->D)                                        \
+        X(dkey, n->keys * n->D)                                                       \
+        X(dvalue, n->keys * n->D)                                                     \
+        X(dkv, n->states * 2 * n->D)                                                  \
+        X(dsource_kv, n->sources * 2 * n->D)                                          \
+        X(dfirst, n->B * n->D)
+
+/* X(field, floats): the cells of a layer; when scoring, all layers have the same memory in turn. c
+ * and dc are G and dG, unless cells are published. */
+#define RAN_PAPER_CELLS(X)                                                                     \
+        X(G, n->states * n->D)                /* what windows begin with */                    \
+        X(c, n->published * n->states * n->D) /* what the review sees */                       \
+        X(below, n->B * n->D)                 /* last cells of the layer below */              \
+        X(first_pre, n->B * n->D)             /* W_g times those, before φ and after */       \
+        X(first, n->B * n->D)                                                                  \
+        X(first_stat, n->B * 2)                                                                \
+        X(kv_pre, n->states * 2 * n->D) /* key and value of each state, before φ and after */ \
+        X(kv, n->states * 2 * n->D)                                                            \
+        X(source_kv_pre, n->sources * 2 * n->D)                                                \
+        X(source_kv, n->sources * 2 * n->D)                                                    \
+        X(key, n->keys * n->D) /* in the order of the review */                                \
+        X(value, n->keys * n->D)
+
+/* X(field, floats): the classifier's vector; pooled cells; the layer before the output of a
+ * language model. */
+#define RAN_PAPER_HEAD(X)                                                                      \
+        X(last, n->documents * n->D)       /* last cells, or pooled ones */                    \
+        X(head_pre, n->documents * n->D)   /* Linear_pool(v) before φ */                      \
+        X(head_glu, n->documents * n->glu) /* value and gate of GLU_gpc */                     \
+        X(dhead_glu, n->documents * n->glu)                                                    \
+        X(cell_pre, n->published * n->documents * n->D) /* Linear_cell, before φ and after */ \
+        X(cell, n->published * n->documents * n->D)                                            \
+        X(argmax, n->published * n->B * n->D) /* windows */                                    \
+        X(dcells, n->published * n->B * n->D) /* of pooled cells */                            \
+        X(fill_in, n->positions * n->D)                                                        \
+        X(fill_pre, n->positions * n->D) /* before φ and after */                             \
+        X(fill_act, n->positions * n->D)                                                       \
+        X(fill_stat, n->positions * 2)                                                         \
+        X(dfill, n->positions * n->D)
+
+#define X(field, floats) float *field;
+struct ran_paper_step {
+        RAN_PAPER_STEP(X)
+};
+struct ran_paper_adjoints {
+        RAN_PAPER_ADJOINTS(X)
+};
+struct ran_paper_cells {
+        RAN_PAPER_CELLS(X)
+};
+struct ran_paper_head {
+        RAN_PAPER_HEAD(X)
+};
+#undef X
+
+/* A window of a step. If it was open, its first rows are known, and the cell is a row to compute
+ * only when the window is closed. */
+struct ran_paper_window {
+        size_t i, b;      /* its number; its document */
+        size_t t, tokens; /* its first token, their number */
+        size_t known;     /* known rows */
+        size_t cell;      /* 1: the first row to compute is its cell; else 0 */
+        size_t r;         /* the first row to compute, in the step */
+        size_t row;       /* its first row of all, in the step */
+        size_t token;     /* its first token, in the step */
+        size_t state;     /* the state that it begins with */
+        size_t at;        /* its first row in its document, for the keys of dropout */
+};
+
+/* The part's memory in a workspace. */
+struct ran_paper_memory {
+        size_t *group; /* (groups + 1) first document of each */
+        size_t groups, group_cap;
+        struct ran_paper_window *window; /* (windows) of the step at work */
+        size_t window_cap;
+        size_t windows, rows, all_rows, tokens; /* of the largest step */
+        struct ran_review review;
+        struct ran_paper_step step;
+        struct ran_paper_adjoints adj;
+        struct ran_paper_cells *cells; /* (N) */
+        float **y;                     /* (N) (L, D): output before the review */
+        float *dy;                     /* (L, D) */
+        float *start, *start_stat;     /* published: LN_embed of the embedded tokens (L, D) */
+        struct ran_pooling pooling;
+        struct ran_paper_head head;
+        bool dcells; /* head.dcells are adjoints of all cells of the last layer */
+};
+static inline struct ran_paper_memory *ran_paper_memory_of(const struct ran_workspace *w)
+{
+        return w->own[RAN_PART_RAN];
+}
+
+/* The memory hooks of struct ran_part (paper-memory.c). */
+int ran_paper_init(struct ran_workspace *w, struct ran_error *err);
+void ran_paper_release(struct ran_workspace *w);
+int ran_paper_prepare(struct ran_workspace *w, struct ran_error *err);
+void ran_paper_lay_out(struct ran_workspace *w, struct ran_arena *k);
+
+/* φ and GLUs: those of gated and of published cells. */
+static inline bool ran_paper_is_gated(const struct ran_config *c)
+{
+        return c->ran.cell != RAN_CELL_PLAIN;
+}
+static inline bool ran_paper_is_published(const struct ran_config *c)
+{
+        return c->ran.cell == RAN_CELL_PUBLISHED;
+}
+
+/* ---- a step -----------------------------------------------------------------------------------
+ */
+
+struct ran_paper_pass {
+        struct ran_workspace *w;
+        struct ran_paper_memory *own; /* of w */
+        const struct ran_paper_params *p;
+        struct ran_paper_params *dp;    /* gradients, or NULL */
+        struct ran_kept_panels *panels; /* see struct ran_params */
+        size_t l;                       /* which layer */
+        const struct ran_paper_cells *cells;
+        const struct ran_paper_step *act;
+        struct ran_review_pass review;
+        bool gated, published;
+        size_t projected;                 /* columns of act->pre */
+        size_t n, rows, all_rows, tokens; /* windows of the step, and what they have */
+};
+struct ran_paper_pass ran_paper_pass_of(struct ran_workspace *w, const struct ran_params *p,
+                                        struct ran_params *dp, size_t l);
+/* Makes step k of a group the one at work; false: it has none. */
+bool ran_paper_step(struct ran_paper_pass *s, size_t group, size_t k);
+
+/* LN of n rows of D, without weight SN, as this kind of cell divides them; see ran_simd.norm. */
+void ran_paper_norm(const struct ran_workspace *w, float *y, float *stat, const float *x,
+                    const float *weight, const float *bias, size_t n);
+/* Dropout, or its adjoint, on n rows x of a window, from row or token `at` of its document on. */
+void ran_paper_dropout(const struct ran_paper_pass *s, const struct ran_paper_window *v, int site,
+                       float *x, size_t n, size_t at);
+/* Whether the state after a window is c: after the first one of a document, if published. */
+bool ran_paper_begins(const struct ran_paper_pass *s, const struct ran_paper_window *v);
+/* y = φ(x), n elements. */
+void ran_paper_phi(const struct ran_paper_pass *s, float *y, const float *x, size_t n);
+
+/* Forward (paper-forward.c): the windows of a step, and then, when all cells are known, their
+ * review. */
+void ran_paper_windows(struct ran_paper_pass *s);
+void ran_paper_review(struct ran_paper_pass *s);
+void ran_paper_forward(struct ran_workspace *w, const struct ran_params *p);
+/* And backward (paper-backward.c). */
+void ran_paper_backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp);
+void ran_paper_norm_bwd(const struct ran_workspace *w, float *dx, float *dw, float *db,
+                        const float *dy, const float *x, const float *stat, const float *weight,
+                        size_t n);
+
+/* Heads (paper-head.c): see struct ran_part. */
+void ran_paper_documents(struct ran_workspace *w, const struct ran_params *p);
+void ran_paper_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
+                             struct ran_params *dp);
+void ran_paper_outputs(struct ran_workspace *w, const struct ran_params *p);
+void ran_paper_outputs_bwd(struct ran_workspace *w, const struct ran_params *p,
+                           struct ran_params *dp);
+void ran_paper_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
+void ran_paper_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, float *dv);
+/* Adds the adjoints of pooled cells to those of all cells of the last layer. */
+void ran_paper_pooled_bwd(struct ran_workspace *w);
+
+#endif
