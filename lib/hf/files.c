@@ -7,47 +7,45 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int join(struct ran_buf *path, const char *folder, const char *base, const char *name,
-                struct ran_error *err)
+/* The path of FOLDER/BASE/NAME, with a NUL; what follows FOLDER/ is how sentences name the file. */
+static struct ran_buf join(const char *folder, const char *base, const char *name)
 {
-        ran_buf_printf(path, "%s/%s%s%s", folder, base, base[0] != '\0' ? "/" : "", name);
-        ran_buf_char(path, '\0');
-        return path->failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+        struct ran_buf path = {0};
+
+        ran_buf_printf(&path, "%s/%s%s%s", folder, base, base[0] != '\0' ? "/" : "", name);
+        ran_buf_char(&path, '\0');
+        return path;
 }
 
 /* A pipe would be waited for, and a device may never end. */
-static int check_file(const char *path, const char *base, const char *name, size_t most,
-                      bool *absent, struct ran_error *err)
+static int check_file(const char *path, const char *name, size_t most, bool *absent,
+                      struct ran_error *err)
 {
-        const char *slash = base[0] != '\0' ? "/" : "";
         struct stat st;
 
         if (stat(path, &st) != 0) {
-                if (absent != NULL)
-                        *absent = errno == ENOENT || errno == ENOTDIR;
-                return ran_fail(err, RAN_EIO, "%s%s%s: %s", base, slash, name, strerror(errno));
+                *absent = errno == ENOENT || errno == ENOTDIR;
+                return ran_fail(err, RAN_EIO, "%s: %s", name, strerror(errno));
         }
         if (!S_ISREG(st.st_mode))
-                return ran_fail(err, RAN_EFORMAT, "%s%s%s is not a regular file", base, slash,
-                                name);
+                return ran_fail(err, RAN_EFORMAT, "%s is not a regular file", name);
         if (st.st_size < 0 || (uintmax_t)st.st_size > most)
                 return ran_fail(err, RAN_EFORMAT,
-                                "%s%s%s takes %jd bytes; %zu is the most that such a file may take",
-                                base, slash, name, (intmax_t)st.st_size, most);
+                                "%s takes %jd bytes; %zu is the most that such a file may take",
+                                name, (intmax_t)st.st_size, most);
         return RAN_OK;
 }
 
 int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
                 size_t most, bool *absent, struct ran_error *err)
 {
-        struct ran_buf path = {0};
+        struct ran_buf path = join(folder, base, name);
+        bool unused;
 
-        if (absent != NULL)
-                *absent = false;
+        absent = absent != NULL ? absent : &unused;
+        *absent = false;
         *file = (struct ran_bytes){0};
-        int rc = join(&path, folder, base, name, err);
-        if (rc == RAN_OK)
-                rc = check_file(path.data, base, name, most, absent, err);
+        int rc = check_file(path.data, path.data + strlen(folder) + 1, most, absent, err);
         if (rc == RAN_OK)
                 rc = ran_bytes_open(file, path.data, err);
         ran_buf_release(&path);
@@ -56,13 +54,18 @@ int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, co
 
 bool ran_hf_exists(const char *folder, const char *base, const char *name)
 {
-        struct ran_buf path = {0};
+        struct ran_buf path = join(folder, base, name);
         struct stat st;
-        const bool is =
-                join(&path, folder, base, name, NULL) == RAN_OK && stat(path.data, &st) == 0;
+        const bool is = stat(path.data, &st) == 0;
 
         ran_buf_release(&path);
         return is;
+}
+
+int ran_hf_blame(int rc, const char *base, const char *name, const struct ran_error *why,
+                 struct ran_error *err)
+{
+        return ran_fail(err, rc, "%s%s%s: %s", base, base[0] != '\0' ? "/" : "", name, why->text);
 }
 
 int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, const char *name,
@@ -83,21 +86,25 @@ int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, con
                 rc = read(f, all, &why);
         cJSON_Delete(all);
         ran_bytes_release(&file);
-        return rc != RAN_OK ? ran_fail(err, rc, "%s%s%s: %s", base, base[0] != '\0' ? "/" : "",
-                                       name, why.text)
-                            : RAN_OK;
+        return rc == RAN_OK ? RAN_OK : ran_hf_blame(rc, base, name, &why, err);
 }
 
-int ran_hf_copy(char **to, const char *text, struct ran_error *err)
+void ran_hf_copy(char **to, const char *text)
 {
-        char *copy = ran_alloc(strlen(text) + 1, 1, err);
+        char *copy = ran_copy(text, strlen(text));
 
-        if (copy == NULL)
-                return RAN_ENOMEM;
-        memcpy(copy, text, strlen(text) + 1);
         free(*to);
         *to = copy;
-        return RAN_OK;
+}
+
+bool ran_hf_look_up(const struct ran_hf_word *table, const char *name, int *value)
+{
+        for (; table->name != NULL; table++)
+                if (strcmp(name, table->name) == 0) {
+                        *value = table->value;
+                        return true;
+                }
+        return false;
 }
 
 /* ---- what cannot be read --------------------------------------------------------------------- */
@@ -156,29 +163,22 @@ static void find_other(const char *path, const struct other **found, struct ran_
                 *found = o;
                 name->len = 0;
                 ran_buf_add(name, entry->d_name, strlen(entry->d_name) + 1);
-                if (name->failed)
-                        break;
         }
         if (folder != NULL)
                 closedir(folder);
 }
 
-/* config: that is missing, not the weights. */
-static int refuse(const char *folder, const char *base, bool config, struct ran_error *err)
+int ran_hf_refuse(const char *folder, const char *base, const char *missing, struct ran_error *err)
 {
-        const char *missing = config ? "config.json" : "model.safetensors";
-        struct ran_buf path = {0}, name = {0};
+        struct ran_buf path = join(folder, base, ""), name = {0};
         const struct other *found = NULL;
         int rc;
 
+        find_other(path.data, &found, &name);
         if (ran_hf_exists(folder, base, "adapter_config.json"))
-                return ran_fail(err, RAN_EFORMAT,
-                                "it holds an adapter (PEFT), not a whole model: merge the two "
-                                "first, with merge_and_unload() of the library peft");
-        if (join(&path, folder, base, "", err) == RAN_OK)
-                find_other(path.data, &found, &name);
-        if (path.failed || name.failed)
-                rc = ran_fail(err, RAN_ENOMEM, "out of memory");
+                rc = ran_fail(err, RAN_EFORMAT,
+                              "it holds an adapter (PEFT), not a whole model: merge the two first, "
+                              "with merge_and_unload() of the library peft");
         else if (found != NULL)
                 rc = ran_fail(err, RAN_EFORMAT, "it has no %s; %s is %s: %s", missing, name.data,
                               found->what, found->remedy);
@@ -195,14 +195,4 @@ static int refuse(const char *folder, const char *base, bool config, struct ran_
         ran_buf_release(&path);
         ran_buf_release(&name);
         return rc;
-}
-
-int ran_hf_no_config(const char *folder, const char *base, struct ran_error *err)
-{
-        return refuse(folder, base, true, err);
-}
-
-int ran_hf_no_weights(const char *folder, const char *base, struct ran_error *err)
-{
-        return refuse(folder, base, false, err);
 }

@@ -10,7 +10,7 @@
 /* ---- what the folder says -------------------------------------------------------------------- */
 
 /* The licence in the front matter of a README.md: lines between two of "---". */
-int ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n, struct ran_error *err)
+void ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n)
 {
         static const char key[] = "license:";
         const char *end = text + n, *line = text;
@@ -22,22 +22,18 @@ int ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n, struct ran_
                 const bool fence = length >= 3 && memcmp(line, "---", 3) == 0;
 
                 if (fence != (i == 0))
-                        return RAN_OK;
+                        return;
                 if (length > sizeof key && memcmp(line, key, sizeof key - 1) == 0) {
                         for (line += sizeof key - 1; line < stop && strchr(" '\"[", *line); line++)
                                 ;
                         while (stop > line && strchr(" '\"]\r", stop[-1]) != NULL)
                                 stop--;
-                        char *name = strndup(line, (size_t)(stop - line));
-                        if (name == NULL)
-                                return ran_fail(err, RAN_ENOMEM, "out of memory");
                         free(f->license);
-                        f->license = name[0] != '\0' ? name : (free(name), NULL);
-                        return RAN_OK;
+                        f->license = stop > line ? ran_copy(line, (size_t)(stop - line)) : NULL;
+                        return;
                 }
                 line = feed != NULL ? feed + 1 : end;
         }
-        return RAN_OK;
 }
 
 /* Files beside the encoder's, of Sentence Transformers. The first has had several names. */
@@ -72,7 +68,7 @@ static int read_texts(struct ran_hf *f, const char *folder, struct ran_error *er
         RAN_TRY(ran_hf_read_file(f, folder, "", "modules.json", true, ran_hf_read_modules, err));
         const char *base = f->base != NULL ? f->base : "";
         if (!ran_hf_exists(folder, base, "config.json"))
-                return ran_hf_no_config(folder, base, err);
+                return ran_hf_refuse(folder, base, "config.json", err);
         RAN_TRY(ran_hf_read_file(f, folder, base, "config.json", false, ran_hf_read_config, err));
         if (f->sentence)
                 RAN_TRY(read_sentence(f, folder, base, err));
@@ -80,22 +76,20 @@ static int read_texts(struct ran_hf *f, const char *folder, struct ran_error *er
                                  ran_hf_read_tokenizer_config, err));
         int rc = ran_hf_open(&readme, folder, "", "README.md", RAN_HF_TEXT_MOST, &absent, err);
         if (rc == RAN_OK)
-                rc = ran_hf_read_readme(f, (const char *)readme.data, readme.size, err);
+                ran_hf_read_readme(f, (const char *)readme.data, readme.size);
         ran_bytes_release(&readme);
         return absent ? RAN_OK : rc;
 }
 
 /* The last part of its path, links resolved. */
-static int read_name(struct ran_hf *f, const char *folder, struct ran_error *err)
+static void read_name(struct ran_hf *f, const char *folder)
 {
         char *path = realpath(folder, NULL);
         const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-        int rc = RAN_OK;
 
         if (slash != NULL && slash[1] != '\0')
-                rc = ran_hf_copy(&f->name, slash + 1, err);
+                ran_hf_copy(&f->name, slash + 1);
         free(path);
-        return rc;
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */
@@ -140,21 +134,18 @@ static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
 /* ---- the model ------------------------------------------------------------------------------- */
 
 /* LABEL_0 and so on, as the library names labels that have none. */
-static int name_labels(struct ran_hf *f, size_t C, struct ran_error *err)
+static void name_labels(struct ran_hf *f, size_t C)
 {
         if (f->label != NULL || !ran_task_has_labels(f->config.task))
-                return RAN_OK;
-        f->label = ran_alloc(C, sizeof *f->label, err);
-        if (f->label == NULL)
-                return RAN_ENOMEM;
+                return;
+        f->label = ran_new(C, sizeof *f->label);
         f->C = C;
         for (size_t c = 0; c < C; c++) {
                 char name[32];
 
                 snprintf(name, sizeof name, "LABEL_%zu", c);
-                RAN_TRY(ran_hf_copy(&f->label[c], name, err));
+                ran_hf_copy(&f->label[c], name);
         }
-        return RAN_OK;
 }
 
 /* Where the model goes: to a file, or into memory; and what is asked of it. */
@@ -182,9 +173,8 @@ static int write_model(const struct ran_hf *f, const struct ran_hf_source *s,
 
         put_pretrained(&pretrained, f);
         parts.pretrained = pretrained.data;
-        int rc = pretrained.failed  ? ran_fail(err, RAN_ENOMEM, "out of memory")
-                 : goal->to != NULL ? ran_model_write_bytes(goal->to, &parts, err)
-                                    : ran_model_write(goal->path, &parts, err);
+        const int rc = goal->to != NULL ? ran_model_write_bytes(goal->to, &parts, err)
+                                        : ran_model_write(goal->path, &parts, err);
         ran_buf_release(&pretrained);
         return rc;
 }
@@ -213,7 +203,7 @@ static int make(struct ran_hf *f, struct ran_hf_source *s, const char *folder,
 {
         struct ran_layout layout;
 
-        RAN_TRY(read_name(f, folder, err));
+        read_name(f, folder);
         RAN_TRY(read_texts(f, folder, err));
         RAN_TRY(ran_hf_choose_prompt(f, goal->prompt, err));
         RAN_TRY(ran_hf_weights_open(&s->weights, f, folder, err));
@@ -221,7 +211,7 @@ static int make(struct ran_hf *f, struct ran_hf_source *s, const char *folder,
                 RAN_TRY(ran_hf_weights_open_dense(&s->dense, f, folder, err));
         RAN_TRY(ran_hf_tokens(f, folder, &s->tokenizer, err));
         RAN_TRY(ran_hf_settle(f, s, err));
-        RAN_TRY(name_labels(f, s->C, err));
+        name_labels(f, s->C);
         RAN_TRY(ran_layout_init(&layout, &f->config, s->C, err));
         int rc = make_params(f, s, &layout, goal, err);
         ran_layout_release(&layout);

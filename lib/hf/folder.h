@@ -78,13 +78,21 @@ enum { RAN_HF_TEXT_MOST = 64 << 20 }; /* bytes of a text */
 /* Opens a file of JSON and reads it; the sentence names the file. optional: it may be absent. */
 int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, const char *name,
                      bool optional, ran_hf_reader *read, struct ran_error *err);
-/* Refuse a folder without config.json, or without safetensors; the sentence says what it has
- * instead, and what to do. */
-int ran_hf_no_config(const char *folder, const char *base, struct ran_error *err);
-int ran_hf_no_weights(const char *folder, const char *base, struct ran_error *err);
+/* Refuses a folder without config.json or model.safetensors, which is `missing`; the sentence says
+ * what it has instead, and what to do. */
+int ran_hf_refuse(const char *folder, const char *base, const char *missing, struct ran_error *err);
 
 /* *to = a copy. */
-int ran_hf_copy(char **to, const char *text, struct ran_error *err);
+void ran_hf_copy(char **to, const char *text);
+/* The sentence with the name of the file in front of it. */
+int ran_hf_blame(int rc, const char *base, const char *name, const struct ran_error *why,
+                 struct ran_error *err);
+/* The value of a name in a table that ends with NULL; false: it is not there. */
+struct ran_hf_word {
+        const char *name;
+        int value;
+};
+bool ran_hf_look_up(const struct ran_hf_word *table, const char *name, int *value);
 /* An activation by the name that the libraries have for it. */
 int ran_hf_activation(const char *name, int *activation, struct ran_error *err);
 
@@ -105,7 +113,7 @@ int ran_hf_read_tokenizer_config(struct ran_hf *f, const cJSON *all, struct ran_
 /* Decides on the prompt of a model, as ran_hf_folder_write has it. */
 int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *err);
 /* The licence in a README.md. */
-int ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n, struct ran_error *err);
+void ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n);
 
 /* ---- tokens (tokens.c) -------------------------------------------------------------------- */
 

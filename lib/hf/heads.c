@@ -34,26 +34,20 @@ static int read_label(struct ran_hf *f, const cJSON *item, struct ran_error *err
         if (!cJSON_IsString(item))
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"id2label\": the name of label %zu is no string", c);
-        return ran_hf_copy(&f->label[c], item->valuestring, err);
+        ran_hf_copy(&f->label[c], item->valuestring);
+        return RAN_OK;
 }
 
 static int read_names(struct ran_hf *f, const cJSON *map, struct ran_error *err)
 {
+        const int n = cJSON_GetArraySize(map);
         const cJSON *item;
 
-        f->C = 0;
-        cJSON_ArrayForEach(item, map)
-        {
-                f->C++;
-        }
-        if (!cJSON_IsObject(map) || f->C == 0 || f->C > MOST_LABELS) {
-                f->C = 0;
+        if (!cJSON_IsObject(map) || n == 0 || n > MOST_LABELS)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"id2label\" is not an object with 1 to %d labels", MOST_LABELS);
-        }
-        f->label = ran_alloc(f->C, sizeof *f->label, err);
-        if (f->label == NULL)
-                return RAN_ENOMEM;
+        f->C = (size_t)n;
+        f->label = ran_new(f->C, sizeof *f->label);
         cJSON_ArrayForEach(item, map)
         {
                 RAN_TRY(read_label(f, item, err));
@@ -83,10 +77,7 @@ static int read_labels(struct ran_hf *f, const cJSON *all, struct ran_error *err
 
 int ran_hf_activation(const char *name, int *activation, struct ran_error *err)
 {
-        static const struct {
-                const char *name;
-                int activation;
-        } known[] = {
+        static const struct ran_hf_word known[] = {
                 {"gelu", RAN_ACTIVATION_GELU},
                 {"gelu_python", RAN_ACTIVATION_GELU},
                 {"gelu_new", RAN_ACTIVATION_GELU_TANH},
@@ -96,13 +87,11 @@ int ran_hf_activation(const char *name, int *activation, struct ran_error *err)
                 {"silu", RAN_ACTIVATION_SILU},
                 {"swish", RAN_ACTIVATION_SILU},
                 {"tanh", RAN_ACTIVATION_TANH},
+                {NULL, 0},
         };
 
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-                if (strcmp(name, known[i].name) == 0) {
-                        *activation = known[i].activation;
-                        return RAN_OK;
-                }
+        if (ran_hf_look_up(known, name, activation))
+                return RAN_OK;
         return ran_fail(err, RAN_EFORMAT,
                         "the activation \"%s\" is not known: gelu, gelu_new, gelu_pytorch_tanh, "
                         "gelu_fast, relu, silu, swish and tanh are",
@@ -211,7 +200,7 @@ int ran_hf_read_head(struct ran_hf *f, const cJSON *all, struct ran_error *err)
         f->config.task = RAN_TASK_EMBED;
         f->tied = true;
         if (name[0] != '\0')
-                RAN_TRY(ran_hf_copy(&f->architecture, name, err));
+                ran_hf_copy(&f->architecture, name);
         if (f->sentence || name[0] == '\0' || ends_with(name, "Model"))
                 return RAN_OK;
         RAN_TRY(read_common(f, all, err));

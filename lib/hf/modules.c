@@ -19,20 +19,19 @@ static const char *last_word(const char *type)
 }
 
 /* Their order: encoder, pooling, dense layer, normalisation. */
-enum stage { START, ENCODER, POOLING, DENSE, NORMALIZE };
+enum { START, ENCODER, POOLING, DENSE, NORMALIZE };
 
-static int take_module(struct ran_hf *f, const char *type, const char *path, enum stage *stage,
+static int take_module(struct ran_hf *f, const char *type, const char *path, int *stage,
                        struct ran_error *err)
 {
-        static const struct {
-                const char *name;
-                enum stage stage;
-        } known[] = {{"Transformer", ENCODER},
-                     {"Pooling", POOLING},
-                     {"Dense", DENSE},
-                     {"Normalize", NORMALIZE}};
+        static const struct ran_hf_word known[] = {{"Transformer", ENCODER},
+                                                   {"Pooling", POOLING},
+                                                   {"Dense", DENSE},
+                                                   {"Normalize", NORMALIZE},
+                                                   {NULL, 0}};
         char **folder[] = {
                 [ENCODER] = &f->base, [POOLING] = &f->pooling_folder, [DENSE] = &f->dense_folder};
+        int next;
 
         if (strcmp(type, "Dropout") == 0) /* nothing, outside training */
                 return RAN_OK;
@@ -40,30 +39,28 @@ static int take_module(struct ran_hf *f, const char *type, const char *path, enu
                 return ran_fail(err, RAN_EFORMAT,
                                 "these are vectors of tokens, no encoder: give the folder to "
                                 "--vectors");
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-                if (strcmp(type, known[i].name) != 0)
-                        continue;
-                const enum stage next = known[i].stage;
-                if (next <= *stage || (*stage == START) != (next == ENCODER) ||
-                    (next > POOLING && *stage < POOLING))
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the module \"%s\" stands where it cannot be: the order "
-                                        "Transformer, Pooling, Dense, Normalize is known",
-                                        type);
-                *stage = next;
-                if (next == NORMALIZE)
-                        f->normalize = true;
-                return next == NORMALIZE ? RAN_OK : ran_hf_copy(folder[next], path, err);
-        }
-        return ran_fail(err, RAN_EFORMAT,
-                        "the module \"%s\" is not known: Transformer, Pooling, Dense and Normalize "
-                        "are",
-                        type);
+        if (!ran_hf_look_up(known, type, &next))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the module \"%s\" is not known: Transformer, Pooling, Dense and "
+                                "Normalize are",
+                                type);
+        if (next <= *stage || (*stage == START) != (next == ENCODER) ||
+            (next > POOLING && *stage < POOLING))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the module \"%s\" stands where it cannot be: the order "
+                                "Transformer, Pooling, Dense, Normalize is known",
+                                type);
+        *stage = next;
+        if (next == NORMALIZE)
+                f->normalize = true;
+        else
+                ran_hf_copy(folder[next], path);
+        return RAN_OK;
 }
 
 int ran_hf_read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        enum stage stage = START;
+        int stage = START;
         const cJSON *item;
 
         f->sentence = true;
@@ -166,31 +163,13 @@ int ran_hf_read_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *er
 
 /* ---- dense layer ----------------------------------------------------------------------------- */
 
-static int find_activation(const char *name, int *activation, struct ran_error *err)
-{
-        static const struct {
-                const char *name;
-                int activation;
-        } known[] = {{"Tanh", RAN_ACTIVATION_TANH},
-                     {"Identity", RAN_ACTIVATION_NONE},
-                     {"GELU", RAN_ACTIVATION_GELU},
-                     {"ReLU", RAN_ACTIVATION_RELU},
-                     {"SiLU", RAN_ACTIVATION_SILU}};
-
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-                if (strcmp(name, known[i].name) == 0) {
-                        *activation = known[i].activation;
-                        return RAN_OK;
-                }
-        return ran_fail(err, RAN_EFORMAT,
-                        "the activation_function %s is not known: Tanh, Identity, GELU, ReLU and "
-                        "SiLU are",
-                        name);
-}
-
 int ran_hf_read_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         struct ran_config *c = &f->config;
+        static const struct ran_hf_word activations[] = {
+                {"Tanh", RAN_ACTIVATION_TANH}, {"Identity", RAN_ACTIVATION_NONE},
+                {"GELU", RAN_ACTIVATION_GELU}, {"ReLU", RAN_ACTIVATION_RELU},
+                {"SiLU", RAN_ACTIVATION_SILU}, {NULL, 0}};
         const char *input, *output, *activation;
         bool residual = false;
         size_t width = 0;
@@ -213,8 +192,13 @@ int ran_hf_read_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
                                 "%s is not known: one layer from sentence_embedding to itself is",
                                 residual ? "\"use_residual\"" : "a layer on other vectors");
         RAN_TRY(ran_cjson_string(all, "activation_function", &activation, err));
-        return find_activation(activation != NULL ? last_word(activation) : "Tanh",
-                               &c->bert.dense_activation, err);
+        activation = activation != NULL ? last_word(activation) : "Tanh";
+        if (ran_hf_look_up(activations, activation, &c->bert.dense_activation))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "the activation_function %s is not known: Tanh, Identity, GELU, ReLU and "
+                        "SiLU are",
+                        activation);
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -262,41 +246,31 @@ int ran_hf_read_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *er
         if (!some)
                 return RAN_OK;
         if (name != NULL)
-                RAN_TRY(ran_hf_copy(&f->default_prompt, name, err));
+                ran_hf_copy(&f->default_prompt, name);
         f->prompts = cJSON_PrintUnformatted(prompts);
         return f->prompts != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
 }
 
-/* The names of all prompts with a text, as in "passage, query". */
-static void list_prompts(struct ran_buf *out, const cJSON *prompts)
-{
-        const cJSON *item;
-
-        cJSON_ArrayForEach(item, prompts) if (item->valuestring[0] != '\0')
-        {
-                ran_buf_str(out, out->len > 0 ? ", " : "");
-                ran_buf_str(out, item->string);
-        }
-        ran_buf_char(out, '\0');
-}
-
+/* Names the prompts that have a text, as in "passage, query". */
 static int unknown_prompt(const cJSON *prompts, const char *asked, struct ran_error *err)
 {
         struct ran_buf names = {0};
+        const cJSON *item;
 
-        list_prompts(&names, prompts);
-        int rc = names.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
-                 : names.len > 1
-                         ? ran_fail(err, RAN_EINVAL,
-                                    "no prompt has the name \"%s\": %s; a prompt's text has a "
-                                    "space or a colon, as in \"query: \"",
-                                    asked, names.data)
-                         : ran_fail(err, RAN_EINVAL,
-                                    "the encoder has no prompts, so \"%s\" names none; a prompt's "
-                                    "text has a space or a colon, as in \"query: \"",
-                                    asked);
+        cJSON_ArrayForEach(item, prompts) if (item->valuestring[0] != '\0')
+                ran_buf_printf(&names, "%s%s", names.len > 0 ? ", " : "", item->string);
+        if (names.len > 0)
+                ran_fail(err, RAN_EINVAL,
+                         "no prompt has the name \"%s\": %.*s; a prompt's text has a space or a "
+                         "colon, as in \"query: \"",
+                         asked, (int)names.len, names.data);
+        else
+                ran_fail(err, RAN_EINVAL,
+                         "the encoder has no prompts, so \"%s\" names none; a prompt's text has a "
+                         "space or a colon, as in \"query: \"",
+                         asked);
         ran_buf_release(&names);
-        return rc;
+        return RAN_EINVAL;
 }
 
 static int find_prompt(struct ran_hf *f, const cJSON *prompts, const char *asked,
@@ -306,12 +280,13 @@ static int find_prompt(struct ran_hf *f, const cJSON *prompts, const char *asked
 
         if (found == NULL && strpbrk(asked, " :\n") == NULL)
                 return unknown_prompt(prompts, asked, err);
-        if (found == NULL)
-                return ran_hf_copy(&f->prompt, asked, err);
-        if (found->valuestring[0] == '\0')
-                return RAN_OK;
-        RAN_TRY(ran_hf_copy(&f->prompt_name, asked, err));
-        return ran_hf_copy(&f->prompt, found->valuestring, err);
+        if (found == NULL) {
+                ran_hf_copy(&f->prompt, asked);
+        } else if (found->valuestring[0] != '\0') {
+                ran_hf_copy(&f->prompt_name, asked);
+                ran_hf_copy(&f->prompt, found->valuestring);
+        }
+        return RAN_OK;
 }
 
 int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *err)

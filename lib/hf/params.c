@@ -238,40 +238,31 @@ int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *lay
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Rows of a head, of n numbers: from the order k, k + d_k / 2 of rotary pairs to 2k, 2k + 1. */
-static void pair_rows(float *head, float *scratch, size_t d_k, size_t n)
+/* Rows of heads, of n numbers: from the order k, k + d_k / 2 of rotary pairs to 2k, 2k + 1. */
+static void pair_rows(const struct ran_config *c, float *head, size_t n)
 {
-        memcpy(scratch, head, d_k * n * sizeof *head);
-        for (size_t k = 0; k < d_k / 2; k++) {
-                memcpy(head + 2 * k * n, scratch + k * n, n * sizeof *head);
-                memcpy(head + (2 * k + 1) * n, scratch + (k + d_k / 2) * n, n * sizeof *head);
+        const size_t d_k = c->head_dim;
+        float *scratch = ran_new_floats(d_k * n);
+
+        for (size_t h = 0; h < c->heads; h++, head += d_k * n) {
+                memcpy(scratch, head, d_k * n * sizeof *head);
+                for (size_t k = 0; k < d_k; k++)
+                        memcpy(head + k * n, scratch + (k / 2 + k % 2 * (d_k / 2)) * n,
+                               n * sizeof *head);
         }
-}
-
-static int pair_all(const struct ran_config *c, float *x, size_t n, struct ran_error *err)
-{
-        float *scratch = ran_alloc_floats(c->head_dim * n, err);
-
-        for (size_t h = 0; scratch != NULL && h < c->heads; h++)
-                pair_rows(x + h * c->head_dim * n, scratch, c->head_dim, n);
-        int rc = scratch != NULL ? RAN_OK : RAN_ENOMEM;
         free(scratch);
-        return rc;
 }
 
 /* x (rows, cols), read as (cols, rows). */
-static int transpose(float *x, size_t rows, size_t cols, struct ran_error *err)
+static void transpose(float *x, size_t rows, size_t cols)
 {
-        float *copy = ran_alloc_floats(rows * cols, err);
+        float *copy = ran_new_floats(rows * cols);
 
-        if (copy == NULL)
-                return RAN_ENOMEM;
         memcpy(copy, x, rows * cols * sizeof *x);
         for (size_t r = 0; r < rows; r++)
                 for (size_t c = 0; c < cols; c++)
                         x[r * cols + c] = copy[c * rows + r];
         free(copy);
-        return RAN_OK;
 }
 
 static int fill_spec(const struct ran_hf_source *s, const struct ran_tensor_spec *spec, float *x,
@@ -285,9 +276,10 @@ static int fill_spec(const struct ran_hf_source *s, const struct ran_tensor_spec
         RAN_TRY(ran_hf_numbers(ran_hf_find(from.dense ? &s->dense : &s->weights, from.name),
                                from.part * n, n, x, err));
         if (from.transposed)
-                return transpose(x, spec->rows, spec->cols, err);
-        return from.pairs ? pair_all(&s->f->config, x, spec->rows > 0 ? spec->cols : 1, err)
-                          : RAN_OK;
+                transpose(x, spec->rows, spec->cols);
+        else if (from.pairs)
+                pair_rows(&s->f->config, x, spec->rows > 0 ? spec->cols : 1);
+        return RAN_OK;
 }
 
 /* Rows from that of the first token on, each with token type 0. */
@@ -300,10 +292,9 @@ static int fill_positions(const struct ran_hf_source *s, float *x, struct ran_er
                                err));
         if (f->token_types == 0)
                 return RAN_OK;
-        float *type = ran_alloc_floats(D, err);
-        int rc = type != NULL ? ran_hf_numbers(ran_hf_find(&s->weights, RAN_HF_TOKEN_TYPES), 0, D,
-                                               type, err)
-                              : RAN_ENOMEM;
+        float *type = ran_new_floats(D);
+        const int rc =
+                ran_hf_numbers(ran_hf_find(&s->weights, RAN_HF_TOKEN_TYPES), 0, D, type, err);
         for (size_t i = 0; rc == RAN_OK && i < L * D; i++)
                 x[i] += type[i % D];
         free(type);

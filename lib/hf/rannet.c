@@ -22,32 +22,16 @@ bool ran_hf_is_rannet(const cJSON *config)
         return false;
 }
 
-static int read_pooling(struct ran_config *c, const cJSON *all, struct ran_error *err)
-{
-        static const struct {
-                const char *name;
-                int pooling;
-        } poolings[] = {{"last", RAN_POOL_LAST}, {"mean", RAN_POOL_MEAN}, {"max", RAN_POOL_MAX}};
-        const char *name;
-
-        RAN_TRY(ran_cjson_string(all, "cell_pooling", &name, err));
-        for (size_t i = 0; i < sizeof poolings / sizeof *poolings; i++)
-                if (name == NULL || strcmp(name, poolings[i].name) == 0) {
-                        c->ran.cell_pooling = poolings[i].pooling;
-                        return RAN_OK;
-                }
-        return ran_fail(err, RAN_EFORMAT,
-                        "cell_pooling \"%s\" is not known: \"last\", \"mean\" and \"max\" are",
-                        name);
-}
-
 /* The defaults are the package's. */
 int ran_hf_read_rannet(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
+        static const struct ran_hf_word poolings[] = {
+                {"last", RAN_POOL_LAST}, {"mean", RAN_POOL_MEAN}, {"max", RAN_POOL_MAX}, {NULL, 0}};
         struct ran_config *c = &f->config;
+        const char *pooling;
 
         f->family = RAN_HF_RANNET;
-        RAN_TRY(ran_hf_copy(&f->type, "rannet", err));
+        ran_hf_copy(&f->type, "rannet");
         c->encoder = RAN_ENCODER_RAN;
         c->ran.cell = RAN_CELL_PUBLISHED;
         c->task = RAN_TASK_EMBED;
@@ -72,7 +56,12 @@ int ran_hf_read_rannet(struct ran_hf *f, const cJSON *all, struct ran_error *err
                         err, RAN_EFORMAT,
                         "\"head_size\" %zu: rotary positions turn pairs, so it must be even",
                         c->head_dim);
-        return read_pooling(c, all, err);
+        RAN_TRY(ran_cjson_string(all, "cell_pooling", &pooling, err));
+        if (ran_hf_look_up(poolings, pooling != NULL ? pooling : "last", &c->ran.cell_pooling))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "cell_pooling \"%s\" is not known: \"last\", \"mean\" and \"max\" are",
+                        pooling);
 }
 
 /* ---- the checkpoint -------------------------------------------------------------------------- */
@@ -95,19 +84,16 @@ int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ra
         }
         if (d != NULL)
                 closedir(d);
-        if (found == 1 && !name->failed)
+        if (found == 1)
                 return RAN_OK;
         ran_buf_release(name);
-        if (found == 1)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
-        return found > 1
-                       ? ran_fail(
-                                 err, RAN_EFORMAT,
-                                 "it has %zu checkpoints, files NAME.index: leave only one of them",
-                                 found)
-                       : ran_fail(err, RAN_EFORMAT,
-                                  "its config.json is that of the package rannet, but it has no "
-                                  "checkpoint: files NAME.index and NAME.data-00000-of-00001");
+        if (found > 1)
+                return ran_fail(err, RAN_EFORMAT,
+                                "it has %zu checkpoints, files NAME.index: leave only one of them",
+                                found);
+        return ran_fail(err, RAN_EFORMAT,
+                        "its config.json is that of the package rannet, but it has no checkpoint: "
+                        "files NAME.index and NAME.data-00000-of-00001");
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -7,22 +7,15 @@
 
 static const char global_name[] = "full_attention", local_name[] = "sliding_attention";
 
-static bool is_global(const struct ran_config *c, size_t l)
+/* Whether the names are what every n-th layer, from the first, gives. */
+static bool is_every(const cJSON *list, size_t n)
 {
-        return l % c->bert.global_every == 0;
-}
+        const cJSON *item;
+        size_t l = 0;
 
-/* Whether layer l of layer_types is global; RAN_EFORMAT if it is neither. */
-static int kind_of(const cJSON *item, bool *global, struct ran_error *err)
-{
-        const char *name = cJSON_IsString(item) ? item->valuestring : "";
-
-        *global = strcmp(name, global_name) == 0;
-        if (*global || strcmp(name, local_name) == 0)
-                return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT,
-                        "\"layer_types\" holds something else than \"%s\" and \"%s\"", global_name,
-                        local_name);
+        cJSON_ArrayForEach(item, list) if ((strcmp(item->valuestring, global_name) == 0) !=
+                                           (l++ % n == 0)) return false;
+        return true;
 }
 
 /* layer_types must be what every n-th layer, from the first, gives for some n. That of
@@ -31,7 +24,6 @@ static int read_types(struct ran_config *c, const cJSON *list, struct ran_error 
 {
         const cJSON *item;
         size_t l = 0, second = 0;
-        bool global, fits = true;
 
         if (!cJSON_IsArray(list) || (size_t)cJSON_GetArraySize(list) != c->layers)
                 return ran_fail(err, RAN_EFORMAT,
@@ -39,26 +31,26 @@ static int read_types(struct ran_config *c, const cJSON *list, struct ran_error 
                                 c->layers);
         cJSON_ArrayForEach(item, list)
         {
-                RAN_TRY(kind_of(item, &global, err));
-                if (global && l > 0 && second == 0)
-                        second = l;
-                fits = fits && global == is_global(c, l);
+                const char *name = cJSON_IsString(item) ? item->valuestring : "";
+                const bool global = strcmp(name, global_name) == 0;
+
+                if (!global && strcmp(name, local_name) != 0)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "\"layer_types\" holds something else than \"%s\" and "
+                                        "\"%s\"",
+                                        global_name, local_name);
+                second = global && l > 0 && second == 0 ? l : second;
                 l++;
         }
-        if (fits)
+        if (is_every(list, c->bert.global_every))
                 return RAN_OK;
         c->bert.global_every = second > 0 ? second : c->layers;
-        l = 0;
-        cJSON_ArrayForEach(item, list)
-        {
-                RAN_TRY(kind_of(item, &global, err));
-                if (global != is_global(c, l++))
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "\"layer_types\" has no pattern that is known: every n-th "
-                                        "layer, from the first, must be \"%s\"",
-                                        global_name);
-        }
-        return RAN_OK;
+        if (is_every(list, c->bert.global_every))
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "\"layer_types\" has no pattern that is known: every n-th layer, from the "
+                        "first, must be \"%s\"",
+                        global_name);
 }
 
 static int read_rope(const cJSON *rope, double *base, struct ran_error *err)

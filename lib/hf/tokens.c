@@ -20,18 +20,14 @@ static int without_path(const struct ran_error *said, const char *path, struct r
 static int open_tokens(const struct ran_hf *f, const char *folder, struct ran_tokenizer **tokenizer,
                        struct ran_error *err)
 {
+        const char *base = f->base != NULL ? f->base : "";
         struct ran_buf path = {0};
         struct ran_error why = {0};
 
-        ran_buf_printf(&path, "%s%s%s", folder, f->base != NULL && f->base[0] != '\0' ? "/" : "",
-                       f->base != NULL ? f->base : "");
+        ran_buf_printf(&path, "%s%s%s", folder, base[0] != '\0' ? "/" : "", base);
         ran_buf_char(&path, '\0');
-        if (path.failed)
-                ran_fail(&why, RAN_ENOMEM, "out of memory");
-        else
-                *tokenizer = ran_tokenizer_open_folder(path.data, &why);
-        int rc =
-                *tokenizer != NULL ? RAN_OK : without_path(&why, path.failed ? "" : path.data, err);
+        *tokenizer = ran_tokenizer_open_folder(path.data, &why);
+        const int rc = *tokenizer != NULL ? RAN_OK : without_path(&why, path.data, err);
         ran_buf_release(&path);
         return rc;
 }
@@ -65,12 +61,10 @@ static int lower(struct ran_tokenizer **tokenizer, struct ran_error *err)
         int rc = json != NULL ? ran_record_scan(&all, json, n, err)
                               : ran_fail(err, RAN_ENOMEM, "out of memory");
 
-        if (rc == RAN_OK)
+        if (rc == RAN_OK) {
                 add_lower_case(&text, &all);
-        if (text.failed)
-                rc = ran_fail(err, RAN_ENOMEM, "out of memory");
-        else if (rc == RAN_OK)
                 lowered = ran_tokenizer_load_encoder(text.data, text.len, err);
+        }
         ran_record_release(&all);
         ran_buf_release(&text);
         if (lowered == NULL)

@@ -16,22 +16,17 @@ static int open_file(struct ran_hf_weights *w, const char *folder, const char *b
                      const char *name, bool *absent, struct ran_error *err)
 {
         struct ran_error why = {0};
-        struct ran_hf_file *file = ran_grow(w->file, &w->cap, w->files + 1, sizeof *file, err);
 
-        if (absent != NULL)
-                *absent = false;
-        if (file == NULL)
-                return RAN_ENOMEM;
-        w->file = file;
-        file += w->files;
+        RAN_ROOM(w->file, w->cap, w->files + 1);
+        struct ran_hf_file *file = &w->file[w->files];
         RAN_TRY(ran_hf_open(&file->bytes, folder, base, name, SIZE_MAX, absent, err));
-        int rc = ran_tensors_read(&file->tensors, &file->bytes, &why);
+        const int rc = ran_tensors_read(&file->tensors, &file->bytes, &why);
         if (rc == RAN_OK) {
                 w->files++;
                 return RAN_OK;
         }
         ran_bytes_release(&file->bytes);
-        return ran_fail(err, rc, "%s%s%s: %s", base, base[0] != '\0' ? "/" : "", name, why.text);
+        return ran_hf_blame(rc, base, name, &why, err);
 }
 
 /* Opens the shard of a tensor, unless it was opened. */
@@ -81,7 +76,7 @@ static int open_shards(struct ran_hf_weights *w, const char *folder, const char 
         struct ran_error why = {0};
         cJSON *all;
 
-        RAN_TRY(ran_hf_open(&file, folder, base, name, 64 << 20, absent, err));
+        RAN_TRY(ran_hf_open(&file, folder, base, name, INDEX_MOST, absent, err));
         int rc = ran_cjson_read(&all, (const char *)file.data, file.size, false, &why);
         ran_bytes_release(&file);
         if (rc != RAN_OK)
@@ -98,41 +93,34 @@ static int open_with(struct ran_bytes *file, const char *folder, struct ran_buf 
         const size_t n = name->len;
 
         ran_buf_add(name, suffix, strlen(suffix) + 1);
-        if (name->failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
         const int rc = ran_hf_open(file, folder, "", name->data, most, NULL, err);
         name->len = n;
         return rc;
 }
 
-static int open_checkpoint(struct ran_hf_file *file, struct ran_bytes *index, struct ran_buf *name,
-                           const char *folder, struct ran_error *err)
-{
-        struct ran_error why = {0};
-
-        RAN_TRY(ran_hf_rannet_checkpoint(name, folder, err));
-        RAN_TRY(open_with(index, folder, name, ".index", INDEX_MOST, err));
-        RAN_TRY(open_with(&file->bytes, folder, name, ".data-00000-of-00001", SIZE_MAX, err));
-        const int rc = ran_bundle_read(&file->tensors, index, &file->bytes, &why);
-        if (rc == RAN_OK)
-                return RAN_OK;
-        ran_bytes_release(&file->bytes);
-        return ran_fail(err, why.code, "%.*s: %s", (int)name->len, name->data, why.text);
-}
-
 /* TensorFlow's checkpoint: of the two files the data stays open. */
 static int open_bundle(struct ran_hf_weights *w, const char *folder, struct ran_error *err)
 {
-        struct ran_hf_file *file = ran_grow(w->file, &w->cap, 1, sizeof *file, err);
+        struct ran_error why = {0};
         struct ran_bytes index = {0};
         struct ran_buf name = {0};
+        int rc = ran_hf_rannet_checkpoint(&name, folder, err);
 
-        if (file == NULL)
-                return RAN_ENOMEM;
-        w->file = file;
+        RAN_ROOM(w->file, w->cap, 1);
+        struct ran_hf_file *file = w->file;
         *file = (struct ran_hf_file){0};
-        const int rc = open_checkpoint(file, &index, &name, folder, err);
-        w->files = rc == RAN_OK;
+        if (rc == RAN_OK)
+                rc = open_with(&index, folder, &name, ".index", INDEX_MOST, err);
+        if (rc == RAN_OK)
+                rc = open_with(&file->bytes, folder, &name, ".data-00000-of-00001", SIZE_MAX, err);
+        if (rc == RAN_OK) {
+                rc = ran_bundle_read(&file->tensors, &index, &file->bytes, &why);
+                w->files = rc == RAN_OK;
+                if (rc != RAN_OK) {
+                        ran_bytes_release(&file->bytes);
+                        ran_fail(err, why.code, "%.*s: %s", (int)name.len, name.data, why.text);
+                }
+        }
         ran_bytes_release(&index);
         ran_buf_release(&name);
         return rc;
@@ -158,9 +146,7 @@ static int list(struct ran_hf_weights *w, const char *prefix, struct ran_error *
 
         for (size_t i = 0; i < w->files; i++)
                 n += w->file[i].tensors.n;
-        w->tensor = ran_alloc(n, sizeof *w->tensor, err);
-        if (w->tensor == NULL)
-                return RAN_ENOMEM;
+        w->tensor = ran_new(n, sizeof *w->tensor);
         for (size_t i = 0; i < w->files; i++)
                 for (size_t j = 0; j < w->file[i].tensors.n; j++) {
                         const struct ran_tensor *t = &w->file[i].tensors.tensor[j];
@@ -194,7 +180,7 @@ int ran_hf_weights_open(struct ran_hf_weights *w, const struct ran_hf *f, const 
         if (absent)
                 rc = open_shards(w, folder, base, &absent, err);
         if (absent)
-                return ran_hf_no_weights(folder, base, err);
+                return ran_hf_refuse(folder, base, "model.safetensors", err);
         return rc == RAN_OK ? list(w, ran_hf_prefix(f), err) : rc;
 }
 
@@ -205,7 +191,7 @@ int ran_hf_weights_open_dense(struct ran_hf_weights *w, const struct ran_hf *f, 
         int rc = open_file(w, folder, f->dense_folder, "model.safetensors", &absent, err);
 
         if (absent)
-                return ran_hf_no_weights(folder, f->dense_folder, err);
+                return ran_hf_refuse(folder, f->dense_folder, "model.safetensors", err);
         return rc == RAN_OK ? list(w, "", err) : rc;
 }
 

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                         abort();
         }
         if (size > 0 && data[0] == 'r')
-                ran_hf_read_readme(&f, (const char *)data + 1, size - 1, &err);
+                ran_hf_read_readme(&f, (const char *)data + 1, size - 1);
         ran_hf_release(&f);
         return 0;
 }
