@@ -72,14 +72,10 @@
           c->bert.dense > 0 && c->bert.dense_norm && c->bert.bias)
 
 struct ran_bert_params {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_BERT_PARAMS(X)
-#undef X
+        RAN_BERT_PARAMS(RAN_FLOATS_FIELD)
 };
 struct ran_bert_once {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_BERT_ONCE(X)
-#undef X
+        RAN_BERT_ONCE(RAN_FLOATS_FIELD)
 };
 
 /* The width of a document's vector, or of what the head reads of a token. */
@@ -147,24 +143,16 @@ struct ran_bert_window {
         X(joined, of_documents *B *width) /* in front of normalisation */
 
 struct ran_bert_acts {
-#define X(field, floats) float *field;
-        RAN_BERT_ACTS(X)
-#undef X
+        RAN_BERT_ACTS(RAN_FLOATS_FIELD)
 };
 struct ran_bert_rows {
-#define X(field, floats) float *field;
-        RAN_BERT_ROWS(X)
-#undef X
+        RAN_BERT_ROWS(RAN_FLOATS_FIELD)
 };
 struct ran_bert_adjoints {
-#define X(field, floats) float *field;
-        RAN_BERT_ADJOINTS(X)
-#undef X
+        RAN_BERT_ADJOINTS(RAN_FLOATS_FIELD)
 };
 struct ran_bert_vectors {
-#define X(field, floats) float *field;
-        RAN_BERT_VECTORS(X)
-#undef X
+        RAN_BERT_VECTORS(RAN_FLOATS_FIELD)
 };
 
 /* The encoder's own part of a workspace. */

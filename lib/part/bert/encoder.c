@@ -108,84 +108,48 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                                   own->longest, err);
 }
 
-/* The sizes that the lists of bert.h have in scope. */
-#define SIZES                                                                                     \
-        const struct ran_bert_memory *z = w->own[RAN_PART_BERT];                                  \
-        const struct ran_config *c = w->c;                                                        \
-        const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;                  \
-        const double R = (double)z->R, D = (double)w->D, E = (double)w->E,                        \
-                     ffn_dim = (double)c->ffn_dim, up_ld = (double)ran_bert_up_ld(c),             \
-                     norm_first = c->bert.norm_first, norm_last = !c->bert.norm_first,            \
-                     training = w->training, blocks = (double)ran_bert_blocks(z->R),              \
-                     M = (double)z->M, B = (double)w->size.B,                                     \
-                     specials = (double)ran_bert_specials(c), dense = (double)c->bert.dense,      \
-                     width = (double)ran_bert_width(c), streams = w->streams,                     \
-                     groups = (double)z->most,                                                    \
-                     each = c->upper != RAN_UPPER_POOLING && c->bert.l2_normalize,                \
-                     certain = of_documents && c->upper == RAN_UPPER_CERTAIN,                     \
-                     C = (double)w->size.C,                                                       \
-                     units = of_documents        ? w->streams && c->bert.dense == 0 ? groups : M  \
-                             : c->bert.dense > 0 ? (double)w->packed->positions                   \
-                                                 : 0;                                             \
-        (void)R, (void)D, (void)E, (void)ffn_dim, (void)up_ld, (void)norm_first, (void)norm_last, \
-                (void)training, (void)blocks, (void)M, (void)B, (void)specials, (void)dense,      \
-                (void)width, (void)streams, (void)each, (void)units, (void)certain, (void)C
-
-static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_acts *out)
-{
-        SIZES;
-        RAN_BERT_ACTS(RAN_ARENA_FIELD)
-}
-
-static void lay_out_rows(struct ran_workspace *w, struct ran_arena *k, struct ran_bert_rows *out)
-{
-        SIZES;
-        RAN_BERT_ROWS(RAN_ARENA_FIELD)
-}
-
-static void lay_out_adjoints(struct ran_workspace *w, struct ran_arena *k,
-                             struct ran_bert_adjoints *out)
-{
-        SIZES;
-        RAN_BERT_ADJOINTS(RAN_ARENA_FIELD)
-}
-
-static void lay_out_vectors(struct ran_workspace *w, struct ran_arena *k,
-                            struct ran_bert_vectors *out)
-{
-        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
-        SIZES;
-        const bool max = of_documents && c->pooling == RAN_POOL_MAX;
-        const bool join_max = max || (of_documents && c->upper == RAN_UPPER_MAX);
-
-        RAN_BERT_VECTORS(RAN_ARENA_FIELD)
-        own->argmax = (uint32_t *)ran_arena_take(k, max ? units * D : 0);
-        own->join_argmax = (uint32_t *)ran_arena_take(k, join_max ? B * width : 0);
-        own->chosen = (uint32_t *)ran_arena_take(k, certain ? B : 0);
-        own->zero = ran_arena_take(k, c->bert.bias ? 0 : D > width ? D : width);
-        own->sink = ran_arena_take(k, c->bert.bias ? 0 : width);
-        own->dbias = ran_arena_take(
-                k, training > 0 && c->bert.buckets > 0 ? (double)ran_bert_biases(c) : 0);
-}
-
 /* A computation that only scores has one set of activations for all layers. */
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
+        const struct ran_config *c = w->c;
+        const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
+        const bool max = of_documents && c->pooling == RAN_POOL_MAX;
+        const bool join_max = max || (of_documents && c->upper == RAN_UPPER_MAX);
+        /* the sizes that the lists of bert.h have in scope */
+        const double R = (double)own->R, D = (double)w->D, E = (double)w->E, C = (double)w->size.C,
+                     ffn_dim = (double)c->ffn_dim, up_ld = (double)ran_bert_up_ld(c),
+                     norm_first = c->bert.norm_first, norm_last = !c->bert.norm_first,
+                     training = w->training, blocks = (double)ran_bert_blocks(own->R),
+                     M = (double)own->M, B = (double)w->size.B,
+                     specials = (double)ran_bert_specials(c), dense = (double)c->bert.dense,
+                     width = (double)ran_bert_width(c), streams = w->streams,
+                     each = c->upper != RAN_UPPER_POOLING && c->bert.l2_normalize,
+                     certain = of_documents && c->upper == RAN_UPPER_CERTAIN,
+                     of_a_group = w->streams && c->bert.dense == 0 ? (double)own->most : M,
+                     of_words = c->bert.dense > 0 ? (double)w->packed->positions : 0,
+                     units = of_documents ? of_a_group : of_words;
 
-        for (size_t l = 0; l < w->c->layers; l++) {
+        for (size_t l = 0; l < c->layers; l++) {
                 w->x[l + 1] = w->x[0];
                 if (l == 0 || w->training)
-                        lay_out_acts(w, k, &own->act[l]);
+                        RAN_ARENA_LIST(&own->act[l], RAN_BERT_ACTS);
                 else
                         own->act[l] = own->act[0];
         }
         if (w->training)
-                w->x[w->c->layers] = ran_arena_take(k, (double)w->size.L * (double)w->D);
-        lay_out_rows(w, k, &own->rows);
+                w->x[c->layers] = ran_arena_take(k, (double)w->size.L * D);
+        RAN_ARENA_LIST(&own->rows, RAN_BERT_ROWS);
         if (w->training)
-                lay_out_adjoints(w, k, &own->adj);
-        lay_out_vectors(w, k, &own->out);
+                RAN_ARENA_LIST(&own->adj, RAN_BERT_ADJOINTS);
+        RAN_ARENA_LIST(&own->out, RAN_BERT_VECTORS);
+        own->argmax = (uint32_t *)ran_arena_take(k, max ? units * D : 0);
+        own->join_argmax = (uint32_t *)ran_arena_take(k, join_max ? B * width : 0);
+        own->chosen = (uint32_t *)ran_arena_take(k, certain * B);
+        own->zero = ran_arena_take(k, c->bert.bias ? 0 : D > width ? D : width);
+        own->sink = ran_arena_take(k, c->bert.bias ? 0 : width);
+        own->dbias = ran_arena_take(
+                k, training > 0 && c->bert.buckets > 0 ? (double)ran_bert_biases(c) : 0);
         ran_workers_lay_out(&w->workers, k, ran_bert_attention_scratch(w), false);
 }
 

@@ -42,14 +42,10 @@
           c->contextualizer.context == RAN_CONTEXT_LEARNED)
 
 struct ran_contextualizer_params {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_CONTEXTUALIZER_PARAMS(X)
-#undef X
+        RAN_CONTEXTUALIZER_PARAMS(RAN_FLOATS_FIELD)
 };
 struct ran_contextualizer_once {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_CONTEXTUALIZER_ONCE(X)
-#undef X
+        RAN_CONTEXTUALIZER_ONCE(RAN_FLOATS_FIELD)
 };
 
 /* A partial sum: tokens [from, to) of document b, counted in it. */
@@ -92,10 +88,8 @@ struct ran_contextualizer_steps {
         size_t *row; /* (B) first row of each document */
         struct ran_contextualizer_partial *partial;
         size_t row_cap, partial_cap;
-#define X(field, floats) float *field;
-        RAN_CONTEXTUALIZER_STEPS(X)
-        RAN_CONTEXTUALIZER_ADJOINTS(X)
-#undef X
+        RAN_CONTEXTUALIZER_STEPS(RAN_FLOATS_FIELD)
+        RAN_CONTEXTUALIZER_ADJOINTS(RAN_FLOATS_FIELD)
 };
 
 static inline size_t ran_contextualizer_length(const struct ran_packed *packed, size_t b)

@@ -59,7 +59,7 @@ struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C)
 
 /* ---- sentences ------------------------------------------------------------------------------ */
 
-static int add_spans(struct learner *l, size_t b, struct ran_error *err)
+static void add_spans(struct learner *l, size_t b)
 {
         const struct ran_document d = ran_dataset_document(l->k->d, b);
 
@@ -68,13 +68,12 @@ static int add_spans(struct learner *l, size_t b, struct ran_error *err)
                 for (size_t from = begin; from < end; from += SPAN) {
                         size_t to = end - from < SPAN ? end : from + SPAN;
 
-                        RAN_TRY(RAN_GROW(l->span, l->spans_cap, l->spans + 1, err));
+                        RAN_ROOM(l->span, l->spans_cap, l->spans + 1);
                         l->span[l->spans++] =
                                 (struct span){(uint32_t)b, (uint32_t)begin, (uint32_t)end,
                                               (uint32_t)from, (uint32_t)to};
                 }
         }
-        return RAN_OK;
 }
 
 /* ---- one step ------------------------------------------------------------------------------- */
@@ -172,8 +171,8 @@ static int run_passes(struct learner *l, struct ran_error *err)
 {
         const struct ran_crf_train *k = l->k;
         double decay = 1 / (k->cost * (double)l->spans), all = (double)l->spans * (double)k->passes;
-        float *dcrf = ran_alloc_floats(crf_floats(l), err);
-        int rc = dcrf != NULL ? RAN_OK : RAN_ENOMEM;
+        float *dcrf = ran_new_floats(crf_floats(l));
+        int rc = RAN_OK;
 
         for (size_t n = 0, t = 0; n < k->passes && rc == RAN_OK; n++) {
                 ran_random_shuffle(l->order, NULL, l->spans, k->seed, n);
@@ -204,25 +203,21 @@ static void release(struct learner *l)
 static int prepare(struct learner *l, struct ran_error *err)
 {
         size_t C = l->C, all;
-        int rc = RAN_OK;
 
-        for (size_t i = 0; i < l->k->n && rc == RAN_OK; i++)
-                rc = add_spans(l, l->k->document[i], err);
-        if (rc != RAN_OK)
-                return rc;
         if (__builtin_mul_overflow(l->rows, C, &all))
                 return ran_fail(err, RAN_EINVAL, "a linear model of %zu tags is too large", C);
         l->v = ran_alloc_floats(all, err);
-        l->now = ran_alloc_floats(C + crf_floats(l), err);
-        l->order = ran_alloc(l->spans, sizeof *l->order, err);
-        l->bucket = ran_alloc(SPAN * l->features, sizeof *l->bucket, err);
-        l->buckets = ran_alloc(SPAN, sizeof *l->buckets, err);
-        l->score = ran_alloc_floats(SPAN * C, err);
-        l->scratch = ran_alloc(ran_crf_scratch(l->has_crf, SPAN, C), sizeof *l->scratch, err);
-        return l->v != NULL && l->now != NULL && l->order != NULL && l->bucket != NULL &&
-                               l->buckets != NULL && l->score != NULL && l->scratch != NULL
-                       ? RAN_OK
-                       : RAN_ENOMEM;
+        if (l->v == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < l->k->n; i++)
+                add_spans(l, l->k->document[i]);
+        l->now = ran_new_floats(C + crf_floats(l));
+        l->order = ran_new(l->spans, sizeof *l->order);
+        l->bucket = ran_new(SPAN * l->features, sizeof *l->bucket);
+        l->buckets = ran_new(SPAN, sizeof *l->buckets);
+        l->score = ran_new_floats(SPAN * C);
+        l->scratch = ran_new(ran_crf_scratch(l->has_crf, SPAN, C), sizeof *l->scratch);
+        return RAN_OK;
 }
 
 static void add_scaled(float *to, const float *v, double scale, size_t n)

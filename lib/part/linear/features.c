@@ -156,20 +156,16 @@ static uint32_t bits_of(float x)
 
 /* Numbers the buckets that count, the most frequent first, so that what most features read lies
  * together; column_of (c->linear.wide). */
-static int number_columns(struct ran_features *f, const struct ran_config *c, const float *idf,
-                          uint32_t *column_of, struct ran_error *err)
+static void number_columns(struct ran_features *f, const struct ran_config *c, const float *idf,
+                           uint32_t *column_of)
 {
         size_t n = 0, at = 0;
 
         for (size_t g = 0; g < c->linear.wide; g++)
                 n += idf[g] > 0;
-        struct ran_posting *order = ran_alloc(2 * n, sizeof *order, err);
+        struct ran_posting *order = ran_new(2 * n, sizeof *order);
         f->columns = n;
-        f->bucket = order != NULL ? ran_alloc(f->columns, sizeof *f->bucket, err) : NULL;
-        if (f->bucket == NULL) {
-                free(order);
-                return RAN_ENOMEM;
-        }
+        f->bucket = ran_new(n, sizeof *f->bucket);
         for (size_t g = 0; g < c->linear.wide; g++)
                 if (idf[g] > 0)
                         order[at++] = (struct ran_posting){bits_of(idf[g]), (uint32_t)g};
@@ -179,7 +175,6 @@ static int number_columns(struct ran_features *f, const struct ran_config *c, co
                 column_of[sorted[column].at] = (uint32_t)column;
         }
         free(order);
-        return RAN_OK;
 }
 
 static void measure_row(void *arg, size_t i)
@@ -193,35 +188,6 @@ static void measure_row(void *arg, size_t i)
         k->f->first[i + 1] = count;
 }
 
-/* Where each row begins, and room for all of them. */
-static int measure_rows(struct maker *k, size_t n, size_t keep, struct ran_pool *pool,
-                        struct ran_error *err)
-{
-        struct ran_features *f = k->f;
-
-        f->n = n;
-        f->first = ran_alloc(n + 1, sizeof *f->first, err);
-        if (f->first == NULL)
-                return RAN_ENOMEM;
-        ran_parallel(pool, n, measure_row, k);
-        for (size_t i = 0; i < n; i++)
-                f->first[i + 1] += f->first[i];
-        f->column_spool.keep = f->x_spool.keep = keep;
-        f->column = ran_spool_reserve(&f->column_spool, f->first[n], sizeof *f->column, err);
-        f->x = ran_spool_reserve(&f->x_spool, f->first[n], sizeof *f->x, err);
-        return f->column != NULL && f->x != NULL ? RAN_OK : err->code;
-}
-
-/* column_of (c->linear.wide): room. */
-static int make_rows(struct maker *k, uint32_t *column_of, size_t n, size_t keep,
-                     struct ran_pool *pool, struct ran_error *err)
-{
-        RAN_TRY(number_columns(k->f, k->c, k->idf, column_of, err));
-        RAN_TRY(measure_rows(k, n, keep, pool, err));
-        ran_parallel(pool, n, make_row, k);
-        return RAN_OK;
-}
-
 int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
                       const struct ran_config *c, const size_t *document, size_t n,
                       const float *idf, size_t keep, struct ran_pool *pool, struct ran_error *err)
@@ -232,9 +198,20 @@ int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
         if (column_of == NULL)
                 return RAN_ENOMEM;
         f->affixes = c->linear.affixes ? ran_linear_model_ngram_buckets(c) : SIZE_MAX;
-        const int rc = make_rows(&k, column_of, n, keep, pool, err);
+        number_columns(f, c, idf, column_of);
+        f->n = n;
+        f->first = ran_new(n + 1, sizeof *f->first);
+        ran_parallel(pool, n, measure_row, &k);
+        for (size_t i = 0; i < n; i++)
+                f->first[i + 1] += f->first[i];
+        f->column_spool.keep = f->x_spool.keep = keep;
+        f->column = ran_spool_reserve(&f->column_spool, f->first[n], sizeof *f->column, err);
+        f->x = f->column != NULL ? ran_spool_reserve(&f->x_spool, f->first[n], sizeof *f->x, err)
+                                 : NULL;
+        if (f->x != NULL)
+                ran_parallel(pool, n, make_row, &k);
         free(column_of);
-        return rc;
+        return f->x != NULL ? RAN_OK : (int)err->code;
 }
 
 void ran_features_release(struct ran_features *f)

@@ -124,13 +124,11 @@ static int gather(void *written, struct ran_params *p, const struct ran_config *
         void **own = &p->own[p->own[RAN_PART_LINEAR] != NULL ? RAN_PART_LINEAR : RAN_PART_WORDS];
 
         w->own = *ran_linear_of(p);
-        RAN_TRY(ran_linear_sparse_init(sparse, &w->own, c->linear.wide, C, err));
+        ran_linear_sparse_init(sparse, &w->own, c->linear.wide, C);
         w->own.wide = sparse->weight;
         w->own.idf = sparse->idf;
         *own = &w->own;
         *rows = sparse->n;
-        if (sparse->n == 0)
-                return RAN_OK;
         const struct ran_tensor_source buckets = {.name = rows_tensor,
                                                   .dtype = RAN_DTYPE_U32,
                                                   .rank = 1,

@@ -172,12 +172,6 @@ size_t ran_linear_model_room(const struct ran_config *c, size_t L)
         return L < most / features ? L * features : most;
 }
 
-/* Whether its features do not fit there: they are counted instead of sorted. */
-static bool is_long(const struct ran_config *c, size_t L)
-{
-        return L > ran_linear_model_room(c, L) / ran_linear_model_features(c);
-}
-
 static uint32_t kind(const uint32_t *affixes, uint32_t id)
 {
         return affixes[(size_t)id * RAN_AFFIX_ROW + RAN_AFFIXES];
@@ -257,60 +251,71 @@ static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32
         return n;
 }
 
-/* The affixes of these tokens, as the table has them. */
-static size_t list_all_affixes(uint32_t *to, const uint32_t *affixes, const struct tokens *tokens)
+/* All features of these tokens: rows of p, or buckets where it is NULL. Affixes are as their table
+ * has them. */
+static size_t list_tokens(uint32_t *to, const struct ran_config *c, const uint32_t *affixes,
+                          const struct ran_linear_params *p, const struct tokens *tokens)
 {
-        size_t n = 0;
+        const struct ran_linear_rows *rows = p != NULL ? p->rows : NULL;
+        size_t all = list_ngrams(to, c, affixes, rows, tokens), n = rows != NULL ? 0 : all;
 
+        for (size_t i = 0; i < all && rows != NULL; i++) { /* without those that have none */
+                const uint32_t row = ran_linear_row(p, to[i]);
+
+                to[n] = row;
+                n += row != RAN_NO_ROW;
+        }
         for (size_t t = tokens->from; t < tokens->end && affixes != NULL; t++)
                 n += list_affixes(to + n, affixes, tokens->ids, tokens->L, t);
         return n;
 }
 
-/* How many of the sorted ids equal the first one. */
-static inline size_t same(const uint32_t *id, size_t n)
+/* From n sorted rows to each row once, and its count. Rows are far apart in memory: their idf is
+ * asked for before the first is needed. */
+static size_t count_sorted(struct ran_linear_features f, size_t n,
+                           const struct ran_linear_params *p)
 {
-        size_t i = 1;
+        size_t count = 0;
 
-        while (i < n && id[i] == id[0])
-                i++;
-        return i;
+        for (size_t i = 0, from; i < n;) {
+                for (from = i++; i < n && f.row[i] == f.row[from]; i++)
+                        ;
+                if (p != NULL)
+                        ran_linear_fetch_idf(p, f.row[from]);
+                f.row[count] = f.row[from];
+                f.times[count++] = (uint32_t)(i - from);
+        }
+        return count;
 }
 
-/* The next chunk of a long document; false: it was the last. */
-static bool next_chunk(const struct ran_config *c, struct tokens *tokens)
+/* Fills f.row, ascending, and f.times. A long document is counted chunk by chunk. */
+static size_t list_features(struct ran_linear_features f, uint32_t *spare,
+                            const struct ran_config *c, const uint32_t *affixes,
+                            const struct ran_linear_params *p, const uint32_t *ids, size_t L)
 {
-        const size_t features = ran_linear_model_features(c);
-        const size_t n = ran_linear_model_room(c, tokens->L) / features;
-
-        tokens->from = tokens->end;
-        tokens->end = tokens->L - tokens->from < n ? tokens->L : tokens->from + n;
-        return tokens->from < tokens->end;
-}
-
-static void count_all(uint32_t *count, const uint32_t *id, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                count[id[i]]++;
-}
-
-/* As below, of a long document. */
-static size_t list_long(struct ran_posting *to, struct ran_posting *spare,
-                        const struct ran_config *c, const uint32_t *affixes, const uint32_t *ids,
-                        size_t L)
-{
-        uint32_t *chunk = &to->id, *count = &spare->id;
-        struct tokens tokens = {ids, L, 0, 0};
+        const size_t rows = p != NULL && p->rows != NULL ? p->rows->n : c->linear.wide;
+        const size_t chunk = ran_linear_model_room(c, L) / ran_linear_model_features(c);
+        struct tokens tokens = {ids, L, 0, L};
         size_t n = 0;
 
-        memset(count, 0, c->linear.wide * sizeof *count);
-        while (next_chunk(c, &tokens)) {
-                count_all(count, chunk, list_ngrams(chunk, c, affixes, NULL, &tokens));
-                count_all(count, chunk, list_all_affixes(chunk, affixes, &tokens));
+        if (L <= chunk) {
+                n = list_tokens(f.row, c, affixes, p, &tokens);
+                ran_posting_sort_ids(f.row, spare, n);
+                return count_sorted(f, n, p);
         }
-        for (size_t g = 0; g < c->linear.wide; g++)
-                if (count[g] > 0)
-                        to[n++] = (struct ran_posting){(uint32_t)g, count[g]};
+        memset(spare, 0, rows * sizeof *spare);
+        for (; tokens.from < L; tokens.from = tokens.end) {
+                tokens.end = L - tokens.from < chunk ? L : tokens.from + chunk;
+                n = list_tokens(f.row, c, affixes, p, &tokens);
+                for (size_t i = 0; i < n; i++)
+                        spare[f.row[i]]++;
+        }
+        n = 0;
+        for (size_t row = 0; row < rows; row++)
+                if (spare[row] > 0) {
+                        f.row[n] = (uint32_t)row;
+                        f.times[n++] = spare[row];
+                }
         return n;
 }
 
@@ -318,18 +323,12 @@ size_t ran_linear_model_list(struct ran_posting *to, struct ran_posting *spare,
                              const struct ran_config *c, const uint32_t *affixes,
                              const uint32_t *ids, size_t L)
 {
-        if (is_long(c, L))
-                return list_long(to, spare, c, affixes, ids, L);
-        uint32_t *id = &spare->id, *scratch = &to->id; /* half of either */
-        const struct tokens tokens = {ids, L, 0, L};
-        size_t n = 0, all = list_ngrams(id, c, affixes, NULL, &tokens);
+        uint32_t *half = &spare->id; /* of the spare room */
+        const struct ran_linear_features f = {half, half + ran_linear_model_room(c, L), NULL};
+        const size_t n = list_features(f, &to->id, c, affixes, NULL, ids, L);
 
-        all += list_all_affixes(id + all, affixes, &tokens);
-        ran_posting_sort_ids(id, scratch, all);
-        for (size_t i = 0, times; i < all; i += times) {
-                times = same(id + i, all - i);
-                to[n++] = (struct ran_posting){id[i], (uint32_t)times};
-        }
+        for (size_t i = 0; i < n; i++)
+                to[i] = (struct ran_posting){f.row[i], f.times[i]};
         return n;
 }
 
@@ -402,41 +401,13 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
         return count;
 }
 
-/* Rows instead of buckets, without those that have none. */
-static size_t find_rows(uint32_t *bucket, size_t n, const struct ran_linear_params *p)
-{
-        size_t count = 0;
-
-        for (size_t i = 0; i < n && p->rows != NULL; i++) {
-                const uint32_t row = ran_linear_row(p, bucket[i]);
-
-                bucket[count] = row;
-                count += row != RAN_NO_ROW;
-        }
-        return p->rows != NULL ? count : n;
-}
-
 /* The last rows are those of affixes, as buckets are. */
 static uint32_t first_affix(const struct ran_config *c, const struct ran_linear_params *p)
 {
         const size_t bucket = ran_linear_model_ngram_buckets(c);
 
-        return p->rows != NULL ? ran_linear_rows_from(p->rows, bucket) : (uint32_t)bucket;
-}
-
-/* From sorted rows to each row once, and its count. Rows are far apart in memory: their idf is
- * asked for before the first is needed. */
-static size_t count_rows(struct ran_linear_features f, size_t n, const struct ran_linear_params *p)
-{
-        size_t count = 0;
-
-        for (size_t i = 0, times; i < n; i += times) {
-                times = same(f.row + i, n - i);
-                ran_linear_fetch_idf(p, f.row[i]);
-                f.row[count] = f.row[i];
-                f.times[count++] = (uint32_t)times;
-        }
-        return count;
+        return p->rows != NULL ? ran_linear_lower_bound(p->rows->bucket, 0, p->rows->n, bucket)
+                               : (uint32_t)bucket;
 }
 
 /* Features [from, end) get values, those with an idf, and move to `to`; returns the end of these.
@@ -464,42 +435,6 @@ static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, s
         return to;
 }
 
-/* Rows and their counts, ascending. */
-static size_t list_rows(struct ran_linear_features f, uint32_t *spare, const struct ran_config *c,
-                        const struct ran_linear_params *p, const uint32_t *ids, size_t L)
-{
-        const struct tokens tokens = {ids, L, 0, L};
-        size_t n = find_rows(f.row, list_ngrams(f.row, c, p->affixes, p->rows, &tokens), p);
-
-        n += list_all_affixes(f.row + n, p->affixes, &tokens);
-        ran_posting_sort_ids(f.row, spare, n);
-        return count_rows(f, n, p);
-}
-
-/* The same of a long document. */
-static size_t list_long_rows(struct ran_linear_features f, uint32_t *count,
-                             const struct ran_config *c, const struct ran_linear_params *p,
-                             const uint32_t *ids, size_t L)
-{
-        const size_t rows = p->rows != NULL ? p->rows->n : c->linear.wide;
-        struct tokens tokens = {ids, L, 0, 0};
-        size_t n = 0;
-
-        memset(count, 0, rows * sizeof *count);
-        while (next_chunk(c, &tokens)) {
-                n = list_ngrams(f.row, c, p->affixes, p->rows, &tokens);
-                count_all(count, f.row, find_rows(f.row, n, p));
-                count_all(count, f.row, list_all_affixes(f.row, p->affixes, &tokens));
-        }
-        n = 0;
-        for (size_t row = 0; row < rows; row++)
-                if (count[row] > 0) {
-                        f.row[n] = (uint32_t)row;
-                        f.times[n++] = count[row];
-                }
-        return n;
-}
-
 size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
                              const struct ran_config *c, const struct ran_linear_params *p,
                              size_t C, const uint32_t *ids, size_t L)
@@ -511,8 +446,7 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
 
         if (p->affix_source != NULL)
                 ran_linear_model_affixes_of(p->affix_source, ids, L);
-        n = is_long(c, L) ? list_long_rows(f, spare, c, p, ids, L)
-                          : list_rows(f, spare, c, p, ids, L);
+        n = list_features(f, spare, c, p->affixes, p, ids, L);
         while (first < n && f.row[first] < affix)
                 first++;
         size_t ngrams = weigh_rows(f, 0, 0, first, p, C, &counts, &squares[0]);
@@ -679,22 +613,6 @@ const float *ran_linear_model_logits(const struct ran_workspace *w)
 
 /* ---- explaining ----------------------------------------------------------------------------- */
 
-/* n if the row is not there. */
-static size_t find(const uint32_t *rows, size_t n, uint32_t row)
-{
-        size_t from = 0, to = n;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (rows[middle] < row)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from < n && rows[from] == row ? from : n;
-}
-
 /* Contributions of features to a weighted sum of the logits. */
 struct contribution {
         const struct memory *h;
@@ -707,9 +625,9 @@ struct contribution {
 static double contribution_of(const struct contribution *k, uint32_t row)
 {
         const struct memory *h = k->h;
-        size_t i = find(h->gram_row, h->grams[0], row);
+        const size_t n = h->grams[0], i = ran_linear_lower_bound(h->gram_row, 0, n, row);
 
-        if (i == h->grams[0]) /* as for RAN_NO_AFFIX and RAN_NO_ROW */
+        if (i == n || h->gram_row[i] != row) /* as for RAN_NO_AFFIX and RAN_NO_ROW */
                 return 0;
         return (double)h->gram_x[i] * ran_linear_dot(k->weight, k->p, h->gram_row[i], k->C) /
                (double)h->gram_times[i];

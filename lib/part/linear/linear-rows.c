@@ -75,21 +75,6 @@ void ran_linear_rows_release(struct ran_linear_rows *r)
         *r = (struct ran_linear_rows){0};
 }
 
-uint32_t ran_linear_rows_from(const struct ran_linear_rows *r, size_t bucket)
-{
-        size_t from = 0, to = r->n;
-
-        while (from < to) {
-                size_t middle = from + (to - from) / 2;
-
-                if (r->bucket[middle] < bucket)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return (uint32_t)from;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 void ran_linear_sum(float *y, const struct ran_linear_params *p, const float *x,
@@ -153,45 +138,38 @@ static bool counts(const struct ran_linear_params *p, uint32_t row, size_t C)
         return false;
 }
 
-static size_t count_rows(const struct ran_linear_params *p, size_t buckets, size_t C)
+/* The row of bucket g, if it counts; else RAN_NO_ROW. */
+static uint32_t counted_row(const struct ran_linear_params *p, uint32_t g, size_t C)
 {
-        size_t n = 0;
+        const uint32_t row = ran_linear_row(p, g);
 
-        for (uint32_t g = 0; g < buckets; g++) {
-                uint32_t row = ran_linear_row(p, g);
-
-                n += row != RAN_NO_ROW && counts(p, row, C);
-        }
-        return n;
+        return row != RAN_NO_ROW && counts(p, row, C) ? row : RAN_NO_ROW;
 }
 
-int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_linear_params *p,
-                           size_t buckets, size_t C, struct ran_error *err)
+void ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_linear_params *p,
+                            size_t buckets, size_t C)
 {
-        size_t n = count_rows(p, buckets, C);
         const bool idf = ran_linear_has_idf(p);
+        size_t n = 0, at = 0;
 
+        for (uint32_t g = 0; g < buckets; g++)
+                n += counted_row(p, g, C) != RAN_NO_ROW;
         n = n > 0 ? n : 1;
-        *s = (struct ran_linear_sparse){.bucket = ran_alloc(n, sizeof *s->bucket, err),
-                                        .weight = ran_alloc_floats(n * C, err),
-                                        .idf = idf ? ran_alloc_floats(n, err) : NULL};
-        if (s->bucket == NULL || s->weight == NULL || (idf && s->idf == NULL)) {
-                ran_linear_sparse_release(s);
-                return RAN_ENOMEM;
-        }
+        *s = (struct ran_linear_sparse){.n = n,
+                                        .bucket = ran_new(n, sizeof *s->bucket),
+                                        .weight = ran_new_floats(n * C),
+                                        .idf = idf ? ran_new_floats(n) : NULL};
         for (uint32_t g = 0; g < buckets; g++) {
-                uint32_t row = ran_linear_row(p, g);
+                const uint32_t row = counted_row(p, g, C);
 
-                if (row == RAN_NO_ROW || !counts(p, row, C))
+                if (row == RAN_NO_ROW)
                         continue;
-                s->bucket[s->n] = g;
-                ran_linear_read_row(s->weight + s->n * C, p, row, C);
+                s->bucket[at] = g;
+                ran_linear_read_row(s->weight + at * C, p, row, C);
                 if (idf)
-                        s->idf[s->n] = ran_linear_idf(p, row);
-                s->n++;
+                        s->idf[at] = ran_linear_idf(p, row);
+                at++;
         }
-        s->n = n;
-        return RAN_OK;
 }
 
 void ran_linear_sparse_release(struct ran_linear_sparse *s)

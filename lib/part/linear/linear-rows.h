@@ -32,8 +32,20 @@ struct ran_linear_rows {
 int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size_t n,
                          size_t buckets, struct ran_error *err);
 void ran_linear_rows_release(struct ran_linear_rows *r);
-/* The first row of a bucket from this one on; n: there is none. */
-uint32_t ran_linear_rows_from(const struct ran_linear_rows *r, size_t bucket);
+/* The first of x [from, end), which ascend, that is not below `least`; end: there is none. */
+static inline uint32_t ran_linear_lower_bound(const uint32_t *x, size_t from, size_t end,
+                                              size_t least)
+{
+        while (from < end) {
+                const size_t middle = from + (end - from) / 2;
+
+                if (x[middle] < least)
+                        from = middle + 1;
+                else
+                        end = middle;
+        }
+        return (uint32_t)from;
+}
 
 /* Not __builtin_popcountll, which is a function where not all processors have the instruction. */
 static inline uint32_t ran_linear_count_bits(uint64_t x)
@@ -93,17 +105,10 @@ static inline uint32_t ran_linear_row(const struct ran_linear_params *p, uint32_
                                ? (uint32_t)g->row + ran_linear_count_bits(g->has & (bit - 1))
                                : RAN_NO_ROW;
         }
-        size_t block = bucket >> r->shift;
-        uint32_t from = r->start[block], end = r->start[block + 1], to = end;
-        while (from < to) {
-                uint32_t middle = from + (to - from) / 2;
-
-                if (r->bucket[middle] < bucket)
-                        from = middle + 1;
-                else
-                        to = middle;
-        }
-        return from < end && r->bucket[from] == bucket ? from : RAN_NO_ROW;
+        const size_t block = bucket >> r->shift;
+        const uint32_t end = r->start[block + 1];
+        const uint32_t at = ran_linear_lower_bound(r->bucket, r->start[block], end, bucket);
+        return at < end && r->bucket[at] == bucket ? at : RAN_NO_ROW;
 }
 
 /* Asks for the memory that ran_linear_row will look at. */
@@ -157,8 +162,8 @@ struct ran_linear_sparse {
         uint32_t *bucket;    /* (n) */
         float *weight, *idf; /* (n, C), (n); idf NULL: p has none */
 };
-int ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_linear_params *p,
-                           size_t buckets, size_t C, struct ran_error *err);
+void ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_linear_params *p,
+                            size_t buckets, size_t C);
 void ran_linear_sparse_release(struct ran_linear_sparse *s);
 
 /* linear-file.c, of the parts "linear" and "words". */

@@ -85,7 +85,7 @@ void ran_svm_solver_free(struct ran_svm_solver *s)
 {
         if (s == NULL)
                 return;
-        for (size_t i = 0; s->group != NULL && i < s->groups; i++)
+        for (size_t i = 0; i < s->groups; i++)
                 release_group(&s->group[i]);
         free(s->group);
         free(s->active);
@@ -114,40 +114,37 @@ static size_t longest_row(const struct ran_features *f)
         return longest;
 }
 
+/* What grows with columns and classes may be too much for a training. */
 static bool allocate_group(struct group *q, struct ran_error *err)
 {
         const struct ran_svm *k = &q->s->k;
         const size_t columns = k->features->columns, width = q->width, n = k->n;
-        const bool scales = weighs(k) && !k->ratios;
 
         q->kinds = k->ratios ? width : 1;
+        q->bias = ran_new_floats(width);
+        q->score = ran_new_floats(width);
+        q->step = ran_new_floats(width);
+        q->target = ran_new_floats(width);
+        q->near = ran_new(width, sizeof *q->near);
+        q->busy = ran_new(n, 1);
+        if (weighs(k) && !k->ratios)
+                q->scaled = ran_new_floats(longest_row(k->features));
         q->weight = ran_alloc_floats(columns * width, err);
-        q->bias = ran_alloc_floats(width, err);
         q->square = weighs(k) ? ran_alloc_floats(columns * q->kinds, err) : NULL;
         q->squares = ran_alloc_floats(n * q->kinds, err);
         q->alpha = ran_alloc_floats(n * width * q->s->sides, err);
-        q->score = ran_alloc_floats(width, err);
-        q->step = ran_alloc_floats(width, err);
-        q->target = ran_alloc_floats(width, err);
-        q->near = ran_alloc(width, sizeof *q->near, err);
-        q->scaled = scales ? ran_alloc_floats(longest_row(k->features), err) : NULL;
-        q->busy = ran_alloc(n, 1, err);
-        return q->weight != NULL && q->bias != NULL && (q->square != NULL || !weighs(k)) &&
-               q->squares != NULL && q->alpha != NULL && q->score != NULL && q->step != NULL &&
-               q->target != NULL && q->near != NULL && (q->scaled != NULL || !scales) &&
-               q->busy != NULL;
+        return q->weight != NULL && (q->square != NULL || !weighs(k)) && q->squares != NULL &&
+               q->alpha != NULL;
 }
 
 static bool allocate(struct ran_svm_solver *s, struct ran_error *err)
 {
-        size_t threads = s->k.pool != NULL ? ran_pool_threads(s->k.pool) : 1;
+        const size_t threads = s->k.pool != NULL ? ran_pool_threads(s->k.pool) : 1;
 
-        s->active = ran_alloc(s->k.n, sizeof *s->active, err);
-        s->order = ran_alloc(s->k.n, sizeof *s->order, err);
+        s->active = ran_new(s->k.n, sizeof *s->active);
+        s->order = ran_new(s->k.n, sizeof *s->order);
         s->groups = s->width < threads ? s->width : threads;
-        s->group = ran_alloc(s->groups, sizeof *s->group, err);
-        if (s->active == NULL || s->order == NULL || s->group == NULL)
-                return false;
+        s->group = ran_new(s->groups, sizeof *s->group);
         for (size_t i = 0; i < s->groups; i++) {
                 struct group *q = &s->group[i];
 
@@ -314,25 +311,20 @@ static void rate_group(void *arg, size_t i)
                 scale_affixes(k, q);
 }
 
-static int rate(struct ran_svm_solver *s, struct ran_error *err)
+static void rate(struct ran_svm_solver *s)
 {
         const size_t columns = s->k.features->columns;
         struct rating k = {.s = s,
-                           .all = ran_alloc(columns, sizeof *k.all, err),
-                           .squares = ran_alloc(columns, sizeof *k.squares, err),
-                           .log_all = ran_alloc(columns, sizeof *k.log_all, err)};
-        int rc = RAN_ENOMEM;
+                           .all = ran_new(columns, sizeof *k.all),
+                           .squares = ran_new(columns, sizeof *k.squares),
+                           .log_all = ran_new(columns, sizeof *k.log_all)};
 
-        if (k.all != NULL && k.squares != NULL && k.log_all != NULL) {
-                if (s->k.ratios)
-                        count(&k);
-                ran_parallel(s->k.pool, s->groups, rate_group, &k);
-                rc = RAN_OK;
-        }
+        if (s->k.ratios)
+                count(&k);
+        ran_parallel(s->k.pool, s->groups, rate_group, &k);
         free(k.all);
         free(k.squares);
         free(k.log_all);
-        return rc;
 }
 
 struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *weight,
@@ -346,17 +338,17 @@ struct ran_svm_solver *ran_svm_solver_new(const struct ran_svm *k, const float *
                 ran_fail(err, RAN_ENOMEM, "out of memory: %zu labels of %zu documents", C, k->n);
                 return NULL;
         }
-        s = ran_alloc(1, sizeof *s, err);
-        if (s == NULL)
-                return NULL;
+        s = ran_new(1, sizeof *s);
         s->k = *k;
         s->C = C;
         s->width = mirrors(k, weight, bias) ? 1 : C;
         s->sides = k->d->soft_first != NULL ? SIDES : 1;
-        if (!allocate(s, err) || (weighs(k) && rate(s, err) != RAN_OK)) {
+        if (!allocate(s, err)) {
                 ran_svm_solver_free(s);
                 return NULL;
         }
+        if (weighs(k))
+                rate(s);
         for (size_t i = 0; i < s->groups; i++)
                 copy_start(&s->group[i], weight, bias);
         return s;

@@ -90,68 +90,34 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
                             : RAN_OK;
 }
 
-/* The sizes that the lists of transformer.h have in scope. */
-#define SIZES                                                                                     \
-        const struct ran_transformer_memory *z = w->own[RAN_PART_TRANSFORMER];                    \
-        const double L = (double)w->size.L, D = (double)w->D, E = (double)w->E, h = (double)w->h, \
-                     ffn_dim = (double)w->c->ffn_dim, keys = (double)z->keys,                     \
-                     tokens = (double)z->tokens, kept = ran_transformer_keeps(w) ? L : tokens,    \
-                     blocks = (double)ran_transformer_blocks(z->tokens);                          \
-        (void)L, (void)D, (void)E, (void)h, (void)ffn_dim, (void)keys, (void)tokens, (void)kept,  \
-                (void)blocks
-
-static void lay_out_acts(struct ran_workspace *w, struct ran_arena *k,
-                         struct ran_transformer_acts *out)
-{
-        SIZES;
-        RAN_TRANSFORMER_ACTS(RAN_ARENA_FIELD)
-}
-
-static void lay_out_rows(struct ran_workspace *w, struct ran_arena *k,
-                         struct ran_transformer_rows *out)
-{
-        SIZES;
-        RAN_TRANSFORMER_ROWS(RAN_ARENA_FIELD)
-}
-
-static void lay_out_adjoints(struct ran_workspace *w, struct ran_arena *k,
-                             struct ran_transformer_adjoints *out)
-{
-        SIZES;
-        RAN_TRANSFORMER_ADJOINTS(RAN_ARENA_FIELD)
-}
-
-/* The outputs of attention in a layer whose other activations are computed again. */
-static void lay_out_attended(struct ran_workspace *w, struct ran_arena *k,
-                             struct ran_transformer_acts *out)
-{
-        SIZES;
-        out->a = ran_arena_take(k, keys * E);
-        out->log_sum = ran_arena_take(k, keys * h);
-}
-
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
-        const double floats = (double)w->size.L * (double)w->D;
+        /* the sizes that the lists of transformer.h have in scope */
+        const double L = (double)w->size.L, D = (double)w->D, E = (double)w->E, h = (double)w->h,
+                     ffn_dim = (double)w->c->ffn_dim, keys = (double)own->keys,
+                     tokens = (double)own->tokens, kept = ran_transformer_keeps(w) ? L : tokens,
+                     blocks = (double)ran_transformer_blocks(own->tokens);
 
         for (size_t l = 0; l < w->c->layers; l++) {
-                w->x[l + 1] = w->training ? ran_arena_take(k, floats) : w->x[0];
+                w->x[l + 1] = w->training ? ran_arena_take(k, L * D) : w->x[0];
                 if (l == 0 || ran_transformer_keeps(w)) {
-                        lay_out_acts(w, k, &own->act[l]);
+                        RAN_ARENA_LIST(&own->act[l], RAN_TRANSFORMER_ACTS);
                 } else {
                         own->act[l] = own->act[0];
-                        if (w->training)
-                                lay_out_attended(w, k, &own->act[l]);
+                        if (w->training) { /* the others are computed again */
+                                own->act[l].a = ran_arena_take(k, keys * E);
+                                own->act[l].log_sum = ran_arena_take(k, keys * h);
+                        }
                 }
                 if (!w->training)
                         own->act[l].mid = w->x[0]; /* rows are read once: in place */
         }
-        own->unnormed = w->training ? ran_arena_take(k, floats) : w->x[0];
-        own->last_stat = ran_arena_take(k, (double)w->size.L * 2);
-        lay_out_rows(w, k, &own->rows);
+        own->unnormed = w->training ? ran_arena_take(k, L * D) : w->x[0];
+        own->last_stat = ran_arena_take(k, L * 2);
+        RAN_ARENA_LIST(&own->rows, RAN_TRANSFORMER_ROWS);
         if (w->training)
-                lay_out_adjoints(w, k, &own->adj);
+                RAN_ARENA_LIST(&own->adj, RAN_TRANSFORMER_ADJOINTS);
         ran_pooling_lay_out(&own->pooling, w, k);
         ran_workers_lay_out(&w->workers, k, ran_sparse_floats(w->d_k), false);
 }

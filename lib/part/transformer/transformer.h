@@ -45,14 +45,10 @@
         X(norm_b, "transformer.norm.bias", 0, D, ZERO, true)
 
 struct ran_transformer_params {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_TRANSFORMER_PARAMS(X)
-#undef X
+        RAN_TRANSFORMER_PARAMS(RAN_FLOATS_FIELD)
 };
 struct ran_transformer_once {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_TRANSFORMER_ONCE(X)
-#undef X
+        RAN_TRANSFORMER_ONCE(RAN_FLOATS_FIELD)
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -85,19 +81,13 @@ struct ran_transformer_once {
         X(part, blocks * 2 * D)
 
 struct ran_transformer_acts {
-#define X(field, floats) float *field;
-        RAN_TRANSFORMER_ACTS(X)
-#undef X
+        RAN_TRANSFORMER_ACTS(RAN_FLOATS_FIELD)
 };
 struct ran_transformer_rows {
-#define X(field, floats) float *field;
-        RAN_TRANSFORMER_ROWS(X)
-#undef X
+        RAN_TRANSFORMER_ROWS(RAN_FLOATS_FIELD)
 };
 struct ran_transformer_adjoints {
-#define X(field, floats) float *field;
-        RAN_TRANSFORMER_ADJOINTS(X)
-#undef X
+        RAN_TRANSFORMER_ADJOINTS(RAN_FLOATS_FIELD)
 };
 
 /* The encoder's own part of a workspace. */

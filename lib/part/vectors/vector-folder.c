@@ -196,93 +196,70 @@ int ran_vector_folder_rows(struct ran_embedding *rows, size_t V, const struct ra
 
 /* ---- the folder ----------------------------------------------------------------------------- */
 
-/* Opens FOLDER/NAME, whose path is then in `path`. */
-static int open_file(struct ran_bytes *file, struct ran_buf *path, const char *folder,
-                     const char *name, size_t most, struct ran_error *err)
+struct reading {
+        struct ran_vector_folder *f;
+        bool static_embedding;
+};
+typedef int reader(struct reading *r, const struct ran_bytes *file, struct ran_error *err);
+
+static int read_tokenizer(struct reading *r, const struct ran_bytes *file, struct ran_error *err)
 {
-        path->len = 0;
-        ran_buf_printf(path, "%s/%s", folder, name);
-        ran_buf_char(path, '\0');
-        if (path->failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory");
-        return ran_bytes_open_stored(file, path->data, most, err);
+        r->f->tokenizer = ran_tokenizer_load((const char *)file->data, file->size, err);
+        return r->f->tokenizer != NULL ? RAN_OK : (int)err->code;
 }
 
-/* Puts the file's name in front of a sentence about its contents. */
-static int blame(const struct ran_buf *path, int rc, struct ran_error *err)
+static int read_rows(struct reading *r, const struct ran_bytes *file, struct ran_error *err)
 {
-        const struct ran_error said = *err;
-
-        return rc == RAN_EFORMAT ? ran_fail(err, RAN_EFORMAT, "%s: %s", path->data, said.text) : rc;
+        return ran_vector_folder_rows(&r->f->rows, ran_tokenizer_size(r->f->tokenizer), file,
+                                      &r->static_embedding, err);
 }
 
-static int read_config(struct ran_vector_folder *f, const struct ran_bytes *file,
-                       struct ran_error *err)
+static int read_config(struct reading *r, const struct ran_bytes *file, struct ran_error *err)
 {
         cJSON *all;
 
         RAN_TRY(ran_cjson_read(&all, (const char *)file->data, file->size, false, err));
-        const int rc = ran_cjson_bool(all, "normalize", false, &f->normalize, err);
+        const int rc = ran_cjson_bool(all, "normalize", false, &r->f->normalize, err);
         cJSON_Delete(all);
         return rc;
 }
 
-static int open_tokenizer(struct ran_vector_folder *f, const char *path, struct ran_buf *name,
-                          struct ran_error *err)
+/* Reads FOLDER/NAME, of at most `most` bytes; a sentence about its contents names it. */
+static int read_file(struct reading *r, const char *folder, const char *name, size_t most,
+                     bool optional, reader *read, struct ran_error *err)
 {
         struct ran_bytes file = {0};
+        struct ran_buf path = {0};
 
-        RAN_TRY(open_file(&file, name, path, "tokenizer.json", SIZE_MAX, err));
-        f->tokenizer = ran_tokenizer_load((const char *)file.data, file.size, err);
+        ran_buf_printf(&path, "%s/%s", folder, name);
+        ran_buf_char(&path, '\0');
+        int rc = ran_bytes_open_stored(&file, path.data, most, err);
+        if (rc == RAN_OK) {
+                rc = read(r, &file, err);
+                const struct ran_error said = *err;
+
+                if (rc == RAN_EFORMAT)
+                        ran_fail(err, rc, "%s: %s", path.data, said.text);
+        } else if (rc == RAN_EIO && optional) {
+                rc = RAN_OK;
+        }
         ran_bytes_release(&file);
-        return f->tokenizer != NULL ? RAN_OK : blame(name, (int)err->code, err);
-}
-
-static int open_rows(struct ran_vector_folder *f, const char *path, bool *static_embedding,
-                     struct ran_buf *name, struct ran_error *err)
-{
-        struct ran_bytes file = {0};
-
-        RAN_TRY(open_file(&file, name, path, "model.safetensors", SIZE_MAX, err));
-        int rc = ran_vector_folder_rows(&f->rows, ran_tokenizer_size(f->tokenizer), &file,
-                                        static_embedding, err);
-        ran_bytes_release(&file);
-        return blame(name, rc, err);
-}
-
-static int open_config(struct ran_vector_folder *f, const char *path, bool needed,
-                       struct ran_buf *name, struct ran_error *err)
-{
-        struct ran_bytes file = {0};
-        int rc = open_file(&file, name, path, "config.json", CONFIG_BYTES, err);
-
-        if (rc == RAN_EIO && !needed)
-                return RAN_OK;
-        RAN_TRY(rc);
-        rc = read_config(f, &file, err);
-        ran_bytes_release(&file);
-        return blame(name, rc, err);
-}
-
-/* name: of the file at hand. */
-static int open_files(struct ran_vector_folder *f, const char *path, struct ran_buf *name,
-                      struct ran_error *err)
-{
-        bool static_embedding = false;
-
-        RAN_TRY(open_tokenizer(f, path, name, err));
-        RAN_TRY(open_rows(f, path, &static_embedding, name, err));
-        return open_config(f, path, !static_embedding, name, err);
+        ran_buf_release(&path);
+        return rc;
 }
 
 int ran_vector_folder_open(struct ran_vector_folder *f, const char *path, struct ran_error *err)
 {
-        struct ran_buf name = {0};
+        struct reading r = {.f = f};
 
         err = ran_error_or_spare(err);
         *f = (struct ran_vector_folder){0};
-        const int rc = open_files(f, path, &name, err);
-        ran_buf_release(&name);
+        int rc = read_file(&r, path, "tokenizer.json", SIZE_MAX, false, read_tokenizer, err);
+        if (rc == RAN_OK)
+                rc = read_file(&r, path, "model.safetensors", SIZE_MAX, false, read_rows, err);
+        if (rc == RAN_OK)
+                rc = read_file(&r, path, "config.json", CONFIG_BYTES, r.static_embedding,
+                               read_config, err);
         if (rc != RAN_OK)
                 ran_vector_folder_release(f);
         return rc;
