@@ -10,7 +10,6 @@
 
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 
 /* CELL: pixels of a cell with text at the sides; LETTER: of a letter, about; SIDE: letters of a

@@ -4,9 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/record-name.h"
 #include "cmd/pages/report.h"
 
 enum { LEVELS = 9, LISTED = 30 };

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 
 /* BLOCK: tokens of a block, without windows; STRIP: the most cells of the strip of windows; KEYS,

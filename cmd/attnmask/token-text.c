@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/pages/record-name.h"
+#include "cmd/pages/page.h"
 
 void token_text_release(struct token_text *x)
 {

@@ -4,9 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/record-name.h"
 
 /* WORST: errors shown; EXCERPT: bytes of their texts. */
 enum { WORST = 50, EXCERPT = 1500 };
@@ -76,14 +74,15 @@ static int add_error(struct classify_eval_page *page, const struct classify_eval
         struct page_document d = {.doubt = bad};
         struct report r = {0};
 
+        (void)err;
         page_record_name(&d.name, &line->record.json, line->file, line->number);
         add_answer(&r, e, a->p, classify_eval_best(e, a->p));
         report_page(&r, &d.body);
         report_release(&r);
         page_put_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
-        int rc = page_documents_add(&page->worst, &d, err);
+        page_documents_add(&page->worst, &d);
         page_document_release(&d);
-        return rc;
+        return RAN_OK;
 }
 
 int classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,

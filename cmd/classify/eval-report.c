@@ -195,11 +195,10 @@ static int by_count(const void *a, const void *b)
 
 static void add_confusions(const struct ran_eval_report *e, struct report *r)
 {
-        struct ran_eval_cell *wrong = ran_alloc(e->cells + 1, sizeof *wrong, NULL);
+        struct ran_eval_cell *wrong = ran_new(e->cells + 1, sizeof *wrong);
         size_t n = 0;
 
-        r->failed |= wrong == NULL;
-        for (size_t i = 0; i < e->cells && wrong != NULL; i++)
+        for (size_t i = 0; i < e->cells; i++)
                 if (e->confusion[i].gold != e->confusion[i].predicted)
                         wrong[n++] = e->confusion[i];
         if (n > 0)

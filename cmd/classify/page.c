@@ -12,10 +12,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/pages/documents.h"
-#include "cmd/pages/marked.h"
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/record-name.h"
 #include "cmd/content/labels.h"
 #include "cmd/content/shown.h"
 
@@ -315,7 +312,9 @@ static int take(void *arg, const struct cmd_line *line, const struct cmd_result 
                 struct ran_error *err)
 {
         (void)line;
-        return page_documents_add(&((struct page *)arg)->documents, result->found, err);
+        (void)err;
+        page_documents_add(&((struct page *)arg)->documents, result->found);
+        return RAN_OK;
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -3,9 +3,7 @@
 #include "cmd/lm/eval-page.h"
 
 #include "cmd/lm/eval-report.h"
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/record-name.h"
 
 /* Texts on a page, and bytes of each that it shows. */
 enum { WORST = 200, SHOWN = 4000 };
@@ -45,11 +43,12 @@ int lm_eval_page_add(struct lm_eval_page *page, const struct lm_compared *compar
         const struct page_document *d = &compared->document;
         const int tenth = (int)(ran_text_chrf(&compared->counts) / 10);
 
+        (void)err;
         page->by_chrf[tenth < 0 ? 0 : tenth > 9 ? 9 : tenth]++;
         page->worst.most = WORST;
-        return page_documents_want(&page->worst, d->doubt)
-                       ? page_documents_add(&page->worst, d, err)
-                       : RAN_OK;
+        if (page_documents_want(&page->worst, d->doubt))
+                page_documents_add(&page->worst, d);
+        return RAN_OK;
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/record-name.h"
 
 /* A level of colour for so many bits; the tokens of a text that a page shows. */
 enum { LEVELS = 9, SHOWN = 20000 };

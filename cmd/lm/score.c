@@ -372,9 +372,9 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line,
                 return RAN_OK;
         }
         perplexity_tree(&p, options.unknown_cost, false, &s->measures);
-        report_json(&s->measures, out);
+        ran_buf_char(out, '{');
+        report_members(&s->measures, out);
         report_clear(&s->measures);
-        out->len--; /* the brace: more members may follow */
         if (options.per_token)
                 add_per_token(out, lm, s);
         if (options.logits) {
@@ -395,7 +395,10 @@ static int add_up(void *arg, const struct cmd_line *line, const struct cmd_resul
 
         (void)line;
         perplexity_merge(&c->total, &scored->measures);
-        return is_page() ? page_documents_add(&c->page, &scored->document, err) : RAN_OK;
+        (void)err;
+        if (is_page())
+                page_documents_add(&c->page, &scored->document);
+        return RAN_OK;
 }
 
 static void release(void *found)

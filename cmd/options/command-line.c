@@ -16,10 +16,8 @@ struct reading {
 static void add_setting(struct reading *c, const struct cmd_option *o, const char *text)
 {
         struct cmd_settings *s = c->settings;
-        struct ran_error err;
 
-        if (RAN_GROW(s->item, s->cap, s->n + 1, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        RAN_ROOM(s->item, s->cap, s->n + 1);
         s->item[s->n++] = (struct cmd_setting){o->field, o->base, text};
 }
 
@@ -74,8 +72,6 @@ static _Noreturn void refuse_long(const struct cmd_program *program, const struc
         struct ran_buf name = {0};
 
         ran_buf_printf(&name, "%.*s%c", (int)n, given, '\0');
-        if (name.failed)
-                cmd_usage("unknown option --%s", given);
         if (f->matches > 1)
                 cmd_usage("--%s is short for more than one option", name.data);
         const struct ran_field *like = cmd_option_nearest(program, name.data);

@@ -100,11 +100,9 @@ static _Noreturn void refuse_setting(const struct cmd_program *program, const ch
                                      const char *name, int n)
 {
         struct ran_buf option = {0};
-        const struct ran_field *like = NULL;
 
         ran_buf_printf(&option, "%.*s%c", n, name, '\0');
-        if (!option.failed)
-                like = cmd_option_nearest(program, option.data);
+        const struct ran_field *like = cmd_option_nearest(program, option.data);
         if (like == NULL)
                 cmd_usage("%s: unknown setting \"%.*s\"", path, n, name);
         cmd_usage("%s: unknown setting \"%.*s\"; did you mean \"%s\"?", path, n, name, like->name);

@@ -39,7 +39,6 @@ static void wrap(struct ran_buf *out, const char *text, size_t at, size_t indent
 /* Two columns: name, which is released, and explanation. */
 static void add_entry(struct ran_buf *out, struct ran_buf *left, const char *right)
 {
-        out->failed |= left->failed;
         ran_buf_add(out, left->data, left->len);
         if (left->len + 2 > HELP_COLUMN)
                 ran_buf_printf(out, "\n%*s", HELP_COLUMN, "");
@@ -83,7 +82,6 @@ static void add_explanation(struct ran_buf *out, const struct cmd_program *progr
         if (needs.len > 0)
                 ran_buf_printf(out, "with %.*s%s", (int)needs.len, needs.data,
                                initial != NULL ? "; " : ")");
-        out->failed |= needs.failed;
         ran_buf_release(&needs);
         for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
                 ran_buf_printf(out, "%s%s", field->choices[i],
@@ -110,8 +108,7 @@ static void add_option(struct ran_buf *out, const struct cmd_program *program,
         if (field->type != RAN_FIELD_BOOL)
                 ran_buf_printf(&left, " %s", cmd_option_value(field));
         add_explanation(&right, program, field);
-        out->failed |= right.failed;
-        add_entry(out, &left, right.failed ? "" : right.data);
+        add_entry(out, &left, right.data);
         ran_buf_release(&right);
 }
 
@@ -184,9 +181,8 @@ static void add_keys(const struct cmd_program *program, bool local, const char *
         if (keys.len > 0) {
                 ran_buf_printf(out, "\n%s\n  ", title);
                 ran_buf_char(&keys, '\0');
-                wrap(out, keys.failed ? "" : keys.data, 2, 2);
+                wrap(out, keys.data, 2, 2);
         }
-        out->failed |= keys.failed;
         ran_buf_release(&keys);
 }
 
@@ -308,7 +304,6 @@ static void print(const struct cmd_program *program, bool all, struct ran_buf *o
                         ran_buf_add(out, pair.data, pair.len);
                         before = ",\n  ";
                 }
-                out->failed |= pair.failed;
                 ran_buf_release(&pair);
         }
         ran_buf_str(out, before[0] == '{' ? "{}\n" : "\n}\n");

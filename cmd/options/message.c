@@ -117,7 +117,7 @@ static void put_name(const char *code)
 
 /* File names and records may contain anything: ran_fail writes as codes what could steer a terminal
  * or turn a text around. */
-static void say(const char *format, va_list ap, const char *code)
+static void say(const char *format, va_list ap, const char *code, bool warning)
 {
         struct ran_error line;
         char text[sizeof line.text];
@@ -125,6 +125,8 @@ static void say(const char *format, va_list ap, const char *code)
         vsnprintf(text, sizeof text, format, ap);
         ran_fail(&line, RAN_OK, "%s", text);
         put_name(code);
+        if (warning)
+                fprintf(stderr, "%swarning:%s ", colour(YELLOW), colour(NORMAL));
         fprintf(stderr, "%s\n", line.text);
 }
 
@@ -146,7 +148,7 @@ void cmd_die(int status, const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(format, ap, RED);
+        say(format, ap, RED, false);
         va_end(ap);
         exit(status);
 }
@@ -156,7 +158,7 @@ void cmd_usage(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(format, ap, RED);
+        say(format, ap, RED, false);
         va_end(ap);
         fprintf(stderr, "Try '%s --help' for more.\n", name);
         exit(CMD_USAGE);
@@ -164,13 +166,11 @@ void cmd_usage(const char *format, ...)
 
 void cmd_refuse(const char *what, const struct ran_error *err)
 {
-        const char *colon = what != NULL ? ": " : "";
+        const char *setting = what != NULL ? what : "", *colon = what != NULL ? ": " : "";
 
-        if (what == NULL)
-                what = "";
         if (err->code == RAN_ENOMEM)
-                cmd_die(CMD_FAILED, "%s%s%s", what, colon, err->text);
-        cmd_usage("%s%s%s", what, colon, err->text);
+                cmd_die(CMD_FAILED, "%s%s%s", setting, colon, err->text);
+        cmd_usage("%s%s%s", setting, colon, err->text);
 }
 
 void cmd_warn(const char *format, ...)
@@ -178,36 +178,27 @@ void cmd_warn(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(format, ap, RED);
+        say(format, ap, RED, false);
         va_end(ap);
 }
 
 void cmd_caution(const char *format, ...)
 {
-        char *sentence = NULL;
-        struct ran_error line;
-        va_list args;
+        va_list ap;
 
-        if (is_quiet)
-                return;
-        va_start(args, format);
-        if (vasprintf(&sentence, format, args) < 0)
-                sentence = NULL;
-        va_end(args);
-        ran_fail(&line, RAN_OK, "%s", sentence != NULL ? sentence : "out of memory");
-        put_name("");
-        fprintf(stderr, "%swarning:%s %s\n", colour(YELLOW), colour(NORMAL), line.text);
-        free(sentence);
+        va_start(ap, format);
+        if (!is_quiet)
+                say(format, ap, "", true);
+        va_end(ap);
 }
 
 void cmd_note(const char *format, ...)
 {
         va_list ap;
 
-        if (is_quiet)
-                return;
         va_start(ap, format);
-        say(format, ap, "");
+        if (!is_quiet)
+                say(format, ap, "", false);
         va_end(ap);
 }
 
@@ -216,7 +207,7 @@ void cmd_bug(const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        say(format, ap, RED);
+        say(format, ap, RED, false);
         va_end(ap);
         abort();
 }

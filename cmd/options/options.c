@@ -60,8 +60,6 @@ static void write_out(const struct cmd_program *program, write_text *write)
         struct ran_buf out = {0};
 
         write(program, &out);
-        if (out.failed)
-                cmd_die(CMD_FAILED, "out of memory");
         cmd_write(STDOUT_FILENO, "standard output", out.data, out.len);
         ran_buf_release(&out);
 }
@@ -158,7 +156,7 @@ static _Noreturn void refuse_verb(const struct cmd_verb *verbs, const char *give
                 cmd_warn("unknown verb '%s'; did you mean %s?", given, like);
         else if (given != NULL)
                 cmd_warn("unknown verb '%s'", given);
-        cmd_usage("give a verb first: %s", names.failed ? "see --help" : names.data);
+        cmd_usage("give a verb first: %s", names.data);
 }
 
 int cmd_run_verb(const char *name, const char *summary, const struct cmd_verb *verbs, int argc,

@@ -76,12 +76,14 @@ void cmd_check_standard_output(char **inputs)
 /* ---- options, with each other --------------------------------------------------------------- */
 
 /* The file of a field; NULL if it has none. */
-static const char *file_of(const struct ran_field *f, const void *base)
+static const char *file_of(const struct cmd_option *o)
 {
+        const struct ran_field *f = o->field;
+
         if (f->type != RAN_FIELD_TEXT || f->value == NULL ||
             (strcmp(f->value, "FILE") != 0 && strcmp(f->value, "MODEL") != 0))
                 return NULL;
-        return *(char *const *)(const void *)((const char *)base + f->offset);
+        return *(char *const *)(const void *)((const char *)o->base + f->offset);
 }
 
 /* A recurrent state may be updated in its own file. */
@@ -111,25 +113,11 @@ static void check_pair(const char *out, const char *path, const struct ran_field
 static void check_with_all(const struct cmd_program *program, const char *out, const char *path,
                            const struct ran_field *own)
 {
-        const struct cmd_group *g;
-
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
-                        const char *other = file_of(f, g->base);
-                        if (other != NULL && (own == NULL || (f != own && !may_share(own, f))))
-                                check_pair(out, path, f, other);
-                }
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                const char *other = file_of(&o);
+                if (other != NULL && (own == NULL || (o.field != own && !may_share(own, o.field))))
+                        check_pair(out, path, o.field, other);
         }
-}
-
-static void check_written(const struct cmd_program *program, const struct ran_field *out,
-                          const char *path)
-{
-        const struct cmd_option_name option = cmd_option_name(out);
-
-        if (is_dash(path))
-                cmd_usage("--%s -: give the name of a file (a file called - is ./-)", option.text);
-        check_with_all(program, option.text, path, out);
 }
 
 void cmd_check_beside(const struct cmd_program *program, const char *path, char **inputs)
@@ -143,24 +131,22 @@ static const struct cmd_program *checked;
 
 void cmd_check_read(const char *path)
 {
-        const struct cmd_group *g;
-
-        for (size_t i = 0; checked != NULL && (g = cmd_group_at(checked, i)) != NULL; i++)
-                for (const struct ran_field *f = g->fields; f->name != NULL; f++)
-                        if (is_written(f))
-                                cmd_check_input(cmd_option_name(f).text, file_of(f, g->base), path);
+        for (struct cmd_option o = {0}; checked != NULL && cmd_option_next(checked, &o);)
+                if (is_written(o.field))
+                        cmd_check_input(cmd_option_name(o.field).text, file_of(&o), path);
 }
 
 void cmd_check_outputs(const struct cmd_program *program)
 {
-        const struct cmd_group *g;
-
         checked = program;
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
-                for (const struct ran_field *f = g->fields; f->name != NULL; f++) {
-                        const char *path = is_written(f) ? file_of(f, g->base) : NULL;
-                        if (path != NULL)
-                                check_written(program, f, path);
-                }
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                const struct cmd_option_name option = cmd_option_name(o.field);
+                const char *path = is_written(o.field) ? file_of(&o) : NULL;
+
+                if (path != NULL && is_dash(path))
+                        cmd_usage("--%s -: give the name of a file (a file called - is ./-)",
+                                  option.text);
+                if (path != NULL)
+                        check_with_all(program, option.text, path, o.field);
         }
 }

@@ -24,12 +24,6 @@ static void keep_standard_streams(void)
         }
 }
 
-/* At the limit of file sizes, a write fails with a message instead of a signal. */
-static void ignore_file_size_limit(void)
-{
-        signal(SIGXFSZ, SIG_IGN);
-}
-
 /* Models and other large files are mapped. If another program shortens such a file, reading
  * beyond its new end raises SIGBUS: exits with 3 and a message. */
 static void on_lost_page(int signal, siginfo_t *info, void *context)
@@ -50,19 +44,15 @@ static void on_lost_page(int signal, siginfo_t *info, void *context)
         _exit(CMD_FAILED);
 }
 
-static void catch_lost_pages(void)
+void cmd_process_begin(void)
 {
         const struct sigaction action = {.sa_sigaction = on_lost_page,
                                          .sa_flags = SA_SIGINFO | SA_RESETHAND};
 
-        sigaction(SIGBUS, &action, NULL);
-}
-
-void cmd_process_begin(void)
-{
         keep_standard_streams();
-        ignore_file_size_limit();
-        catch_lost_pages();
+        /* At the limit of file sizes, a write fails with a message instead of a signal. */
+        signal(SIGXFSZ, SIG_IGN);
+        sigaction(SIGBUS, &action, NULL);
 }
 
 void cmd_process_check_isa(void)

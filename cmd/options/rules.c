@@ -25,10 +25,7 @@ void cmd_set_begin(const struct cmd_program *program)
 
 void cmd_set_note(const struct ran_field *field, bool asked)
 {
-        struct ran_error err;
-
-        if (RAN_GROW(was_set.item, was_set.cap, was_set.n + 1, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        RAN_ROOM(was_set.item, was_set.cap, was_set.n + 1);
         was_set.item[was_set.n++] = (struct set_field){field, asked};
 }
 
@@ -63,8 +60,6 @@ void cmd_set_changes(const struct ran_field *fields, const void *base, const voi
                 struct ran_buf change = {0};
 
                 ran_fields_changes(one, base, other, &change);
-                if (change.failed)
-                        cmd_die(CMD_FAILED, "out of memory");
                 if (change.len > 0)
                         cmd_set_note(f, false);
                 ran_buf_release(&change);
@@ -222,7 +217,7 @@ static _Noreturn void refuse_verb(const struct cmd_program *program, const struc
                 ran_buf_str(&verbs, *s == ' ' ? " and " : (const char[]){*s, '\0'});
         ran_buf_char(&verbs, '\0');
         cmd_usage("--%s is for %.*s %s", cmd_option_name(f).text, (int)strcspn(program->name, " "),
-                  program->name, verbs.failed ? "" : verbs.data);
+                  program->name, verbs.data);
 }
 
 void cmd_rules_check(const struct cmd_program *program)
@@ -243,8 +238,7 @@ void cmd_rules_check(const struct cmd_program *program)
                         cmd_usage("--%s %s", cmd_option_name(f).text, f->why);
                 cmd_option_add_needs(program, f, &names);
                 ran_buf_char(&names, '\0');
-                cmd_usage("--%s is for %s", cmd_option_name(f).text,
-                          names.failed ? "another option" : names.data);
+                cmd_usage("--%s is for %s", cmd_option_name(f).text, names.data);
         }
 }
 
@@ -282,8 +276,6 @@ static size_t add_used(const char *names, struct ran_buf *out)
         if (last != NULL)
                 ran_buf_printf(out, "%s--%s", count > 1 ? " and " : "", cmd_option_name(last).text);
         ran_buf_char(out, '\0');
-        if (out->failed)
-                cmd_die(CMD_FAILED, "out of memory");
         return count;
 }
 

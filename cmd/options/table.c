@@ -124,8 +124,6 @@ bool cmd_option_has_default(const struct cmd_option *o)
         if (ran_fields_init(one, &initial, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
         ran_fields_changes(one, (const char *)o->base + o->field->offset, &initial, &change);
-        if (change.failed)
-                cmd_die(CMD_FAILED, "out of memory for the options");
         bool same = change.len == 0;
         ran_buf_release(&change);
         ran_fields_release(one, &initial);

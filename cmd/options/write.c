@@ -64,8 +64,6 @@ void cmd_write_file(const char *path, const struct ran_buf *bytes)
 {
         struct ran_error err;
 
-        if (bytes->failed)
-                cmd_die(CMD_FAILED, "no memory for %s", path != NULL ? path : "the output");
         if (path == NULL) {
                 cmd_write(STDOUT_FILENO, "standard output", bytes->data, bytes->len);
                 return;
@@ -85,10 +83,6 @@ static void write_out(struct cmd_sink *s)
 {
         struct ran_error err;
 
-        if (s->buf.failed) {
-                cmd_sink_abort(s);
-                cmd_die(CMD_FAILED, "no memory for the output");
-        }
         if (s->writer != NULL)
                 ran_writer_write(s->writer, s->buf.data, s->buf.len);
         else
@@ -104,7 +98,7 @@ void cmd_sink_flush(struct cmd_sink *s)
 {
         const size_t enough = 1 << 16;
 
-        if (s->buf.failed || s->buf.len >= enough)
+        if (s->buf.len >= enough)
                 write_out(s);
 }
 

@@ -14,6 +14,7 @@ static const char *const colours[CHART_LINES] = {"#3b7ddd", "#d9822b", "#2e9e5b"
 
 struct axis {
         double from, to, step;
+        double origin, length; /* where it begins in the picture, and how long it is */
 };
 
 /* The largest power of ten that is not above x. */
@@ -39,10 +40,13 @@ static double step_of(double range)
 
 static struct axis axis_of(const struct chart *c, bool is_y)
 {
-        struct axis a = {is_y ? c->y_from : c->x_from, is_y ? c->y_to : c->x_to, 0};
+        struct axis a = {is_y ? c->y_from : c->x_from, is_y ? c->y_to : c->x_to, 0,
+                         is_y ? HEIGHT - BOTTOM : LEFT,
+                         is_y ? -(HEIGHT - TOP - BOTTOM) : WIDTH - LEFT - RIGHT};
 
         if (!(a.from < a.to)) {
-                a = (struct axis){INFINITY, -INFINITY, 0};
+                a.from = INFINITY;
+                a.to = -INFINITY;
                 for (size_t l = 0; l < c->n; l++)
                         for (size_t i = 0; i < c->lines[l].n; i++) {
                                 double v = (is_y ? c->lines[l].y : c->lines[l].x)[i];
@@ -68,14 +72,9 @@ static struct axis axis_of(const struct chart *c, bool is_y)
         return a;
 }
 
-static double place_x(const struct axis *a, double x)
+static double place(const struct axis *a, double x)
 {
-        return LEFT + (x - a->from) / (a->to - a->from) * (WIDTH - LEFT - RIGHT);
-}
-
-static double place_y(const struct axis *a, double y)
-{
-        return HEIGHT - BOTTOM - (y - a->from) / (a->to - a->from) * (HEIGHT - TOP - BOTTOM);
+        return a->origin + (x - a->from) / (a->to - a->from) * a->length;
 }
 
 static void add_number(struct ran_buf *out, double x, double step)
@@ -96,7 +95,7 @@ static void add_ticks(struct ran_buf *out, const struct axis *a, bool is_y)
 {
         for (double v = ceil(a->from / a->step - 1e-9) * a->step; v <= a->to + 1e-9 * a->step;
              v += a->step) {
-                const double at = is_y ? place_y(a, v) : place_x(a, v);
+                const double at = place(a, v);
 
                 if (is_y)
                         ran_buf_printf(out,
@@ -113,19 +112,6 @@ static void add_ticks(struct ran_buf *out, const struct axis *a, bool is_y)
         }
 }
 
-static void add_names(struct ran_buf *out, const struct chart *c)
-{
-        ran_buf_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">",
-                       (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8);
-        page_string(out, c->x_name);
-        ran_buf_printf(out,
-                       "</text>\n<text transform=\"translate(13 %d) rotate(-90)\" "
-                       "text-anchor=\"middle\">",
-                       (TOP + HEIGHT - BOTTOM) / 2);
-        page_string(out, c->y_name);
-        ran_buf_str(out, "</text>\n");
-}
-
 static void add_line(struct ran_buf *out, const struct chart_line *l, const char *colour,
                      const struct axis *x, const struct axis *y)
 {
@@ -137,8 +123,8 @@ static void add_line(struct ran_buf *out, const struct chart_line *l, const char
                 bool there = isfinite(l->x[i]) && isfinite(l->y[i]);
 
                 if (there)
-                        ran_buf_printf(out, "%c%.1f %.1f", pen ? 'L' : 'M', place_x(x, l->x[i]),
-                                       place_y(y, fmin(fmax(l->y[i], y->from), y->to)));
+                        ran_buf_printf(out, "%c%.1f %.1f", pen ? 'L' : 'M', place(x, l->x[i]),
+                                       place(y, fmin(fmax(l->y[i], y->from), y->to)));
                 pen = pen || there;
         }
         ran_buf_str(out, "\"/>\n");
@@ -147,7 +133,7 @@ static void add_line(struct ran_buf *out, const struct chart_line *l, const char
                         ran_buf_printf(out,
                                        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" "
                                        "fill=\"%s\"><title>%.4g, %.4g</title></circle>\n",
-                                       place_x(x, l->x[i]), place_y(y, l->y[i]), colour, l->x[i],
+                                       place(x, l->x[i]), place(y, l->y[i]), colour, l->x[i],
                                        l->y[i]);
 }
 
@@ -201,13 +187,21 @@ void chart_add(struct ran_buf *out, const struct chart *c)
                 ran_buf_printf(out,
                                "<path class=\"axis\" stroke-dasharray=\"3 4\" d=\"M%.1f "
                                "%.1fL%.1f %.1f\"/>\n",
-                               place_x(&x, x.from), place_y(&y, y.from), place_x(&x, x.to),
-                               place_y(&y, y.to));
+                               place(&x, x.from), place(&y, y.from), place(&x, x.to),
+                               place(&y, y.to));
         ran_buf_printf(out, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP,
                        HEIGHT - BOTTOM, WIDTH - RIGHT);
         for (size_t i = 0; i < c->n && i < CHART_LINES; i++)
                 add_line(out, &c->lines[i], colours[i], &x, &y);
-        add_names(out, c);
+        ran_buf_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">",
+                       (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8);
+        page_string(out, c->x_name);
+        ran_buf_printf(out,
+                       "</text>\n<text transform=\"translate(13 %d) rotate(-90)\" "
+                       "text-anchor=\"middle\">",
+                       (TOP + HEIGHT - BOTTOM) / 2);
+        page_string(out, c->y_name);
+        ran_buf_str(out, "</text>\n");
         ran_buf_str(out, "</svg>\n");
         add_legend(out, c);
         ran_buf_str(out, "</figure>\n");

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 
 enum { LISTED = 50 };
@@ -16,11 +15,6 @@ struct page_entry {
         size_t name_n, cells_n, body_n; /* of html, one after another */
         char *html;
 };
-
-static size_t size_of(const struct page_entry *e)
-{
-        return e->name_n + e->cells_n + e->body_n;
-}
 
 void page_document_release(void *document)
 {
@@ -51,24 +45,20 @@ static void prune(struct page_documents *d)
         while (d->n > 1 && (d->bytes > PAGE_ROOM || (d->most > 0 && d->n > d->most))) {
                 const struct page_entry *last = &d->entry[--d->n];
 
-                d->bytes -= size_of(last);
+                d->bytes -= last->name_n + last->cells_n + last->body_n;
                 free(last->html);
         }
         d->full = d->most > 0 && d->n == d->most;
 }
 
-int page_documents_add(struct page_documents *d, const struct page_document *p,
-                       struct ran_error *err)
+void page_documents_add(struct page_documents *d, const struct page_document *p)
 {
-        struct page_entry *grown = ran_grow(d->entry, &d->cap, d->n + 1, sizeof *grown, err);
         struct page_entry e = {.doubt = p->doubt == p->doubt ? p->doubt : 1,
                                .number = ++d->seen,
                                .name_n = p->name.len};
         struct ran_buf html = {0};
 
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        d->entry = grown;
+        RAN_ROOM(d->entry, d->cap, d->n + 1);
         if (d->heads.len == 0)
                 report_page_heads(&p->row, &d->heads);
         ran_buf_add(&html, p->name.data, p->name.len);
@@ -76,16 +66,11 @@ int page_documents_add(struct page_documents *d, const struct page_document *p,
         e.cells_n = html.len - e.name_n;
         ran_buf_add(&html, p->body.data, p->body.len);
         e.body_n = p->body.len;
-        if (p->name.failed || p->body.failed || html.failed) {
-                ran_buf_release(&html);
-                return ran_fail(err, RAN_ENOMEM, "no memory for a page");
-        }
         e.html = html.data;
         d->entry[d->n++] = e;
-        d->bytes += size_of(&e);
+        d->bytes += html.len;
         if (d->bytes > 2 * (size_t)PAGE_ROOM || (d->most > 0 && d->n > 2 * d->most))
                 prune(d);
-        return RAN_OK;
 }
 
 bool page_documents_want(const struct page_documents *d, double doubt)
@@ -137,16 +122,12 @@ static void write_list(struct page_documents *d, const char *title, struct ran_b
         page_close(out, HTML_WIDE);
 }
 
-static void write_article(const struct page_entry *e, size_t number, struct ran_buf *out)
+/* "3 of 12" */
+static void add_of(size_t n, size_t all, struct ran_buf *out)
 {
-        page_open_with(out, HTML_ARTICLE, "id=\"d%zu\"", number);
-        page_open(out, HTML_SUBHEADING);
-        page_put(out, HTML_SMALL, "%zu", number);
-        ran_buf_char(out, ' ');
-        ran_buf_add(out, e->html, e->name_n);
-        page_close(out, HTML_SUBHEADING);
-        ran_buf_add(out, e->html + e->name_n + e->cells_n, e->body_n);
-        page_close(out, HTML_ARTICLE);
+        page_count(out, n);
+        ran_buf_str(out, " of ");
+        page_count(out, all);
 }
 
 static void add_left_out(const struct page_documents *d, struct ran_buf *out)
@@ -155,9 +136,7 @@ static void add_left_out(const struct page_documents *d, struct ran_buf *out)
                 return;
         page_open(out, HTML_NOTE);
         page_open(out, HTML_STRONG);
-        page_count(out, d->seen - d->n);
-        ran_buf_str(out, " of ");
-        page_count(out, d->seen);
+        add_of(d->seen - d->n, d->seen, out);
         ran_buf_str(out, " documents are left out");
         page_close(out, HTML_STRONG);
         ran_buf_str(out, ", to keep the page small: those with the least doubt. Tables and charts "
@@ -166,13 +145,25 @@ static void add_left_out(const struct page_documents *d, struct ran_buf *out)
 }
 
 static void write_articles(const struct page_documents *d, const char *title, bool ranked,
-                           struct cmd_sink *out)
+                           struct cmd_sink *sink)
 {
-        page_put(&out->buf, HTML_HEADING, "%s", title);
-        add_left_out(d, &out->buf);
+        struct ran_buf *out = &sink->buf;
+
+        page_put(out, HTML_HEADING, "%s", title);
+        add_left_out(d, out);
         for (size_t i = 0; i < d->n; i++) {
-                write_article(&d->entry[i], ranked ? i + 1 : d->entry[i].number, &out->buf);
-                cmd_sink_flush(out);
+                const struct page_entry *e = &d->entry[i];
+                const size_t number = ranked ? i + 1 : e->number;
+
+                page_open_with(out, HTML_ARTICLE, "id=\"d%zu\"", number);
+                page_open(out, HTML_SUBHEADING);
+                page_put(out, HTML_SMALL, "%zu", number);
+                ran_buf_char(out, ' ');
+                ran_buf_add(out, e->html, e->name_n);
+                page_close(out, HTML_SUBHEADING);
+                ran_buf_add(out, e->html + e->name_n + e->cells_n, e->body_n);
+                page_close(out, HTML_ARTICLE);
+                cmd_sink_flush(sink);
         }
 }
 
@@ -197,9 +188,7 @@ void page_worst_write(struct page_documents *d, const char *title, size_t all, c
                 return;
         page_open(&out->buf, HTML_NOTE);
         ran_buf_str(&out->buf, "These are ");
-        page_count(&out->buf, d->n);
-        ran_buf_str(&out->buf, " of ");
-        page_count(&out->buf, all);
+        add_of(d->n, all, &out->buf);
         ran_buf_printf(&out->buf, " %s.", called);
         page_close(&out->buf, HTML_NOTE);
 }

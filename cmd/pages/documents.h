@@ -25,9 +25,8 @@ struct page_documents {
 };
 /* Whether a document with this doubt may be kept. */
 bool page_documents_want(const struct page_documents *d, double doubt);
-/* Copies it. RAN_ENOMEM. */
-int page_documents_add(struct page_documents *d, const struct page_document *document,
-                       struct ran_error *err);
+/* Copies it. */
+void page_documents_add(struct page_documents *d, const struct page_document *document);
 /* Writes a list of the most doubtful ones under that title, and then all in their order, as
  * <article>. */
 void page_documents_write(struct page_documents *d, const char *title, struct cmd_sink *out);

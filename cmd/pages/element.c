@@ -1,9 +1,7 @@
 /* element.c - see element.h. */
-#include "cmd/pages/element.h"
+#include "cmd/pages/page.h"
 
 #include <stdarg.h>
-
-#include "cmd/pages/page.h"
 
 static const struct {
         const char *name, *attributes, *after; /* after: behind its end, "\n" for a block */
@@ -83,7 +81,6 @@ void page_put(struct ran_buf *out, enum page_element e, const char *format, ...)
         ran_buf_vprintf(&text, format, args);
         va_end(args);
         page_put_text(out, e, text.data, text.len);
-        out->failed |= text.failed;
         ran_buf_release(&text);
 }
 

@@ -1,19 +1,8 @@
 /* marked.c - text with parts of it marked. */
-#include "cmd/pages/marked.h"
-
 #include "cmd/pages/page.h"
 
 /* Bytes shown of a text. */
 enum { WHOLE = 1 << 20 };
-
-/* Appends the value of style="". */
-static void add_colour(struct ran_buf *out, int i)
-{
-        /* Steps of the golden angle: any number of hues, neighbours far apart. */
-        int hue = (int)(((long)i * 13751 / 100 + 210) % 360);
-
-        ran_buf_printf(out, "--c:hsl(%d 65%% %d%%)", hue, i / 8 % 2 == 0 ? 45 : 60);
-}
 
 static void open_mark(struct ran_buf *out, const struct page_mark *m)
 {
@@ -21,9 +10,11 @@ static void open_mark(struct ran_buf *out, const struct page_mark *m)
         if (m->kind != NULL)
                 ran_buf_printf(out, " class=\"%s\"", m->kind);
         if (m->colour >= 0) {
-                ran_buf_str(out, " style=\"");
-                add_colour(out, m->colour);
-                ran_buf_char(out, '"');
+                /* Steps of the golden angle: any number of hues, neighbours far apart. */
+                const int hue = (int)(((long)m->colour * 13751 / 100 + 210) % 360);
+
+                ran_buf_printf(out, " style=\"--c:hsl(%d 65%% %d%%)\"", hue,
+                               m->colour / 8 % 2 == 0 ? 45 : 60);
         }
         if (m->title[0] != '\0') {
                 ran_buf_str(out, " title=\"");
@@ -70,6 +61,7 @@ void page_marked(struct ran_buf *out, const char *text, size_t from, size_t to,
         page_text(out, text + from, to - from);
 }
 
+/* Whether a character goes on with this byte. */
 static bool continues(char c)
 {
         return ((unsigned char)c & 0xc0) == 0x80;

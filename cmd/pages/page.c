@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/pages/style.h"
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static const char *escape_of(unsigned char c)
@@ -61,17 +59,13 @@ static void add_valid(struct ran_buf *out, const char *s, size_t n)
 void page_text(struct ran_buf *out, const char *s, size_t n)
 {
         while (n > 0) {
-                size_t valid = ran_utf8_valid(s, n);
+                const size_t valid = ran_utf8_valid(s, n);
+                const size_t broken = valid < n ? ran_utf8_character(s + valid, n - valid) : 0;
 
                 add_valid(out, s, valid);
-                s += valid;
-                n -= valid;
-                if (n > 0) {
-                        size_t broken = ran_utf8_character(s, n);
-                        ran_buf_str(out, "\xef\xbf\xbd");
-                        s += broken;
-                        n -= broken;
-                }
+                ran_buf_str(out, broken > 0 ? "\xef\xbf\xbd" : "");
+                s += valid + broken;
+                n -= valid + broken;
         }
 }
 
@@ -121,6 +115,49 @@ void page_bar(struct ran_buf *out, double share)
         ran_buf_printf(out, "<span class=\"bar\"><i style=\"width:%.1f%%\"></i></span>", width);
 }
 
+/* ---- names of records ------------------------------------------------------------------------ */
+
+enum { LONGEST_NAME = 200 };
+
+/* A string or a number; false for all else. */
+static bool add_id(struct ran_buf *out, const struct ran_record *record)
+{
+        const struct ran_member *id = ran_record_find(record, "id", NULL);
+        const size_t before = out->len;
+        struct ran_error err;
+
+        if (id != NULL && id->type == 's')
+                return ran_json_decode(record->line, id->value, out, &err) == RAN_OK &&
+                       out->len > before;
+        if (id != NULL && id->type == 'n')
+                ran_buf_add(out, record->line + id->value.begin, id->value.end - id->value.begin);
+        return id != NULL && id->type == 'n';
+}
+
+void record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
+                 size_t number)
+{
+        const size_t before = out->len;
+
+        if (add_id(out, record))
+                return;
+        out->len = before;
+        if (strcmp(file, "-") == 0)
+                ran_buf_printf(out, "line %zu", number);
+        else
+                ran_buf_printf(out, "%s:%zu", file, number);
+}
+
+void page_record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
+                      size_t number)
+{
+        struct ran_buf name = {0};
+
+        record_name(&name, record, file, number);
+        page_excerpt(out, name.data, name.len, LONGEST_NAME);
+        ran_buf_release(&name);
+}
+
 /* ---- the frame ------------------------------------------------------------------------------- */
 
 void page_begin(struct ran_buf *out, const char *title, struct ran_buf *lead)
@@ -138,7 +175,7 @@ void page_begin(struct ran_buf *out, const char *title, struct ran_buf *lead)
         ran_buf_str(out, "</style>\n</head>\n<body>\n<main>\n<h1>");
         page_string(out, title);
         ran_buf_str(out, "</h1>\n");
-        if (lead->len > 0 && !lead->failed) {
+        if (lead->len > 0) {
                 ran_buf_str(out, "<p class=\"lead\">");
                 page_text(out, lead->data, lead->len);
                 ran_buf_str(out, "</p>\n");

@@ -34,4 +34,110 @@ void page_bar(struct ran_buf *out, double share);
  * page says so. */
 enum { PAGE_ROOM = 12 << 20 };
 
+/* ---- elements (element.c) ------------------------------------------------------------------- */
+
+/* What a page is made of, besides tables, charts and documents. Programs name an element, and its
+ * markup stands in element.c alone. */
+enum page_element {
+        /* blocks */
+        HTML_HEADING,
+        HTML_SUBHEADING,
+        HTML_PARAGRAPH,
+        HTML_RIGHT, /* a paragraph about an answer: right, or wrong */
+        HTML_WRONG,
+        HTML_NOTE,    /* a paragraph, small */
+        HTML_LEGEND,  /* of colours: HTML_KEY each */
+        HTML_PASSAGE, /* text from anywhere */
+        HTML_SHADED,  /* a passage whose words have colours: HTML_SHADE each */
+        HTML_TAGGED,  /* one with marked words */
+        HTML_QUOTE,
+        HTML_CHARTS, /* side by side, each of them a chart or an HTML_CHART */
+        HTML_CHART,
+        HTML_SIDES, /* two texts, each an HTML_SIDE */
+        HTML_SIDE,
+        HTML_DETAILS, /* folded: HTML_SUMMARY says what it is */
+        HTML_WIDE,    /* it may be wider than the page: it scrolls */
+        HTML_ARTICLE, /* about a document */
+        HTML_STRIP,   /* of links */
+        HTML_WINDOW,  /* a part of a text */
+        HTML_LIST,    /* numbered: HTML_ITEM each */
+        HTML_ITEM,
+        /* in a line */
+        HTML_SUMMARY,
+        HTML_EXCERPT, /* text from anywhere */
+        HTML_PART,    /* text of a part */
+        HTML_LABEL,
+        HTML_LABEL_RIGHT,
+        HTML_LABEL_WRONG,
+        HTML_LACK, /* what is not there: "no label" */
+        HTML_SMALL,
+        HTML_STRONG,
+        HTML_KEY,
+        HTML_SHADE,
+        HTML_LINK,
+        HTML_FOR, /* bars of values above 0, and below */
+        HTML_AGAINST,
+        HTML_ELEMENTS
+};
+
+void page_open(struct ran_buf *out, enum page_element e);
+/* The same with attributes of ours, formatted: `id="list"`. */
+void page_open_with(struct ran_buf *out, enum page_element e, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+void page_close(struct ran_buf *out, enum page_element e);
+
+/* Appends an element with text: formatted, all of it shown as it is; n bytes from anywhere. */
+void page_put(struct ran_buf *out, enum page_element e, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+void page_put_text(struct ran_buf *out, enum page_element e, const char *s, size_t n);
+/* Begins a key of a legend, with its colour: that of this kind and level. page_close(HTML_KEY) ends
+ * it. */
+void page_open_key(struct ran_buf *out, char kind, int level);
+/* A passage of at most `most` bytes, see page_excerpt. */
+void page_put_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most);
+/* Begins folded text: "whole document, 1,234 bytes". page_close(HTML_DETAILS) ends it. */
+void page_open_document(struct ran_buf *out, size_t bytes);
+
+/* ---- text with parts of it marked (marked.c) ------------------------------------------------- */
+
+/* Bytes [start, end) of a text. */
+struct page_mark {
+        size_t start, end;
+        const char *kind;  /* its class in the style: "e"; NULL: plain */
+        int colour;        /* page_colour_add; -1: none */
+        const char *label; /* text behind it, of label_n bytes; NULL: none */
+        size_t label_n;
+        char title[64]; /* of ours, shown when pointed at; "": none */
+};
+/* Appends the bytes [from, to) of a text. The n marks are in order and do not overlap; those that
+ * begin outside of the part are left out. */
+void page_marked(struct ran_buf *out, const char *text, size_t from, size_t to,
+                 const struct page_mark *marks, size_t n);
+/* Appends the text of a document in that element, folded if asked for; what is more than a page may
+ * have of it is left out, and a note says so. */
+void page_document_text(struct ran_buf *out, enum page_element e, const struct ran_buf *text,
+                        const struct page_mark *marks, size_t n, bool folded);
+/* Moves a place in UTF-8 to the begin of its character, or `by` bytes back to about the begin of a
+ * word; likewise forward. For excerpts. */
+size_t page_back(const char *text, size_t at, size_t by);
+size_t page_forward(const char *text, size_t n, size_t at, size_t by);
+
+/* Appends at most `most` bytes of a text as a mark of the i-th of many colours that can be told
+ * apart. */
+void page_mark_add(struct ran_buf *out, int i, const char *s, size_t n, size_t most);
+
+/* ---- names of records ------------------------------------------------------------------------ */
+
+/* Appends its id, else the place where it was read: bytes from a stranger. */
+void record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
+                 size_t number);
+/* The same for a page, and not too long. */
+void page_record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
+                      size_t number);
+
+/* ---- the style of all pages (style.c) ---------------------------------------------------------
+ */
+
+extern const char page_style[];
+
 #endif

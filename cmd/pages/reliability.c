@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "cmd/pages/chart.h"
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/pages/report.h"
 
@@ -21,18 +20,15 @@ void page_reliability_add(struct page_reliability *r, double p, bool right)
         atomic_fetch_add(&r->right[step], right);
 }
 
-static double mean_of(const struct page_reliability *r, size_t bin)
+/* NaN of nothing. */
+static double share_of(double part, size_t n)
 {
-        size_t n = r->bin[bin].n;
-
-        return n > 0 ? (double)r->bin[bin].p / 1e6 / (double)n : NAN;
+        return n > 0 ? part / (double)n : NAN;
 }
 
-static double right_of(const struct page_reliability *r, size_t bin)
+static double mean_of(const struct page_reliability *r, size_t bin)
 {
-        size_t n = r->bin[bin].n;
-
-        return n > 0 ? (double)r->bin[bin].right / (double)n : NAN;
+        return share_of((double)r->bin[bin].p / 1e6, r->bin[bin].n);
 }
 
 static void write_reliability(const struct page_reliability *r, const char *answers,
@@ -42,7 +38,7 @@ static void write_reliability(const struct page_reliability *r, const char *answ
 
         for (size_t i = 0; i < PAGE_BINS; i++) {
                 x[i] = mean_of(r, i);
-                y[i] = right_of(r, i);
+                y[i] = share_of((double)r->bin[i].right, r->bin[i].n);
         }
         const struct chart_line line = {answers, x, y, PAGE_BINS, true, false};
         const struct chart chart = {
@@ -73,9 +69,9 @@ static void write_thresholds(const struct page_reliability *r, const char *other
                 all += r->all[i];
                 right += r->right[i];
                 t[i] = (double)i / PAGE_STEPS;
-                precision[i] = all > 0 ? (double)right / (double)all : NAN;
-                recall[i] = gold > 0 ? (double)right / (double)gold : NAN;
-                given[i] = total > 0 ? (double)all / (double)total : NAN;
+                precision[i] = share_of((double)right, all);
+                recall[i] = share_of((double)right, gold);
+                given[i] = share_of((double)all, total);
         }
         const struct chart_line lines[] = {
                 {"precision", t, precision, N, false, false},
@@ -110,7 +106,7 @@ static void write_numbers(const struct page_reliability *p, const char *answers,
                            100 * (i + 1) / PAGE_BINS);
                 report_count(&r, NULL, answers, n);
                 report_share(&r, NULL, "mean probability", mean_of(p, i));
-                report_share(&r, NULL, "right", right_of(p, i));
+                report_share(&r, NULL, "right", share_of((double)right, n));
                 report_interval(&r, ran_interval_share((double)right, (double)n));
                 report_end(&r);
         }

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 
 /* The most labels of a matrix. */
@@ -18,11 +17,11 @@ static bool is_number(const struct report_node *v)
 
 static void add_label(const struct report *r, const struct report_node *v, struct ran_buf *out)
 {
-        const enum page_element kind = v->kind == REPORT_RIGHT   ? HTML_LABEL_RIGHT
-                                       : v->kind == REPORT_WRONG ? HTML_LABEL_WRONG
-                                                                 : HTML_LABEL;
-
-        page_put_text(out, kind, r->text.data + v->at, v->count);
+        page_put_text(out,
+                      v->kind == REPORT_RIGHT   ? HTML_LABEL_RIGHT
+                      : v->kind == REPORT_WRONG ? HTML_LABEL_WRONG
+                                                : HTML_LABEL,
+                      r->text.data + v->at, v->count);
         if (isnan(v->x))
                 return;
         ran_buf_char(out, ' ');
@@ -82,39 +81,35 @@ static void add_interval(const struct report_node *v, const char *before, const 
                          unit * v->interval.high, after);
 }
 
-/* A cell; the first of a row says what the row is about. */
-static void add_cell(const struct report *r, const struct report_node *v, bool first,
-                     struct ran_buf *out)
+/* Cells; if `about`, the first says what the row is about. */
+static void add_cells(const struct report *r, size_t from, size_t to, bool about,
+                      struct ran_buf *out)
 {
-        first = first && !is_number(v);
-        ran_buf_str(out, first ? "<th scope=\"row\">" : is_number(v) ? "<td class=\"n\">" : "<td>");
-        add_value(r, v, 1, out);
-        ran_buf_str(out, v->interval.high > 0 ? " " : "");
-        add_interval(v, "(", ")", out);
-        ran_buf_str(out, first ? "</th>" : "</td>");
-        if (v->kind == REPORT_BAR) {
+        for (size_t i = from; i < to; i = report_next(r, i)) {
+                const struct report_node *v = &r->node[i];
+                const bool head = about && !is_number(v);
+
+                if (v->title == NULL)
+                        continue;
+                about = false;
+                ran_buf_str(out, head           ? "<th scope=\"row\">"
+                                 : is_number(v) ? "<td class=\"n\">"
+                                                : "<td>");
+                add_value(r, v, 1, out);
+                ran_buf_str(out, v->interval.high > 0 ? " " : "");
+                add_interval(v, "(", ")", out);
+                ran_buf_str(out, head ? "</th>" : "</td>");
+                if (v->kind != REPORT_BAR)
+                        continue;
                 ran_buf_str(out, "<td>");
                 page_bar(out, v->x);
                 ran_buf_str(out, "</td>");
         }
 }
 
-/* Whether the first says what the row is about. */
-static void add_cells(const struct report *r, size_t from, size_t to, bool about,
-                      struct ran_buf *out)
-{
-        for (size_t i = from; i < to; i = report_next(r, i)) {
-                if (r->node[i].title == NULL)
-                        continue;
-                add_cell(r, &r->node[i], about, out);
-                about = false;
-        }
-}
-
 void report_page_cells(const struct report *r, struct ran_buf *out)
 {
-        if (report_is_whole(r, out))
-                add_cells(r, 0, r->n, false, out);
+        add_cells(r, 0, r->n, false, out);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -135,8 +130,7 @@ static void add_heads(const struct report *r, size_t from, size_t to, struct ran
 
 void report_page_heads(const struct report *r, struct ran_buf *out)
 {
-        if (report_is_whole(r, out))
-                add_heads(r, 0, r->n, out);
+        add_heads(r, 0, r->n, out);
 }
 
 /* Rows that machines do not get are sums and means: they stand out. */
@@ -247,14 +241,6 @@ static void add_facts(const struct report *r, size_t from, size_t to, struct ran
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-static void add_lines(const struct report *r, size_t list, struct ran_buf *out)
-{
-        page_open(out, HTML_LIST);
-        for (size_t i = list + 1; i < report_next(r, list); i++)
-                page_put_text(out, HTML_ITEM, r->text.data + r->node[i].at, r->node[i].count);
-        page_close(out, HTML_LIST);
-}
-
 static void add_section(const struct report *r, size_t from, size_t to, int depth,
                         struct ran_buf *out);
 
@@ -270,20 +256,24 @@ static void add_part(const struct report *r, size_t i, int depth, struct ran_buf
                 page_put(out, depth > 0 ? HTML_SUBHEADING : HTML_HEADING, "%s", v->title);
         if (v->note_n > 0)
                 page_put_text(out, HTML_NOTE, r->text.data + v->note, v->note_n);
-        if (form == REPORT_LINES)
-                add_lines(r, i, out);
-        else if (form == REPORT_TABLE)
+        if (form == REPORT_LINES) {
+                page_open(out, HTML_LIST);
+                for (const struct report_node *k = v + 1; k < v + v->size; k++)
+                        page_put_text(out, HTML_ITEM, r->text.data + k->at, k->count);
+                page_close(out, HTML_LIST);
+        } else if (form == REPORT_TABLE) {
                 add_table(r, i, out);
-        else if (v->kind == REPORT_MATRIX && r->node[i + 1].size > CELLS + 1)
+        } else if (v->kind == REPORT_MATRIX && r->node[i + 1].size > CELLS + 1) {
                 page_put(out, HTML_NOTE, "Left out: %zu labels are too many for a matrix.",
                          r->node[i + 1].size - 1);
-        else if (v->kind == REPORT_MATRIX)
+        } else if (v->kind == REPORT_MATRIX) {
                 add_matrix(r, i, out);
-        else if (v->title[0] != '\0')
+        } else if (v->title[0] != '\0') {
                 add_section(r, i + 1, report_next(r, i), depth + 1, out);
-        else
+        } else {
                 for (size_t k = i + 1; k < report_next(r, i); k = report_next(r, k))
                         add_part(r, k, depth, out);
+        }
 }
 
 static void add_section(const struct report *r, size_t from, size_t to, int depth,
@@ -299,7 +289,6 @@ static void add_section(const struct report *r, size_t from, size_t to, int dept
                 ran_buf_str(out, "</table>");
                 page_close(out, HTML_WIDE);
         }
-        out->failed |= facts.failed;
         ran_buf_release(&facts);
         for (size_t i = from; i < to; i = report_next(r, i))
                 add_part(r, i, depth, out);
@@ -307,6 +296,5 @@ static void add_section(const struct report *r, size_t from, size_t to, int dept
 
 void report_page(const struct report *r, struct ran_buf *out)
 {
-        if (report_is_whole(r, out))
-                add_section(r, 0, r->n, 0, out);
+        add_section(r, 0, r->n, 0, out);
 }

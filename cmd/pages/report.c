@@ -29,12 +29,7 @@ void report_clear(struct report *r)
 
 static void add(struct report *r, struct report_node node)
 {
-        struct report_node *grown = ran_grow(r->node, &r->cap, r->n + 1, sizeof *grown, NULL);
-
-        r->failed = r->failed || grown == NULL;
-        if (r->failed)
-                return;
-        r->node = grown;
+        RAN_ROOM(r->node, r->cap, r->n + 1);
         node.size = 1;
         r->node[r->n++] = node;
 }
@@ -43,16 +38,12 @@ static void add(struct report *r, struct report_node node)
 void report_begin(struct report *r, enum report_kind kind, const char *name, const char *title)
 {
         add(r, (struct report_node){.kind = kind, .name = name, .title = title});
-        if (r->failed)
-                return;
         r->node[r->n - 1].size = r->open;
         r->open = r->n;
 }
 
 void report_end(struct report *r)
 {
-        if (r->failed)
-                return;
         struct report_node *begun = &r->node[r->open - 1];
         const size_t around = begun->size;
 
@@ -73,20 +64,31 @@ void report_add_number(struct report *r, enum report_kind kind, const char *name
                        .kind = kind, .name = name, .title = title, .x = x, .decimals = decimals});
 }
 
+/* The text begins at `at`, and is the last one. */
+static void add_text(struct report *r, enum report_kind kind, const char *name, const char *title,
+                     size_t at)
+{
+        add(r, (struct report_node){.kind = kind,
+                                    .name = name,
+                                    .title = title,
+                                    .count = r->text.len - at,
+                                    .at = at});
+}
+
 void report_bytes(struct report *r, enum report_kind kind, const char *name, const char *title,
                   const char *s, size_t n)
 {
-        add(r, (struct report_node){
-                       .kind = kind, .name = name, .title = title, .count = n, .at = r->text.len});
+        const size_t at = r->text.len;
+
         ran_buf_add(&r->text, s, n);
+        add_text(r, kind, name, title, at);
 }
 
 void report_label(struct report *r, enum report_kind kind, const char *title, const char *s,
                   size_t n, double p)
 {
         report_bytes(r, kind, NULL, title, s, n);
-        if (!r->failed)
-                r->node[r->n - 1].x = p;
+        r->node[r->n - 1].x = p;
 }
 
 void report_string(struct report *r, const char *name, const char *title, const char *s)
@@ -102,24 +104,18 @@ void report_put(struct report *r, const char *name, const char *title, const cha
         va_start(args, format);
         ran_buf_vprintf(&r->text, format, args);
         va_end(args);
-        add(r, (struct report_node){.kind = REPORT_TEXT,
-                                    .name = name,
-                                    .title = title,
-                                    .count = r->text.len - at,
-                                    .at = at});
+        add_text(r, REPORT_TEXT, name, title, at);
 }
 
 void report_html(struct report *r, const char *title, struct ran_buf *html)
 {
-        r->failed |= html->failed;
         report_bytes(r, REPORT_HTML, NULL, title, html->data, html->len);
         ran_buf_release(html);
 }
 
 void report_interval(struct report *r, struct ran_interval interval)
 {
-        if (!r->failed)
-                r->node[r->n - 1].interval = interval;
+        r->node[r->n - 1].interval = interval;
 }
 
 void report_note(struct report *r, const char *format, ...)
@@ -130,8 +126,6 @@ void report_note(struct report *r, const char *format, ...)
         va_start(args, format);
         ran_buf_vprintf(&r->text, format, args);
         va_end(args);
-        if (r->failed)
-                return;
         r->node[r->n - 1].note = at;
         r->node[r->n - 1].note_n = r->text.len - at;
 }
@@ -152,15 +146,10 @@ enum report_form report_form(const struct report *r, size_t i)
                 return REPORT_SECTION;
         if (v->kind != REPORT_LIST)
                 return REPORT_FACT;
-        switch (r->node[i + 1].kind) {
-        case REPORT_OBJECT:
-        case REPORT_LIST:
-                return REPORT_TABLE;
-        case REPORT_TEXT:
-                return REPORT_LINES;
-        default:
-                return REPORT_FACT;
-        }
+        const enum report_kind first = r->node[i + 1].kind;
+        return first <= REPORT_LIST   ? REPORT_TABLE
+               : first == REPORT_TEXT ? REPORT_LINES
+                                      : REPORT_FACT;
 }
 
 size_t report_first_row(const struct report *r, size_t list)
@@ -173,6 +162,16 @@ size_t report_first_row(const struct report *r, size_t list)
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
+
+static bool is_real(const struct report_node *v)
+{
+        return v->kind >= REPORT_NUMBER && v->kind <= REPORT_SCORE;
+}
+
+static bool is_text(const struct report_node *v)
+{
+        return v->kind >= REPORT_AMOUNT && v->kind <= REPORT_WRONG;
+}
 
 static void json_value(const struct report *r, size_t i, struct ran_buf *out);
 
@@ -198,64 +197,36 @@ static void json_members(const struct report *r, size_t from, size_t to, bool ob
 static void json_value(const struct report *r, size_t i, struct ran_buf *out)
 {
         const struct report_node *v = &r->node[i];
+        const bool list = v->kind == REPORT_LIST;
 
-        switch (v->kind) {
-        case REPORT_OBJECT:
-        case REPORT_LINE:
-        case REPORT_MATRIX:
-                ran_buf_char(out, '{');
-                json_members(r, i + 1, report_next(r, i), true, out);
-                ran_buf_char(out, '}');
-                break;
-        case REPORT_LIST:
-                ran_buf_char(out, '[');
-                json_members(r, i + 1, report_next(r, i), false, out);
-                ran_buf_char(out, ']');
-                break;
-        case REPORT_COUNT:
-                ran_buf_printf(out, "%" PRIu64, v->count);
-                break;
-        case REPORT_NUMBER:
-        case REPORT_SHARE:
-        case REPORT_BAR:
-        case REPORT_SCORE:
-                ran_buf_double(out, v->x);
-                break;
-        case REPORT_BOOL:
+        if (v->kind <= REPORT_MATRIX) {
+                ran_buf_char(out, list ? '[' : '{');
+                json_members(r, i + 1, report_next(r, i), !list, out);
+                ran_buf_char(out, list ? ']' : '}');
+        } else if (v->kind == REPORT_BOOL) {
                 ran_buf_str(out, v->count ? "true" : "false");
-                break;
-        case REPORT_AMOUNT:
-        case REPORT_TEXT:
-        case REPORT_LACK:
-        case REPORT_LABEL:
-        case REPORT_RIGHT:
-        case REPORT_WRONG:
+        } else if (v->kind == REPORT_COUNT) {
+                ran_buf_printf(out, "%" PRIu64, v->count);
+        } else if (is_real(v)) {
+                ran_buf_double(out, v->x);
+        } else if (is_text(v)) {
                 ran_buf_json(out, r->text.data + v->at, v->count);
-                break;
-        case REPORT_RAW:
+        } else if (v->kind == REPORT_RAW) {
                 ran_buf_add(out, r->text.data + v->at, v->count);
-                break;
-        case REPORT_HTML:
-        case REPORT_NONE:
+        } else {
                 ran_buf_str(out, "null");
-                break;
         }
 }
 
-bool report_is_whole(const struct report *r, struct ran_buf *out)
+void report_members(const struct report *r, struct ran_buf *out)
 {
-        const bool whole = !r->failed && !r->text.failed;
-
-        out->failed |= !whole;
-        return whole;
+        json_members(r, 0, r->n, true, out);
 }
 
 void report_json(const struct report *r, struct ran_buf *out)
 {
-        if (!report_is_whole(r, out))
-                return;
         ran_buf_char(out, '{');
-        json_members(r, 0, r->n, true, out);
+        report_members(r, out);
         ran_buf_char(out, '}');
 }
 
@@ -263,34 +234,16 @@ void report_json(const struct report *r, struct ran_buf *out)
 
 void report_value(const struct report *r, const struct report_node *v, struct ran_buf *out)
 {
-        switch (v->kind) {
-        case REPORT_COUNT:
-                ran_buf_printf(out, "%" PRIu64, v->count);
-                break;
-        case REPORT_NUMBER:
-        case REPORT_SHARE:
-        case REPORT_BAR:
-        case REPORT_SCORE:
-                if (isfinite(v->x))
-                        ran_buf_printf(out, "%.*f", v->decimals, v->x);
-                else
-                        ran_buf_char(out, '-');
-                break;
-        case REPORT_BOOL:
+        if (v->kind == REPORT_BOOL)
                 ran_buf_str(out, v->count ? "yes" : "no");
-                break;
-        case REPORT_AMOUNT:
-        case REPORT_TEXT:
-        case REPORT_LACK:
-        case REPORT_LABEL:
-        case REPORT_RIGHT:
-        case REPORT_WRONG:
-        case REPORT_RAW:
+        else if (v->kind == REPORT_COUNT)
+                ran_buf_printf(out, "%" PRIu64, v->count);
+        else if (is_real(v) && isfinite(v->x))
+                ran_buf_printf(out, "%.*f", v->decimals, v->x);
+        else if (is_real(v))
+                ran_buf_char(out, '-');
+        else if (is_text(v) || v->kind == REPORT_RAW)
                 ran_buf_shown(out, r->text.data + v->at, v->count);
-                break;
-        default:
-                break;
-        }
 }
 
 /* Bytes from anywhere at the left or at the right of a column so wide. */
@@ -309,25 +262,18 @@ static bool is_left(const struct report_node *v)
         return v->kind == REPORT_TEXT || v->kind == REPORT_LACK;
 }
 
-static void text_cell(const struct report *r, const struct report_node *v, size_t width,
-                      struct ran_buf *out)
+/* A value in a column so wide; without `out` it is only measured. Returns its width. */
+static size_t text_cell(const struct report *r, const struct report_node *v, size_t width,
+                        struct ran_buf *out)
 {
         struct ran_buf cell = {0};
 
         report_value(r, v, &cell);
-        text_padded(cell.data, cell.len, width, is_left(v), out);
-        out->failed |= cell.failed;
+        const size_t used = ran_shown_width(cell.data, cell.len);
+        if (out != NULL)
+                text_padded(cell.data, cell.len, width, is_left(v), out);
         ran_buf_release(&cell);
-}
-
-static size_t width_of(const struct report *r, const struct report_node *v)
-{
-        struct ran_buf cell = {0};
-
-        report_value(r, v, &cell);
-        const size_t width = ran_shown_width(cell.data, cell.len);
-        ran_buf_release(&cell);
-        return width < WIDEST ? width : WIDEST;
+        return used < WIDEST ? used : WIDEST;
 }
 
 /* The places of what has a title in the object at i; their number. */
@@ -359,7 +305,7 @@ static void text_table(const struct report *r, size_t list, struct ran_buf *out)
                 width[c] = ran_shown_width(head[c]->title, strlen(head[c]->title));
         for (size_t i = first; i < end; i = report_next(r, i))
                 for (size_t c = 0, n = cells_of(r, i, cell); c < n && c < columns; c++) {
-                        const size_t w = width_of(r, cell[c]);
+                        const size_t w = text_cell(r, cell[c], 0, NULL);
                         width[c] = w > width[c] ? w : width[c];
                 }
         for (size_t c = 0; c < columns; c++) {
@@ -499,8 +445,7 @@ static void text_section(const struct report *r, size_t from, size_t to, bool fa
 
 void report_text(const struct report *r, struct ran_buf *out)
 {
-        if (report_is_whole(r, out))
-                text_section(r, 0, r->n, true, out);
+        text_section(r, 0, r->n, true, out);
 }
 
 void report_finish(struct report *r, bool text, struct ran_buf *out)
@@ -525,33 +470,28 @@ static void row_cell(const struct report *r, const struct report_node *v, struct
                 cmd_row_double(row, v->x);
 }
 
-static void row_member(const struct report *r, size_t object, const char *name, struct cmd_row *row)
-{
-        for (size_t i = object + 1; i < report_next(r, object); i = report_next(r, i)) {
-                if (r->node[i].name == NULL || strcmp(r->node[i].name, name) != 0)
-                        continue;
-                row_cell(r, &r->node[i], row);
-                return;
-        }
-        cmd_row_text(row, "");
-}
-
 void report_rows(const struct report *r, const char *list, const char *const *columns,
                  const struct output_format *format, struct ran_buf *out)
 {
         struct cmd_row row = {.out = out, .format = format};
         size_t at = r->n;
 
-        if (!report_is_whole(r, out))
-                return;
         for (size_t i = 0; i < r->n; i++)
                 at = r->node[i].name != NULL && strcmp(r->node[i].name, list) == 0 ? i : at;
         cmd_row_names(&row, columns);
         cmd_row_end(&row);
         for (size_t i = at + 1; at < r->n && i < report_next(r, at); i = report_next(r, i)) {
                 row_cell(r, &r->node[i + 1], &row);
-                for (const char *const *name = columns + 1; *name != NULL; name++)
-                        row_member(r, i, *name, &row);
+                for (const char *const *name = columns + 1; *name != NULL; name++) {
+                        size_t k = i + 1;
+                        while (k < report_next(r, i) &&
+                               (r->node[k].name == NULL || strcmp(r->node[k].name, *name) != 0))
+                                k = report_next(r, k);
+                        if (k < report_next(r, i))
+                                row_cell(r, &r->node[k], &row);
+                        else
+                                cmd_row_text(&row, "");
+                }
                 cmd_row_end(&row);
         }
 }

@@ -27,13 +27,13 @@ enum report_kind {
         REPORT_LIST,
         REPORT_LINE,   /* an object of values that people read in one line */
         REPORT_MATRIX, /* an object: labels, and lists of counts; people see it on a page */
-        REPORT_COUNT,
+        REPORT_BOOL,
+        REPORT_COUNT, /* from here to REPORT_AMOUNT: numbers */
         REPORT_NUMBER,
         REPORT_SHARE,  /* a number: 0.75; on a page 75.0 % */
         REPORT_BAR,    /* the same; on a page also a bar */
         REPORT_SCORE,  /* a number from 0 to 100, with two decimals; on a page also a bar */
-        REPORT_AMOUNT, /* text that stands as a number does: "0:12:40" */
-        REPORT_BOOL,
+        REPORT_AMOUNT, /* text that stands as a number does: "0:12:40"; to REPORT_WRONG: texts */
         REPORT_TEXT,
         REPORT_LACK,  /* text that says what is not there: "no label" */
         REPORT_LABEL, /* text of a label, with its probability x if that is a number */
@@ -54,12 +54,11 @@ struct report_node {
         size_t note, note_n;          /* what people are told beside it, in `text` */
         size_t size;                  /* nodes of the subtree, with itself */
 };
-/* Zero-initialise. When memory runs out, `failed` is set, and whatever is written fails. */
+/* Zero-initialise. */
 struct report {
         struct report_node *node; /* (n) each before its children */
         size_t n, cap, open;      /* open: the container that report_end ends, and 1; 0: none */
         struct ran_buf text;
-        bool failed;
 };
 void report_release(struct report *r);
 void report_clear(struct report *r); /* keeps its memory for the next one */
@@ -96,10 +95,12 @@ void report_html(struct report *r, const char *title, struct ran_buf *html);
 void report_interval(struct report *r, struct ran_interval interval);
 void report_note(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Append the report: one JSON object; lines of text; the last list of that name as rows of a table:
- * the first member of each object, and those that are called as the other columns; NULL at the end.
+/* Append the report: one JSON object, or its members without braces; lines of text; the last list
+ * of that name as rows of a table: the first member of each object, and those that are called as
+ * the other columns; NULL at the end.
  */
 void report_json(const struct report *r, struct ran_buf *out);
+void report_members(const struct report *r, struct ran_buf *out);
 void report_text(const struct report *r, struct ran_buf *out);
 void report_rows(const struct report *r, const char *list, const char *const *columns,
                  const struct output_format *format, struct ran_buf *out);
@@ -111,9 +112,7 @@ void report_page(const struct report *r, struct ran_buf *out);
 void report_page_cells(const struct report *r, struct ran_buf *out);
 void report_page_heads(const struct report *r, struct ran_buf *out);
 
-/* For renderers: whether all of it is there, else `out` fails, and there is nothing to walk
- * through; the node after the i-th and its children; how people see it. */
-bool report_is_whole(const struct report *r, struct ran_buf *out);
+/* For renderers: the node after the i-th and its children; how people see it. */
 size_t report_next(const struct report *r, size_t i);
 enum report_form {
         REPORT_HIDDEN,

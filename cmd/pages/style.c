@@ -1,5 +1,5 @@
 /* style.c - the style of all pages. */
-#include "cmd/pages/style.h"
+#include "cmd/pages/page.h"
 
 const char page_style[] =
         ":root{color-scheme:light dark;--ink:#1c1e21;--paper:#fff;--soft:#f3f4f6;--line:#d5d8dd;"

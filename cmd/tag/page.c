@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/pages/marked.h"
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/record-name.h"
 #include "cmd/content/span-tags.h"
 #include "cmd/content/spans.h"
 
@@ -361,12 +358,14 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
 
 int tag_page_add(struct tag_page *p, const struct page_document *d, struct ran_error *err)
 {
+        (void)err;
         if (p->eval != NULL) {
                 p->documents.most = WORST;
                 if (!(d->doubt > 0) || !page_documents_want(&p->documents, d->doubt))
                         return RAN_OK;
         }
-        return page_documents_add(&p->documents, d, err);
+        page_documents_add(&p->documents, d);
+        return RAN_OK;
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* distil.c - `ran-train distil`: a pretrained encoder distilled into a small model. */
-#include "cmd/train/distil.h"
+#include "cmd/train/tasks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,8 +18,6 @@
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/about/amount.h"
-#include "cmd/train/about/convert.h"
 #include "cmd/train/run/run.h"
 
 enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 };          /* at most; and of so many texts one */
@@ -69,10 +67,6 @@ static const struct ran_field files_fields[] = {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-struct found {
-        size_t text; /* bytes of the text, at the beginning of `out`; the rest is its words */
-};
-
 static int read_text(const struct record *record, struct ran_buf *out, struct ran_error *err)
 {
         const struct ran_member *words = record->is[FIELD_TOKENS], *text = record->is[FIELD_TEXT];
@@ -101,16 +95,14 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
 {
         const struct distil *d = arg;
         struct cmd_vocab_words *w = scratch;
-        struct found *found = result->found;
+        size_t *found = result->found; /* bytes of the text; the rest of `out` is its words */
 
         RAN_TRY(read_text(&line->record, &result->out, err));
-        found->text = result->out.len;
-        if (d->counter == NULL || result->out.failed)
+        *found = result->out.len;
+        if (d->counter == NULL)
                 return RAN_OK;
         w->text.len = 0;
-        ran_buf_add(&w->text, result->out.data, found->text);
-        if (w->text.failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory for a text");
+        ran_buf_add(&w->text, result->out.data, *found);
         return ran_counter_words(d->counter, w->text.data, w->text.len, &w->encoding, &result->out,
                                  err);
 }
@@ -119,22 +111,22 @@ static int take(void *arg, const struct cmd_line *line, const struct cmd_result 
                 struct ran_error *err)
 {
         struct distil *d = arg;
-        const struct found *found = result->found;
+        const size_t n = *(const size_t *)result->found;
 
         (void)line;
-        char *text = ran_spool_reserve(&d->text, d->bytes + found->text + 1, 1, err);
+        char *text = ran_spool_reserve(&d->text, d->bytes + n + 1, 1, err);
         size_t *end = ran_spool_reserve(&d->end, d->n + 1, sizeof *end, err);
         if (text == NULL || end == NULL)
                 return (int)err->code;
-        if (found->text > 0)
-                memcpy(text + d->bytes, result->out.data, found->text);
-        d->bytes += found->text;
+        if (n > 0)
+                memcpy(text + d->bytes, result->out.data, n);
+        d->bytes += n;
         end[d->n++] = d->bytes;
-        ran_sha256_add(&d->digest, text + d->bytes - found->text, found->text);
+        ran_sha256_add(&d->digest, text + d->bytes - n, n);
         ran_sha256_add(&d->digest, "\n", 1);
         return d->counter == NULL ? RAN_OK
-                                  : ran_counter_add(d->counter, result->out.data + found->text,
-                                                    result->out.len - found->text, err);
+                                  : ran_counter_add(d->counter, result->out.data + n,
+                                                    result->out.len - n, err);
 }
 
 static int read_texts(struct distil *d, struct ran_pool *pool, char **files)
@@ -146,7 +138,7 @@ static int read_texts(struct distil *d, struct ran_pool *pool, char **files)
                                       .free_scratch = cmd_vocab_words_free,
                                       .work = work,
                                       .take = take,
-                                      .result_size = sizeof(struct found),
+                                      .result_size = sizeof(size_t),
                                       .arg = d};
 
         ran_sha256_init(&d->digest);
@@ -157,17 +149,6 @@ static int read_texts(struct distil *d, struct ran_pool *pool, char **files)
 }
 
 /* ---- vocabulary ------------------------------------------------------------------------------ */
-
-static void open_counter(struct distil *d)
-{
-        struct ran_error err = {0};
-
-        if (d->vocab != NULL || d->replay != NULL)
-                return;
-        d->counter = ran_counter_new(&d->vocabulary, &err);
-        if (d->counter == NULL)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-}
 
 /* The options of a vocabulary, with subwords as the default. */
 static const struct ran_field *vocabulary_fields(void)
@@ -223,9 +204,9 @@ static void say_progress(const struct distil *d, const struct ran_distil_progres
         if (share > 0)
                 ran_buf_printf(&line, "  ETA %s", train_duration(left, seconds / share - seconds));
         ran_buf_char(&line, '\0');
-        if (!line.failed && d->live)
+        if (d->live)
                 cmd_live(line.data);
-        else if (!line.failed)
+        else
                 cmd_note("%s", line.data);
         ran_buf_release(&line);
 }
@@ -274,8 +255,6 @@ static void describe(struct distil *d, const struct ran_model *teacher)
         ran_buf_printf(&d->description, "},\"train\":{\"documents\":%zu,", d->n);
         put_member(&d->description, "digest", texts);
         ran_buf_add(&d->description, "}", 2); /* with the NUL that ends it */
-        if (d->description.failed)
-                cmd_die(CMD_FAILED, "out of memory");
 }
 
 static void say_result(const struct distil *d, const struct ran_distil_report *r)
@@ -334,7 +313,7 @@ static void restore(struct distil *d, const struct ran_model *like, const struct
                 cmd_die(CMD_FAILED, "%s: %s", d->replay, err.text);
         put_member(&said, "digest", ran_model_metadata(teacher, "digest"));
         ran_buf_char(&said, '\0');
-        if (said.failed || strstr(training, said.data) == NULL)
+        if (strstr(training, said.data) == NULL)
                 cmd_die(CMD_FAILED, "%s had another teacher than %s", d->replay, d->teacher);
         const char *texts = strstr(d->description.data, "\"train\":");
         if (texts == NULL || strstr(training, texts) == NULL)
@@ -369,27 +348,18 @@ static int compare(const struct distil *d, const struct ran_model *like, const c
         if (same)
                 cmd_note("the same bytes as %s", d->replay);
         else
-                cmd_warn("not the same as %s: %s", d->replay, what.failed ? "" : what.data);
+                cmd_warn("not the same as %s: %s", d->replay, what.data);
         ran_buf_release(&what);
         ran_model_free(again);
         return same ? CMD_OK : CMD_DIVERGED;
-}
-
-static char *temporary(void)
-{
-        struct ran_error err;
-        char *name = ran_temporary_new(&err);
-
-        if (name == NULL)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        return name;
 }
 
 static int make(struct distil *d, struct ran_model *teacher, const struct ran_model *like,
                 const struct ran_tokenizer *tokenizer, struct ran_pool *pool)
 {
         char *own_cache = d->vector_cache == NULL ? default_cache(d) : NULL;
-        char *scratch = d->output == NULL ? temporary() : NULL;
+        struct ran_error err = {0};
+        char *scratch = d->output == NULL ? ran_temporary_new(&err) : NULL;
         const char *path = scratch != NULL ? scratch : d->output;
         const size_t share = d->n / HELD_OUT_SHARE > 0 ? d->n / HELD_OUT_SHARE : 1;
         const struct ran_distil_job job = {
@@ -408,9 +378,10 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 .arg = d,
         };
         struct ran_distil_report report;
-        struct ran_error err = {0};
         int status = CMD_OK;
 
+        if (path == NULL)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
         d->live = cmd_can_redraw();
         train_run_catch_signals();
         const int rc = ran_distil(&job, path, &report, &err);
@@ -457,6 +428,7 @@ static void check(const struct distil *d, char **files)
 
 static int run(struct distil *d, char **files)
 {
+        struct ran_error err = {0};
         struct ran_pool *pool = cmd_pool();
         struct ran_model *teacher = cmd_model_open_any(d->teacher, true), *like = NULL;
 
@@ -467,7 +439,11 @@ static int run(struct distil *d, char **files)
                         d->teacher);
         if (d->replay != NULL)
                 like = cmd_model_open_any(d->replay, true);
-        open_counter(d);
+        if (d->vocab == NULL && d->replay == NULL) {
+                d->counter = ran_counter_new(&d->vocabulary, &err);
+                if (d->counter == NULL)
+                        cmd_die(cmd_status_of(&err), "%s", err.text);
+        }
         const int read = read_texts(d, pool, files);
         describe(d, teacher);
         if (like != NULL)

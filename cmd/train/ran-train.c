@@ -1,6 +1,7 @@
 /* ran-train.c - trains a model from documents with labels, with a tag for each word, or from texts
  * alone. */
 #include <stdlib.h>
+#include <string.h>
 #ifdef __GLIBC__ /* as <stdlib.h> says */
 #include <malloc.h>
 #endif
@@ -11,17 +12,13 @@
 #include "cmd/records/files.h"
 #include "cmd/content/model.h"
 #include "cmd/train/check/check.h"
-#include "cmd/train/about/convert.h"
-#include "cmd/train/about/import.h"
-#include "cmd/train/about/info.h"
-#include "cmd/train/distil.h"
+#include "cmd/train/about/about.h"
 #include "cmd/train/run/job.h"
 #include "cmd/train/run/label-texts.h"
 #include "cmd/train/run/page.h"
 #include "cmd/train/run/ranks.h"
 #include "cmd/train/run/unjudged.h"
 #include "cmd/train/tasks.h"
-#include "cmd/train/check/warnings.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -67,14 +64,6 @@ static int check(const struct train_session *s, const struct train_checked *chec
         return checked->problems->n > 0 ? CMD_DIVERGED : CMD_OK;
 }
 
-static void refuse_problems(const struct train_problems *problems)
-{
-        for (size_t i = 0; i < problems->n; i++)
-                cmd_warn("%s", problems->sentence[i]);
-        if (problems->n > 0)
-                exit(CMD_FAILED);
-}
-
 static int dump_gradients(const struct train_session *s)
 {
         const struct train_mode_options *mode = &s->options->mode;
@@ -91,20 +80,6 @@ static int dump_gradients(const struct train_session *s)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         ran_buf_release(&path);
         return CMD_OK;
-}
-
-static bool left_out(const struct train_session *s)
-{
-        const struct cmd_counts *train = &s->train.counts, *dev = &s->dev.counts;
-
-        return train->bad + train->passed + dev->bad + dev->passed > 0;
-}
-
-/* Before a training spends time. */
-static void say_warnings(const struct train_problems *warnings)
-{
-        for (size_t i = 0; i < warnings->n; i++)
-                cmd_caution("%s", warnings->sentence[i]);
 }
 
 /* The documents that will validate, held out or given. */
@@ -139,13 +114,20 @@ static int run(struct train_session *s, char **files)
         if (o->mode.check) {
                 status = check(s, &checked);
         } else {
-                if (o->mode.dump_gradients == NULL && o->mode.replay == NULL)
-                        say_warnings(&warnings);
-                refuse_problems(&problems);
+                /* Before a training spends time. */
+                const bool trains = o->mode.dump_gradients == NULL && o->mode.replay == NULL;
+                for (size_t i = 0; trains && i < warnings.n; i++)
+                        cmd_caution("%s", warnings.sentence[i]);
+                for (size_t i = 0; i < problems.n; i++)
+                        cmd_warn("%s", problems.sentence[i]);
+                if (problems.n > 0)
+                        exit(CMD_FAILED);
                 if (s->run.page != NULL)
                         train_check(&checked, TRAIN_CHECK_PAGE, &s->run.page->data);
                 status = o->mode.dump_gradients != NULL ? dump_gradients(s) : train_job_run(s);
-                if (status == CMD_OK && left_out(s) && !o->input.errors_ok)
+                const struct cmd_counts *train = &s->train.counts, *dev = &s->dev.counts;
+                const bool left_out = train->bad + train->passed + dev->bad + dev->passed > 0;
+                if (status == CMD_OK && left_out && !o->input.errors_ok)
                         status = CMD_SOME_FAILED;
         }
         train_problems_release(&problems);
@@ -155,10 +137,18 @@ static int run(struct train_session *s, char **files)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
+#define ENTRY(number, name) [RAN_TASK_##number] = &train_task_##name,
+static const struct train_task *const tasks[RAN_TASK_COUNT] = {RAN_VERB_TASKS(ENTRY)};
+
+/* The verb of a task is its name. */
 static int run_verb(int argc, char **argv)
 {
         static struct train_options options;
-        const struct train_task *task = train_task_of_verb(argv[0]);
+        int number = 0;
+
+        while (strcmp(ran_task_name(number), argv[0]) != 0)
+                number++;
+        const struct train_task *task = tasks[number];
         struct train_session s = {.task = task, .options = &options};
 
         train_options_init(&options, task);
@@ -176,17 +166,6 @@ static int run_verb(int argc, char **argv)
         return cmd_finish(status);
 }
 
-/* Returns what is freed to the system. The GNU C library otherwise learns from the first large
- * block that is freed to keep such blocks, up to 64 MB for each thread: what one phase of a
- * training has freed would stay beside what the next one takes. */
-static void return_freed_memory(void)
-{
-#ifdef __GLIBC__
-        mallopt(M_MMAP_THRESHOLD, 1 << 20);
-        mallopt(M_TRIM_THRESHOLD, 1 << 20);
-#endif
-}
-
 static const struct cmd_verb verbs[] = {
         {"classify", "train a classifier of documents, with one label each or several", run_verb},
         {"tag", "train a tagger of words, to find names and the like", run_verb},
@@ -202,7 +181,13 @@ static const struct cmd_verb verbs[] = {
 
 int main(int argc, char **argv)
 {
-        return_freed_memory();
+        /* Returns what is freed to the system. The GNU C library otherwise learns from the first
+         * large block that is freed to keep such blocks, up to 64 MB for each thread: what one
+         * phase of a training has freed would stay beside what the next one takes. */
+#ifdef __GLIBC__
+        mallopt(M_MMAP_THRESHOLD, 1 << 20);
+        mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
         if (!train_ranks_open())
                 return train_ranks_follow();
         return train_ranks_close(cmd_run_verb("ran-train",

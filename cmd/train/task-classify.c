@@ -1,7 +1,7 @@
 /* task-classify.c - ran-train classify: documents with a label, or a list of labels. */
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/train/check/report.h"
+#include "cmd/train/check/check.h"
 #include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"
 
@@ -67,10 +67,8 @@ static void note(struct train_data *data, const struct cmd_line *line,
                 train_location_note(d->head->several ? &data->several : &data->one, line);
 }
 
-static void check(struct report *r, const struct train_summary *s)
+static void check(struct report *r, const struct train_data *d)
 {
-        const struct train_data *d = s->data;
-
         if (d->soft_label != NULL) {
                 report_begin(r, REPORT_OBJECT, "soft_labels", "Soft labels");
                 report_count(r, "documents", "documents", d->soft_target);
@@ -78,7 +76,7 @@ static void check(struct report *r, const struct train_summary *s)
                              ran_dataset_guessed(&d->set));
                 report_end(r);
         }
-        train_report_labels(r, "labels", "Labels", s, d->set.B);
+        train_report_labels(r, "labels", "Labels", &d->set, d->set.B);
 }
 
 /* Where nearly all documents have one label, always answering it is nearly always right: accuracy

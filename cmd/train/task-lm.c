@@ -2,8 +2,7 @@
 #include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
-#include "cmd/train/check/pairs.h"
-#include "cmd/train/check/report.h"
+#include "cmd/train/check/check.h"
 #include "cmd/train/run/pairs.h"
 #include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"
@@ -96,15 +95,16 @@ static void note(struct train_data *data, const struct cmd_line *line,
         train_location_note(d->head->paired ? &data->paired : &data->plain, line);
 }
 
-static void check(struct report *r, const struct train_summary *s)
+static void check(struct report *r, const struct train_data *d)
 {
-        struct train_pair_summary pairs;
+        const struct ran_dataset *set = &d->set;
+        size_t predicted = set->first[set->B];
 
-        report_count(r, "predicted", "predicted tokens", s->predicted);
-        report_count(r, "one_id", s->data->lone > 0 ? "left out, one id alone" : NULL,
-                     s->data->lone);
-        train_check_pairs(&pairs, s->data);
-        train_check_pairs_tree(r, &pairs);
+        for (size_t b = 0; set->sources != NULL && b < set->B; b++)
+                predicted -= set->sources[b] > 0 ? set->sources[b] : 1;
+        report_count(r, "predicted", "predicted tokens", predicted);
+        report_count(r, "one_id", d->lone > 0 ? "left out, one id alone" : NULL, d->lone);
+        train_check_pairs(r, d);
 }
 
 static void adapt(struct train_session *s)

@@ -1,7 +1,7 @@
 /* task-mlm.c - ran-train mlm: texts whose words are masked in training, or ids that are masked
  * already. */
 #include "cmd/formats/json.h"
-#include "cmd/train/check/report.h"
+#include "cmd/train/check/check.h"
 #include "cmd/train/tasks.h"
 
 /* ---- ids that are masked already ------------------------------------------------------------ */
@@ -108,11 +108,10 @@ static void begin(struct train_data *data)
         train_data_set_classes(data, NULL, 0);
 }
 
-static void check(struct report *r, const struct train_summary *s)
+static void check(struct report *r, const struct train_data *d)
 {
-        const struct ran_dataset *set = &s->data->set;
-
-        report_count(r, "words", set->positions != NULL ? "words" : NULL, set->label_first[set->B]);
+        report_count(r, "words", d->set.positions != NULL ? "words" : NULL,
+                     d->set.label_first[d->set.B]);
 }
 
 static const struct train_preset presets[] = {

@@ -3,7 +3,7 @@
 #include "cmd/formats/json.h"
 #include "cmd/content/span-tags.h"
 #include "cmd/options/message.h"
-#include "cmd/train/check/report.h"
+#include "cmd/train/check/check.h"
 #include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"
 
@@ -184,19 +184,15 @@ static void tell_scheme(const struct train_data *d)
 /* ---- what --check says ---------------------------------------------------------------------- */
 
 /* Without a document it is unknown whether labels or tags were meant. */
-static const char *plural(const struct ran_dataset *set)
+static void check(struct report *r, const struct train_data *d)
 {
-        return set->positions != NULL ? "tags" : "labels";
-}
-
-static void check(struct report *r, const struct train_summary *s)
-{
-        const struct ran_dataset *set = &s->data->set;
+        const struct ran_dataset *set = &d->set;
         const size_t words = set->label_first[set->B];
+        const bool tags = set->positions != NULL;
 
-        if (set->positions != NULL)
+        if (tags)
                 report_count(r, NULL, "words", words);
-        train_report_labels(r, plural(set), set->positions != NULL ? "Tags" : "Labels", s, words);
+        train_report_labels(r, tags ? "tags" : "labels", tags ? "Tags" : "Labels", set, words);
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* tasks.h - the table of tasks.
+/* tasks.h - the tasks, and the verb distil.
  *
  * A new task, of RAN_VERB_TASKS in ran/model.h, is a file task-NAME.c with its entry
  * train_task_NAME, and a verb in ran-train.c.
@@ -11,7 +11,6 @@
 #define TRAIN_TASK_DECLARE(number, name) extern const struct train_task train_task_##name;
 RAN_VERB_TASKS(TRAIN_TASK_DECLARE)
 
-/* The verb of a task is its name. */
-const struct train_task *train_task_of_verb(const char *name);
+int train_distil(int argc, char **argv);
 
 #endif

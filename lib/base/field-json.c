@@ -29,40 +29,31 @@ static int set_number(const struct ran_field *field, void *base, double x, struc
         return code;
 }
 
-static int set_items(const struct ran_field *field, void *base, const cJSON *array,
-                     struct ran_error *err)
+/* ["one", "two"], or "one" of several choices. */
+static int set_strings(const struct ran_field *field, void *base, const cJSON *value,
+                       struct ran_error *err)
 {
-        const cJSON *item;
-
-        cJSON_ArrayForEach(item, array)
-        {
-                if (!cJSON_IsString(item))
-                        return wrong_type(field, "an array of strings", err);
-                RAN_TRY(ran_field_set(field, base, item->valuestring, err));
-        }
-        return RAN_OK;
-}
-
-/* "one", or ["one", "two"] */
-static int set_names(const struct ran_field *field, void *base, const cJSON *value,
-                     struct ran_error *err)
-{
-        static const char right[] = "a string or an array of strings";
+        const bool list = field->type == RAN_FIELD_LIST;
+        const char *right = list ? "an array of strings" : "a string or an array of strings";
         struct ran_choices choices = {0};
         const cJSON *item;
 
-        if (cJSON_IsString(value))
+        if (cJSON_IsString(value) && !list)
                 return ran_field_set(field, base, value->valuestring, err);
-        if (!cJSON_IsArray(value) || value->child == NULL)
+        if (!cJSON_IsArray(value) || (value->child == NULL && !list))
                 return wrong_type(field, right, err);
         cJSON_ArrayForEach(item, value)
         {
                 if (!cJSON_IsString(item))
                         return wrong_type(field, right, err);
-                RAN_TRY(ran_field_add_choice(field, &choices, item->valuestring,
-                                             strlen(item->valuestring), err));
+                if (list)
+                        RAN_TRY(ran_field_set(field, base, item->valuestring, err));
+                else
+                        RAN_TRY(ran_field_add_choice(field, &choices, item->valuestring,
+                                                     strlen(item->valuestring), err));
         }
-        *(struct ran_choices *)ran_field_at(field, base) = choices;
+        if (!list)
+                *(struct ran_choices *)ran_field_at(field, base) = choices;
         return RAN_OK;
 }
 
@@ -90,58 +81,33 @@ static int set_json(const struct ran_field *field, void *base, const cJSON *valu
                                           err);
                 return ran_field_set(field, base, value->valuestring, err);
         case RAN_FIELD_CHOICES:
-                return set_names(field, base, value, err);
         case RAN_FIELD_LIST:
-                if (!cJSON_IsArray(value))
-                        return wrong_type(field, "an array of strings", err);
-                return set_items(field, base, value, err);
+                return set_strings(field, base, value, err);
         }
         return RAN_EINVAL; /* not reached: the switch is complete */
-}
-
-static const struct ran_field *find_field(const struct ran_field *fields, const char *name)
-{
-        for (const struct ran_field *f = fields; f->name != NULL; f++) {
-                if (!f->local && strcmp(f->name, name) == 0)
-                        return f;
-        }
-        return NULL;
-}
-
-static size_t count_fields(const struct ran_field *fields)
-{
-        size_t n = 0;
-
-        while (fields[n].name != NULL)
-                n++;
-        return n;
 }
 
 static int set_members(const struct ran_field *fields, void *base, const cJSON *object,
                        bool ignore_unknown, struct ran_error *err)
 {
-        bool *seen = ran_new(count_fields(fields), sizeof(*seen));
         const cJSON *member;
-        int code = RAN_OK;
 
         cJSON_ArrayForEach(member, object)
         {
-                const struct ran_field *f = find_field(fields, member->string);
+                const char *name = member->string;
+                const struct ran_field *f = fields;
 
-                if (f == NULL && ignore_unknown)
+                while (f->name != NULL && (f->local || strcmp(f->name, name) != 0))
+                        f++;
+                if (f->name == NULL && ignore_unknown)
                         continue;
-                if (f == NULL)
-                        code = ran_fail(err, RAN_EINVAL, "unknown setting \"%s\"", member->string);
-                else if (seen[f - fields])
-                        code = ran_fail(err, RAN_EINVAL, "\"%s\" is given twice", f->name);
-                else
-                        code = set_json(f, base, member, err);
-                if (code != RAN_OK)
-                        break;
-                seen[f - fields] = true;
+                if (f->name == NULL)
+                        return ran_fail(err, RAN_EINVAL, "unknown setting \"%s\"", name);
+                if (cJSON_GetObjectItemCaseSensitive(object, name) != member)
+                        return ran_fail(err, RAN_EINVAL, "\"%s\" is given twice", name);
+                RAN_TRY(set_json(f, base, member, err));
         }
-        free(seen);
-        return code;
+        return RAN_OK;
 }
 
 /* Line of `where` in the text, from 1: what a reader needs to find a mistake. */
@@ -190,38 +156,21 @@ static void add_string(struct ran_buf *out, const char *s)
         ran_buf_json(out, s, strlen(s));
 }
 
-static void add_list(struct ran_buf *out, const struct ran_list *list)
+/* An array of strings; one choice alone stands without brackets. */
+static void add_strings(struct ran_buf *out, const struct ran_field *field, const void *value)
 {
-        ran_buf_char(out, '[');
-        for (size_t i = 0; i < list->n; i++) {
-                if (i > 0)
-                        ran_buf_char(out, ',');
-                add_string(out, list->item[i]);
-        }
-        ran_buf_char(out, ']');
-}
+        const bool is_list = field->type == RAN_FIELD_LIST;
+        const struct ran_list *list = value;
+        const struct ran_choices *choices = value;
+        const size_t n = is_list ? list->n : choices->n;
+        const bool brackets = is_list || n != 1;
 
-static void add_names(struct ran_buf *out, const struct ran_field *field,
-                      const struct ran_choices *choices)
-{
-        if (choices->n != 1)
-                ran_buf_char(out, '[');
-        for (size_t i = 0; i < choices->n; i++) {
-                if (i > 0)
-                        ran_buf_char(out, ',');
-                add_string(out, field->choices[choices->item[i]]);
+        ran_buf_str(out, brackets ? "[" : "");
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_str(out, i > 0 ? "," : "");
+                add_string(out, is_list ? list->item[i] : field->choices[choices->item[i]]);
         }
-        if (choices->n != 1)
-                ran_buf_char(out, ']');
-}
-
-/* Where a choice is a switch, its first two names are those of programs before it had others. */
-static void add_choice(struct ran_buf *out, const struct ran_field *field, int choice)
-{
-        if (field->switches && choice < 2)
-                ran_buf_str(out, choice > 0 ? "true" : "false");
-        else
-                add_string(out, field->choices[choice]);
+        ran_buf_str(out, brackets ? "]" : "");
 }
 
 static void add_value(struct ran_buf *out, const struct ran_field *field, const void *value)
@@ -237,16 +186,19 @@ static void add_value(struct ran_buf *out, const struct ran_field *field, const 
                 ran_buf_double(out, *(const double *)value);
                 break;
         case RAN_FIELD_CHOICE:
-                add_choice(out, field, *(const int *)value);
-                break;
-        case RAN_FIELD_CHOICES:
-                add_names(out, field, value);
+                /* Where a choice is a switch, its first two names are those of programs before it
+                 * had others. */
+                if (field->switches && *(const int *)value < 2)
+                        ran_buf_str(out, *(const int *)value > 0 ? "true" : "false");
+                else
+                        add_string(out, field->choices[*(const int *)value]);
                 break;
         case RAN_FIELD_TEXT:
                 add_string(out, *(char *const *)value);
                 break;
+        case RAN_FIELD_CHOICES:
         case RAN_FIELD_LIST:
-                add_list(out, value);
+                add_strings(out, field, value);
                 break;
         }
 }

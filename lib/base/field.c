@@ -44,39 +44,11 @@ static int number_refused(const struct ran_field *field, const char *text, struc
         return RAN_EINVAL;
 }
 
-static int set_bool(const struct ran_field *field, bool *value, const char *text,
-                    struct ran_error *err)
+static bool in_range(const struct ran_field *field, double x)
 {
-        bool yes = strcmp(text, "true") == 0;
+        const double most = field->type == RAN_FIELD_SIZE ? (double)RAN_FIELD_LARGEST : INFINITY;
 
-        if (!yes && strcmp(text, "false") != 0)
-                return ran_fail(err, RAN_EINVAL, "%s must be true or false, not '%s'",
-                                option_name(field).text, text);
-        *value = yes;
-        return RAN_OK;
-}
-
-static int set_size(const struct ran_field *field, size_t *value, const char *text,
-                    struct ran_error *err)
-{
-        size_t n;
-
-        if (!ran_parse_size(text, strlen(text), &n) || (double)n < field->low ||
-            (double)n > fmin(field->high, (double)RAN_FIELD_LARGEST))
-                return number_refused(field, text, err);
-        *value = n;
-        return RAN_OK;
-}
-
-static int set_real(const struct ran_field *field, double *value, const char *text,
-                    struct ran_error *err)
-{
-        double x;
-
-        if (!ran_parse_double(text, strlen(text), &x) || x < field->low || x > field->high)
-                return number_refused(field, text, err);
-        *value = x;
-        return RAN_OK;
+        return x >= field->low && x <= field->high && x <= most;
 }
 
 /* "must be one, two or three, not 'x'" */
@@ -109,18 +81,6 @@ static bool find_choice(const struct ran_field *field, const char *text, size_t 
         return false;
 }
 
-static int set_choice(const struct ran_field *field, int *value, const char *text,
-                      struct ran_error *err)
-{
-        if (find_choice(field, text, strlen(text), value))
-                return RAN_OK;
-        if (field->switches && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) {
-                *value = text[0] == 't';
-                return RAN_OK;
-        }
-        return choice_refused(field, text, strlen(text), err);
-}
-
 int ran_field_add_choice(const struct ran_field *field, struct ran_choices *choices,
                          const char *text, size_t n, struct ran_error *err)
 {
@@ -135,6 +95,7 @@ int ran_field_add_choice(const struct ran_field *field, struct ran_choices *choi
         return RAN_OK;
 }
 
+/* Names with commas between. */
 static int set_choices(const struct ran_field *field, struct ran_choices *value, const char *text,
                        struct ran_error *err)
 {
@@ -151,54 +112,56 @@ static int set_choices(const struct ran_field *field, struct ran_choices *value,
         return RAN_OK;
 }
 
-static void set_text(char **value, const char *text)
-{
-        char *copy = ran_copy(text, strlen(text)); /* which may be the value */
-
-        free(*value);
-        *value = copy;
-}
-
-static void add_item(struct ran_list *list, const char *text)
-{
-        RAN_ROOM(list->item, list->cap, list->n + 2);
-        list->item[list->n++] = ran_copy(text, strlen(text));
-        list->item[list->n] = NULL;
-}
-
-/* All but names of files, which may be any bytes: it is written to JSON, and compared with it. */
-static int check_utf8(const struct ran_field *field, const char *text, struct ran_error *err)
-{
-        size_t n = strlen(text);
-
-        return ran_utf8_valid(text, n) == n ? RAN_OK
-                                            : ran_fail(err, RAN_EINVAL, "%s is not valid UTF-8",
-                                                       option_name(field).text);
-}
-
 int ran_field_set(const struct ran_field *field, void *base, const char *text,
                   struct ran_error *err)
 {
         void *value = ran_field_at(field, base);
+        const size_t n = strlen(text);
+        const bool yes = strcmp(text, "true") == 0, truth = yes || strcmp(text, "false") == 0;
+        struct ran_list *list = value;
+        size_t size;
+        double real;
+        char *copy;
 
-        if (!field->local && check_utf8(field, text, err) != RAN_OK)
-                return RAN_EINVAL;
+        /* All but names of files, which may be any bytes: it is written to JSON, and compared with
+         * it. */
+        if (!field->local && ran_utf8_valid(text, n) != n)
+                return ran_fail(err, RAN_EINVAL, "%s is not valid UTF-8", option_name(field).text);
         switch (field->type) {
         case RAN_FIELD_BOOL:
-                return set_bool(field, value, text, err);
+                if (!truth)
+                        return ran_fail(err, RAN_EINVAL, "%s must be true or false, not '%s'",
+                                        option_name(field).text, text);
+                *(bool *)value = yes;
+                return RAN_OK;
         case RAN_FIELD_SIZE:
-                return set_size(field, value, text, err);
+                if (!ran_parse_size(text, n, &size) || !in_range(field, (double)size))
+                        return number_refused(field, text, err);
+                *(size_t *)value = size;
+                return RAN_OK;
         case RAN_FIELD_REAL:
-                return set_real(field, value, text, err);
+                if (!ran_parse_double(text, n, &real) || !in_range(field, real))
+                        return number_refused(field, text, err);
+                *(double *)value = real;
+                return RAN_OK;
         case RAN_FIELD_CHOICE:
-                return set_choice(field, value, text, err);
+                if (find_choice(field, text, n, value))
+                        return RAN_OK;
+                if (!field->switches || !truth)
+                        return choice_refused(field, text, n, err);
+                *(int *)value = yes;
+                return RAN_OK;
         case RAN_FIELD_CHOICES:
                 return set_choices(field, value, text, err);
         case RAN_FIELD_TEXT:
-                set_text(value, text);
+                copy = ran_copy(text, n); /* which may be the value */
+                free(*(char **)value);
+                *(char **)value = copy;
                 return RAN_OK;
         case RAN_FIELD_LIST:
-                add_item(value, text);
+                RAN_ROOM(list->item, list->cap, list->n + 2);
+                list->item[list->n++] = ran_copy(text, n);
+                list->item[list->n] = NULL;
                 return RAN_OK;
         }
         return RAN_EINVAL; /* not reached: the switch is complete */
@@ -215,43 +178,16 @@ static bool is_choice(const struct ran_field *field, int value)
         return value >= 0 && value < n;
 }
 
-static bool are_choices(const struct ran_field *field, const struct ran_choices *choices)
-{
-        bool all = choices->n > 0 && choices->n <= RAN_CHOICES_MAX;
-
-        for (size_t i = 0; all && i < choices->n; i++)
-                all = is_choice(field, choices->item[i]);
-        return all;
-}
-
-static bool in_range(const struct ran_field *field, const void *value)
-{
-        switch (field->type) {
-        case RAN_FIELD_SIZE:
-                return (double)*(const size_t *)value >= field->low &&
-                       (double)*(const size_t *)value <= field->high;
-        case RAN_FIELD_REAL:
-                return *(const double *)value >= field->low &&
-                       *(const double *)value <= field->high;
-        case RAN_FIELD_CHOICE:
-                return is_choice(field, *(const int *)value);
-        case RAN_FIELD_CHOICES:
-                return are_choices(field, value);
-        default:
-                return true;
-        }
-}
-
-static int out_of_range(const struct ran_field *field, const void *value, struct ran_error *err)
+static int check_number(const struct ran_field *field, double x, struct ran_error *err)
 {
         struct ran_buf text = {0};
 
-        if (field->type == RAN_FIELD_CHOICE || field->type == RAN_FIELD_CHOICES)
-                return choice_refused(field, "", 0, err);
+        if (in_range(field, x))
+                return RAN_OK;
         if (field->type == RAN_FIELD_SIZE)
-                ran_buf_size(&text, *(const size_t *)value);
+                ran_buf_printf(&text, "%.0f", x);
         else
-                ran_buf_double(&text, *(const double *)value);
+                ran_buf_double(&text, x);
         ran_buf_char(&text, '\0');
         number_refused(field, text.data, err);
         ran_buf_release(&text);
@@ -262,9 +198,22 @@ int ran_fields_check(const struct ran_field *fields, const void *base, struct ra
 {
         for (const struct ran_field *f = fields; f->name != NULL; f++) {
                 const void *value = (const char *)base + f->offset;
+                const struct ran_choices *several = value;
+                bool good = true;
 
-                if (!in_range(f, value))
-                        return out_of_range(f, value, err);
+                if (f->type == RAN_FIELD_SIZE)
+                        RAN_TRY(check_number(f, (double)*(const size_t *)value, err));
+                if (f->type == RAN_FIELD_REAL)
+                        RAN_TRY(check_number(f, *(const double *)value, err));
+                if (f->type == RAN_FIELD_CHOICE)
+                        good = is_choice(f, *(const int *)value);
+                if (f->type == RAN_FIELD_CHOICES) {
+                        good = several->n > 0 && several->n <= RAN_CHOICES_MAX;
+                        for (size_t i = 0; good && i < several->n; i++)
+                                good = is_choice(f, several->item[i]);
+                }
+                if (!good)
+                        return choice_refused(f, "", 0, err);
         }
         return RAN_OK;
 }

@@ -85,7 +85,7 @@ static void parse(void *arg)
         struct line *line = arg;
 
         check(cmd_parse(&program, line->argc, line->argv), line->argc);
-        cmd_print_config(&program, &line->settings);
+        cmd_print_config(&program, true, &line->settings);
 }
 
 static void release_fields(void)

@@ -122,30 +122,3 @@ TEST(report_on_a_page)
         ran_buf_release(&out);
         report_release(&r);
 }
-
-/* Memory ran out while a container was open: nothing can be walked through, and all writers say so.
- */
-TEST(report_that_is_not_whole)
-{
-        static const char *const columns[] = {"name", NULL};
-        struct report r = {0};
-        struct ran_buf out[5] = {0};
-
-        report_begin(&r, REPORT_LIST, "rows", "Rows");
-        report_begin(&r, REPORT_OBJECT, "", "");
-        report_count(&r, "n", "n", 1);
-        r.failed = true;
-        report_end(&r);
-        report_share(&r, "later", "later", 1);
-        report_note(&r, "note");
-        report_json(&r, &out[0]);
-        report_text(&r, &out[1]);
-        report_rows(&r, "rows", columns, &output_csv, &out[2]);
-        report_page(&r, &out[3]);
-        report_page_cells(&r, &out[4]);
-        for (size_t i = 0; i < 5; i++) {
-                CHECK(out[i].failed && out[i].len == 0);
-                ran_buf_release(&out[i]);
-        }
-        report_release(&r);
-}

@@ -45,15 +45,6 @@ static bool scan(struct ran_record *r, const char *text, size_t n)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* Only a share of documents has an interval that their number gives: F1 is none. */
-static bool is_share(const struct about *a, const char *metric)
-{
-        const struct ran_config *c = ran_model_config(a->model);
-
-        return c->task == RAN_TASK_CLASSIFY && !c->classify.multilabel &&
-               (strcmp(metric, "accuracy") == 0 || strcmp(metric, "micro_f1") == 0);
-}
-
 static void read_figure(struct about *a)
 {
         const cJSON *metric = cJSON_GetObjectItemCaseSensitive(a->said, "dev_metric");
@@ -69,7 +60,11 @@ static void read_figure(struct about *a)
                 }
         if (f->metric == NULL)
                 return;
-        const bool share = is_share(a, f->metric);
+        /* Only a share of documents has an interval that their number gives: F1 is none. */
+        const struct ran_config *c = ran_model_config(a->model);
+        const bool share =
+                c->task == RAN_TASK_CLASSIFY && !c->classify.multilabel &&
+                (strcmp(f->metric, "accuracy") == 0 || strcmp(f->metric, "micro_f1") == 0);
         if ((share || strcmp(f->metric, "accuracy") == 0) && cJSON_IsNumber(baseline))
                 f->baseline = baseline->valuedouble;
         if (f->n == 0 || !share || !(f->value >= 0) || !(f->value <= 1))
@@ -148,17 +143,6 @@ static bool open_vocabulary(struct about *a)
         return json;
 }
 
-/* NULL for what is no object. */
-static cJSON *object_of(const char *text)
-{
-        cJSON *object = text != NULL ? cJSON_Parse(text) : NULL;
-
-        if (cJSON_IsObject(object))
-                return object;
-        cJSON_Delete(object);
-        return NULL;
-}
-
 static void open_model(struct about *a)
 {
         struct ran_error err;
@@ -174,14 +158,16 @@ static void open_model(struct about *a)
         ran_buf_char(&a->settings, '{');
         ran_fields_json(ran_config_fields, ran_model_config(a->model), &a->settings);
         ran_buf_char(&a->settings, '}');
-        if (a->settings.failed)
-                cmd_die(CMD_FAILED, "out of memory");
         scan(&a->config, a->settings.data, a->settings.len);
         const char *training = ran_model_metadata(a->model, "training");
         if (training != NULL && scan(&a->training, training, strlen(training)))
                 a->said = cJSON_Parse(training);
-        a->set = cJSON_ParseWithLength(a->settings.data, a->settings.len);
-        a->pretrained = object_of(ran_model_metadata(a->model, "pretrained"));
+        const char *pretrained = ran_model_metadata(a->model, "pretrained");
+        a->pretrained = pretrained != NULL ? cJSON_Parse(pretrained) : NULL;
+        if (!cJSON_IsObject(a->pretrained)) {
+                cJSON_Delete(a->pretrained);
+                a->pretrained = NULL;
+        }
         read_training(a);
 }
 
@@ -199,7 +185,6 @@ void train_about_release(struct about *a)
         ran_record_release(&a->config);
         ran_record_release(&a->training);
         cJSON_Delete(a->said);
-        cJSON_Delete(a->set);
         cJSON_Delete(a->pretrained);
         ran_buf_release(&a->settings);
         *a = (struct about){0};
@@ -229,8 +214,13 @@ const char *train_about_encoder(const struct about *a)
 {
         const cJSON *tried = cJSON_GetObjectItemCaseSensitive(a->said, "tried");
         const bool dropped = !ran_config_has_encoder(ran_model_config(a->model));
-        const char *name = train_about_string(dropped && tried != NULL ? tried : a->set, "encoder");
+        const char *name = train_about_string(tried, "encoder");
+        const struct ran_field *f = ran_config_fields;
 
+        while (strcmp(f->name, "encoder") != 0)
+                f++;
+        if (!dropped || tried == NULL)
+                name = f->choices[ran_model_config(a->model)->encoder];
         return name != NULL ? name : "";
 }
 

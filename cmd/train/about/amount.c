@@ -1,5 +1,5 @@
 /* amount.c - times, counts and rates as people read them. */
-#include "cmd/train/about/amount.h"
+#include "cmd/train/about/about.h"
 
 #include <math.h>
 #include <stdio.h>

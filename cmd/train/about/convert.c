@@ -1,12 +1,11 @@
 /* convert.c - a model with its weights stored in another way. */
-#include "cmd/train/about/convert.h"
+#include "cmd/train/about/about.h"
 
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/train/about/amount.h"
 #include "cmd/content/model.h"
 
 struct convert {
@@ -26,21 +25,10 @@ static const struct ran_field fields[] = {
         {0},
 };
 
-/* ", OUTPUT SIZE", if the output is a file. */
-static void add_size(struct ran_buf *out, const char *path)
-{
-        struct stat file;
-        char amount[32];
-
-        if (stat(path, &file) == 0 && S_ISREG(file.st_mode))
-                ran_buf_printf(out, ", %s %sB", path, train_amount(amount, (double)file.st_size));
-        ran_buf_char(out, '\0');
-}
-
 static void convert(const struct convert *k, const char *path)
 {
-        struct ran_buf after = {0};
-        char before[32];
+        struct stat file;
+        char before[32], after[32];
         struct ran_error err = {0};
         struct ran_model *m = cmd_model_load(path, true, &err);
 
@@ -49,9 +37,12 @@ static void convert(const struct convert *k, const char *path)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         const double bytes = (double)ran_model_bytes(m);
         ran_model_free(m);
-        add_size(&after, k->output);
-        cmd_note("%s has %sB%s", path, train_amount(before, bytes), after.failed ? "" : after.data);
-        ran_buf_release(&after);
+        train_amount(before, bytes);
+        if (stat(k->output, &file) == 0 && S_ISREG(file.st_mode))
+                cmd_note("%s has %sB, %s %sB", path, before, k->output,
+                         train_amount(after, (double)file.st_size));
+        else
+                cmd_note("%s has %sB", path, before);
 }
 
 int train_convert(int argc, char **argv)

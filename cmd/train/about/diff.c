@@ -6,8 +6,6 @@
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/about/info.h"
-#include "cmd/train/about/info-json.h"
 
 static struct diff_options {
         int format;
@@ -31,27 +29,6 @@ static const struct cmd_program program = {
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-/* A setting that differs: its name as a path ("train.digest") and both values as JSON; n 0: that
- * model has none. */
-struct difference {
-        const char *before, *name; /* "training", "dim" */
-        size_t name_n;
-        struct {
-                const char *text;
-                size_t n;
-        } value[2];
-};
-typedef void take_difference(void *arg, const struct difference *d);
-
-static void set_value(struct difference *d, size_t side, const struct ran_record *r,
-                      const struct ran_member *m)
-{
-        if (m != NULL) {
-                d->value[side].text = r->line + m->value.begin;
-                d->value[side].n = m->value.end - m->value.begin;
-        }
-}
-
 static const char *name_of(const struct ran_record *r, const struct ran_member *m)
 {
         return r->names.data + m->name.begin;
@@ -69,35 +46,63 @@ static const struct ran_member *find(const struct ran_record *r, const struct ra
         return NULL;
 }
 
-/* Names of b that a lacks come last. */
-static void each_difference(const struct ran_record *a, const struct ran_record *b,
-                            const char *before, take_difference *take, void *arg)
+enum { VALUE_SHOWN = 45 };
+
+/* A setting, whose values are JSON; n 0: that model has none. Results have a table of their own. */
+static void add_setting(struct report *r, const char *before, const char *name, size_t name_n,
+                        const char *const value[2], const size_t n[2], const char *const path[2])
 {
+        static const char *const results[] = {"dev_metric", "dev_baseline", "calibration"};
+        bool shown = true;
+
+        for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+                shown &= strlen(results[i]) != name_n || memcmp(results[i], name, name_n) != 0;
+        report_begin(r, REPORT_OBJECT, "", shown ? "" : NULL);
+        report_string(r, "of", "of", before);
+        report_bytes(r, REPORT_TEXT, "name", "setting", name, name_n);
+        report_begin(r, REPORT_LIST, "values", NULL);
+        for (size_t i = 0; i < 2; i++)
+                report_bytes(r, REPORT_RAW, "", NULL, n[i] > 0 ? value[i] : "null",
+                             n[i] > 0 ? n[i] : 4);
+        report_end(r);
+        for (size_t i = 0; i < 2; i++) {
+                const size_t some =
+                        n[i] <= VALUE_SHOWN ? n[i] : ran_utf8_valid(value[i], VALUE_SHOWN);
+
+                report_put(r, NULL, path[i], "%.*s%s", (int)some, n[i] > 0 ? value[i] : "",
+                           n[i] == 0     ? "(none)"
+                           : some < n[i] ? "..."
+                                         : "");
+        }
+        report_end(r);
+}
+
+/* Members that differ. Names of b that a lacks come last. */
+static void add_settings(struct report *r, const char *before, const struct ran_record *a,
+                         const struct ran_record *b, const char *const path[2])
+{
+        const struct ran_record *const of[] = {a, b};
+
         for (size_t i = 0; i < a->count + b->count; i++) {
-                bool first = i < a->count;
+                const bool first = i < a->count;
                 const struct ran_record *in = first ? a : b;
                 const struct ran_member *m = &in->members[first ? i : i - a->count];
                 const struct ran_member *other = find(first ? b : a, in, m);
-                struct difference d = {.before = before,
-                                       .name = name_of(in, m),
-                                       .name_n = m->name.end - m->name.begin};
+                const struct ran_member *const member[] = {first ? m : other, first ? other : m};
+                const char *value[2] = {NULL};
+                size_t n[2] = {0};
 
                 if (!first && other != NULL)
                         continue;
-                set_value(&d, first ? 0 : 1, in, m);
-                set_value(&d, first ? 1 : 0, first ? b : a, other);
-                if (d.value[0].n != d.value[1].n ||
-                    (d.value[0].n > 0 &&
-                     memcmp(d.value[0].text, d.value[1].text, d.value[0].n) != 0))
-                        take(arg, &d);
+                for (size_t k = 0; k < 2; k++)
+                        if (member[k] != NULL) {
+                                value[k] = of[k]->line + member[k]->value.begin;
+                                n[k] = member[k]->value.end - member[k]->value.begin;
+                        }
+                if (n[0] != n[1] || (n[0] > 0 && memcmp(value[0], value[1], n[0]) != 0))
+                        add_setting(r, before, name_of(in, m), m->name.end - m->name.begin, value,
+                                    n, path);
         }
-}
-
-static void each_setting(const struct about *a, const struct about *b, take_difference *take,
-                         void *arg)
-{
-        each_difference(&a->config, &b->config, "model", take, arg);
-        each_difference(&a->training, &b->training, "training", take, arg);
 }
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -110,12 +115,8 @@ static int compare_labels(const void *a, const void *b)
 /* (*n) sorted; the caller frees them. */
 static const char **labels_of(const struct ran_model *m, size_t *n)
 {
-        struct ran_error err;
-
         *n = ran_task_has_labels(ran_model_config(m)->task) ? ran_model_classes(m) : 0;
-        const char **label = ran_alloc(*n, sizeof *label, &err);
-        if (label == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        const char **label = ran_new(*n, sizeof *label);
         for (size_t i = 0; i < *n; i++)
                 label[i] = ran_model_label(m, i);
         qsort(label, *n, sizeof *label, compare_labels);
@@ -144,51 +145,6 @@ static void add_only(struct report *r, const struct ran_model *a, const struct r
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-enum { VALUE_SHOWN = 45 };
-
-/* Results have a table of their own. */
-static bool is_result(const struct difference *d)
-{
-        static const char *const results[] = {"dev_metric", "dev_baseline", "calibration", NULL};
-
-        for (const char *const *name = results; *name != NULL; name++)
-                if (strlen(*name) == d->name_n && memcmp(*name, d->name, d->name_n) == 0)
-                        return true;
-        return false;
-}
-
-struct differences {
-        struct report *r;
-        const char *path[2];
-};
-
-static void add_setting(void *arg, const struct difference *d)
-{
-        const struct differences *to = arg;
-        struct report *r = to->r;
-
-        report_begin(r, REPORT_OBJECT, "", is_result(d) ? NULL : "");
-        report_string(r, "of", "of", d->before);
-        report_bytes(r, REPORT_TEXT, "name", "setting", d->name, d->name_n);
-        report_begin(r, REPORT_LIST, "values", NULL);
-        for (size_t i = 0; i < 2; i++)
-                report_bytes(r, REPORT_RAW, "", NULL, d->value[i].n > 0 ? d->value[i].text : "null",
-                             d->value[i].n > 0 ? d->value[i].n : 4);
-        report_end(r);
-        for (size_t i = 0; i < 2; i++) {
-                const size_t n = d->value[i].n;
-                const size_t shown =
-                        n <= VALUE_SHOWN ? n : ran_utf8_valid(d->value[i].text, VALUE_SHOWN);
-
-                report_put(r, NULL, to->path[i], "%.*s%s", (int)shown,
-                           n > 0 ? d->value[i].text : "",
-                           n == 0      ? "(none)"
-                           : shown < n ? "..."
-                                       : "");
-        }
-        report_end(r);
-}
-
 static void add_figures(struct report *r, const struct about *a, const struct about *b)
 {
         const struct ran_interval x = a->figure.interval, y = b->figure.interval;
@@ -212,11 +168,12 @@ static void add_figures(struct report *r, const struct about *a, const struct ab
 static void add_differences(struct report *r, const struct about *a, const struct about *b,
                             bool same, const struct ran_buf *what)
 {
-        struct differences to = {r, {a->path, b->path}};
+        const char *const path[] = {a->path, b->path};
 
         report_bool(r, "same", NULL, same);
         report_begin(r, REPORT_LIST, "settings", "Settings");
-        each_setting(a, b, add_setting, &to);
+        add_settings(r, "model", &a->config, &b->config, path);
+        add_settings(r, "training", &a->training, &b->training, path);
         report_end(r);
         report_begin(r, REPORT_LIST, "labels_only", NULL);
         add_only(r, a->model, b->model, NULL);
@@ -266,8 +223,6 @@ int train_diff(int argc, char **argv)
         if (!text || !same)
                 report_finish(&r, text, &out);
         report_release(&r);
-        if (out.failed || what.failed)
-                cmd_die(CMD_FAILED, "out of memory");
         cmd_write_file(NULL, &out);
         ran_buf_release(&out);
         ran_buf_release(&what);

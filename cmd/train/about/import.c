@@ -1,7 +1,5 @@
 /* import.c - a pretrained encoder in Hugging Face's form as a model file. */
-#include "cmd/train/about/import.h"
-
-#include "cmd/train/about/convert.h"
+#include "cmd/train/about/about.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +8,6 @@
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/train/about/info-json.h"
-#include "cmd/train/about/info.h"
-#include "cmd/train/about/pretrained.h"
 
 struct train_import {
         char *output, *prompt;
@@ -46,20 +41,11 @@ static void say(const struct about *a)
         train_pretrained_sample(a, &sample);
         ran_buf_char(&what, '\0');
         ran_buf_char(&sample, '\0');
-        if (what.failed || sample.failed)
-                cmd_die(CMD_FAILED, "out of memory");
         cmd_note("%s: %s", a->path, what.data);
         if (sample.len > 1)
                 cmd_note("the vector of %s", sample.data);
         ran_buf_release(&what);
         ran_buf_release(&sample);
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-        const size_t n = strlen(text), m = strlen(end);
-
-        return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 /* A file of the folder must not be replaced by what is made of it: only a model that was imported
@@ -69,23 +55,13 @@ static void check_output(const char *output, const char *folder)
         char *file = realpath(output, NULL), *inside = realpath(folder, NULL);
         const size_t n = inside != NULL ? strlen(inside) : 0;
         const bool is = file != NULL && inside != NULL && strncmp(file, inside, n) == 0 &&
-                        file[n] == '/' && !ends_with(file, ".ran");
+                        file[n] == '/' &&
+                        (strlen(file) < 4 || strcmp(file + strlen(file) - 4, ".ran") != 0);
 
         free(file);
         free(inside);
         if (is)
                 cmd_usage("%s is a file of the folder that is read: give another output", output);
-}
-
-static void write_json(const struct about *a)
-{
-        struct report r = {0};
-        struct ran_buf out = {0};
-
-        train_info_members(a, &r);
-        report_finish(&r, false, &out);
-        cmd_write_file(NULL, &out);
-        ran_buf_release(&out);
 }
 
 static void make(const struct train_import *k, const char *folder)
@@ -102,10 +78,17 @@ static void make(const struct train_import *k, const char *folder)
         if (ran_hf_folder_write(folder, k->prompt, k->weights, k->output, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         train_about_open(&a, k->output);
-        if (k->format == TRAIN_INFO_JSON)
-                write_json(&a);
-        else
+        if (k->format == TRAIN_INFO_JSON) {
+                struct report r = {0};
+                struct ran_buf out = {0};
+
+                train_info_members(&a, &r);
+                report_finish(&r, false, &out);
+                cmd_write_file(NULL, &out);
+                ran_buf_release(&out);
+        } else {
                 say(&a);
+        }
         train_about_release(&a);
 }
 

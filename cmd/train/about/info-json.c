@@ -1,10 +1,9 @@
 /* info-json.c - what a model, a checkpoint or a vocabulary is, for machines. */
-#include "cmd/train/about/info-json.h"
+#include "cmd/train/about/about.h"
 
 #include <math.h>
 
 #include "cmd/content/model.h"
-#include "cmd/train/about/pretrained.h"
 
 /* People read all but the parts in rows (info-text.c). */
 static void add_parts(const struct about *a, struct report *r)

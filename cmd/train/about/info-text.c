@@ -1,5 +1,5 @@
 /* info-text.c - what a model, a checkpoint or a vocabulary is, for people. */
-#include "cmd/train/about/info-text.h"
+#include "cmd/train/about/about.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,14 +7,12 @@
 
 #include "cmd/options/message.h"
 #include "cmd/content/model.h"
-#include "cmd/train/about/pretrained.h"
 
 enum { LABELS_SHOWN = 24 };
 
 /* Adds a row, and ends `value`. */
 static void row(struct report *r, const char *name, struct ran_buf *value)
 {
-        r->failed |= value->failed;
         report_bytes(r, REPORT_TEXT, NULL, name, value->data, value->len);
         ran_buf_release(value);
 }

@@ -1,6 +1,6 @@
 /* pretrained.c - what a model says about the encoder that others trained, and the first numbers of
  * its vector of a sentence, to compare with those of another library. */
-#include "cmd/train/about/pretrained.h"
+#include "cmd/train/about/about.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* top.c - see top.h. */
-#include "cmd/train/about/top.h"
+#include "cmd/train/about/about.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,25 +72,17 @@ static int read_texts(const struct train_top_options *o, struct reading *r)
 /* ---- lists ------------------------------------------------------------------------------------
  */
 
-/* The strongest n-grams of all labels. */
-struct lists {
-        struct ran_top_ngrams *grams;
-        struct ran_top_ngram *list; /* (C, top) */
-        size_t *n;                  /* (C) */
-};
-
-static void refuse(const char *path, const struct ran_error *err)
+static _Noreturn void refuse(const char *path, const struct ran_error *err)
 {
         cmd_die(CMD_FAILED, "%s: --top: %s", path, err->text);
 }
 
-static struct lists find(const struct train_top_options *o, const struct ran_model *m,
-                         const char *path, int *status)
+/* The n-grams of the texts, or of the vocabulary; the caller frees them. */
+static struct ran_top_ngrams *find(const struct train_top_options *o, const struct ran_model *m,
+                                   const char *path, int *status)
 {
-        const size_t C = ran_model_classes(m);
         struct reading r = {.m = m};
         struct ran_error err;
-        size_t all;
 
         r.grams = ran_top_ngrams_new(m, &err);
         if (r.grams == NULL)
@@ -101,37 +93,22 @@ static struct lists find(const struct train_top_options *o, const struct ran_mod
         } else if (ran_top_ngrams_add_vocabulary(r.grams, &err) != RAN_OK) {
                 refuse(path, &err);
         }
-        if (__builtin_mul_overflow(C, o->top, &all))
-                cmd_die(CMD_FAILED, "out of memory");
-        struct lists l = {r.grams, ran_alloc(all, sizeof *l.list, &err), NULL};
-        if (l.list != NULL)
-                l.n = ran_alloc(C, sizeof *l.n, &err);
-        if (l.n == NULL || ran_top_ngrams_list(l.grams, l.list, o->top, l.n, &err) != RAN_OK)
-                refuse(path, &err);
-        return l;
-}
-
-static void release(struct lists *l)
-{
-        ran_top_ngrams_free(l->grams);
-        free(l->list);
-        free(l->n);
-}
-
-static void add_words(const struct ran_model *m, const struct ran_top_ngram *gram,
-                      struct ran_buf *text)
-{
-        struct ran_error err;
-
-        text->len = 0;
-        if (ran_tokenizer_decode(ran_model_tokenizer(m), gram->ids, gram->n, text, &err) != RAN_OK)
-                ran_buf_str(text, "?");
+        return r.grams;
 }
 
 void train_top_add(const struct train_top_options *o, const struct ran_model *m, const char *path,
                    struct report *r, int *status)
 {
-        struct lists l = find(o, m, path, status);
+        const size_t C = ran_model_classes(m);
+        struct ran_top_ngrams *grams = find(o, m, path, status);
+        struct ran_error err;
+        size_t all, *n = ran_new(C, sizeof *n);
+
+        if (__builtin_mul_overflow(C, o->top, &all))
+                cmd_die(CMD_FAILED, "out of memory");
+        struct ran_top_ngram *list = ran_alloc(all, sizeof *list, &err);
+        if (list == NULL || ran_top_ngrams_list(grams, list, o->top, n, &err) != RAN_OK)
+                refuse(path, &err);
         const bool texts = o->texts.n > 0;
         struct ran_buf text = {0};
 
@@ -139,14 +116,17 @@ void train_top_add(const struct train_top_options *o, const struct ran_model *m,
                      texts ? "N-grams that speak most for a label"
                            : "Words that speak most for a label");
         report_note(r, "%s", texts ? "" : "--texts shows n-grams as well");
-        for (size_t c = 0; c < ran_model_classes(m); c++) {
+        for (size_t c = 0; c < C; c++) {
                 const char *label = ran_model_label(m, c);
 
                 report_begin(r, REPORT_LIST, label, label);
-                for (size_t i = 0; i < l.n[c]; i++) {
-                        const struct ran_top_ngram *gram = &l.list[c * o->top + i];
+                for (size_t i = 0; i < n[c]; i++) {
+                        const struct ran_top_ngram *gram = &list[c * o->top + i];
 
-                        add_words(m, gram, &text);
+                        text.len = 0;
+                        if (ran_tokenizer_decode(ran_model_tokenizer(m), gram->ids, gram->n, &text,
+                                                 &err) != RAN_OK)
+                                ran_buf_str(&text, "?");
                         report_begin(r, REPORT_OBJECT, "", "");
                         report_bytes(r, REPORT_TEXT, "ngram", "n-gram", text.data, text.len);
                         report_number(r, "weight", "weight", gram->weight, 3);
@@ -158,5 +138,7 @@ void train_top_add(const struct train_top_options *o, const struct ran_model *m,
         }
         report_end(r);
         ran_buf_release(&text);
-        release(&l);
+        ran_top_ngrams_free(grams);
+        free(list);
+        free(n);
 }

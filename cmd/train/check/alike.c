@@ -1,6 +1,6 @@
 /* alike.c - labels that look alike: different case, spaces, characters that cannot be seen,
  * composed letters or not, 1 and 1.0. */
-#include "cmd/train/check/alike.h"
+#include "cmd/train/check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,6 @@ static char *fold(const char *name)
                 ran_buf_str(&text, name);
         }
         ran_buf_char(&text, '\0');
-        if (text.failed)
-                cmd_die(CMD_FAILED, "out of memory for labels");
         return text.data;
 }
 
@@ -97,28 +95,11 @@ static void add_difference(struct ran_buf *out, const char *a, const char *b)
         ran_buf_char(out, ')');
 }
 
-static void tell_alike(struct train_problems *w, const struct ran_dataset *set, const size_t *count,
-                       const char *word, size_t a, size_t b)
-{
-        const char *x = set->names[a], *y = set->names[b];
-        struct ran_buf how = {0};
-
-        add_difference(&how, x, y);
-        ran_buf_char(&how, '\0');
-        if (!how.failed)
-                train_add_problem(w,
-                                  "the %ss \"%.*s\" (%zu times) and \"%.*s\" (%zu times) %s: write "
-                                  "them alike in the data",
-                                  word, train_shown(x), x, count[a], train_shown(y), y, count[b],
-                                  how.data);
-        ran_buf_release(&how);
-}
-
 void train_find_alike(struct train_problems *w, const struct ran_dataset *set, const size_t *count,
                       const char *word)
 {
         enum { SHOWN = 3 };
-        struct folded *folded = train_must_alloc(set->C, sizeof *folded);
+        struct folded *folded = ran_new(set->C, sizeof *folded);
         size_t found = 0;
 
         for (size_t c = 0; c < set->C; c++)
@@ -128,8 +109,18 @@ void train_find_alike(struct train_problems *w, const struct ran_dataset *set, c
         for (size_t i = 1; i < set->C && found < SHOWN; i++) {
                 if (strcmp(folded[i - 1].text, folded[i].text) != 0)
                         continue;
+                const size_t a = folded[i - 1].label, b = folded[i].label;
+                const char *x = set->names[a], *y = set->names[b];
+                struct ran_buf how = {0};
+
                 found++;
-                tell_alike(w, set, count, word, folded[i - 1].label, folded[i].label);
+                add_difference(&how, x, y);
+                train_add_problem(w,
+                                  "the %ss \"%.*s\" (%zu times) and \"%.*s\" (%zu times) %.*s: "
+                                  "write them alike in the data",
+                                  word, train_shown(x), x, count[a], train_shown(y), y, count[b],
+                                  (int)how.len, how.data);
+                ran_buf_release(&how);
         }
         for (size_t c = 0; c < set->C; c++)
                 free(folded[c].text);

@@ -1,4 +1,4 @@
-/* check.c - gathers the report of --check: counts, lengths and repeated texts. */
+/* check.c - --check: counts, lengths and repeated texts, as a report. */
 #include "cmd/train/check/check.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/train/check/report.h"
+#include "cmd/train/read/task.h"
 
 /* ---- repeated texts ------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ static void find_twins(const struct ran_dataset *train, const struct ran_dataset
                        size_t *dev_twin)
 {
         size_t n = train->B + (dev != NULL ? dev->B : 0);
-        struct key *keys = train_must_alloc(n, sizeof *keys);
+        struct key *keys = ran_new(n, sizeof *keys);
         const struct key *leader = NULL;
 
         make_keys(keys, train, false);
@@ -85,126 +85,142 @@ static bool same_labels(const struct ran_dataset *set, size_t a, size_t b)
                       n * sizeof *set->labels) == 0;
 }
 
-/* ---- gathering ------------------------------------------------------------------------------ */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
-static int compare_sizes(const void *a, const void *b)
+const struct train_percentile train_percentiles[TRAIN_PERCENTILES] = {
+        {"min", 0},    {"p5", 0.05},  {"p25", 0.25}, {"median", 0.5},
+        {"p75", 0.75}, {"p95", 0.95}, {"max", 1}};
+
+static int compare_numbers(const void *a, const void *b)
 {
-        size_t x = *(const size_t *)a, y = *(const size_t *)b;
+        double x = *(const double *)a, y = *(const double *)b;
 
-        return (x > y) - (x < y);
+        return x < y ? -1 : x > y;
 }
 
-static void summarise_lengths(struct train_summary *s, size_t window)
+void train_report_percentiles(struct report *r, const char *name, const char *title, double *x,
+                              size_t n, int decimals)
 {
-        const struct ran_dataset *set = &s->data->set;
-        size_t *length = train_must_alloc(set->B, sizeof *length);
+        if (n > 0)
+                qsort(x, n, sizeof *x, compare_numbers);
+        report_begin(r, REPORT_LINE, name, title);
+        for (size_t i = 0; i < TRAIN_PERCENTILES; i++) { /* the nearest rank */
+                const char *of = train_percentiles[i].name;
+                const size_t rank = (size_t)ceil(train_percentiles[i].share * (double)n);
 
-        for (size_t b = 0; b < set->B; b++) {
-                length[b] = set->first[b + 1] - set->first[b];
-                s->longer_window += length[b] > window;
-                s->longer_512 += length[b] > 512;
+                const double value = n == 0 ? 0 : x[rank > 0 ? rank - 1 : 0];
+                if (decimals < 0)
+                        report_count(r, of, of, (uint64_t)value);
+                else
+                        report_number(r, of, of, value, decimals);
         }
-        s->tokens = s->predicted = set->first[set->B];
-        for (size_t b = 0; set->sources != NULL && b < set->B; b++)
-                s->predicted -= set->sources[b] > 0 ? set->sources[b] : 1;
-        qsort(length, set->B, sizeof *length, compare_sizes);
-        for (size_t i = 0; i < TRAIN_PERCENTILES && set->B > 0; i++) { /* the nearest rank */
-                size_t rank = (size_t)ceil(train_percentiles[i].share * (double)set->B);
-                s->length[i] = length[rank > 0 ? rank - 1 : 0];
-        }
-        free(length);
+        report_end(r);
 }
 
-static void summarise(struct train_summary *s, const struct train_data *data, size_t window)
+static double share_of(size_t part, size_t whole)
 {
-        const struct ran_dataset *set = &data->set;
-
-        s->data = data;
-        s->label_count = train_must_alloc(set->C, sizeof *s->label_count);
-        for (size_t i = 0; i < set->label_first[set->B]; i++)
-                if (set->labels[i] < set->C) /* not masked tokens, which have no class */
-                        s->label_count[set->labels[i]]++;
-        summarise_lengths(s, window);
+        return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void add_pair(struct train_pairs *p, struct train_location a, struct train_location b)
+/* ---- places --------------------------------------------------------------------------------- */
+
+void train_add_place(struct train_places *p, struct train_location at,
+                     const struct train_location *of)
 {
         if (p->n < TRAIN_LISTED) {
-                p->a[p->n] = a;
-                p->b[p->n] = b;
+                p->at[p->n] = at;
+                if (of != NULL)
+                        p->of[p->n] = *of;
         }
         p->n++;
 }
 
-/* Where the documents of one set are nearly the same as one of those that are known; `twin` has
+void train_report_places(struct report *r, const char *name, const char *title, size_t n,
+                         const struct train_location *at, const char *does,
+                         const struct train_location *of)
+{
+        report_begin(r, REPORT_OBJECT, name, n > 0 ? title : NULL);
+        report_note(r, n > TRAIN_LISTED ? "%zu; the first %d:" : "%zu", n, TRAIN_LISTED);
+        report_count(r, "count", NULL, n);
+        report_begin(r, REPORT_LIST, of != NULL ? "pairs" : "at", "");
+        for (size_t i = 0; i < n && i < TRAIN_LISTED; i++) {
+                if (of != NULL)
+                        report_begin(r, REPORT_LIST, "", "");
+                report_put(r, "", of != NULL ? "text" : "", "%s:%zu", at[i].file, at[i].line);
+                if (of == NULL)
+                        continue;
+                report_put(r, "", does, "%s:%zu", of[i].file, of[i].line);
+                report_end(r);
+        }
+        report_end(r);
+        report_end(r);
+}
+
+static void add_places(struct report *r, const char *name, const char *title, const char *does,
+                       const struct train_places *p)
+{
+        train_report_places(r, name, title, p->n, p->at, does, p->of);
+}
+
+/* Adds where documents of one set are nearly the same as one of those that are known; `twin` has
  * those that are repeated exactly, which are left out. With `add` the others become known, too. */
-static int look_for_near(struct ran_near_duplicates *known, const struct train_data *of,
-                         const size_t *twin, bool add, const struct train_data *train,
-                         struct ran_shingles *s, struct train_pairs *pairs, struct ran_error *err)
+static void find_near(struct ran_near_duplicates *known, const struct train_data *of,
+                      const size_t *twin, bool add, const struct train_data *train,
+                      struct train_places *places)
 {
         const struct ran_dataset *set = &of->set;
+        struct ran_shingles s = {0};
+        struct ran_error err = {0};
 
         for (size_t b = 0; b < set->B; b++) {
                 double similarity;
                 size_t like = RAN_NO_TEXT;
 
-                ran_shingles_of_ids(s, set->ids + set->first[b], set->first[b + 1] - set->first[b]);
+                ran_shingles_of_ids(&s, set->ids + set->first[b],
+                                    set->first[b + 1] - set->first[b]);
                 if (twin[b] != none)
-                        s->n = 0; /* keeps its number, and is like nothing */
-                RAN_TRY(ran_near_duplicates_find(known, s, &like, &similarity, err));
+                        s.n = 0; /* keeps its number, and is like nothing */
+                train_must(ran_near_duplicates_find(known, &s, &like, &similarity, &err), &err);
                 if (like != RAN_NO_TEXT)
-                        add_pair(pairs, of->location[b], train->location[like]);
+                        train_add_place(places, of->location[b], &train->location[like]);
                 if (add)
-                        RAN_TRY(ran_near_duplicates_add(known, s, err));
+                        train_must(ran_near_duplicates_add(known, &s, &err), &err);
         }
-        return RAN_OK;
-}
-
-static void find_near(struct ran_near_duplicates *known, const struct train_data *of,
-                      const size_t *twin, bool add, const struct train_data *train,
-                      struct train_pairs *pairs)
-{
-        struct ran_shingles s = {0};
-        struct ran_error err = {0};
-
-        int rc = look_for_near(known, of, twin, add, train, &s, pairs, &err);
         ran_shingles_release(&s);
-        if (rc != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
 }
 
-static void gather_near(struct train_report *r, const struct train_data *train, const size_t *twin,
-                        const struct train_data *dev, const size_t *dev_twin)
+/* Documents that repeat one of the training data, exactly or nearly. */
+struct repeats {
+        struct train_places exactly, otherwise, nearly; /* otherwise: with other labels */
+};
+
+static void find_repeats(const struct train_data *train, const struct train_data *dev,
+                         struct repeats *of_train, struct repeats *of_dev)
 {
+        size_t *twin = ran_new(train->set.B, sizeof *twin);
+        size_t *dev_twin = ran_new(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
         struct ran_error err = {0};
         struct ran_near_duplicates *known = ran_near_duplicates_new(TRAIN_ALIKE, &err);
 
         if (known == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        find_near(known, train, twin, true, train, &r->near_duplicates);
-        if (dev != NULL)
-                find_near(known, dev, dev_twin, false, train, &r->near_overlap);
-        ran_near_duplicates_free(known);
-}
-
-static void gather_repeats(struct train_report *r, const struct train_data *train,
-                           const struct train_data *dev)
-{
-        size_t *twin = train_must_alloc(train->set.B, sizeof *twin);
-        size_t *dev_twin = train_must_alloc(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
-
         find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);
         for (size_t b = 0; b < train->set.B; b++) {
                 if (twin[b] == none)
                         continue;
-                add_pair(&r->duplicates, train->location[b], train->location[twin[b]]);
+                const struct train_location *like = &train->location[twin[b]];
+                train_add_place(&of_train->exactly, train->location[b], like);
                 if (!same_labels(&train->set, b, twin[b]))
-                        add_pair(&r->contradictions, train->location[b], train->location[twin[b]]);
+                        train_add_place(&of_train->otherwise, train->location[b], like);
         }
         for (size_t b = 0; dev != NULL && b < dev->set.B; b++)
                 if (dev_twin[b] != none)
-                        add_pair(&r->overlap, dev->location[b], train->location[dev_twin[b]]);
-        gather_near(r, train, twin, dev, dev_twin);
+                        train_add_place(&of_dev->exactly, dev->location[b],
+                                        &train->location[dev_twin[b]]);
+        find_near(known, train, twin, true, train, &of_train->nearly);
+        if (dev != NULL)
+                find_near(known, dev, dev_twin, false, train, &of_dev->nearly);
+        ran_near_duplicates_free(known);
         free(twin);
         free(dev_twin);
 }
@@ -212,8 +228,8 @@ static void gather_repeats(struct train_report *r, const struct train_data *trai
 void train_count_repeats(const struct train_data *train, const struct train_data *dev,
                          size_t *repeated, size_t *known)
 {
-        size_t *twin = train_must_alloc(train->set.B, sizeof *twin);
-        size_t *dev_twin = train_must_alloc(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
+        size_t *twin = ran_new(train->set.B, sizeof *twin);
+        size_t *dev_twin = ran_new(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
 
         *repeated = *known = 0;
         find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);
@@ -225,24 +241,103 @@ void train_count_repeats(const struct train_data *train, const struct train_data
         free(dev_twin);
 }
 
+/* ---- the report ----------------------------------------------------------------------------- */
+
+void train_report_labels(struct report *r, const char *name, const char *title,
+                         const struct ran_dataset *set, size_t all)
+{
+        size_t *count = ran_new(set->C, sizeof *count);
+
+        for (size_t i = 0; i < set->label_first[set->B]; i++)
+                if (set->labels[i] < set->C) /* not masked tokens, which have no class */
+                        count[set->labels[i]]++;
+        report_begin(r, REPORT_OBJECT, name, title);
+        report_note(r, "%zu", set->C);
+        for (size_t c = 0; c < set->C; c++) {
+                report_count(r, set->names[c], set->names[c], count[c]);
+                report_note(r, "%.1f %%", 100 * share_of(count[c], all));
+        }
+        report_end(r);
+        free(count);
+}
+
+static void add_summary(struct report *r, const struct train_data *d, size_t window)
+{
+        const struct ran_dataset *set = &d->set;
+        double *length = ran_new(set->B, sizeof *length);
+        size_t longer_window = 0, longer_512 = 0;
+
+        for (size_t b = 0; b < set->B; b++) {
+                const size_t L = set->first[b + 1] - set->first[b];
+
+                length[b] = (double)L;
+                longer_window += L > window;
+                longer_512 += L > 512;
+        }
+        report_count(r, "documents", "documents", set->B);
+        report_count(r, "tokens", "tokens", set->first[set->B]);
+        report_count(r, "blank_lines", "blank lines", d->counts.blank);
+        report_count(r, "bad_lines", "bad lines", d->counts.bad);
+        train_report_places(r, "empty", "Without tokens", d->empties, d->empty, NULL, NULL);
+        d->task->check(r, d);
+        train_report_percentiles(r, "length", "tokens per document", length, set->B, -1);
+        report_count(r, "window", "window", window);
+        report_share(r, "longer_than_window", "longer than the window",
+                     share_of(longer_window, set->B));
+        report_share(r, "longer_than_512", "longer than 512 tokens", share_of(longer_512, set->B));
+        free(length);
+}
+
+static void add_sentences(struct report *r, const char *name, const char *title,
+                          const struct train_problems *p)
+{
+        report_begin(r, REPORT_LIST, name, title);
+        for (size_t i = 0; i < p->n; i++)
+                report_string(r, "", "", p->sentence[i]);
+        report_end(r);
+}
+
+static void add_all(struct report *r, const struct train_checked *c)
+{
+        static const char like[] = "is like", repeats[] = "repeats";
+        struct repeats of_train = {0}, of_dev = {0};
+        const bool ok = c->problems->n == 0;
+
+        find_repeats(c->train, c->dev, &of_train, &of_dev);
+        report_bool(r, NULL, "ready for training", ok);
+        add_summary(r, c->train, c->window);
+        report_bool(r, "several_labels", NULL, c->train->set.multilabel);
+        add_places(r, "duplicates", "Repeated texts", repeats, &of_train.exactly);
+        add_places(r, "contradictions", "Repeated texts with different labels", repeats,
+                   &of_train.otherwise);
+        add_places(r, "near_duplicates", "Nearly the same texts", like, &of_train.nearly);
+        if (c->dev != NULL) {
+                const size_t unknown = c->dev->unknown;
+
+                report_begin(r, REPORT_OBJECT, "dev", "Development data");
+                add_summary(r, c->dev, c->window);
+                report_count(r, "unknown_labels",
+                             unknown > 0 ? "unknown to the training data" : NULL, unknown);
+                add_places(r, "overlap", "Development texts also in the training data", repeats,
+                           &of_dev.exactly);
+                add_places(r, "near_overlap",
+                           "Development texts that are nearly the same as training texts", like,
+                           &of_dev.nearly);
+                report_end(r);
+        }
+        add_sentences(r, "problems", "Problems", c->problems);
+        add_sentences(r, "warnings", "Warnings", c->warnings);
+        report_bool(r, "ok", NULL, ok);
+}
+
 void train_check(const struct train_checked *c, enum train_check_form form, struct ran_buf *out)
 {
-        struct train_report found = {
-                .window = c->window, .problems = c->problems, .warnings = c->warnings};
         struct report r = {0};
 
-        summarise(&found.train, c->train, c->window);
-        if (c->dev != NULL)
-                summarise(&found.dev, c->dev, c->window);
-        gather_repeats(&found, c->train, c->dev);
-        train_report_tree(&r, &found);
+        add_all(&r, c);
         if (form == TRAIN_CHECK_PAGE)
                 report_page(&r, out);
         else
                 report_finish(&r, form == TRAIN_CHECK_TEXT, out);
         report_release(&r);
-        if (out->failed)
-                cmd_die(CMD_FAILED, "out of memory for the report");
-        free(found.train.label_count);
-        free(found.dev.label_count);
 }

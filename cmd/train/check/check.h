@@ -1,8 +1,54 @@
-/* check.h - ran-train --check: a report about data before training. */
+/* check.h - what is wrong with training data, what is odd, and what --check says of them. */
 #ifndef CMD_TRAIN_CHECK_CHECK_H
 #define CMD_TRAIN_CHECK_CHECK_H
 
-#include "cmd/train/check/problems.h"
+#include "cmd/pages/report.h"
+#include "cmd/train/read/data.h"
+
+/* ---- sentences (problems.c) --------------------------------------------------------------- */
+
+/* Reasons not to train, or warnings, a sentence each. Zero-initialise. */
+struct train_problems {
+        char **sentence;
+        size_t n, cap;
+};
+void train_add_problem(struct train_problems *p, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+/* dev: may be NULL. bad_ok: bad lines are skipped on purpose. */
+void train_find_problems(struct train_problems *p, const struct train_data *train,
+                         const struct train_data *dev, bool bad_ok);
+/* Of lines of one input, which bad_ok skips on purpose. */
+void train_find_bad_lines(struct train_problems *p, const struct cmd_counts *counts, const char *of,
+                          bool bad_ok);
+void train_problems_release(struct train_problems *p);
+void train_must(int rc, const struct ran_error *err); /* exits unless rc is RAN_OK */
+
+/* ---- warnings (warnings.c) ---------------------------------------------------------------- */
+
+/* Adds a sentence for each, with what answers it. dev: NULL without --dev; dev_file: its name.
+ * validation: how many documents will validate. */
+void train_find_warnings(struct train_problems *w, const struct train_data *train,
+                         const struct train_data *dev, char *const *files, const char *dev_file,
+                         size_t validation);
+/* Adds a sentence if labels of the model of --init, which is `name`, have no document. NULL: none
+ * is named. */
+void train_find_forgotten(struct train_problems *w, const struct train_data *train,
+                          const struct ran_model *init, const char *name);
+
+/* Adds a sentence if documents of --dev are training documents of that model. */
+void train_find_known(struct train_problems *w, const struct train_data *dev,
+                      const struct ran_model *init, const char *name);
+
+/* ---- labels that look alike (alike.c) ----------------------------------------------------- */
+
+/* Adds a sentence for each pair of the first labels that look alike. count (C): how often each
+ * occurs; word: "label" or "tag". */
+void train_find_alike(struct train_problems *w, const struct ran_dataset *set, const size_t *count,
+                      const char *word);
+/* The bytes of a name that a sentence has room for: whole characters. */
+int train_shown(const char *name);
+
+/* ---- --check (check.c) -------------------------------------------------------------------- */
 
 /* The data that a report is about. */
 struct train_checked {
@@ -20,5 +66,41 @@ void train_check(const struct train_checked *c, enum train_check_form form, stru
  * documents with those of a training document. dev may be NULL. */
 void train_count_repeats(const struct train_data *train, const struct train_data *dev,
                          size_t *repeated, size_t *known);
+
+/* ---- its report (report.c) ---------------------------------------------------------------- */
+
+enum { TRAIN_PERCENTILES = 7 };
+extern const struct train_percentile {
+        const char *name;
+        double share; /* of documents that are no longer */
+} train_percentiles[TRAIN_PERCENTILES];
+
+/* Places of documents, and what they repeat, or are nearly the same as; the first TRAIN_LISTED are
+ * kept. */
+struct train_places {
+        size_t n;
+        struct train_location at[TRAIN_LISTED], of[TRAIN_LISTED];
+};
+/* of: NULL if they repeat nothing. */
+void train_add_place(struct train_places *p, struct train_location at,
+                     const struct train_location *of);
+
+/* For the tasks: an object with the count of each label and, for people, its share of `all`; the
+ * number of places, and the first TRAIN_LISTED of them, with what each `does` to another one (of
+ * NULL: nothing); percentiles of n numbers, which are sorted (decimals -1: of counts). */
+void train_report_labels(struct report *r, const char *name, const char *title,
+                         const struct ran_dataset *set, size_t all);
+void train_report_places(struct report *r, const char *name, const char *title, size_t n,
+                         const struct train_location *at, const char *does,
+                         const struct train_location *of);
+void train_report_percentiles(struct report *r, const char *name, const char *title, double *x,
+                              size_t n, int decimals);
+
+/* ---- pairs of source and target (pairs.c) ------------------------------------------------- */
+
+/* Adds an object: lengths; pairs of unusual lengths (more than three times the median ratio, or
+ * less than a third, with at least ten tokens on one side); copies of the source; texts that are by
+ * their tokens rather of the other side, both or one of them. Nothing without pairs. */
+void train_check_pairs(struct report *r, const struct train_data *data);
 
 #endif

@@ -1,6 +1,6 @@
 /* problems.c - problems of training data: mixed kinds of records, uninformative labels, bad
  * lines. */
-#include "cmd/train/check/problems.h"
+#include "cmd/train/check/check.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,74 +10,60 @@
 
 void train_add_problem(struct train_problems *p, const char *format, ...)
 {
-        struct ran_error err = {0};
-        char **sentence = ran_grow(p->sentence, &p->cap, p->n + 1, sizeof *sentence, &err);
         va_list ap;
-        int n = -1;
 
+        RAN_ROOM(p->sentence, p->cap, p->n + 1);
         va_start(ap, format);
-        if (sentence != NULL)
-                n = vasprintf(&sentence[p->n], format, ap);
-        va_end(ap);
-        if (n < 0)
+        if (vasprintf(&p->sentence[p->n++], format, ap) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
-        p->sentence = sentence;
-        p->n++;
+        va_end(ap);
 }
 
 /* ---- records of two kinds ------------------------------------------------------------------- */
 
-static void find_mixed(struct train_problems *p, const struct train_location *one,
-                       const struct train_location *several)
+/* What the first and the second are, if there are both. */
+static void find_mixed(struct train_problems *p, const struct train_location *a, const char *is_a,
+                       const struct train_location *b, const char *is_b)
 {
-        if (one->file != NULL && several->file != NULL)
-                train_add_problem(
-                        p,
-                        "%s:%zu has \"label\" but %s:%zu has \"labels\": give every document "
-                        "one label, or every document a list",
-                        one->file, one->line, several->file, several->line);
+        if (a->file != NULL && b->file != NULL)
+                train_add_problem(p, "%s:%zu %s but %s:%zu %s", a->file, a->line, is_a, b->file,
+                                  b->line, is_b);
 }
 
-static void find_mixed_texts(struct train_problems *p, const struct train_location *plain,
-                             const struct train_location *paired)
+static void find_mixed_labels(struct train_problems *p, const struct train_location *one,
+                              const struct train_location *several)
 {
-        if (plain->file != NULL && paired->file != NULL)
-                train_add_problem(
-                        p,
-                        "%s:%zu is one text but %s:%zu has a source and a target: train on "
-                        "one kind",
-                        plain->file, plain->line, paired->file, paired->line);
+        find_mixed(p, one, "has \"label\"", several,
+                   "has \"labels\": give every document one label, or every document a list");
+}
+
+static void find_mixed_texts(struct train_problems *p, const struct train_data *d)
+{
+        find_mixed(p, &d->plain, "is one text", &d->paired,
+                   "has a source and a target: train on one kind");
 }
 
 /* ---- labels --------------------------------------------------------------------------------- */
 
-/* Tags are labels of words. */
-static bool labels_words(const struct ran_dataset *set)
-{
-        return set->positions != NULL;
-}
-
-/* Whether there is only one label, which cannot distinguish documents. */
-static bool is_everywhere(const struct ran_dataset *set)
-{
-        return !set->multilabel || (set->soft == NULL && set->label_first[set->B] == set->B);
-}
-
 static void find_useless_labels(struct train_problems *p, const struct train_data *d)
 {
         const struct ran_dataset *set = &d->set;
+        const bool of_words = set->positions != NULL; /* tags */
+        /* One label cannot distinguish documents that all have it. */
+        const bool everywhere =
+                !set->multilabel || (set->soft == NULL && set->label_first[set->B] == set->B);
         double weight = 0;
 
         for (size_t b = 0; b < set->B; b++)
                 weight += (double)set->weight[b];
         if (weight == 0)
                 train_add_problem(p, "the \"weight\" of every document is 0");
-        if (set->C == 0 && d->task->label != NULL && !labels_words(set))
+        if (set->C == 0 && d->task->label != NULL && !of_words)
                 train_add_problem(p, "no document has a label");
-        if (set->C == 1 && is_everywhere(set))
+        if (set->C == 1 && everywhere)
                 train_add_problem(p, "all %s have the %s \"%s\": training needs at least two%s",
-                                  labels_words(set) ? "words" : "documents",
-                                  train_label_word(d->task), set->names[0],
+                                  of_words ? "words" : "documents", train_label_word(d->task),
+                                  set->names[0],
                                   set->multilabel ? ", or documents without it" : "");
 }
 
@@ -131,8 +117,8 @@ static void find_in_train(struct train_problems *p, const struct train_data *tra
         if (train->group != NULL && train->grouped == 0 && train->set.B > 0)
                 train_add_problem(p, "no document has the member \"%s\" that --dev-group names",
                                   train->group);
-        find_mixed(p, &train->one, &train->several);
-        find_mixed_texts(p, &train->plain, &train->paired);
+        find_mixed_labels(p, &train->one, &train->several);
+        find_mixed_texts(p, train);
 }
 
 static void find_in_dev(struct train_problems *p, const struct train_data *train,
@@ -143,12 +129,12 @@ static void find_in_dev(struct train_problems *p, const struct train_data *train
         else if (train->set.C > 0 && is_foreign(&dev->set))
                 train_add_problem(p, "the validation documents have no %s of the training data",
                                   train_label_word(dev->task));
-        find_mixed(p, &dev->one, &dev->several);
-        find_mixed_texts(p, &dev->plain, &dev->paired);
+        find_mixed_labels(p, &dev->one, &dev->several);
+        find_mixed_texts(p, dev);
         if (train->several.file == NULL)
-                find_mixed(p, &train->one, &dev->several);
+                find_mixed_labels(p, &train->one, &dev->several);
         else if (train->one.file == NULL)
-                find_mixed(p, &dev->one, &train->several);
+                find_mixed_labels(p, &dev->one, &train->several);
 }
 
 void train_find_problems(struct train_problems *p, const struct train_data *train,
@@ -174,14 +160,4 @@ void train_must(int rc, const struct ran_error *err)
 {
         if (rc != RAN_OK)
                 cmd_die(cmd_status_of(err), "%s", err->text);
-}
-
-void *train_must_alloc(size_t n, size_t size)
-{
-        struct ran_error err = {0};
-        void *p = ran_alloc(n, size, &err);
-
-        if (p == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return p;
 }

@@ -1,6 +1,6 @@
 /* warnings.c - what is odd about training data: a header among the records, text and label swapped,
  * labels written in two ways, documents that occur twice, too few to validate. */
-#include "cmd/train/check/warnings.h"
+#include "cmd/train/check/check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,6 @@
 #include "cmd/formats/record.h"
 #include "cmd/options/message.h"
 #include "cmd/content/known.h"
-#include "cmd/train/check/alike.h"
-#include "cmd/train/check/check.h"
 #include "cmd/train/read/task.h"
 
 /* ---- labels --------------------------------------------------------------------------------- */
@@ -26,9 +24,8 @@ struct labels {
 
 static struct labels count_labels(const struct ran_dataset *set)
 {
-        struct labels l = {.set = set, .first_label = set->C};
+        struct labels l = {set, ran_new(set->C, sizeof *l.count), 0, set->C};
 
-        l.count = train_must_alloc(set->C, sizeof *l.count);
         for (size_t i = 0; i < set->label_first[set->B]; i++)
                 if (set->labels[i] < set->C)
                         l.count[set->labels[i]]++;
@@ -49,29 +46,6 @@ static bool is_header(const struct labels *l, const struct train_data *d)
                 return false;
         return role_of(name, strlen(name), &rank) != ROLE_NONE ||
                (l->single == 1 && l->set->B > 10);
-}
-
-static void find_header(struct train_problems *w, const struct labels *l,
-                        const struct train_data *d)
-{
-        if (is_header(l, d))
-                train_add_problem(
-                        w,
-                        "%s:1: is this a header? no other document has its label \"%.*s\" "
-                        "(--header=yes)",
-                        d->location[0].file, train_shown(l->set->names[l->first_label]),
-                        l->set->names[l->first_label]);
-}
-
-static void find_swapped(struct train_problems *w, const struct labels *l)
-{
-        size_t B = l->set->B, C = l->set->C;
-
-        if (B >= 10 && C > B / 10 * 9)
-                train_add_problem(w,
-                                  "%zu labels for %zu documents: are text and label swapped? "
-                                  "(--label-member, --text-member or --columns)",
-                                  C, B);
 }
 
 enum { SHOWN = 3 };
@@ -96,7 +70,7 @@ static void find_single(struct train_problems *w, const struct labels *l,
                 w,
                 "%zu label%s one document only: %s; merge it with another label, leave it "
                 "out, or add documents",
-                n, n == 1 ? " has" : "s have", names.failed ? "" : names.data);
+                n, n == 1 ? " has" : "s have", names.data);
         ran_buf_release(&names);
 }
 
@@ -116,17 +90,12 @@ struct parts {
 
 static void add_part(struct parts *p, const char *s, size_t n, size_t at)
 {
-        struct ran_error err = {0};
-
         while (n > 0 && *s == ' ')
                 s++, n--;
         while (n > 0 && s[n - 1] == ' ')
                 n--;
-        struct part *grown = ran_grow(p->part, &p->cap, p->n + 1, sizeof *grown, &err);
-        if (grown == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        p->part = grown;
-        grown[p->n++] = (struct part){s, n, at, at + 1};
+        RAN_ROOM(p->part, p->cap, p->n + 1);
+        p->part[p->n++] = (struct part){s, n, at, at + 1};
 }
 
 static void split_labels(struct parts *p, const struct ran_dataset *set, char separator)
@@ -155,12 +124,6 @@ static int by_bytes(const void *a, const void *b)
         return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Labels "1,5" and "2,5" are numbers. */
-static bool may_be_decimal(const struct part *part)
-{
-        return part->of <= 2 && strspn(part->s, "0123456789") >= part->n;
-}
-
 /* Of several labels most parts recur, and not always in the same place, as those of paths and of
  * names of people do. singles: one part of so many may occur once only; 0: each is a label, too. */
 static bool are_lists(struct parts *p, size_t C, size_t singles)
@@ -181,7 +144,8 @@ static bool are_lists(struct parts *p, size_t C, size_t singles)
                         alone |= x->of == 1;
                         joint |= x->of > 1;
                         moves |= x->at != p->part[i].at;
-                        decimal += may_be_decimal(x);
+                        /* Labels "1,5" and "2,5" are numbers. */
+                        decimal += x->of <= 2 && strspn(x->s, "0123456789") >= x->n;
                 }
                 if (p->part[i].n == 0)
                         return false;
@@ -227,8 +191,6 @@ static int by_name(const void *a, const void *b)
         return strcmp(*x, *y);
 }
 
-enum { SHOWN_LABELS = 3 };
-
 void train_find_forgotten(struct train_problems *w, const struct train_data *train,
                           const struct ran_model *init, const char *name)
 {
@@ -240,20 +202,20 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         if (init == NULL || name == NULL || train->task->label == NULL || train->set.B == 0 ||
             ran_model_config(init)->task != train->task->task)
                 return;
-        const char **here = train_must_alloc(C, sizeof *here);
+        const char **here = ran_new(C, sizeof *here);
         for (size_t c = 0; c < C; c++)
                 here[c] = train->set.names[c];
         qsort(here, C, sizeof *here, by_name);
         for (size_t c = 0; c < ran_model_classes(init); c++) {
                 const char *label = ran_model_label(init, c);
-                if (bsearch(&label, here, C, sizeof *here, by_name) == NULL && n++ < SHOWN_LABELS)
+                if (bsearch(&label, here, C, sizeof *here, by_name) == NULL && n++ < SHOWN)
                         ran_buf_printf(&lost, "%s\"%.*s\"", n > 1 ? ", " : "", train_shown(label),
                                        label);
         }
-        if (n > SHOWN_LABELS)
-                ran_buf_printf(&lost, " and %zu more", n - SHOWN_LABELS);
+        if (n > SHOWN)
+                ran_buf_printf(&lost, " and %zu more", n - SHOWN);
         ran_buf_char(&lost, '\0');
-        if (n > 0 && !lost.failed)
+        if (n > 0)
                 train_add_problem(w,
                                   "no record has the %s%s %s of %s, so the new model will not know "
                                   "%s: train on the old records, too, to keep %s",
@@ -283,8 +245,19 @@ static void find_in_labels(struct train_problems *w, const struct train_data *d)
         struct labels l = count_labels(&d->set);
 
         if (d->task->of_documents) {
-                find_header(w, &l, d);
-                find_swapped(w, &l);
+                const size_t B = d->set.B, C = d->set.C;
+                const char *first = is_header(&l, d) ? d->set.names[l.first_label] : NULL;
+
+                if (first != NULL)
+                        train_add_problem(w,
+                                          "%s:1: is this a header? no other document has its "
+                                          "label \"%.*s\" (--header=yes)",
+                                          d->location[0].file, train_shown(first), first);
+                if (B >= 10 && C > B / 10 * 9)
+                        train_add_problem(w,
+                                          "%zu labels for %zu documents: are text and label "
+                                          "swapped? (--label-member, --text-member or --columns)",
+                                          C, B);
                 if (!find_joint(w, &d->set))
                         find_single(w, &l, d);
         }

@@ -10,7 +10,6 @@
 #include "cmd/train/read/reader.h"
 
 struct train_session;
-struct train_summary;
 
 /* A verb's own default for any option. */
 struct train_preset {
@@ -54,7 +53,7 @@ struct train_task {
         void (*finish)(const struct train_data *data);
 
         /* Further members and lines for --check about the outputs. */
-        void (*check)(struct report *r, const struct train_summary *s);
+        void (*check)(struct report *r, const struct train_data *d);
 
         /* Decides settings from the training data after reading them; and again after reading
          * the development data. Or NULL. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/options/message.h"
-#include "cmd/train/about/amount.h"
+#include "cmd/train/about/about.h"
 #include "cmd/train/run/summary.h"
 
 /* Seconds after which a measurement ends, unless it is over: the first step is slower than others,

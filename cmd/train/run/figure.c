@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/train/about/amount.h"
+#include "cmd/train/about/about.h"
 
 double train_progress_metric(const struct train_progress *p, double metric)
 {

@@ -3,7 +3,7 @@
 #ifndef CMD_TRAIN_RUN_LABEL_TEXTS_H
 #define CMD_TRAIN_RUN_LABEL_TEXTS_H
 
-#include "cmd/train/check/problems.h"
+#include "cmd/train/check/check.h"
 #include "cmd/train/run/session.h"
 
 /* Before the data are read: opens the file of --label-texts, whose labels are those of the data. */

@@ -6,7 +6,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/content/names.h"
-#include "cmd/train/about/convert.h"
+#include "cmd/train/about/about.h"
 #include "cmd/train/run/thresholds.h"
 #include "cmd/train/run/wrong-labels.h"
 

@@ -10,13 +10,9 @@
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/chart.h"
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/about/amount.h"
 #include "cmd/train/run/figure.h"
-#include "cmd/train/about/info-json.h"
-#include "cmd/train/about/info-text.h"
 #include "cmd/train/run/progress.h"
 
 struct train_page *train_page_new(const char *path)

@@ -7,7 +7,7 @@
 #include "cmd/train/run/progress.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/train/about/amount.h"
+#include "cmd/train/about/about.h"
 #include "cmd/train/run/figure.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "cmd/options/write.h"
 #include "cmd/formats/import.h"
 #include "cmd/content/model.h"
-#include "cmd/train/about/amount.h"
+#include "cmd/train/about/about.h"
 #include "cmd/train/run/figure.h"
 
 double train_peak_bytes(void)

@@ -4,7 +4,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/table.h"
-#include "cmd/train/about/amount.h"
+#include "cmd/train/about/about.h"
 #include "cmd/train/run/figure.h"
 #include "cmd/train/run/search.h"
 

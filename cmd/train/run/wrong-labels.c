@@ -13,9 +13,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/documents.h"
-#include "cmd/pages/element.h"
 #include "cmd/pages/page.h"
-#include "cmd/pages/record-name.h"
 
 enum { EXCERPT = 1500 };
 
@@ -170,9 +168,9 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
         report_page(&r, &d.body);
         report_release(&r);
         page_put_excerpt(&d.body, text->data, text->len, EXCERPT);
-        const int rc = page_documents_add(documents, &d, err);
+        page_documents_add(documents, &d);
         page_document_release(&d);
-        return rc;
+        return RAN_OK;
 }
 
 /* By label: its threshold, its documents, and how many suspects of it are listed, as a share of
