@@ -51,20 +51,13 @@ static void add_entry(struct ran_buf *out, struct ran_buf *left, const char *rig
 /* A default for people; NULL: none to mention. */
 static const char *default_of(const struct ran_field *field, const char *initial)
 {
-        switch (field->type) {
-        case RAN_FIELD_BOOL:
-                if (!cmd_option_negates(field))
-                        return NULL;
+        if (field->type == RAN_FIELD_BOOL && !cmd_option_negates(field))
+                return NULL;
+        if (field->type == RAN_FIELD_BOOL)
                 return initial != NULL && strcmp(initial, "true") == 0 ? "yes" : "no";
-        case RAN_FIELD_SIZE:
-        case RAN_FIELD_REAL:
-                return initial != NULL ? initial : "0";
-        case RAN_FIELD_CHOICE:
-        case RAN_FIELD_CHOICES:
-                return initial != NULL ? initial : field->choices[0];
-        default:
+        if (initial != NULL || field->type > RAN_FIELD_CHOICES)
                 return initial;
-        }
+        return field->choices != NULL ? field->choices[0] : "0";
 }
 
 /* Its help, and in parentheses what it needs, its words and its default: "default: nfc; bpe:
@@ -115,16 +108,12 @@ static void add_option(struct ran_buf *out, const struct cmd_program *program,
 /* "Usage: NAME ..." with each further form of the command below the first. */
 static void add_usage(struct ran_buf *out, const struct cmd_program *program)
 {
-        const char *line = program->usage;
-        const char *title = "Usage: ";
+        const char *line = program->usage, *title = "Usage: ";
 
-        for (;;) {
-                size_t n = strcspn(line, "\n");
+        for (size_t n; title != NULL; line += n + 1) {
+                n = strcspn(line, "\n");
                 ran_buf_printf(out, "%s%s %.*s\n", title, program->name, (int)n, line);
-                if (line[n] == '\0')
-                        break;
-                title = "       ";
-                line += n + 1;
+                title = line[n] != '\0' ? "       " : NULL;
         }
 }
 
@@ -135,15 +124,6 @@ enum { FEW = 32 };
 static bool is_listed(const struct cmd_program *program, const struct ran_field *f, bool marked)
 {
         return !f->key && (f->first || !marked) && cmd_option_applies(program, f);
-}
-
-static size_t count_options(const struct cmd_program *program, bool marked)
-{
-        size_t n = 0;
-
-        for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
-                n += is_listed(program, o.field, marked);
-        return n;
 }
 
 static void add_options(const struct cmd_program *program, bool marked, struct ran_buf *out)
@@ -186,8 +166,16 @@ static void add_keys(const struct cmd_program *program, bool local, const char *
         ran_buf_release(&keys);
 }
 
-static void add_help(const struct cmd_program *program, bool marked, struct ran_buf *out)
+void cmd_help(const struct cmd_program *program, bool all, struct ran_buf *out)
 {
+        const int n = (int)strcspn(program->name, " ");
+        size_t listed = 0, first = 0;
+
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                listed += is_listed(program, o.field, false);
+                first += is_listed(program, o.field, true);
+        }
+        const bool marked = !all && listed > FEW;
         add_usage(out, program);
         ran_buf_char(out, '\n');
         wrap(out, program->summary, 0, 0);
@@ -213,30 +201,10 @@ static void add_help(const struct cmd_program *program, bool marked, struct ran_
                 ran_buf_char(out, '\n');
                 wrap(out, program->notes, 0, 0);
         }
-}
-
-static void add_manual(const struct cmd_program *program, struct ran_buf *out)
-{
-        ran_buf_printf(out, "\nThe manual: man %.*s\n", (int)strcspn(program->name, " "),
-                       program->name);
-}
-
-void cmd_help(const struct cmd_program *program, struct ran_buf *out)
-{
-        size_t all = count_options(program, false), first = count_options(program, true);
-        bool marked = all > FEW;
-
-        add_help(program, marked, out);
         if (marked)
                 ran_buf_printf(out, "\n%s --help-all lists %zu more options.", program->name,
-                               all - first);
-        add_manual(program, out);
-}
-
-void cmd_help_all(const struct cmd_program *program, struct ran_buf *out)
-{
-        add_help(program, false, out);
-        add_manual(program, out);
+                               listed - first);
+        ran_buf_printf(out, "\nThe manual: man %.*s\n", n, program->name);
 }
 
 void cmd_version(const struct cmd_program *program, struct ran_buf *out)
@@ -250,26 +218,19 @@ void cmd_version(const struct cmd_program *program, struct ran_buf *out)
 }
 
 /* A line of --print-options: name, letter, name of the value, its words, help. */
-static void print_option(struct ran_buf *out, const char *no, const struct ran_field *field)
+static void print_option(struct ran_buf *out, const struct ran_field *field)
 {
-        const char *before = "";
+        const bool valued = field->type != RAN_FIELD_BOOL;
 
-        ran_buf_printf(out, "--%s%s\t", no, cmd_option_name(field).text);
-        if (field->letter != 0 && no[0] == '\0')
+        ran_buf_printf(out, "--%s\t", cmd_option_name(field).text);
+        if (field->letter != 0)
                 ran_buf_printf(out, "-%c", field->letter);
-        bool valued = field->type != RAN_FIELD_BOOL && no[0] == '\0';
-
         ran_buf_printf(out, "\t%s\t", valued ? cmd_option_value(field) : "");
-        for (size_t i = 0; valued && field->choices != NULL && field->choices[i] != NULL; i++) {
-                ran_buf_printf(out, "%s%s", before, field->choices[i]);
-                before = ",";
-        }
+        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
+                ran_buf_printf(out, "%s%s", i > 0 ? "," : "", field->choices[i]);
         if (field->type == RAN_FIELD_CHOICES)
                 ran_buf_str(out, ",...");
-        if (no[0] == '\0')
-                ran_buf_printf(out, "\t%s\n", field->help);
-        else
-                ran_buf_printf(out, "\tturn --%s off\n", cmd_option_name(field).text);
+        ran_buf_printf(out, "\t%s\n", field->help);
 }
 
 void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
@@ -281,14 +242,14 @@ void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
                 if (!is_listed(program, o.field, false))
                         continue;
-                print_option(out, "", o.field);
+                const struct cmd_option_name name = cmd_option_name(o.field);
+                print_option(out, o.field);
                 if (cmd_option_negates(o.field))
-                        print_option(out, "no-", o.field);
+                        ran_buf_printf(out, "--no-%s\t\t\t\tturn --%s off\n", name.text, name.text);
         }
 }
 
-/* One setting a line, for people. */
-static void print(const struct cmd_program *program, bool all, struct ran_buf *out)
+void cmd_print_config(const struct cmd_program *program, bool all, struct ran_buf *out)
 {
         const char *before = "{\n  ";
 
@@ -307,14 +268,4 @@ static void print(const struct cmd_program *program, bool all, struct ran_buf *o
                 ran_buf_release(&pair);
         }
         ran_buf_str(out, before[0] == '{' ? "{}\n" : "\n}\n");
-}
-
-void cmd_print_config(const struct cmd_program *program, struct ran_buf *out)
-{
-        print(program, true, out);
-}
-
-void cmd_print_set(const struct cmd_program *program, struct ran_buf *out)
-{
-        print(program, false, out);
 }

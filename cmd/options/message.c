@@ -130,6 +130,15 @@ static void say(const char *format, va_list ap, const char *code, bool warning)
         fprintf(stderr, "%s\n", line.text);
 }
 
+/* The same in a function with `format` and arguments. */
+#define SAY(code, warning)                      \
+        do {                                    \
+                va_list ap;                     \
+                va_start(ap, format);           \
+                say(format, ap, code, warning); \
+                va_end(ap);                     \
+        } while (0)
+
 void cmd_live(const char *text)
 {
         if (is_live || text != NULL)
@@ -145,21 +154,13 @@ void cmd_live(const char *text)
 
 void cmd_die(int status, const char *format, ...)
 {
-        va_list ap;
-
-        va_start(ap, format);
-        say(format, ap, RED, false);
-        va_end(ap);
+        SAY(RED, false);
         exit(status);
 }
 
 void cmd_usage(const char *format, ...)
 {
-        va_list ap;
-
-        va_start(ap, format);
-        say(format, ap, RED, false);
-        va_end(ap);
+        SAY(RED, false);
         fprintf(stderr, "Try '%s --help' for more.\n", name);
         exit(CMD_USAGE);
 }
@@ -175,39 +176,23 @@ void cmd_refuse(const char *what, const struct ran_error *err)
 
 void cmd_warn(const char *format, ...)
 {
-        va_list ap;
-
-        va_start(ap, format);
-        say(format, ap, RED, false);
-        va_end(ap);
+        SAY(RED, false);
 }
 
 void cmd_caution(const char *format, ...)
 {
-        va_list ap;
-
-        va_start(ap, format);
         if (!is_quiet)
-                say(format, ap, "", true);
-        va_end(ap);
+                SAY("", true);
 }
 
 void cmd_note(const char *format, ...)
 {
-        va_list ap;
-
-        va_start(ap, format);
         if (!is_quiet)
-                say(format, ap, "", false);
-        va_end(ap);
+                SAY("", false);
 }
 
 void cmd_bug(const char *format, ...)
 {
-        va_list ap;
-
-        va_start(ap, format);
-        say(format, ap, RED, false);
-        va_end(ap);
+        SAY(RED, false);
         abort();
 }

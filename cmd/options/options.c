@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
@@ -53,29 +52,22 @@ static void complete(const struct cmd_program *program)
         }
 }
 
-typedef void write_text(const struct cmd_program *program, struct ran_buf *out);
-
-static void write_out(const struct cmd_program *program, write_text *write)
+void cmd_write_set(const struct cmd_program *program)
 {
         struct ran_buf out = {0};
 
-        write(program, &out);
-        cmd_write(STDOUT_FILENO, "standard output", out.data, out.len);
+        cmd_print_config(program, false, &out);
+        cmd_write_file(NULL, &out);
         ran_buf_release(&out);
 }
 
-/* Answers --help and the like, and exits. */
-static void answer(bool asked, const struct cmd_program *program, write_text *write)
+/* Writes the answer to --help and the like, and exits; not if there is none. */
+static void answer(const struct ran_buf *out)
 {
-        if (!asked)
+        if (out->len == 0)
                 return;
-        write_out(program, write);
+        cmd_write_file(NULL, out);
         exit(cmd_finish(CMD_OK));
-}
-
-void cmd_write_set(const struct cmd_program *program)
-{
-        write_out(program, cmd_print_set);
 }
 
 /* The number of threads without --jobs. */
@@ -96,6 +88,7 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         struct cmd_settings settings = {0};
         const struct ran_field *clash = cmd_table_clash(program);
         const struct cmd_group *g;
+        struct ran_buf out = {0};
         struct ran_error err;
 
         cmd_process_begin();
@@ -109,16 +102,21 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         int first = cmd_command_line_read(program, argc, argv, &settings);
         apply_settings(&settings, true);
         cmd_set_quiet(cmd_common.quiet);
-        answer(cmd_common.help_all, program, cmd_help_all);
-        answer(cmd_common.help, program, cmd_help);
-        answer(cmd_common.version, program, cmd_version);
-        answer(cmd_common.print_options, program, cmd_print_options);
+        if (cmd_common.help || cmd_common.help_all)
+                cmd_help(program, cmd_common.help_all, &out);
+        else if (cmd_common.version)
+                cmd_version(program, &out);
+        else if (cmd_common.print_options)
+                cmd_print_options(program, &out);
+        answer(&out);
         if (cmd_common.config != NULL)
                 cmd_config_file_apply(program, cmd_common.config);
         apply_settings(&settings, false);
         complete(program);
         free(settings.item);
-        answer(cmd_common.print_config, program, cmd_print_config);
+        if (cmd_common.print_config)
+                cmd_print_config(program, true, &out);
+        answer(&out);
         cmd_rules_check(program);
         cmd_check_outputs(program);
         cmd_process_check_isa();

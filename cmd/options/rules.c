@@ -86,10 +86,6 @@ static bool is_on(const struct cmd_option *o)
                 return *(const size_t *)value > 0;
         case RAN_FIELD_REAL:
                 return *(const double *)value > 0;
-        case RAN_FIELD_TEXT:
-                return *(char *const *)value != NULL;
-        case RAN_FIELD_LIST:
-                return ((const struct ran_list *)value)->n > 0;
         default:
                 return cmd_was_asked(o->field->name);
         }

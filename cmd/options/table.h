@@ -91,13 +91,12 @@ void cmd_config_file_apply(const struct cmd_program *program, const char *name);
 
 /* ---- help (help.c) -------------------------------------------------------------------------- */
 
-/* Each appends its text to out; _set: of --print-config, the fields that were set. */
-void cmd_help(const struct cmd_program *program, struct ran_buf *out); /* main options first */
-void cmd_help_all(const struct cmd_program *program, struct ran_buf *out);
+/* Each appends its text to out. all: not only the main options; not only the fields that were set.
+ */
+void cmd_help(const struct cmd_program *program, bool all, struct ran_buf *out);
 void cmd_version(const struct cmd_program *program, struct ran_buf *out);
 void cmd_print_options(const struct cmd_program *program, struct ran_buf *out);
-void cmd_print_config(const struct cmd_program *program, struct ran_buf *out);
-void cmd_print_set(const struct cmd_program *program, struct ran_buf *out);
+void cmd_print_config(const struct cmd_program *program, bool all, struct ran_buf *out);
 
 /* ---- the process (process.c) ---------------------------------------------------------------- */
 

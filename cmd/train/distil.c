@@ -321,17 +321,20 @@ static void restore(struct distil *d, const struct ran_model *like, const struct
         ran_buf_release(&said);
 }
 
+/* How the model stores its embedding. */
 static int storage_of(const struct ran_model *m)
 {
         struct ran_model_part part[RAN_MODEL_PARTS];
         const size_t n = ran_model_parts(m, part);
+        size_t i = 0;
 
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(part[i].name, "embedding") == 0)
-                        return strcmp(part[i].dtype, "I8") == 0    ? RAN_STORAGE_I8
-                               : strcmp(part[i].dtype, "F16") == 0 ? RAN_STORAGE_F16
-                                                                   : RAN_STORAGE_F32;
-        return RAN_STORAGE_F32;
+        while (i < n && strcmp(part[i].name, "embedding") != 0)
+                i++;
+        const char *dtype = i < n ? part[i].dtype : "";
+
+        return strcmp(dtype, "I8") == 0    ? RAN_STORAGE_I8
+               : strcmp(dtype, "F16") == 0 ? RAN_STORAGE_F16
+                                           : RAN_STORAGE_F32;
 }
 
 /* Whether the file is that of --replay. */

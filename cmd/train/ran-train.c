@@ -82,14 +82,6 @@ static int dump_gradients(const struct train_session *s)
         return CMD_OK;
 }
 
-/* The documents that will validate, held out or given. */
-static size_t validation_size(struct train_session *s)
-{
-        if (s->has_dev || s->dev_share <= 0 || !s->train.task->of_documents)
-                return s->has_dev ? s->dev.set.B : 0;
-        return train_job_held_out(s);
-}
-
 static int run(struct train_session *s, char **files)
 {
         const struct train_options *o = s->options;
@@ -107,8 +99,11 @@ static int run(struct train_session *s, char **files)
         train_find_problems(&problems, &s->train, s->has_dev ? &s->dev : NULL,
                             o->input.on_error == CMD_ON_ERROR_SKIP);
         train_label_texts_find_problems(&problems, s);
+        /* The documents that will validate, given or held out. */
+        const bool holds_out = s->dev_share > 0 && s->train.task->of_documents;
+        const size_t validation = s->has_dev ? s->dev.set.B : holds_out ? train_job_held_out(s) : 0;
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
-                            validation_size(s));
+                            validation);
         train_find_forgotten(&warnings, &s->train, s->init.model, o->file.init.model);
         train_find_known(&warnings, s->has_dev ? &s->dev : NULL, s->init.model, o->file.init.model);
         if (o->mode.check) {

@@ -85,28 +85,23 @@ static void text_parts(const struct about *a, struct report *r)
         report_put(r, NULL, "C (cost)", "%.3g", a->cost);
 }
 
-static bool same_thresholds(const float *threshold, size_t C)
-{
-        for (size_t i = 1; i < C; i++)
-                if (threshold[i] != threshold[0])
-                        return false;
-        return true;
-}
-
 static void text_labels(const struct about *a, struct report *r)
 {
         size_t C = ran_model_classes(a->model);
         const struct ran_config *c = ran_model_config(a->model);
         const float *threshold = c->classify.multilabel ? ran_model_thresholds(a->model) : NULL;
+        bool same = true;
         struct ran_buf v = {0};
 
         if (!ran_task_has_labels(c->task))
                 return;
+        for (size_t i = 1; threshold != NULL && i < C; i++)
+                same &= threshold[i] == threshold[0];
         ran_buf_printf(&v, "%zu: ", C);
         for (size_t i = 0; i < C && i < LABELS_SHOWN; i++) {
                 ran_buf_str(&v, i > 0 ? ", " : "");
                 ran_buf_str(&v, ran_model_label(a->model, i));
-                if (threshold != NULL && !same_thresholds(threshold, C))
+                if (threshold != NULL && !same)
                         ran_buf_printf(&v, " (%.3g)", (double)threshold[i]);
         }
         if (C > LABELS_SHOWN)
@@ -114,7 +109,7 @@ static void text_labels(const struct about *a, struct report *r)
         row(r, c->task == RAN_TASK_TAG ? "tags" : "labels", &v);
         if (threshold == NULL)
                 return;
-        if (same_thresholds(threshold, C))
+        if (same)
                 report_put(r, NULL, "thresholds", "a label is given from probability %.3g on",
                            (double)threshold[0]);
         else
@@ -125,11 +120,15 @@ static void text_labels(const struct about *a, struct report *r)
 static void text_figure(const struct about *a, struct report *r)
 {
         const struct about_figure *f = &a->figure;
+        const struct ran_config *c = ran_model_config(a->model);
         struct ran_buf v = {0};
 
-        if (f->metric == NULL || f->n == 0)
-                ran_buf_str(&v, "not measured: trained without validation documents");
-        else if (strcmp(f->metric, "loss") == 0)
+        if (f->metric == NULL || f->n == 0) {
+                report_string(r, NULL, "result",
+                              "not measured: trained without validation documents");
+                return;
+        }
+        if (strcmp(f->metric, "loss") == 0)
                 ran_buf_printf(&v, "loss %.4f on %zu validation documents", f->value, f->n);
         else
                 ran_buf_printf(&v, "%s %.2f%% on %zu validation documents", f->metric,
@@ -137,27 +136,12 @@ static void text_figure(const struct about *a, struct report *r)
         if (f->has_interval)
                 ran_buf_printf(&v, " (95 %% interval: %.1f to %.1f)", 100 * f->interval.low,
                                100 * f->interval.high);
-        if (f->metric != NULL && f->n > 0 && !isnan(f->baseline))
+        if (!isnan(f->baseline))
                 ran_buf_printf(&v, ", %.2f%% for always the most frequent %s", 100 * f->baseline,
-                               ran_model_config(a->model)->task == RAN_TASK_TAG ? "tag" : "label");
-        if (f->metric != NULL && f->n > 0)
-                ran_buf_printf(
-                        &v, "; these documents chose the model: measure it on others with %s%s",
-                        cmd_model_use(ran_model_config(a->model)),
-                        ran_task_has_labels(ran_model_config(a->model)->task) ? " --eval" : "");
+                               c->task == RAN_TASK_TAG ? "tag" : "label");
+        ran_buf_printf(&v, "; these documents chose the model: measure it on others with %s%s",
+                       cmd_model_use(c), ran_task_has_labels(c->task) ? " --eval" : "");
         row(r, "result", &v);
-}
-
-/* An encoder that others trained. */
-static void text_pretrained(const struct about *a, struct report *r)
-{
-        struct ran_buf v = {0};
-
-        train_pretrained_say(a, &v);
-        row(r, "pretrained", &v);
-        train_pretrained_sample(a, &v);
-        if (v.len > 0)
-                row(r, "vector", &v);
 }
 
 /* What a distillation lost. */
@@ -193,13 +177,17 @@ static void text_training(const struct about *a, struct report *r)
                            "%.0f epochs and %.0f steps done; the command that began the training "
                            "continues it with --resume",
                            epochs, steps);
-        if (a->pretrained != NULL)
-                text_pretrained(a, r);
-        if (a->said == NULL) {
-                if (a->pretrained == NULL)
-                        report_string(r, NULL, "trained on", "not recorded in this file");
-                return;
+        if (a->pretrained != NULL) {
+                train_pretrained_say(a, &v);
+                row(r, "pretrained", &v);
+                train_pretrained_sample(a, &v);
         }
+        if (v.len > 0)
+                row(r, "vector", &v);
+        if (a->said == NULL && a->pretrained == NULL)
+                report_string(r, NULL, "trained on", "not recorded in this file");
+        if (a->said == NULL)
+                return;
         ran_buf_printf(&v, "%zu documents", a->trained);
         if (cJSON_HasObjectItem(a->said, "labels_guessed"))
                 ran_buf_str(&v, " without labels, which descriptions gave them");

@@ -22,20 +22,6 @@ struct labels {
         size_t first_label; /* of the first document; C: it has none */
 };
 
-static struct labels count_labels(const struct ran_dataset *set)
-{
-        struct labels l = {set, ran_new(set->C, sizeof *l.count), 0, set->C};
-
-        for (size_t i = 0; i < set->label_first[set->B]; i++)
-                if (set->labels[i] < set->C)
-                        l.count[set->labels[i]]++;
-        for (size_t c = 0; c < set->C; c++)
-                l.single += l.count[c] == 1;
-        if (set->B > 0 && set->label_first[1] == 1 && set->labels[0] < set->C)
-                l.first_label = set->labels[0];
-        return l;
-}
-
 /* The first line has a label that no other has: the name of a column? */
 static bool is_header(const struct labels *l, const struct train_data *d)
 {
@@ -242,11 +228,19 @@ void train_find_known(struct train_problems *w, const struct train_data *dev,
 
 static void find_in_labels(struct train_problems *w, const struct train_data *d)
 {
-        struct labels l = count_labels(&d->set);
+        const struct ran_dataset *set = &d->set;
+        struct labels l = {set, ran_new(set->C, sizeof *l.count), 0, set->C};
 
+        for (size_t i = 0; i < set->label_first[set->B]; i++)
+                if (set->labels[i] < set->C)
+                        l.count[set->labels[i]]++;
+        for (size_t c = 0; c < set->C; c++)
+                l.single += l.count[c] == 1;
+        if (set->B > 0 && set->label_first[1] == 1 && set->labels[0] < set->C)
+                l.first_label = set->labels[0];
         if (d->task->of_documents) {
-                const size_t B = d->set.B, C = d->set.C;
-                const char *first = is_header(&l, d) ? d->set.names[l.first_label] : NULL;
+                const size_t B = set->B, C = set->C;
+                const char *first = is_header(&l, d) ? set->names[l.first_label] : NULL;
 
                 if (first != NULL)
                         train_add_problem(w,
@@ -258,10 +252,10 @@ static void find_in_labels(struct train_problems *w, const struct train_data *d)
                                           "%zu labels for %zu documents: are text and label "
                                           "swapped? (--label-member, --text-member or --columns)",
                                           C, B);
-                if (!find_joint(w, &d->set))
+                if (!find_joint(w, set))
                         find_single(w, &l, d);
         }
-        train_find_alike(w, &d->set, l.count, d->task->label);
+        train_find_alike(w, set, l.count, d->task->label);
         free(l.count);
 }
 
@@ -352,20 +346,6 @@ static void find_repeats(struct train_problems *w, const struct train_data *trai
                         known, dev->set.B);
 }
 
-/* n documents give an accuracy of which nothing is known within 98/sqrt(n) points. */
-static void find_small(struct train_problems *w, size_t n)
-{
-        enum { ENOUGH = 100 };
-
-        if (n > 0 && n < ENOUGH)
-                train_add_problem(
-                        w,
-                        "%zu validation document%s: accuracies are known to within %.0f "
-                        "points (95 %% confidence), too few to tell models apart (--dev-share "
-                        "holds out more, --dev FILE adds some)",
-                        n, n == 1 ? "" : "s", fmin(100, 98 / sqrt((double)n)));
-}
-
 void train_find_warnings(struct train_problems *w, const struct train_data *train,
                          const struct train_data *dev, char *const *files, const char *dev_file,
                          size_t validation)
@@ -379,6 +359,13 @@ void train_find_warnings(struct train_problems *w, const struct train_data *trai
                 find_in_labels(w, train);
         find_in_texts(w, train);
         find_repeats(w, train, dev);
-        if (train->task->of_documents)
-                find_small(w, validation);
+        /* n documents give an accuracy of which nothing is known within 98/sqrt(n) points. */
+        if (train->task->of_documents && validation > 0 && validation < 100)
+                train_add_problem(
+                        w,
+                        "%zu validation document%s: accuracies are known to within %.0f "
+                        "points (95 %% confidence), too few to tell models apart (--dev-share "
+                        "holds out more, --dev FILE adds some)",
+                        validation, validation == 1 ? "" : "s",
+                        fmin(100, 98 / sqrt((double)validation)));
 }
