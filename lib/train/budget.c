@@ -1,6 +1,5 @@
 /* budget.c - a time for a run: see trainer.h. */
 #include "train/trainer.h"
-#include "ran/train.h"
 
 #include <math.h>
 

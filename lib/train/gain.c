@@ -1,5 +1,5 @@
-/* gain.c - see gain.h. */
-#include "train/gain.h"
+/* gain.c - what an encoder gains over the linear model: see trainer.h. */
+#include "train/trainer.h"
 
 #include <math.h>
 

@@ -1,17 +1,12 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
-#include "infer/dense-read.h"
 #include "math/elementary.h"
-#include "tensors/compact.h"
-#include "file/model.h"
+#include "nn/part.h"
+#include "nn/task.h"
 #include "nn/vector-cache.h"
 #include "part/linear/linear-rows.h"
 #include "part/linear/linear-words.h"
-#include "train/pretrained.h"
-#include "train/trainer.h"
-#include "nn/part.h"
-#include "nn/task.h"
 #include "task/train.h"
-#include "ran/train.h"
+#include "train/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +25,55 @@ static void spread_gates(const struct ran_tensor_spec *spec, float *bias, size_t
                 return;
         for (size_t d = 0; d < spec->cols; d++)
                 bias[d] = (float)(-ran_log((double)N) * (double)(d + 1) / (double)spec->cols);
+}
+
+/* ---- names of tensors ------------------------------------------------------------------------ */
+
+static bool begins_with_one_of(const char *tensor, const char *const *prefix)
+{
+        while (*prefix != NULL && strncmp(tensor, *prefix, strlen(*prefix)) != 0)
+                prefix++;
+        return *prefix != NULL;
+}
+
+static const char *const heads[] = {"classify.", "wide.", "tag.", "crf.", "lm.", NULL};
+/* Tensors outside the layers that are below all of them. */
+static const char *const below_all[] = {
+        "embed.",         "spelling.",      "bert.prefix.",     "bert.suffix.",
+        "bert.position.", "bert.relative.", "bert.embed_norm.", NULL};
+
+/* How many layers of the model are above the layer of a tensor `PREFIX.LAYER.NAME`; tensors outside
+ * the layers are above all of them, but the embedding is below. */
+static size_t layers_above(const struct ran_trainer *t, const char *tensor)
+{
+        const char *dot = strchr(tensor, '.');
+        size_t layer = 0, digits = 0;
+
+        if (strcmp(tensor, "embed.weight") == 0 || strcmp(tensor, "spelling.weight") == 0)
+                return t->c->layers;
+        for (; dot != NULL && dot[1 + digits] >= '0' && dot[1 + digits] <= '9'; digits++)
+                layer = 10 * layer + (size_t)(dot[1 + digits] - '0');
+        return digits > 0 && layer < t->c->layers ? t->c->layers - 1 - layer : 0;
+}
+
+bool ran_trainer_stays(const struct ran_trainer *t, const char *tensor)
+{
+        const size_t below = ran_train_below(t->s, t->c);
+
+        if (below == 0 || begins_with_one_of(tensor, heads))
+                return false;
+        return below == t->c->layers || begins_with_one_of(tensor, below_all) ||
+               layers_above(t, tensor) >= t->s->tune_layers;
+}
+
+/* The learning rate of a tensor of the encoder, or of the embedding, that was trained before. */
+static double rate_of(const struct ran_trainer *t, const char *tensor)
+{
+        double rate = ran_trainer_stays(t, tensor) ? 0 : t->s->init_rate;
+
+        for (size_t i = layers_above(t, tensor); i > 0; i--)
+                rate *= t->s->layer_decay;
+        return rate;
 }
 
 /* ---- another model -------------------------------------------------------------------------- */
@@ -53,36 +97,20 @@ bool ran_train_keeps_head(const struct ran_train_job *job)
         return true;
 }
 
-/* The tensor of the same name and shape. */
-static const struct ran_tensor *find(const struct ran_tensors *theirs,
-                                     const struct ran_tensor_spec *like)
-{
-        const struct ran_tensor *t = ran_tensors_find(theirs, like->name);
-        size_t rank = like->rows > 0 ? 2 : 1;
-
-        return t != NULL && t->rank == rank && t->shape[rank - 1] == like->cols &&
-                               (rank == 1 || t->shape[0] == like->rows)
-                       ? t
-                       : NULL;
-}
-
-/* The initial model's tensor; NULL: there is none. */
+/* The initial model's tensor of the same name and shape; NULL: there is none. */
 static const struct ran_tensor *given(const struct ran_trainer *t,
-                                      const struct ran_tensor_spec *spec)
+                                      const struct ran_tensor_spec *like)
 {
         const struct ran_model *m = t->job->init;
+        const size_t rank = like->rows > 0 ? 2 : 1;
 
-        return m != NULL && (ran_train_keeps_head(t->job) || !ran_pretrained_is_of_head(spec->name))
-                       ? find(&m->tensors, spec)
+        if (m == NULL || (begins_with_one_of(like->name, heads) && !ran_train_keeps_head(t->job)))
+                return NULL;
+        const struct ran_tensor *theirs = ran_tensors_find(&m->tensors, like->name);
+        return theirs != NULL && theirs->rank == rank && theirs->shape[rank - 1] == like->cols &&
+                               (rank == 1 || theirs->shape[0] == like->rows)
+                       ? theirs
                        : NULL;
-}
-
-/* Whether the initial model gives all rows of tokens. */
-static bool gives_rows(const struct ran_trainer *t)
-{
-        const struct ran_model *m = t->job->init;
-
-        return m != NULL && ran_config_has_encoder(t->c) && m->config.dim == t->D && m->V >= t->V;
 }
 
 static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
@@ -91,8 +119,7 @@ static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float
                 return;
         ran_trainer_copy_rows(t, first, n, rows);
         for (size_t r = first; r < first + n; r++)
-                t->loop.optimiser.table.rate_scale[r] *=
-                        (float)ran_pretrained_rate(t, "embed.weight");
+                t->loop.optimiser.table.rate_scale[r] *= (float)rate_of(t, "embed.weight");
 }
 
 /* Further tokens of an extended vocabulary: words that the model reads as several tokens. A row is
@@ -130,22 +157,15 @@ static int add_rows(struct ran_trainer *t, const float *weight, float *row, stru
 static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
-        float *weight = NULL, *row = NULL;
-        int rc = RAN_OK;
 
         copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
         if (t->linear.token_weight != NULL)
                 ran_model_token_weights(m, t->linear.token_weight);
         if (!ran_config_has_encoder(t->c) || t->V <= m->V)
                 return RAN_OK;
-        weight = ran_alloc_floats(m->V, err);
-        row = weight != NULL ? ran_alloc_floats(t->D, err) : NULL;
-        if (row == NULL)
-                rc = RAN_ENOMEM;
-        if (rc == RAN_OK) {
-                ran_model_token_weights(m, weight);
-                rc = add_rows(t, weight, row, err);
-        }
+        float *weight = ran_new_floats(m->V), *row = ran_new_floats(t->D);
+        ran_model_token_weights(m, weight);
+        const int rc = add_rows(t, weight, row, err);
         free(weight);
         free(row);
         return rc;
@@ -164,7 +184,7 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                         continue;
                 RAN_TRY(ran_tensor_floats(&m->tensors, from, t->weights.p.block + spec->offset,
                                           err));
-                t->loop.optimiser.rate_scale[i] = ran_pretrained_rate(t, spec->name);
+                t->loop.optimiser.rate_scale[i] = rate_of(t, spec->name);
         }
         RAN_TRY(copy_embedding(t, err));
         const size_t spelling = ran_encoder_spelling(t->c);
@@ -185,23 +205,18 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Whether ids mean the same: the vocabulary is that of the model, or begins with it. */
-static bool fits(const struct ran_trainer *t)
-{
-        const struct ran_tokenizer *ours = t->job->tokenizer, *theirs = t->job->init->tokenizer;
-        const size_t V = t->job->init->V;
-
-        return t->V == V || (t->V > V && ran_task_has_labels(t->c->task) && ours != NULL &&
-                             theirs != NULL && ran_tokenizer_begins_with(ours, theirs));
-}
-
 static int init_from_model(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
+        const struct ran_tokenizer *ours = t->job->tokenizer;
+        /* Ids mean the same: the vocabulary is that of the model, or begins with it. */
+        const bool fits = t->V == m->V ||
+                          (t->V > m->V && ran_task_has_labels(t->c->task) && ours != NULL &&
+                           m->tokenizer != NULL && ran_tokenizer_begins_with(ours, m->tokenizer));
 
         if (ran_config_has_encoder(t->c) && !ran_config_has_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL, "the initial model has no encoder");
-        if (ran_config_has_encoder(t->c) && (!fits(t) || m->config.dim != t->D))
+        if (ran_config_has_encoder(t->c) && (!fits || m->config.dim != t->D))
                 return ran_fail(err, RAN_EINVAL,
                                 "the initial model has an embedding of %zu by %zu, not of "
                                 "%zu by %zu",
@@ -256,31 +271,6 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
-{
-        return (struct ran_linear_fit){.c = t->c,
-                                       .p = &t->weights.p,
-                                       .V = t->V,
-                                       .C = t->C,
-                                       .d = t->job->train,
-                                       .document = t->loop.document,
-                                       .documents = t->loop.documents,
-                                       .class_weight = t->loop.batcher.of.class_weight,
-                                       .seed = t->s->seed,
-                                       .ratios = t->s->wide_ratios,
-                                       .storage = t->job->storage,
-                                       .read = ran_dense_read,
-                                       .vector_cache = t->job->vector_cache,
-                                       .pool = t->job->pool,
-                                       .label_vectors = t->job->label_vectors,
-                                       .label_names = t->job->label_names,
-                                       .guessed_labels = t->job->guessed_labels,
-                                       .refit = t->at.epochs.refit != 0,
-                                       .last = t->at.epochs.refit != 0 || !ran_train_refits(t->job),
-                                       .pass = ran_trainer_on_pass,
-                                       .arg = t};
-}
-
 /* All that is not given. */
 static void init_random(struct ran_trainer *t)
 {
@@ -301,7 +291,8 @@ static void init_random(struct ran_trainer *t)
                 if (t->s->cell_memory > 1)
                         spread_gates(spec, t->weights.p.block + spec->offset, t->s->cell_memory);
         }
-        if (!gives_rows(t))
+        const struct ran_model *m = t->job->init;
+        if (m == NULL || !ran_config_has_encoder(t->c) || m->config.dim != t->D || m->V < t->V)
                 ran_tensor_init(rows, &embed, t->s->seed);
         if (spelling.rows > 0)
                 ran_tensor_init(rows + t->V * t->D, &spelling, t->s->seed);
@@ -338,14 +329,4 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 if (strcmp(t->weights.layout.spec[i].name, "wide.dense") == 0)
                         t->loop.optimiser.rate_scale[i] = 0; /* nor does it decay */
         return RAN_OK;
-}
-
-void ran_trainer_describe_init(const struct ran_train_job *job, struct ran_buf *out)
-{
-        if (job->init != NULL)
-                ran_buf_printf(out, ",\"init\":{\"digest\":\"%s\"}",
-                               ran_model_metadata(job->init, "digest"));
-        /* Those without a digest are of the run itself. */
-        if (job->vectors != NULL && job->vectors->digest[0] != '\0')
-                ran_buf_printf(out, ",\"vectors\":{\"digest\":\"%s\"}", job->vectors->digest);
 }

@@ -1,7 +1,6 @@
 /* report.c - progress reports of a training run, and requests to stop it. */
-#include "evaluate/evaluate.h"
+#include "nn/part.h"
 #include "train/trainer.h"
-#include "ran/train.h"
 
 #include <math.h>
 
@@ -60,11 +59,11 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .share = t->time.share,
                 .validation = ran_train_has_dev(t->job) ? t->job->dev->B : 0,
                 .baseline = t->judge.baseline,
-                .interval = {t->at.best.low, t->at.best.high},
-                .best_interval = {t->at.best.low, t->at.best.high},
+                .interval = t->at.best.interval,
+                .best_interval = t->at.best.interval,
                 .linear_loss = t->at.decision.loss,
                 .linear_metric = t->at.decision.documents > 0 ? t->at.decision.metric : NAN,
-                .linear_interval = {t->at.decision.low, t->at.decision.high},
+                .linear_interval = t->at.decision.interval,
                 .decision = ran_trainer_decision(t),
                 .limit = !t->judge.timed_out     ? 0
                          : t->at.epochs.last > 0 ? (size_t)t->at.epochs.last
@@ -74,7 +73,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .stale = (size_t)t->at.best.stale,
                 .linear_only = ran_trainer_drops_encoder(t),
                 .encoder_only = ran_trainer_drops_linear(t),
-                .described = t->at.linear.described != 0 && !ran_trainer_drops_encoder(t),
+                .described = t->at.linear.chosen.described != 0 && !ran_trainer_drops_encoder(t),
                 .no_encoder = !ran_config_trains_encoder(t->c),
                 .first_encoder = t->judge.first_encoder,
                 .moved = ran_ranks_moved(t->job->ranks),
@@ -129,6 +128,15 @@ int ran_trainer_tell_all(struct ran_trainer *t, const struct ran_train_report *r
         return ran_ranks_max(t->job->ranks, next, err);
 }
 
+int ran_trainer_announce(struct ran_trainer *t, const struct ran_train_report *r,
+                         struct ran_error *err)
+{
+        int next;
+
+        RAN_TRY(ran_trainer_tell_all(t, r, &next, err));
+        return next == RAN_STOP ? RAN_EINTR : RAN_OK;
+}
+
 /* ---- numbers that are none ------------------------------------------------------------------ */
 
 int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step, const char *what,
@@ -139,18 +147,6 @@ int ran_trainer_diverged(const struct ran_trainer *t, double epoch, double step,
                 "training diverged in epoch %.0f, step %.0f: the %s is not finite (learning rate "
                 "%g); try a lower --learning-rate or a smaller --clip",
                 epoch, step, what, t->loop.rate);
-}
-
-/* Checks n results for development data: the last step of an epoch may have diverged. */
-int ran_trainer_check_results(const struct ran_trainer *t, const float *x, size_t n,
-                              struct ran_error *err)
-{
-        for (size_t i = 0; i < n; i++)
-                if (!isfinite(x[i]))
-                        return ran_trainer_diverged(t, t->at.epochs.epoch,
-                                                    (double)t->loop.optimiser.step,
-                                                    "result for the validation documents", err);
-        return RAN_OK;
 }
 
 int ran_trainer_on_pass(void *arg, size_t passes, double share)

@@ -1,15 +1,9 @@
-/* share.c - see share.h. One list of broadcasts serves both sides: rank 0 sends, the
- * others receive. */
-#include "train/share.h"
-#include "ran/train.h"
+/* share.c - what several processes tell each other: see trainer.h. One list of broadcasts serves
+ * both sides: rank 0 sends, the others receive. */
+#include "train/trainer.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
-{
-        return ran_ranks_broadcast(r, bytes, n, err);
-}
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
@@ -23,7 +17,7 @@ static int broadcast_array(struct ran_ranks *r, size_t keep, struct ran_spool *s
 
         memcpy(&data, array, sizeof data); /* a pointer to some type */
         there = data != NULL;
-        RAN_TRY(broadcast(r, &there, sizeof there, err));
+        RAN_TRY(ran_ranks_broadcast(r, &there, sizeof there, err));
         if (!there)
                 return RAN_OK;
         if (r->rank > 0) {
@@ -33,7 +27,7 @@ static int broadcast_array(struct ran_ranks *r, size_t keep, struct ran_spool *s
                         return ran_ranks_break(r, err->code);
                 memcpy(array, &data, sizeof data);
         }
-        return broadcast(r, data, n * size, err);
+        return ran_ranks_broadcast(r, data, n * size, err);
 }
 
 #define BROADCAST(member, n) \
@@ -61,45 +55,27 @@ static int broadcast_arrays(struct ran_ranks *r, struct ran_dataset *d, struct r
 }
 
 /* Broadcasts names, each with its NUL. */
-static int pack_names(const struct ran_dataset *d, struct ran_buf *out, struct ran_error *err)
-{
-        for (size_t c = 0; c < d->C; c++)
-                ran_buf_add(out, d->names[c], strlen(d->names[c]) + 1);
-        return out->failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
-}
-
-static int unpack_names(struct ran_dataset *d, char *names, size_t C, struct ran_error *err)
-{
-        char **name = ran_alloc(C, sizeof *name, err);
-
-        if (name == NULL)
-                return RAN_ENOMEM;
-        for (size_t c = 0; c < C; c++, names += strlen(names) + 1)
-                name[c] = names;
-        int rc = ran_dataset_set_classes(d, name, C, err);
-        free(name);
-        return rc;
-}
-
-static int broadcast_packed(struct ran_ranks *r, struct ran_dataset *d, struct ran_buf *names,
-                            struct ran_error *err)
-{
-        if (r->rank == 0)
-                RAN_TRY(pack_names(d, names, err));
-        uint64_t head[] = {d->C, names->len};
-        RAN_TRY(broadcast(r, head, sizeof head, err));
-        if (r->rank > 0 && (names->data = ran_alloc(head[1], 1, err)) == NULL)
-                return RAN_ENOMEM;
-        RAN_TRY(broadcast(r, names->data, head[1], err));
-        return r->rank > 0 ? unpack_names(d, names->data, head[0], err) : RAN_OK;
-}
-
 static int broadcast_names(struct ran_ranks *r, struct ran_dataset *d, struct ran_error *err)
 {
         struct ran_buf names = {0};
-        const int rc = broadcast_packed(r, d, &names, err);
 
-        free(names.data);
+        for (size_t c = 0; c < d->C && r->rank == 0; c++)
+                ran_buf_add(&names, d->names[c], strlen(d->names[c]) + 1);
+        uint64_t head[] = {d->C, names.len};
+        int rc = ran_ranks_broadcast(r, head, sizeof head, err);
+        if (rc == RAN_OK && r->rank > 0)
+                names.data = ran_new(head[1], 1);
+        if (rc == RAN_OK)
+                rc = ran_ranks_broadcast(r, names.data, head[1], err);
+        if (rc == RAN_OK && r->rank > 0) {
+                char **name = ran_new(head[0], sizeof *name), *at = names.data;
+
+                for (size_t c = 0; c < head[0]; c++, at += strlen(at) + 1)
+                        name[c] = at;
+                rc = ran_dataset_set_classes(d, name, head[0], err);
+                free(name);
+        }
+        ran_buf_release(&names);
         return ran_ranks_break(r, rc);
 }
 
@@ -107,8 +83,8 @@ static int broadcast_dataset(struct ran_ranks *r, struct ran_dataset *d, struct 
 {
         uint64_t head[] = {d->B, d->keep, d->multilabel, d->given};
 
-        RAN_TRY(broadcast(r, head, sizeof head, err));
-        RAN_TRY(broadcast(r, d->digest, sizeof d->digest, err));
+        RAN_TRY(ran_ranks_broadcast(r, head, sizeof head, err));
+        RAN_TRY(ran_ranks_broadcast(r, d->digest, sizeof d->digest, err));
         d->B = head[0];
         d->keep = head[1];
         d->multilabel = head[2] != 0;
@@ -127,15 +103,13 @@ static int broadcast_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *
         const char *text = from != NULL ? ran_tokenizer_json(from, &n) : NULL;
         uint64_t bytes = n;
 
-        RAN_TRY(broadcast(r, &bytes, sizeof bytes, err));
+        RAN_TRY(ran_ranks_broadcast(r, &bytes, sizeof bytes, err));
         if (bytes == 0)
                 return RAN_OK;
         if (r->rank == 0)
-                return broadcast(r, (char *)text, bytes, err);
-        char *copy = ran_alloc(bytes, 1, err);
-        if (copy == NULL)
-                return ran_ranks_break(r, RAN_ENOMEM);
-        int rc = broadcast(r, copy, bytes, err);
+                return ran_ranks_broadcast(r, (char *)text, bytes, err);
+        char *copy = ran_new(bytes, 1);
+        int rc = ran_ranks_broadcast(r, copy, bytes, err);
         if (rc == RAN_OK && (*to = ran_tokenizer_load(copy, bytes, err)) == NULL)
                 rc = ran_ranks_break(r, err->code);
         free(copy);
@@ -166,42 +140,36 @@ int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
         struct ran_dataset train = *job->train, dev = {0};
         if (job->dev != NULL)
                 dev = *job->dev;
-        RAN_TRY(broadcast(r, &what, sizeof what, err));
-        RAN_TRY(broadcast(r, &order, sizeof order, err));
-        RAN_TRY(broadcast(r, (void *)job->config, sizeof *job->config, err));
-        RAN_TRY(broadcast(r, (void *)job->settings, sizeof *job->settings, err));
+        RAN_TRY(ran_ranks_broadcast(r, &what, sizeof what, err));
+        RAN_TRY(ran_ranks_broadcast(r, &order, sizeof order, err));
+        RAN_TRY(ran_ranks_broadcast(r, (void *)job->config, sizeof *job->config, err));
+        RAN_TRY(ran_ranks_broadcast(r, (void *)job->settings, sizeof *job->settings, err));
         RAN_TRY(broadcast_tokenizer(r, job->tokenizer, NULL, err));
         RAN_TRY(broadcast_dataset(r, &train, err));
         if (order.dev)
                 RAN_TRY(broadcast_dataset(r, &dev, err));
         if (order.held_out)
-                return broadcast(r, (void *)job->held_out, order.documents * sizeof *job->held_out,
-                                 err);
+                return ran_ranks_broadcast(r, (void *)job->held_out,
+                                           order.documents * sizeof *job->held_out, err);
         return RAN_OK;
-}
-
-static int receive_flags(struct ran_ranks *r, struct ran_spool *flags, size_t n,
-                         struct ran_error *err)
-{
-        if (ran_spool_reserve(flags, n, sizeof(bool), err) == NULL)
-                return ran_ranks_break(r, err->code);
-        return broadcast(r, flags->data, n * sizeof(bool), err);
 }
 
 static int receive(struct ran_share_job_copy *s, struct ran_ranks *r, const struct order *order,
                    struct ran_error *err)
 {
-        size_t n = order->documents;
+        const size_t n = order->documents;
 
-        RAN_TRY(broadcast(r, &s->config, sizeof s->config, err));
-        RAN_TRY(broadcast(r, &s->settings, sizeof s->settings, err));
+        RAN_TRY(ran_ranks_broadcast(r, &s->config, sizeof s->config, err));
+        RAN_TRY(ran_ranks_broadcast(r, &s->settings, sizeof s->settings, err));
         RAN_TRY(broadcast_tokenizer(r, NULL, &s->tokenizer, err));
         RAN_TRY(broadcast_dataset(r, &s->train, err));
         if (order->dev)
                 RAN_TRY(broadcast_dataset(r, &s->dev, err));
-        if (order->held_out)
-                return receive_flags(r, &s->held_out, n, err);
-        return RAN_OK;
+        if (!order->held_out)
+                return RAN_OK;
+        if (ran_spool_reserve(&s->held_out, n, sizeof(bool), err) == NULL)
+                return ran_ranks_break(r, err->code);
+        return ran_ranks_broadcast(r, s->held_out.data, n * sizeof(bool), err);
 }
 
 bool ran_share_receive(struct ran_share_job_copy *s, struct ran_ranks *ranks,
@@ -212,8 +180,9 @@ bool ran_share_receive(struct ran_share_job_copy *s, struct ran_ranks *ranks,
 
         *s = (struct ran_share_job_copy){0};
         *err = (struct ran_error){0};
-        if (broadcast(ranks, &what, sizeof what, err) != RAN_OK || what != RAN_RANKS_TRAIN ||
-            broadcast(ranks, &order, sizeof order, err) != RAN_OK ||
+        if (ran_ranks_broadcast(ranks, &what, sizeof what, err) != RAN_OK ||
+            what != RAN_RANKS_TRAIN ||
+            ran_ranks_broadcast(ranks, &order, sizeof order, err) != RAN_OK ||
             receive(s, ranks, &order, err) != RAN_OK)
                 return false;
         if (*pool == NULL)
@@ -251,29 +220,22 @@ int ran_lead(struct ran_trainer *t, int (*work)(struct ran_trainer *t, struct ra
         return ran_ranks_agree(t->job->ranks, ran_trainer_leads(t) ? work(t, err) : RAN_OK, err);
 }
 
-int ran_whole(const struct ran_trainer *t, int rc)
-{
-        return ran_ranks_break(t->job->ranks, rc);
-}
-
 /* ---- states --------------------------------------------------------------------------------- */
 
 int ran_share_numbers(struct ran_trainer *t, struct ran_error *err)
 {
-        return broadcast(t->job->ranks, &t->at, sizeof t->at, err);
+        return ran_ranks_broadcast(t->job->ranks, &t->at, sizeof t->at, err);
 }
 
 static int broadcast_recurrent(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *r = t->job->ranks;
-        size_t n = ran_plan_floats(&t->loop.plan);
-        float *data = ran_alloc_floats(n, err);
+        const size_t n = ran_plan_floats(&t->loop.plan);
+        float *data = ran_new_floats(n);
 
-        if (data == NULL)
-                return RAN_ENOMEM;
         if (r->rank == 0)
                 ran_plan_pack(&t->loop.plan, data);
-        int rc = broadcast(r, data, n * sizeof *data, err);
+        int rc = ran_ranks_broadcast(r, data, n * sizeof *data, err);
         if (rc == RAN_OK)
                 rc = ran_plan_unpack(&t->loop.plan, data, err);
         free(data);
@@ -288,7 +250,7 @@ static int broadcast_state(struct ran_trainer *t, struct ran_error *err)
         for (size_t i = 0; i < n; i++) {
                 const size_t size = x[i].dtype == RAN_DTYPE_F64 ? sizeof(double) : sizeof(float);
 
-                RAN_TRY(broadcast(t->job->ranks, x[i].data, x[i].n * size, err));
+                RAN_TRY(ran_ranks_broadcast(t->job->ranks, x[i].data, x[i].n * size, err));
         }
         RAN_TRY(ran_trainer_resume(t, err));
         return t->loop.plan.recurrent != NULL ? broadcast_recurrent(t, err) : RAN_OK;
@@ -331,12 +293,7 @@ int ran_share_compare(struct ran_trainer *t, struct ran_error *err)
         if (r->rank > 0 && ran_ranks_send(r, 0, &ours, sizeof ours, err) != RAN_OK)
                 return err->code;
         for (size_t i = 1; r->rank == 0 && i < r->n; i++) {
-                struct ran_error lost;
-
-                if (ran_ranks_receive(r, i, &theirs, sizeof theirs, &lost) != RAN_OK) {
-                        *err = lost;
-                        return err->code;
-                }
+                RAN_TRY(ran_ranks_receive(r, i, &theirs, sizeof theirs, err));
                 if (theirs != ours && rc == RAN_OK)
                         rc = ran_fail(err, RAN_EINVAL,
                                       "rank %zu has other weights than rank 0: its processor "

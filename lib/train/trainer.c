@@ -1,37 +1,125 @@
-/* trainer.c - a training run's memory: set up, kept in a checkpoint, and written as a model. */
-#include "train/trainer.h"
-#include "tensors/compact.h"
-#include "file/model.h"
-#include "nn/vector-cache.h"
-#include "part/linear/linear-model.h"
+/* trainer.c - a training run: its memory, and questions about it. */
+#include "infer/dense-read.h"
 #include "nn/part.h"
 #include "nn/task.h"
-#include "part/linear/crf-train.h"
-#include "train/pretrained.h"
+#include "nn/vector-cache.h"
+#include "part/linear/linear-model.h"
 #include "task/train.h"
-#include "ran/train.h"
+#include "tensors/compact.h"
+#include "train/trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- set up --------------------------------------------------------------------------------- */
+/* ---- the job --------------------------------------------------------------------------------- */
 
-static int allocate_tables(struct ran_trainer *t, bool dev, struct ran_error *err)
+size_t ran_train_batch(const struct ran_train_job *job)
 {
-        struct ran_weights *w = &t->weights;
-        const size_t n = w->table.rows * w->table.width;
+        size_t by_size = job->train->B / 100;
 
-        w->table.x = ran_alloc_floats(n, err);
-        w->best_table = dev ? ran_alloc_floats(n, err) : NULL;
-        if (w->table.x == NULL || (dev && w->best_table == NULL))
-                return RAN_ENOMEM;
-        RAN_TRY(ran_linear_init(&t->linear, t->c, t->V, t->C, t->job->tokenizer, err));
-        ran_linear_lend(&t->linear, &w->p);
-        w->p.embed = w->table.x;
-        w->p.spelling = ran_encoder_spelling(t->c) > 0 ? w->p.embed + t->V * t->D : NULL;
-        return RAN_OK;
+        if (job->settings->batch > 0)
+                return job->settings->batch;
+        return by_size < 4 ? 4 : by_size > 32 ? 32 : by_size;
 }
+
+bool ran_train_has_dev(const struct ran_train_job *job)
+{
+        return job->dev != NULL && job->dev->B > 0;
+}
+
+bool ran_train_refits(const struct ran_train_job *job)
+{
+        return ran_train_has_dev(job) && job->held_out != NULL && job->settings->refit;
+}
+
+/* ---- where it stands ------------------------------------------------------------------------- */
+
+bool ran_trainer_drops_encoder(const struct ran_trainer *t)
+{
+        if (!ran_config_trains_encoder(t->c) && ran_config_has_features(t->c))
+                return t->at.linear.fitted != 0 && t->at.linear.chosen.dense == 0;
+        return ran_config_trains_encoder(t->c) && t->at.best.epoch > 0 && t->linear.rows > 0 &&
+               t->at.best.ensemble.encoder == 0;
+}
+
+bool ran_trainer_drops_linear(const struct ran_trainer *t)
+{
+        return ran_config_trains_encoder(t->c) && t->at.best.epoch > 0 && t->linear.rows > 0 &&
+               t->at.best.ensemble.linear == 0 && t->at.best.ensemble.encoder > 0;
+}
+
+void ran_trainer_list_documents(struct ran_trainer *t)
+{
+        const bool *held_out = t->at.epochs.refit == 0 ? t->job->held_out : NULL;
+
+        t->loop.documents = 0;
+        for (size_t b = 0; b < t->job->train->B; b++)
+                if (held_out == NULL || !held_out[b])
+                        t->loop.document[t->loop.documents++] = b;
+}
+
+void ran_trainer_begin_epoch(struct ran_trainer *t)
+{
+        size_t epoch = (size_t)t->at.epochs.epoch, done = (size_t)t->at.epochs.batch;
+
+        ran_random_shuffle(t->loop.order, t->loop.document, t->loop.documents, t->s->seed, epoch);
+        t->loop.batches = ran_plan_steps(&t->loop.plan, t->loop.order, t->loop.documents);
+        t->loop.steps =
+                (size_t)t->loop.optimiser.step - done + t->loop.batches * (t->s->epochs - epoch);
+        if (t->at.epochs.limit > 0 && t->at.epochs.limit < (double)t->loop.steps)
+                t->loop.steps = (size_t)t->at.epochs.limit;
+        while (done-- > 0 && ran_plan_next(&t->loop.plan))
+                ;
+}
+
+void ran_trainer_round_encoder(struct ran_trainer *t)
+{
+        for (size_t i = 0; i < t->weights.layout.n; i++) {
+                const struct ran_tensor_spec *s = &t->weights.layout.spec[i];
+
+                ran_compact_round(t->job->storage, t->weights.p.block + s->offset, s->rows,
+                                  s->cols);
+        }
+        ran_compact_round(t->job->storage, t->weights.table.x, t->weights.table.rows,
+                          t->weights.table.width);
+}
+
+void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
+{
+        if (n > 0 && t->D > 0)
+                memcpy(t->weights.table.x + first * t->D, rows, n * t->D * sizeof(float));
+}
+
+/* What the linear model is fitted to, as the run stands. */
+struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
+{
+        const bool refit = t->at.epochs.refit != 0;
+
+        return (struct ran_linear_fit){.c = t->c,
+                                       .p = &t->weights.p,
+                                       .V = t->V,
+                                       .C = t->C,
+                                       .d = t->job->train,
+                                       .document = t->loop.document,
+                                       .documents = t->loop.documents,
+                                       .class_weight = t->loop.batcher.of.class_weight,
+                                       .seed = t->s->seed,
+                                       .ratios = t->s->wide_ratios,
+                                       .storage = t->job->storage,
+                                       .read = ran_dense_read,
+                                       .vector_cache = t->job->vector_cache,
+                                       .pool = t->job->pool,
+                                       .label_vectors = t->job->label_vectors,
+                                       .label_names = t->job->label_names,
+                                       .guessed_labels = t->job->guessed_labels,
+                                       .refit = refit,
+                                       .last = refit || !ran_train_refits(t->job),
+                                       .pass = ran_trainer_on_pass,
+                                       .arg = t};
+}
+
+/* ---- set up ---------------------------------------------------------------------------------- */
 
 /* The tensors before the first that is tuned have no gradient. */
 static void skip_below(struct ran_trainer *t)
@@ -41,7 +129,7 @@ static void skip_below(struct ran_trainer *t)
 
         if (t->weights.below == NULL)
                 return;
-        while (i < layout->n && ran_pretrained_stays(t, layout->spec[i].name))
+        while (i < layout->n && ran_trainer_stays(t, layout->spec[i].name))
                 i++;
         t->loop.optimiser.from = t->loop.batcher.tree.from =
                 i < layout->n ? layout->spec[i].offset : layout->size;
@@ -50,57 +138,74 @@ static void skip_below(struct ran_trainer *t)
 static int allocate_below(struct ran_trainer *t, struct ran_error *err)
 {
         const size_t below = ran_train_below(t->s, t->c);
+        struct ran_vector_cache *cache = t->job->below;
 
         if (below == 0)
                 return RAN_OK;
-        t->weights.below = t->job->below;
-        if (t->weights.below == NULL)
-                t->weights.below =
-                        ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, below, t->D,
+        if (cache == NULL)
+                cache = ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, below, t->D,
                                              t->job->train->keep, RAN_VECTOR_CACHE_MOST, err);
-        t->weights.p.below = t->weights.below;
+        t->weights.below = t->weights.p.below = cache;
         skip_below(t);
-        return t->weights.below != NULL ? RAN_OK : RAN_ENOMEM;
+        return cache != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
+static int init_optimiser(struct ran_trainer *t, struct ran_error *err)
+{
+        return ran_optimiser_init(&t->loop.optimiser, t->s, &t->weights.layout, &t->weights.table,
+                                  ran_task_is_tied(t->c), t->job->pool, err);
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
-        const bool dev = ran_train_has_dev(job) && ran_ranks_leads(job->ranks);
+        const size_t B = job->train->B, rows = t->weights.table.rows * t->weights.table.width;
+        struct ran_weights *w = &t->weights;
+        struct ran_loop *l = &t->loop;
 
-        RAN_TRY(ran_layout_init(&t->weights.layout, t->c, t->C, err));
-        RAN_TRY(ran_params_init(&t->weights.p, t->c, t->C, err));
-        t->weights.p.integers = job->storage == RAN_STORAGE_I8; /* where they do not change */
-        RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &t->weights.layout, &t->weights.table,
-                                   ran_task_is_tied(t->c), job->pool, err));
-        RAN_TRY(ran_batcher_init(&t->loop.batcher, t->c, &t->weights.p, t->V, t->C, job->train,
-                                 job->pool, err));
+        RAN_TRY(ran_layout_init(&w->layout, t->c, t->C, err));
+        RAN_TRY(ran_params_init(&w->p, t->c, t->C, err));
+        w->p.integers = job->storage == RAN_STORAGE_I8; /* where they do not change */
+        RAN_TRY(init_optimiser(t, err));
+        RAN_TRY(ran_batcher_init(&l->batcher, t->c, &w->p, t->V, t->C, job->train, job->pool, err));
         RAN_TRY(allocate_below(t, err));
-        RAN_TRY(ran_plan_init(&t->loop.plan, t->c, job->train, t->loop.batch, t->s->bptt, err));
+        RAN_TRY(ran_plan_init(&l->plan, t->c, job->train, l->batch, t->s->bptt, err));
         if (t->s->class_weights == RAN_WEIGHTS_BALANCED)
-                RAN_TRY(ran_batcher_balance(&t->loop.batcher, err));
-        t->weights.p.seed = t->s->seed;
-        t->loop.order = ran_alloc(job->train->B, sizeof *t->loop.order, err);
-        t->loop.document = ran_alloc(job->train->B, sizeof *t->loop.document, err);
-        t->weights.best_block = dev ? ran_alloc_floats(t->weights.layout.size, err) : NULL;
-        t->judge.losses = dev ? ran_alloc(job->dev->B, sizeof *t->judge.losses, err) : NULL;
-        t->judge.alone = dev ? ran_alloc(job->dev->B, sizeof *t->judge.alone, err) : NULL;
-        if (t->loop.order == NULL || t->loop.document == NULL ||
-            (dev &&
-             (t->weights.best_block == NULL || t->judge.losses == NULL || t->judge.alone == NULL)))
-                return RAN_ENOMEM;
+                RAN_TRY(ran_batcher_balance(&l->batcher, err));
+        RAN_TRY(ran_linear_init(&t->linear, t->c, t->V, t->C, job->tokenizer, err));
+        l->order = ran_new(B, sizeof *l->order);
+        l->document = ran_new(B, sizeof *l->document);
+        w->table.x = ran_new_floats(rows);
+        if (ran_train_has_dev(job) && ran_trainer_leads(t)) {
+                w->best_block = ran_new_floats(w->layout.size);
+                w->best_table = ran_new_floats(rows);
+                t->judge.losses = ran_new(job->dev->B, sizeof *t->judge.losses);
+                t->judge.alone = ran_new(job->dev->B, sizeof *t->judge.alone);
+        }
+        ran_linear_lend(&t->linear, &w->p);
+        w->p.seed = t->s->seed;
+        w->p.embed = w->table.x;
+        w->p.spelling = ran_encoder_spelling(t->c) > 0 ? w->p.embed + t->V * t->D : NULL;
         ran_trainer_list_documents(t);
-        if (t->loop.documents == 0)
-                return ran_fail(err, RAN_EINVAL, "all documents are held out");
-        return allocate_tables(t, dev, err);
+        return l->documents > 0 ? RAN_OK : ran_fail(err, RAN_EINVAL, "all documents are held out");
 }
 
-/* Requires something to learn, and no more than memory can address. */
+/* Requires weights where some stay as they are, something to learn, and no more than memory can
+ * address. */
 static int check_sizes(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_dataset *d = t->job->train;
+        const bool bare = t->job->init == NULL && ran_trainer_leads(t);
         size_t tokens, rows;
 
+        if (bare && t->job->vectors == NULL && ran_config_has_features(t->c) &&
+            !ran_config_trains_encoder(t->c))
+                return ran_fail(err, RAN_EINVAL,
+                                "a frozen encoder needs weights, and there is no initial model");
+        if (bare && ran_train_below(t->s, t->c) > 0)
+                return ran_fail(err, RAN_EINVAL,
+                                "layers that are not tuned need weights, and there is no initial "
+                                "model");
         if (d->B == 0 || t->C < (d->multilabel ? 1 : 2))
                 return ran_fail(err, RAN_EINVAL,
                                 "%zu documents of %zu %s: there is nothing to learn", d->B, t->C,
@@ -113,10 +218,12 @@ static int check_sizes(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Checks that need the vocabulary. */
-static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
+/* Settings, vocabulary and documents go together. */
+static int check_data(const struct ran_trainer *t, struct ran_error *err)
 {
-        const struct ran_tokenizer *tokenizer = t->job->tokenizer;
+        const struct ran_train_job *job = t->job;
+        const struct ran_tokenizer *tokenizer = job->tokenizer;
+        const bool dev = ran_train_has_dev(job);
 
         if (t->s->word_dropout > 0 && ran_config_trains_encoder(t->c) &&
             (tokenizer == NULL || ran_tokenizer_unknown(tokenizer) == RAN_NO_ID))
@@ -130,94 +237,79 @@ static int check_vocabulary(const struct ran_trainer *t, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "affixes need a vocabulary, which says how tokens are spelled: "
                                 "affixes must be off");
-        return RAN_OK;
-}
-
-static int check_data(const struct ran_trainer *t, struct ran_error *err)
-{
-        const struct ran_train_job *job = t->job;
-
         RAN_TRY(ran_train_settings_check(t->s, t->c, err));
         RAN_TRY(ran_batch_check(job->train, t->c, t->V, t->C, false, err));
         RAN_TRY(ran_batch_check(job->dev, t->c, t->V, t->C, true, err));
-        if (ran_train_has_dev(job) && ran_task_has_labels(t->c->task) && job->dev->C != t->C)
+        if (dev && ran_task_has_labels(t->c->task) && job->dev->C != t->C)
                 return ran_fail(err, RAN_EINVAL,
                                 "the validation documents have %zu classes, the training data %zu",
                                 job->dev->C, t->C);
-        if (ran_train_has_dev(job) && !ran_task_is_tied(t->c) &&
-            ran_train_task_of(t->c)->judge == NULL)
+        if (dev && !ran_task_is_tied(t->c) && ran_train_task_of(t->c)->judge == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "vectors are not judged by validation documents: leave them out");
         return RAN_OK;
 }
 
-/* Layers that stay need to have learned something before. */
-static int check_below(const struct ran_trainer *t, struct ran_error *err)
+/* What the batches of the encoder need beside their weights. */
+static void set_batcher(struct ran_trainer *t)
 {
-        if (ran_train_below(t->s, t->c) == 0)
-                return RAN_OK;
-        if (t->job->init == NULL && ran_ranks_leads(t->job->ranks))
-                return ran_fail(err, RAN_EINVAL,
-                                "layers that are not tuned need weights, and there is no initial "
-                                "model");
-        return RAN_OK;
+        const struct ran_train_settings *s = t->s;
+        const struct ran_tokenizer *tokenizer = t->job->tokenizer;
+        struct ran_batcher *k = &t->loop.batcher;
+
+        k->ranks = t->job->ranks;
+        if (s->mask_share > 0)
+                k->of.mask_share = s->mask_share;
+        k->of.smoothing = s->label_smoothing;
+        k->of.noise = (struct ran_noise){
+                .seed = s->seed, .dropout = s->dropout, .embed_dropout = s->embed_dropout};
+        k->word_dropout = s->word_dropout;
+        k->unknown = tokenizer != NULL ? ran_tokenizer_unknown(tokenizer) : 0;
 }
 
 int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, struct ran_error *err)
 {
+        size_t most;
+
         *t = (struct ran_trainer){0};
         RAN_TRY(ran_config_check(job->config, err));
 
-        const struct ran_train_task *task = ran_train_task_of(job->config);
-        *t = (struct ran_trainer){.job = job,
-                                  .c = job->config,
-                                  .s = job->settings,
-                                  .C = job->train->C,
-                                  .D = job->config->dim,
-                                  .loop.batch = ran_train_batch(job),
-                                  .judge.dev = job->dev,
-                                  .judge.prior = *task->prior};
-        t->V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V;
-        if (!ran_config_has_encoder(t->c)) {
+        const struct ran_config *c = job->config;
+        const struct ran_train_task *task = ran_train_task_of(c);
+        const bool trains = ran_config_trains_encoder(c), leads = ran_ranks_leads(job->ranks);
+        *t = (struct ran_trainer){
+                .job = job,
+                .c = c,
+                .s = job->settings,
+                .V = job->tokenizer != NULL ? ran_tokenizer_size(job->tokenizer) : job->V,
+                .C = job->train->C,
+                .D = c->dim,
+                .loop.batch = ran_train_batch(job),
+                .judge.dev = job->dev,
+                .judge.baseline =
+                        ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN,
+                .judge.prior =
+                        trains ? *task->prior : (struct ran_ensemble){0, task->linear_alone, 0},
+                .at.best = {.metric = -INFINITY, .threshold = 0.5},
+                .at.linear.chosen.affixes = 1};
+        if (!ran_config_has_encoder(c)) {
                 t->D = 0;
                 t->V = job->tokenizer != NULL ? t->V : RAN_ANY_ID;
         }
-        if (!ran_config_trains_encoder(t->c)) {
-                t->judge.prior = (struct ran_ensemble){0, task->linear_alone, 0};
-        }
-        if (ran_task_is_tied(t->c))
+        if (ran_task_is_tied(c))
                 t->C = t->V;
-        if (ran_config_has_features(t->c) && !ran_config_trains_encoder(t->c) &&
-            job->init == NULL && job->vectors == NULL && ran_ranks_leads(job->ranks))
-                return ran_fail(err, RAN_EINVAL,
-                                "a frozen encoder needs weights, and there is no initial model");
-        RAN_TRY(check_below(t, err));
-        size_t most;
-        t->judge.baseline = ran_train_has_dev(job) ? ran_dataset_baseline(job->dev, &most) : NAN;
-        t->at.best.metric = -INFINITY;
-        t->at.best.threshold = 0.5;
-        t->at.linear.affixes = 1;
         RAN_TRY(check_sizes(t, err));
-        RAN_TRY(check_vocabulary(t, err));
         RAN_TRY(check_data(t, err));
         RAN_TRY(allocate(t, err));
         if (task->prepare != NULL)
                 RAN_TRY(task->prepare(&t->loop.batcher.of, job->tokenizer, err));
-        if (ran_ranks_leads(job->ranks)) {
+        if (leads) {
                 RAN_TRY(ran_trainer_init_weights(t, err));
-                RAN_TRY(ran_trainer_describe(t, err));
+                ran_trainer_describe(t);
         }
-        ran_trainer_set_ensemble(t, &t->judge.prior);
-        t->at.linear.cost = t->s->wide_cost * t->linear.rate;
-        t->loop.batcher.ranks = job->ranks;
-        if (t->s->mask_share > 0)
-                t->loop.batcher.of.mask_share = t->s->mask_share;
-        t->loop.batcher.of.smoothing = t->s->label_smoothing;
-        t->loop.batcher.word_dropout = t->s->word_dropout;
-        t->loop.batcher.unknown =
-                job->tokenizer != NULL ? ran_tokenizer_unknown(job->tokenizer) : 0;
-        t->loop.batcher.of.noise = (struct ran_noise){
-                .seed = t->s->seed, .dropout = t->s->dropout, .embed_dropout = t->s->embed_dropout};
+        t->at.best.ensemble = t->judge.prior;
+        t->at.linear.chosen.cost = t->s->wide_cost * t->linear.rate;
+        set_batcher(t);
         return RAN_OK;
 }
 
@@ -233,10 +325,9 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         memset(w->table.x, 0, w->table.rows * w->table.width * sizeof(float));
         ran_linear_clear(&t->linear, t->C);
         ran_optimiser_release(&t->loop.optimiser);
-        RAN_TRY(ran_optimiser_init(&t->loop.optimiser, t->s, &w->layout, &w->table,
-                                   ran_task_is_tied(t->c), t->job->pool, err));
+        RAN_TRY(init_optimiser(t, err));
         skip_below(t);
-        return ran_ranks_leads(t->job->ranks) ? ran_trainer_init_weights(t, err) : RAN_OK;
+        return ran_trainer_leads(t) ? ran_trainer_init_weights(t, err) : RAN_OK;
 }
 
 void ran_trainer_release(struct ran_trainer *t)

@@ -7,7 +7,7 @@
 #include "test.h"
 #include "part/linear/ensemble.h"
 #include "data/loss.h"
-#include "train/gain.h"
+#include "train/trainer.h"
 
 enum { B = 300 };
 

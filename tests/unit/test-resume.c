@@ -335,10 +335,10 @@ static void set_progress(char *file, size_t n, size_t field, double x)
                 const char *name;
                 size_t begin, size;
         } state[] = {
-#define S(member, name, list) \
+#define STATE(member, name, kinds) \
         {"\"" name "\":", offsetof(struct ran_states, member), sizeof(struct ran_state_##member)},
-                RAN_STATES(S)
-#undef S
+                RAN_STATES(STATE)
+#undef STATE
         };
         size_t of = 0;
         struct ran_sha256 sha;
@@ -386,9 +386,9 @@ TEST(resume_refuses_progress_that_makes_no_sense)
                    {AT(epochs.epoch), -1},      {AT(epochs.epoch), 1e9},
                    {AT(best.epoch), 1e9},       {AT(epochs.batch), 1e9},
                    {AT(epochs.updates), 1e300}, {AT(best.calibrated), 1e300},
-                   {AT(linear.cost), -1},       {AT(best.metric), NAN},
-                   {AT(epochs.refit), 1},       {AT(best.encoder), INFINITY},
-                   {AT(best.linear), -1},       {AT(best.threshold), 2},
+                   {AT(linear.chosen.cost), -1},       {AT(best.metric), NAN},
+                   {AT(epochs.refit), 1},       {AT(best.ensemble.encoder), INFINITY},
+                   {AT(best.ensemble.linear), -1},       {AT(best.threshold), 2},
                    {AT(epochs.epoch), 0.5},     {AT(best.epoch), 0.5},
                    {AT(best.epoch), 0},         {AT(epochs.batch), 0.5},
                    {AT(linear.fitted), 2},      {AT(decision.why), 9},

@@ -4,8 +4,7 @@
 
 #include "test.h"
 #include "training.h"
-#include "train/gain.h"
-#include "train/state.h"
+#include "train/trainer.h"
 
 static struct ran_gain gain(size_t n, double mean, double error)
 {
