@@ -108,7 +108,7 @@ struct ran_part {
          * cache. */
         size_t rows_stand_alone, abreast;
         /* Its weights come from a model of others, which has shown what it knows: few documents
-         * are enough to keep it (train/gain.h). */
+         * are enough to keep it (train/gain.c). */
         bool imported;
         /* From w->x[0], the embedded tokens, to w->x[N]; and from w->dx and w->dlast back to w->dx.
          * Without per_token, w->x[N] (B, D) are the documents' vectors and w->dlast is their

@@ -78,7 +78,7 @@ struct ran_task_judged {
 struct ran_train_task {
         bool chunks;       /* documents may be read in chunks (gradient/plan.h) */
         size_t first_look; /* the epoch after which an encoder has to show a gain; 0: never */
-        double worth; /* share of the linear model's loss that an encoder has to gain (train/gain.h)
+        double worth; /* share of the linear model's loss that an encoder has to gain (train/gain.c)
                        */
         bool has_head;  /* a head of its own, whose settings a search may change */
         double outputs; /* of tied outputs, estimated: how many a token has */
