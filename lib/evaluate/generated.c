@@ -5,7 +5,7 @@
  * --eval` for a vocabulary that restores texts.
  */
 #include "evaluate/evaluate.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "ran/eval.h"
 #include "ran/text.h"
 #include "ran/train.h"
@@ -58,7 +58,8 @@ static int scratch_init(struct scratch *s, const struct sweep *k, struct ran_err
         s->logits = ran_alloc_floats(k->V, err);
         if (s->state == NULL || s->logits == NULL)
                 return RAN_ENOMEM;
-        return ran_encoder_state_init(&s->recurrent, k->c, err);
+        ran_encoder_state_init(&s->recurrent, k->c);
+        return RAN_OK;
 }
 
 /* ---- one target ----------------------------------------------------------------------------- */

@@ -130,7 +130,7 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
 {
         err = ran_error_or_spare(err);
         RAN_TRY(measure_parts(m, err));
-        RAN_TRY(ran_params_none(&m->params, &m->config, err)); /* tables are found by it */
+        ran_params_none(&m->params, &m->config); /* tables are found by it */
         bool *known = ran_alloc(m->tensors.n, sizeof *known, err);
         if (known == NULL)
                 return RAN_ENOMEM;

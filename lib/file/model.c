@@ -5,7 +5,6 @@
 #include "file/model.h"
 #include "math/kept-panels.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "nn/vector-cache.h"
 #include "base/error.h"
 #include "ran/model.h"

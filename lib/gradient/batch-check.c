@@ -2,7 +2,6 @@
 #include "gradient/batch.h"
 #include "infer/model-check.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "ran/train.h"
 
 /* Whether the documents are of this task. */

@@ -1,7 +1,6 @@
 /* batch.c - see batch.h. */
 #include "gradient/batch.h"
 #include "math/simd.h"
-#include "nn/encoder.h"
 #include "nn/part.h"
 #include "gradient/reduce.h"
 #include "ran/train.h"

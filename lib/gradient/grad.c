@@ -3,7 +3,7 @@
 #include "base/phase.h"
 #include "base/posting.h"
 #include "math/simd.h"
-#include "nn/task.h"
+#include "nn/part.h"
 #include "ran/train.h"
 
 #include <stdlib.h>

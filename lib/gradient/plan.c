@@ -1,19 +1,10 @@
 /* plan.c - see plan.h. */
 #include "gradient/plan.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "ran/train.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static int add_states(struct ran_plan *p, struct ran_error *err)
-{
-        p->recurrent = ran_alloc(p->streams, sizeof *p->recurrent, err);
-        for (size_t i = 0; i < p->streams && p->recurrent != NULL; i++)
-                if (ran_encoder_state_init(&p->recurrent[i], p->c, err) != RAN_OK)
-                        return RAN_ENOMEM;
-        return p->recurrent != NULL ? RAN_OK : RAN_ENOMEM;
-}
 
 int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct ran_dataset *d,
                   size_t streams, size_t bptt, struct ran_error *err)
@@ -22,14 +13,14 @@ int ran_plan_init(struct ran_plan *p, const struct ran_config *c, const struct r
         if (bptt > 0 && bptt > SIZE_MAX / c->window)
                 return ran_fail(err, RAN_EINVAL, "a chunk of %zu windows is too large", bptt);
         p->span = bptt > 0 ? bptt * c->window : SIZE_MAX;
-        p->stream = ran_alloc(p->streams, sizeof *p->stream, err);
-        p->chunk = ran_alloc(p->streams, sizeof *p->chunk, err);
-        p->holder = ran_alloc(p->streams, sizeof *p->holder, err);
-        if (p->stream == NULL || p->chunk == NULL || p->holder == NULL ||
-            (bptt > 0 && add_states(p, err) != RAN_OK)) {
-                ran_plan_release(p);
-                return RAN_ENOMEM;
-        }
+        p->stream = ran_new(p->streams, sizeof *p->stream);
+        p->chunk = ran_new(p->streams, sizeof *p->chunk);
+        p->holder = ran_new(p->streams, sizeof *p->holder);
+        if (bptt == 0)
+                return RAN_OK;
+        p->recurrent = ran_new(p->streams, sizeof *p->recurrent);
+        for (size_t i = 0; i < p->streams; i++)
+                ran_encoder_state_init(&p->recurrent[i], c);
         return RAN_OK;
 }
 

@@ -8,8 +8,7 @@
  */
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "nn/encoder.h"
-#include "nn/head.h"
+#include "nn/part.h"
 #include "infer/model-check.h"
 #include "part/linear/linear-model.h"
 #include "part/linear/linear-words.h"
@@ -46,8 +45,8 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
         e->m = m;
         e->logits = ran_alloc_floats(m->C, err);
         e->weight = ran_alloc_floats(2 * m->C + ran_parts_features(&m->config), err);
+        ran_params_none(&e->none, &m->config);
         if (e->logits == NULL || e->weight == NULL ||
-            ran_params_none(&e->none, &m->config, err) != RAN_OK ||
             ran_workspace_init(&e->workspace, &m->config, !ran_document_vector_adds_up(&m->config),
                                pool, err) != RAN_OK) {
                 ran_explainer_free(e);

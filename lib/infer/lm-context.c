@@ -8,7 +8,7 @@
  */
 #include "math/elementary.h"
 #include "infer/cache.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "infer/model-check.h"
 #include "infer/score.h"
 #include "ran/model.h"
@@ -33,10 +33,8 @@ struct ran_lm_context *ran_lm_context_new(const struct ran_model *m, struct ran_
                 return NULL;
         p->m = m;
         p->pending = RAN_NO_ID;
-        if (ran_encoder_state_init(&p->recurrent, &m->config, err) == RAN_OK)
-                return p;
-        free(p);
-        return NULL;
+        ran_encoder_state_init(&p->recurrent, &m->config);
+        return p;
 }
 
 void ran_lm_context_free(struct ran_lm_context *p)

@@ -1,7 +1,7 @@
 /* model-score.c - scoring with a model: checks arguments, then calls score.c and tagger.c. See
  * ran/model.h. */
 #include "math/elementary.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "infer/model-check.h"
 #include "infer/tagger.h"
 #include "ran/model.h"

@@ -1,5 +1,5 @@
 /* probe-document.c - reads a document for attention probes. See ran/model.h for what they are. */
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "infer/model-check.h"
 #include "infer/score.h"
 #include "ran/model.h"

@@ -1,7 +1,6 @@
 /* config.c - the configuration of a model: the `config` of ran-model(5). */
 #include "base/field.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "ran/model.h"
 
 #include <stddef.h>

@@ -1,7 +1,6 @@
-/* digest.c - see digest.h. */
-#include "nn/digest.h"
-#include "base/error.h"
+/* digest.c - a name for what an encoder that was trained before computes: see part.h. */
 #include "nn/part.h"
+#include "base/error.h"
 #include "ran/model.h"
 
 #include <string.h>
@@ -52,8 +51,7 @@ int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ra
         if (p->spelling != NULL)
                 ran_sha256_add(&sha, p->spelling, ran_encoder_spelling(c) * c->dim * sizeof(float));
         ran_sha256_hex(&sha, hex);
-        const bool failed = text.failed;
         ran_buf_release(&text);
         ran_layout_release(&layout);
-        return failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+        return RAN_OK;
 }

@@ -1,14 +1,13 @@
-/* encoder.c - see encoder.h. */
-#include "nn/encoder.h"
+/* encoder.c - from token ids to hidden states along the list of parts, and back: see part.h. */
+#include "nn/part.h"
 #include "ran/model.h"
 
-int ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c,
-                           struct ran_error *err)
+void ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        return ran_recurrent_state_init(
-                state, c, encoder->state_width != NULL ? encoder->state_width(c) : 0, err);
+        ran_recurrent_state_init(state, c,
+                                 encoder->state_width != NULL ? encoder->state_width(c) : 0);
 }
 
 size_t ran_encoder_states(const struct ran_config *c, size_t tokens)

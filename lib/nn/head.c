@@ -1,7 +1,5 @@
-/* head.c - see head.h. The heads themselves are in task/. */
-#include "nn/head.h"
+/* head.c - what heads share: see part.h. The heads themselves are in task/. */
 #include "nn/part.h"
-#include "nn/task.h"
 #include "ran/model.h"
 
 #include <string.h>

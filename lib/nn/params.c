@@ -1,4 +1,4 @@
-/* params.c - see params.h. */
+/* params.c - the tensors of a model, and their initial values: see params.h. */
 #include "nn/params.h"
 #include "nn/part.h"
 #include "math/elementary.h"
@@ -6,8 +6,40 @@
 #include "ran/math.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *prefix, size_t layer,
+                            const char *name, size_t rows, size_t cols, enum ran_init init)
+{
+        size_t offset = k->at, n;
+
+        if (k->rc != RAN_OK)
+                return NULL;
+        if (__builtin_mul_overflow(rows > 0 ? rows : 1, cols, &n) ||
+            __builtin_add_overflow(k->at, n, &k->at) || k->at > SIZE_MAX / sizeof(float)) {
+                ran_fail(k->err, RAN_EINVAL,
+                         "a model of this configuration is larger than memory "
+                         "can address (tensor %s)",
+                         name);
+                k->rc = RAN_EINVAL;
+                return NULL;
+        }
+        if (k->layout != NULL) {
+                struct ran_layout *l = k->layout;
+
+                RAN_ROOM(l->spec, l->cap, l->n + 1);
+                struct ran_tensor_spec *spec = &l->spec[l->n++];
+                *spec = (struct ran_tensor_spec){
+                        .rows = rows, .cols = cols, .offset = offset, .init = init};
+                if (prefix != NULL)
+                        snprintf(spec->name, sizeof spec->name, "%s.%zu.%s", prefix, layer, name);
+                else
+                        snprintf(spec->name, sizeof spec->name, "%s", name);
+        }
+        return k->block != NULL ? k->block + offset : NULL;
+}
 
 static void walk_encoder(struct ran_tensor_walk *k, struct ran_params *p,
                          const struct ran_config *c)
@@ -36,41 +68,18 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
         }
 }
 
-/* The structs that name the tensors of an encoder. */
-static bool alloc_encoder(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        if (encoder->layer_size > 0)
-                p->layers = ran_alloc(c->layers, encoder->layer_size, err);
-        if (encoder->once_size > 0)
-                p->once = ran_alloc(1, encoder->once_size, err);
-        return (encoder->layer_size == 0 || p->layers != NULL) &&
-               (encoder->once_size == 0 || p->once != NULL);
-}
-
-/* Of all other parts. */
-static bool alloc_own(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
+void ran_params_none(struct ran_params *p, const struct ran_config *c)
 {
         const struct ran_part_list parts = ran_parts_of(c);
 
-        for (size_t i = 0; i < parts.n; i++) {
-                const size_t size = parts.part[i]->params_size;
-                void **own = &p->own[parts.number[i]];
-
-                if (size > 0 && (*own = ran_alloc(1, size, err)) == NULL)
-                        return false;
-        }
-        return true;
-}
-
-int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err)
-{
         *p = (struct ran_params){0};
-        if (alloc_own(p, c, err) && (ran_encoder_of(c) == NULL || alloc_encoder(p, c, err)))
-                return RAN_OK;
-        ran_params_release(p);
-        return RAN_ENOMEM;
+        for (size_t i = 0; i < parts.n; i++)
+                if (parts.part[i]->params_size > 0)
+                        p->own[parts.number[i]] = ran_new(1, parts.part[i]->params_size);
+        if (parts.encoder != NULL && parts.encoder->layer_size > 0)
+                p->layers = ran_new(c->layers, parts.encoder->layer_size);
+        if (parts.encoder != NULL && parts.encoder->once_size > 0)
+                p->once = ran_new(1, parts.encoder->once_size);
 }
 
 size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES],
@@ -105,7 +114,7 @@ int ran_layout_init(struct ran_layout *l, const struct ran_config *c, size_t C,
         struct ran_params p;
 
         *l = (struct ran_layout){0};
-        RAN_TRY(ran_params_none(&p, c, err));
+        ran_params_none(&p, c);
         walk_all(&w, &p, c, C);
         ran_params_release(&p);
         l->size = w.at;
@@ -137,7 +146,7 @@ int ran_params_fill(struct ran_params *p, const struct ran_config *c, size_t C,
 int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
                     struct ran_error *err)
 {
-        RAN_TRY(ran_params_none(p, c, err));
+        ran_params_none(p, c);
         const int rc = ran_params_fill(p, c, C, err);
         if (rc != RAN_OK)
                 ran_params_release(p);
@@ -198,4 +207,39 @@ void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed
                         x[i] = (float)(0.1 * ran_random_uniform(key, i) - 0.05);
                         break;
                 }
+}
+
+/* ---- the output of language models ----------------------------------------------------------- */
+
+size_t ran_lm_first(const struct ran_config *c, size_t V)
+{
+        return c->lm.shortlist > 0 && c->lm.shortlist < V ? c->lm.shortlist : V;
+}
+
+size_t ran_lm_tails(const struct ran_config *c, size_t V)
+{
+        size_t tails = 0;
+
+        for (size_t from = ran_lm_first(c, V); from < V; tails++)
+                from = from > V / 4 ? V : 4 * from;
+        return tails;
+}
+
+struct ran_lm_group ran_lm_tail(const struct ran_config *c, size_t V, size_t k)
+{
+        size_t from = c->lm.shortlist << 2 * k;
+
+        return (struct ran_lm_group){from, from > V / 4 ? V : 4 * from};
+}
+
+size_t ran_lm_widest(const struct ran_config *c, size_t V)
+{
+        size_t widest = 0;
+
+        for (size_t k = 0; k < ran_lm_tails(c, V); k++) {
+                struct ran_lm_group g = ran_lm_tail(c, V, k);
+
+                widest = g.end - g.from > widest ? g.end - g.from : widest;
+        }
+        return widest;
 }

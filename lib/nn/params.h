@@ -1,12 +1,59 @@
 /* params.h - the parameters of a model. Weights, gradients and the moments of the optimiser are
- * blocks of the same layout: the tensors of one part after another (part.h). See
- * tensor-walk.h for lists of tensors.
+ * blocks of the same layout: the tensors of one part after another (part.h).
  */
 #ifndef RAN_MODEL_PARAMS_H
 #define RAN_MODEL_PARAMS_H
 
-#include "nn/lm-groups.h"
-#include "nn/tensor-walk.h"
+#include "ran/model.h"
+
+/* ---- tensors one after another --------------------------------------------------------------- */
+
+/* Listed in a layout, or pointed at in a block of floats. A list of tensors is declared once, as
+ * X(field, name, rows, cols, init, present when). It serves the fields of a struct, the names and
+ * shapes in the model file, the position in the block and the initial values. */
+
+enum ran_init {
+        RAN_INIT_ZERO,
+        RAN_INIT_ONE,
+        RAN_INIT_NORMAL,  /* deviation 1 */
+        RAN_INIT_GLOROT,  /* normal, by rows and columns */
+        RAN_INIT_QUARTER, /* of that */
+        RAN_INIT_UNIFORM, /* +-0.05 */
+};
+
+/* A tensor of the model file. rows 0: a vector of `cols`. */
+struct ran_tensor_spec {
+        char name[64];
+        size_t rows, cols;
+        size_t offset; /* in the block */
+        enum ran_init init;
+};
+
+/* The tensors of a configuration, in the order of the block; mapped tables are not among them. */
+struct ran_layout {
+        struct ran_tensor_spec *spec;
+        size_t n, cap;
+        size_t size; /* floats in a block */
+};
+
+struct ran_tensor_walk {
+        struct ran_layout *layout; /* NULL: only point */
+        float *block;              /* NULL: only list */
+        size_t at;
+        struct ran_error *err;
+        int rc; /* the first failure; later steps of the walk do nothing */
+};
+/* The next tensor. Its name is prefix.layer.name or, if prefix is NULL, `name`. Returns its
+ * address in the block; NULL without a block. */
+float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *prefix, size_t layer,
+                            const char *name, size_t rows, size_t cols, enum ran_init init);
+
+/* For a list: fills a struct `p`; in scope k, prefix, l. An absent tensor is NULL. */
+#define RAN_TENSOR_FIELD(field, name, rows, cols, init, when)                                     \
+        p->field = (when) ? ran_tensor_walk_take(k, prefix, l, name, rows, cols, RAN_INIT_##init) \
+                          : NULL;
+
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 /* The last linear layer of a task's head. Each task's file lists those that it has, such as
  * CLASSIFY_PARAMS: that one is not NULL does not say which task it is of. */
@@ -70,7 +117,7 @@ int ran_params_init(struct ran_params *p, const struct ran_config *c, size_t C,
 void ran_params_release(struct ran_params *p);
 /* No tensor at all. As a gradient: the backward pass skips the gradients of weights. _fill gives it
  * its block. */
-int ran_params_none(struct ran_params *p, const struct ran_config *c, struct ran_error *err);
+void ran_params_none(struct ran_params *p, const struct ran_config *c);
 int ran_params_fill(struct ran_params *p, const struct ran_config *c, size_t C,
                     struct ran_error *err);
 
@@ -80,5 +127,24 @@ int ran_params_fill(struct ran_params *p, const struct ran_config *c, size_t C,
  * some hundred times that of all other tensors together, would dominate clipping. Element i
  * depends on (seed, name, i) alone. */
 void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed);
+
+/* ---- the output of language models ----------------------------------------------------------- */
+
+/* An adaptive softmax divides the vocabulary into a shortlist of the S most frequent ids and tails:
+ * tail k has the ids from S 4^k on, below S 4^(k+1) and V. See task/lm-output.h. */
+
+enum { RAN_LM_ROWS = 512 }; /* positions whose logits are computed at once */
+
+/* Ids [from, end) with one softmax. */
+struct ran_lm_group {
+        size_t from, end;
+};
+
+/* Ids in the first softmax: the shortlist S, or V. */
+size_t ran_lm_first(const struct ran_config *c, size_t V);
+/* The number of tails; tail k; and the ids in the widest, 0 without tails. */
+size_t ran_lm_tails(const struct ran_config *c, size_t V);
+struct ran_lm_group ran_lm_tail(const struct ran_config *c, size_t V, size_t k);
+size_t ran_lm_widest(const struct ran_config *c, size_t V);
 
 #endif

@@ -64,7 +64,7 @@ struct ran_part {
 
         /* ---- tensors: of an encoder structs of pointers, one a layer and one for the rest (size
          * 0: none); of another part p->own[its number]; a task's last layer is p->head. See
-         * tensor-walk.h.
+         * params.h.
          */
         size_t layer_size, once_size;
         void (*layer_tensors)(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
@@ -203,5 +203,96 @@ int ran_parts_flops(const struct ran_config *c, size_t L, size_t sources, double
 /* As `path` above, of the encoder that is there, if any. */
 void ran_parts_path(const struct ran_config *c, const float *x, size_t D, double u, double *scale,
                     double *speed);
+
+/* ---- tasks: a struct for each, with what differs between them -------------------------------- */
+
+/* To add a task: a line in RAN_VERB_TASKS (ran/model.h), a file with its struct ran_task, with its
+ * struct ran_train_task, too (task/train.h); and one with its struct train_task in cmd/train/
+ * (cmd/train/read/task.h); the program that applies it goes into cmd/content/model.c. */
+
+/* What an output stands for: a document, a word, or a token of the vocabulary. */
+enum ran_output { RAN_OUTPUT_DOCUMENT, RAN_OUTPUT_WORD, RAN_OUTPUT_TOKEN };
+
+/* The linear model that the task has beside an encoder, if its part is in the list: an SVM over
+ * features of the document (part/linear/linear-model.h), or a CRF over features of words
+ * (part/linear/linear-words.h). */
+enum ran_linear_kind { RAN_LINEAR_NONE, RAN_LINEAR_SVM, RAN_LINEAR_CRF };
+
+struct ran_task {
+        const char *what; /* its model, in messages: "a classifier" */
+        enum ran_output output;
+        enum ran_linear_kind linear;
+        bool words;   /* documents say where words begin */
+        bool sources; /* documents may begin with a source */
+
+        /* Checks that involve several fields of the configuration. */
+        int (*check)(const struct ran_config *c, struct ran_error *err);
+        /* Sizes of logits; NULL: one row of C for each output. */
+        void (*measure)(const struct ran_config *c, struct ran_dims *x);
+        /* The head; NULL: task/lm-output.c computes the output. */
+        void (*head)(struct ran_workspace *w, const struct ran_params *p, size_t C);
+        void (*head_bwd)(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                         size_t C);
+};
+
+/* ran_task_NAME, for each line of RAN_TASKS; task/train.h has another table for each. */
+#define RAN_TASK_DECLARE(number, name) extern const struct ran_task ran_task_##name;
+RAN_TASKS(RAN_TASK_DECLARE)
+
+extern const struct ran_task *const ran_tasks[RAN_TASK_COUNT]; /* by number */
+extern const char *const ran_task_names[];                     /* likewise; NULL at the end */
+const struct ran_task *ran_task_of(const struct ran_config *c);
+
+/* Whether outputs are the vocabulary (C = V), tied to the embedding: there are no labels, and the
+ * gradient of the embedding is dense. */
+static inline bool ran_task_is_tied(const struct ran_config *c)
+{
+        return ran_task_of(c)->output == RAN_OUTPUT_TOKEN;
+}
+
+/* RAN_EINVAL if a mask hides what follows, for tasks that read whole documents. */
+int ran_task_check_no_mask(const struct ran_config *c, struct ran_error *err);
+
+/* ---- encoder.c: from token ids to the input of the heads, and back, along the list of parts -- */
+
+/* A recurrent state for one document, with nothing read. */
+void ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c);
+/* The number of complete states of a document that are kept after so many tokens. */
+size_t ran_encoder_states(const struct ran_config *c, size_t tokens);
+
+/* Fills w->x[0] with the rows of the tokens, and encodes these rows: the two steps of ran_encode,
+ * but for dropout. */
+void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p);
+void ran_encode_rows(struct ran_workspace *w, const struct ran_params *p);
+/* Encodes w->packed (after ran_workspace_fit): leaves the output (L, D) in w->x[N]. Ids must be
+ * below V. */
+void ran_encode(struct ran_workspace *w, const struct ran_params *p);
+/* Adjoint, after ran_encode with the same batch. Takes the adjoints of the output in w->dx and
+ * of each document's last cell in w->dlast; adds the gradients to dp (absent tensors are
+ * skipped); leaves the adjoints of the embedding's rows, token by token, in w->dx. The
+ * activations stay: it can run again for other adjoints. */
+void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp);
+
+/* ---- head.c: from the output of the encoder to logits, and back ------------------------------ */
+
+/* Gathers the output rows at word positions in w->head.head (positions, D); adjoint: from
+ * w->head.dhead to w->dx and w->dlast (overwritten). */
+void ran_head_positions(struct ran_workspace *w, const struct ran_params *p);
+void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
+                            struct ran_params *dp);
+
+/* The head of the configuration's task, classify or tag: fills w->head, the logits last: (B, C) to
+ * classify, (positions, C) to tag. Adjoint: from w->head.dlogits to w->dx and w->dlast
+ * (overwritten); adds to dp. */
+void ran_head(struct ran_workspace *w, const struct ran_params *p, size_t C);
+void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,
+                  size_t C);
+
+/* ---- digest.c: a name for what an encoder that was trained before computes ------------------- */
+
+/* The SHA-256 of its weights, with V rows of the embedding and the table of spellings, and of the
+ * settings that change what it makes of a document. */
+int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
+                       size_t V, struct ran_error *err);
 
 #endif

@@ -1,8 +1,7 @@
-/* parts.c - the list of parts and of tasks: the only file that knows them all. See part.h, task.h.
+/* parts.c - the list of parts and of tasks: the only file that knows them all. See part.h.
  */
 #include "math/gemm.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "ran/model.h"
 
 #define PART(number, name)         [RAN_PART_##number] = &ran_part_##name,
@@ -49,16 +48,6 @@ const struct ran_part *ran_encoder_of(const struct ran_config *c)
         return NULL;
 }
 
-bool ran_config_has_encoder(const struct ran_config *c)
-{
-        return ran_encoder_of(c) != NULL;
-}
-
-bool ran_config_trains_encoder(const struct ran_config *c)
-{
-        return ran_config_has_encoder(c) && !c->frozen;
-}
-
 bool ran_config_has_predictor(const struct ran_config *c)
 {
         for (int i = 0; i < RAN_PARTS_MOST; i++)
@@ -67,55 +56,27 @@ bool ran_config_has_predictor(const struct ran_config *c)
         return false;
 }
 
-bool ran_config_has_token_outputs(const struct ran_config *c)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        return encoder != NULL && encoder->per_token;
-}
-
 bool ran_config_has_features(const struct ran_config *c)
 {
-        for (int i = 0; i < RAN_PARTS_MOST; i++)
-                if (ran_part_table[i]->features != NULL && ran_part_table[i]->is_in(c))
-                        return true;
-        return false;
+        return ran_parts_features(c) > 0;
 }
 
-bool ran_config_has_layers(const struct ran_config *c)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        return encoder != NULL && encoder->forward != NULL;
-}
-
-bool ran_config_has_vector(const struct ran_config *c)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        return encoder != NULL && encoder->vector_width != NULL && encoder->vector_width(c) > 0;
-}
-
-bool ran_encoder_is_imported(const struct ran_config *c)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        return encoder != NULL && encoder->imported;
-}
-
-bool ran_encoder_makes_components(const struct ran_config *c)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        return encoder != NULL && encoder->components != NULL && encoder->components(c);
-}
-
-bool ran_encoder_has_windows(const struct ran_config *c)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        return encoder != NULL && encoder->windows;
-}
+/* Questions that only the encoder answers, `part`; without one the answer is no. */
+#define ASK(name, answer)                                        \
+        bool name(const struct ran_config *c)                    \
+        {                                                        \
+                const struct ran_part *part = ran_encoder_of(c); \
+                                                                 \
+                return part != NULL && (answer);                 \
+        }
+ASK(ran_config_has_encoder, true)
+ASK(ran_config_trains_encoder, !c->frozen)
+ASK(ran_config_has_token_outputs, part->per_token)
+ASK(ran_config_has_layers, part->forward != NULL)
+ASK(ran_config_has_vector, part->vector_width != NULL && part->vector_width(c) > 0)
+ASK(ran_encoder_is_imported, part->imported)
+ASK(ran_encoder_makes_components, part->components != NULL && part->components(c))
+ASK(ran_encoder_has_windows, part->windows)
 
 size_t ran_encoder_spelling(const struct ran_config *c)
 {
@@ -166,13 +127,8 @@ const struct ran_part *ran_parts_abreast(const struct ran_config *c)
                                                                                       : NULL;
 }
 
-bool ran_parts_stream(const struct ran_config *c)
-{
-        const struct ran_part *encoder = ran_encoder_of(c);
-
-        return encoder != NULL && encoder->streams && c->upper == RAN_UPPER_POOLING &&
-               ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
-}
+ASK(ran_parts_stream,
+    part->streams && c->upper == RAN_UPPER_POOLING && ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT)
 
 size_t ran_parts_features(const struct ran_config *c)
 {
@@ -235,4 +191,31 @@ void ran_parts_path(const struct ran_config *c, const float *x, size_t D, double
         *speed = 1;
         if (encoder != NULL && encoder->path != NULL)
                 encoder->path(x, D, u, scale, speed);
+}
+
+/* ---- what programs and checks ask of tasks --------------------------------------------------- */
+
+int ran_task_check_no_mask(const struct ran_config *c, struct ran_error *err)
+{
+        if (c->mask == RAN_MASK_NONE)
+                return RAN_OK;
+        return ran_fail(err, RAN_EINVAL,
+                        "only language models (lm) hide what follows: for '%s' mask must be "
+                        "'none', not '%s'",
+                        ran_task_names[c->task], ran_mask_names[c->mask]);
+}
+
+const char *ran_task_name(int task)
+{
+        return ran_task_names[task];
+}
+
+bool ran_task_has_labels(int task)
+{
+        return ran_tasks[task]->linear != RAN_LINEAR_NONE;
+}
+
+bool ran_task_reads_words(int task)
+{
+        return ran_tasks[task]->words;
 }

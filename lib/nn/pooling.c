@@ -1,6 +1,5 @@
-/* pooling.c - see pooling.h. */
-#include "nn/pooling.h"
-#include "nn/task.h"
+/* pooling.c - one vector of a document from the outputs of its tokens: see workspace.h. */
+#include "nn/part.h"
 #include "math/simd.h"
 #include "ran/model.h"
 

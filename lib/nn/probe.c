@@ -1,5 +1,5 @@
-/* probe.c - sums of attention over blocks of queries and keys. See probe.h. */
-#include "nn/probe.h"
+/* probe.c - sums of attention over blocks of queries and keys. See workspace.h. */
+#include "nn/workspace.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 

@@ -4,25 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_config *config,
-                             size_t width, struct ran_error *err)
+void ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_config *config,
+                              size_t width)
 {
-        size_t N = config->layers, E = config->heads * config->head_dim;
+        const size_t N = config->layers, E = config->heads * config->head_dim;
+        const bool published = config->ran.cell == RAN_CELL_PUBLISHED;
 
         *s = (struct ran_recurrent_state){
                 .layers = N,
                 .width = width,
                 .E = E,
-                .cell_width = (config->ran.cell == RAN_CELL_PUBLISHED ? 2 : 1) * width,
+                .cell_width = (published ? 2 : 1) * width,
         };
-        s->cell = ran_alloc_floats(N * s->cell_width, err);
-        s->key = ran_alloc(N, sizeof *s->key, err);
-        s->value = ran_alloc(N, sizeof *s->value, err);
-        s->qkv = ran_alloc(N, sizeof *s->qkv, err);
-        if (s->cell != NULL && s->key != NULL && s->value != NULL && s->qkv != NULL)
-                return RAN_OK;
-        ran_recurrent_state_release(s);
-        return RAN_ENOMEM;
+        s->cell = ran_new_floats(N * s->cell_width);
+        s->key = ran_new(N, sizeof *s->key);
+        s->value = ran_new(N, sizeof *s->value);
+        s->qkv = ran_new(N, sizeof *s->qkv);
 }
 
 void ran_recurrent_state_clear(struct ran_recurrent_state *s)
@@ -34,12 +31,9 @@ void ran_recurrent_state_clear(struct ran_recurrent_state *s)
 void ran_recurrent_state_release(struct ran_recurrent_state *s)
 {
         for (size_t l = 0; l < s->layers; l++) {
-                if (s->key != NULL)
-                        free(s->key[l]);
-                if (s->value != NULL)
-                        free(s->value[l]);
-                if (s->qkv != NULL)
-                        free(s->qkv[l]);
+                free(s->key[l]);
+                free(s->value[l]);
+                free(s->qkv[l]);
         }
         free(s->key);
         free(s->value);
@@ -77,11 +71,9 @@ int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, si
                 return ran_fail(err, RAN_ENOMEM, "%zu states are more than memory can hold",
                                 states);
         size_t cap = s->cap;
-        if (room(s->key, s->layers, &cap, floats, err) != RAN_OK ||
-            room(s->value, s->layers, &s->cap, floats, err) != RAN_OK ||
-            room(s->qkv, s->layers, &s->open_cap, rows, err) != RAN_OK)
-                return RAN_ENOMEM;
-        return RAN_OK;
+        RAN_TRY(room(s->key, s->layers, &cap, floats, err));
+        RAN_TRY(room(s->value, s->layers, &s->cap, floats, err));
+        return room(s->qkv, s->layers, &s->open_cap, rows, err);
 }
 
 /* ---- sharing -------------------------------------------------------------------------------- */
@@ -157,8 +149,7 @@ int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, s
 {
         size_t n = states * s->width;
 
-        if (ran_recurrent_state_reserve(s, states, 0, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(ran_recurrent_state_reserve(s, states, 0, err));
         s->tokens = tokens;
         s->states = states;
         s->sources = 0;

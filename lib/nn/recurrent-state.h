@@ -38,8 +38,8 @@ struct ran_recurrent_state {
         size_t shared, shared_rows;
 };
 /* width: of a state; see ran_encoder_state_init. */
-int ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_config *config,
-                             size_t width, struct ran_error *err);
+void ran_recurrent_state_init(struct ran_recurrent_state *s, const struct ran_config *config,
+                              size_t width);
 void ran_recurrent_state_clear(struct ran_recurrent_state *s); /* nothing read */
 void ran_recurrent_state_release(struct ran_recurrent_state *s);
 /* Makes s a copy of `from`, a state of the same model. The copy shares the rows of `from`, which

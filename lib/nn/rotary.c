@@ -1,6 +1,6 @@
-/* rotary.c - see rotary.h. Angles are in double: in float32 a cosine is off by 1e-2 at position
- * 10^6. */
-#include "nn/rotary.h"
+/* rotary.c - the table of rotary positions: see workspace.h. Angles are in double: in float32 a
+ * cosine is off by 1e-2 at position 10^6. */
+#include "nn/workspace.h"
 #include "math/elementary.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* sparse-lines.c - see sparse-lines.h. */
+/* sparse-lines.c - pairs of queries and keys of a pattern, for a block of tokens: see sparse.h. */
 #include "base/size.h"
-#include "nn/sparse-lines.h"
+#include "nn/sparse.h"
 
 static size_t most(size_t a, size_t b)
 {

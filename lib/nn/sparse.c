@@ -1,6 +1,6 @@
 /* sparse.c - attention over a pattern: a block of queries, or of keys, against lines of scores.
  *
- * sparse-lines.h says what a line is. A tile of bands is one matrix product; a diagonal
+ * sparse.h says what a line is. A tile of bands is one matrix product; a diagonal
  * pairs rows one by one. The softmax runs over lines element by element: largest score so
  * far, sum and weighted values of each centre are updated line after line, for both kinds alike.
  *
@@ -11,7 +11,6 @@
 #include "nn/sparse.h"
 #include "math/gemm.h"
 #include "math/simd.h"
-#include "nn/sparse-lines.h"
 #include "ran/model.h"
 #include "ran/math.h"
 

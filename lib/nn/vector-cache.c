@@ -11,7 +11,7 @@
 #include "nn/vector-cache.h"
 #include "base/error.h"
 #include "base/string-table.h"
-#include "nn/digest.h"
+#include "nn/part.h"
 #include "tensors/tensors.h"
 
 #include <endian.h>
@@ -56,12 +56,10 @@ struct ran_vector_cache {
 };
 
 struct ran_vector_cache *ran_vector_cache_new(enum ran_vectors_of of, size_t layers, size_t width,
-                                              size_t keep, size_t most, struct ran_error *err)
+                                              size_t keep, size_t most)
 {
-        struct ran_vector_cache *k = ran_alloc(1, sizeof *k, err);
+        struct ran_vector_cache *k = ran_new(1, sizeof *k);
 
-        if (k == NULL)
-                return NULL;
         k->of = of;
         k->layers = layers;
         k->width = width;
@@ -174,11 +172,9 @@ static bool add(struct ran_vector_cache *k, const char *key, const float *x, siz
 
         if (rows > k->most / row || used > k->most / row - rows)
                 return false;
-        size_t *end = ran_grow(k->end, &k->end_cap, n + 1, sizeof *end, NULL);
-        if (end == NULL)
+        if (RAN_GROW(k->end, k->end_cap, n + 1, NULL) != RAN_OK)
                 return false;
-        k->end = end;
-        end[n] = used + rows;
+        k->end[n] = used + rows;
         float *all = ran_spool_reserve(&k->rows, added + rows, row, NULL);
         if (all == NULL)
                 return false;
@@ -261,11 +257,9 @@ static int read_ends(struct ran_vector_cache *k, const struct ran_tensor *rows, 
         size_t end = 0;
         bool fits = true;
 
-        k->end = ran_grow(NULL, &k->end_cap, k->olds, sizeof *k->end, err);
-        if (k->end == NULL || (rows != NULL && list == NULL && k->olds > 0)) {
-                free(copy);
+        if (rows != NULL && list == NULL && k->olds > 0)
                 return RAN_ENOMEM;
-        }
+        RAN_ROOM(k->end, k->end_cap, k->olds); /* the file has as many keys */
         for (size_t i = 0; i < k->olds && fits; i++) {
                 const size_t n = list != NULL ? list[i] : 1;
 
@@ -321,15 +315,13 @@ struct ran_vector_cache *ran_vector_cache_open(enum ran_vectors_of of, const cha
 {
         err = ran_error_or_spare(err);
         const size_t most = of == RAN_VECTORS_OF_TOKENS ? RAN_VECTOR_CACHE_MOST : SIZE_MAX;
-        struct ran_vector_cache *k = ran_vector_cache_new(of, 0, 0, keep, most, err);
+        struct ran_vector_cache *k = ran_vector_cache_new(of, 0, 0, keep, most);
         struct stat st;
 
-        if (k == NULL || path == NULL)
+        if (path == NULL)
                 return k;
-        k->path = strdup(path);
-        if (k->path == NULL)
-                ran_fail(err, RAN_ENOMEM, "out of memory");
-        else if ((stat(path, &st) != 0 && errno == ENOENT) || read_file(k, err) == RAN_OK)
+        k->path = ran_copy(path, strlen(path));
+        if ((stat(path, &st) != 0 && errno == ENOENT) || read_file(k, err) == RAN_OK)
                 return k;
         free_cache(k);
         return NULL;
@@ -359,12 +351,10 @@ static int sort(const struct ran_vector_cache *k, struct written *w, struct ran_
 {
         const size_t n = k->keys.n, row = k->width * sizeof(float);
 
-        w->entry = ran_alloc(n, sizeof *w->entry, err);
-        w->keys = ran_alloc(n, KEY, err);
-        w->rows = ran_alloc(n, sizeof *w->rows, err);
+        w->entry = ran_new(n, sizeof *w->entry);
+        w->keys = ran_new(n, KEY);
+        w->rows = ran_new(n, sizeof *w->rows);
         w->vectors.keep = k->rows.keep;
-        if (w->entry == NULL || w->keys == NULL || w->rows == NULL)
-                return RAN_ENOMEM;
         float *vector = ran_spool_reserve(&w->vectors, begin_of(k, n), row, err);
         if (vector == NULL)
                 return err->code;

@@ -16,9 +16,9 @@
 
 /* One in memory alone. layers: of the encoder, the lowest, that make the vectors; 0: all. width:
  * the numbers in one. `keep` bytes of them are in memory, the rest in a file, as ran_spool does it
- * (0: RAN_SPOOL_KEEP); `most` bytes are kept. NULL: memory ran out. */
+ * (0: RAN_SPOOL_KEEP); `most` bytes are kept. */
 struct ran_vector_cache *ran_vector_cache_new(enum ran_vectors_of of, size_t layers, size_t width,
-                                              size_t keep, size_t most, struct ran_error *err);
+                                              size_t keep, size_t most);
 /* Says whose vectors they are, by a digest of the encoder's weights (V rows of the embedding) and
  * of the settings that change a vector. RAN_EFORMAT: the cache has those of another one, or of
  * other layers. Call it before those below. */

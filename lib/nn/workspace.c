@@ -1,9 +1,20 @@
-/* workspace.c - memory of a computation, laid out in one arena. See workspace.h. */
+/* workspace.c - memory of a computation, laid out in one arena; its threads; dropout. */
 #include "math/gemm.h"
+#include "math/simd.h"
 #include "nn/part.h"
 #include "ran/model.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+
+float *ran_arena_take(struct ran_arena *k, double floats)
+{
+        float *at = k->base != NULL ? k->base + (size_t)k->count : NULL;
+
+        k->count += ceil(floats / 16.0) * 16.0;
+        return at;
+}
 
 /* SLAB_ROWS: eight windows of 256 tokens and their cells, or four of 512, or 64 of 32: two, four
  * or eight threads can divide them evenly. KEEP_FLOATS: 512 MB. */
@@ -105,13 +116,10 @@ static int init_parts(struct ran_workspace *w, struct ran_error *err)
 
         for (size_t i = 0; i < parts->n; i++) {
                 const struct ran_part *part = parts->part[i];
-                void **own = &w->own[parts->number[i]];
 
                 if (part->own_size == 0)
                         continue;
-                *own = ran_alloc(1, part->own_size, err);
-                if (*own == NULL)
-                        return RAN_ENOMEM;
+                w->own[parts->number[i]] = ran_new(1, part->own_size);
                 if (part->init != NULL)
                         RAN_TRY(part->init(w, err));
         }
@@ -134,8 +142,8 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
                                     .d_k = c->head_dim};
         w->workers =
                 (struct ran_workers){.pool = pool, .n = pool != NULL ? ran_pool_threads(pool) : 1};
-        w->x = ran_alloc(c->layers + 1, sizeof *w->x, err);
-        if (w->x != NULL && init_parts(w, err) == RAN_OK)
+        w->x = ran_new(c->layers + 1, sizeof *w->x);
+        if (init_parts(w, err) == RAN_OK)
                 return RAN_OK;
         ran_workspace_release(w);
         return RAN_ENOMEM;
@@ -159,4 +167,65 @@ void ran_workspace_release(struct ran_workspace *w)
         ran_rotary_release(&w->rotary);
         free(w->arena);
         *w = (struct ran_workspace){0};
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+void ran_workers_lay_out(struct ran_workers *k, struct ran_arena *arena, size_t floats, bool aside)
+{
+        double all = (double)k->n * (double)floats;
+
+        k->floats = floats;
+        k->scratch = ran_arena_take(arena, all);
+        k->aside = aside ? ran_arena_take(arena, all) : k->scratch;
+}
+
+struct run {
+        void (*fn)(void *arg, size_t i, float *scratch);
+        void *arg;
+        float *scratch;
+        size_t floats, to;
+        atomic_size_t next;
+};
+
+static void run_worker(void *arg, size_t worker)
+{
+        struct run *r = arg;
+        size_t i;
+
+        while ((i = atomic_fetch_add(&r->next, 1)) < r->to)
+                r->fn(r->arg, i, r->scratch + worker * r->floats);
+}
+
+static void each(const struct ran_workers *k, float *scratch, size_t from, size_t to,
+                 void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+{
+        struct run r = {.fn = fn, .arg = arg, .scratch = scratch, .floats = k->floats, .to = to};
+
+        atomic_init(&r.next, from);
+        ran_parallel(k->pool, to - from < k->n ? to - from : k->n, run_worker, &r);
+}
+
+void ran_workers_each(struct ran_workers *k, size_t from, size_t to,
+                      void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+{
+        each(k, k->scratch, from, to, fn, arg);
+}
+
+void ran_workers_each_aside(struct ran_workers *k, size_t from, size_t to,
+                            void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+{
+        each(k, k->aside, from, to, fn, arg);
+}
+
+/* ---- dropout --------------------------------------------------------------------------------- */
+
+void ran_dropout(const struct ran_noise *noise, uint64_t record, size_t layer, int site, double p,
+                 float *x, size_t n, size_t at)
+{
+        uint64_t purpose = RAN_FOR_DROPOUT + 16 * (layer * RAN_DROP_SITES + (uint64_t)site);
+
+        if (p > 0)
+                ran_simd->dropout(x, n, ran_random_key(noise->seed, purpose, noise->epoch, record),
+                                  at, p);
 }

@@ -10,14 +10,129 @@
 
 #include "base/phase.h"
 #include "base/posting.h"
-#include "nn/arena.h"
-#include "nn/dropout.h"
 #include "nn/packed.h"
 #include "nn/params.h"
-#include "nn/probe.h"
-#include "nn/rotary.h"
-#include "nn/task.h"
-#include "nn/workers.h"
+
+/* ---- an arena: one block of memory, handed out in order -------------------------------------- */
+
+/* A layout is done twice: without a base it counts what it needs, then it fills the pointers in.
+ * Each run of floats begins at a multiple of 64 bytes. base NULL: only counts. */
+struct ran_arena {
+        float *base;
+        double count;
+};
+float *ran_arena_take(struct ran_arena *k, double floats);
+
+/* For lists X(field, floats): fills a struct `out` from the arena `k`. */
+#define RAN_ARENA_FIELD(field, floats) out->field = ran_arena_take(k, floats);
+/* Those of a whole list, for the struct at *at; in scope: k, and the sizes of the list. */
+#define RAN_ARENA_LIST(at, list)           \
+        do {                               \
+                __typeof__(at) out = (at); \
+                list(RAN_ARENA_FIELD)      \
+        } while (0)
+/* The fields of such a struct, or of one of tensors. */
+#define RAN_FLOATS_FIELD(field, ...) float *field;
+
+/* ---- workers: the threads of a workspace, each with scratch of its own ----------------------- */
+
+struct ran_workers {
+        struct ran_pool *pool; /* NULL: the calling thread alone */
+        size_t n;              /* how many may work at once */
+        size_t floats;         /* of a worker's scratch */
+        float *scratch;        /* (n, floats) */
+        float *aside;          /* a second scratch for `aside` work; or `scratch` */
+};
+/* Allocates scratch of so many floats for each worker; aside: a second one, too. */
+void ran_workers_lay_out(struct ran_workers *k, struct ran_arena *arena, size_t floats, bool aside);
+/* Runs fn for i in [from, to) on the workers. A call owns its worker's scratch; results must not
+ * depend on the worker. */
+void ran_workers_each(struct ran_workers *k, size_t from, size_t to,
+                      void (*fn)(void *arg, size_t i, float *scratch), void *arg);
+/* The same with `aside` as scratch, while another thread is in ran_workers_each. */
+void ran_workers_each_aside(struct ran_workers *k, size_t from, size_t to,
+                            void (*fn)(void *arg, size_t i, float *scratch), void *arg);
+
+/* ---- dropout --------------------------------------------------------------------------------- */
+
+/* From random numbers with keys: the same in the forward and backward pass, and for any number of
+ * threads. */
+
+/* The random numbers of a training step. All zero when scoring. */
+struct ran_noise {
+        uint64_t seed, epoch;
+        double dropout, embed_dropout;
+};
+
+/* Sites: a random-number purpose each, so that no two use the same number. The order is part of
+ * the keys. */
+enum {
+        RAN_DROP_EMBED,
+        RAN_DROP_HEAD,
+        RAN_DROP_INPUT,
+        RAN_DROP_ATTENTION,
+        RAN_DROP_REVIEW,
+        RAN_DROP_FEED,
+        RAN_DROP_SITES
+};
+/* Applies dropout of probability p, or its adjoint, to n values of a document at position `at`
+ * of a site. */
+void ran_dropout(const struct ran_noise *noise, uint64_t record, size_t layer, int site, double p,
+                 float *x, size_t n, size_t at);
+
+/* ---- rotary positions ------------------------------------------------------------------------ */
+
+/* The table of cosines and sines by which they turn queries and keys. */
+
+/* Zero-initialise. */
+struct ran_rotary {
+        float *table;   /* (longest + 1, 2 d_k): see ran_simd.rotary */
+        size_t longest; /* the last position it serves */
+};
+void ran_rotary_release(struct ran_rotary *r);
+/* Makes the table serve heads of width d_k at positions up to `longest`: pair k turns by base^(-2k
+ * / d_k) from one position to the next. Width and base stay the same. */
+#define RAN_ROTARY_BASE 10000
+int ran_rotary_reserve(struct ran_rotary *r, size_t d_k, double base, size_t longest,
+                       struct ran_error *err);
+
+/* The new capacity for `wanted` where `had` was enough before. A document that continues token
+ * by token asks for one more each time, so an eighth is added. */
+static inline size_t ran_rotary_ahead(size_t had, size_t wanted)
+{
+        return wanted > had + had / 8 ? wanted : had + had / 8;
+}
+
+/* ---- attention probes: sums over blocks of the attention tables of ran/model.h --------------- */
+
+/* An encoder adds its weights row by row, as it computes them, and keeps none: memory is
+ * proportional to the sums, not the attention. */
+
+/* The probes of one pass over one document. */
+struct ran_probes {
+        struct ran_probe *probe; /* (n) each filled by one thread, in the order of its rows */
+        size_t n;
+};
+
+static inline bool ran_probe_matches(const struct ran_probe *k, int table, size_t layer)
+{
+        return k->table == table && k->layer == layer;
+}
+
+/* The heads of a probe: [*from, *to) of h. Returns the weight of each. */
+float ran_probe_heads(const struct ran_probe *k, size_t h, size_t *from, size_t *to);
+
+/* The part [*from, *to) of n queries, or keys, from `first` on that a probe covers, counted from
+ * first.
+ */
+bool ran_probe_queries(const struct ran_probe *k, size_t first, size_t n, size_t *from, size_t *to);
+bool ran_probe_keys(const struct ran_probe *k, size_t first, size_t n, size_t *from, size_t *to);
+
+/* Adds `scale` times the weights (n) of a query of the probe for the keys from `key` on. */
+void ran_probe_add(struct ran_probe *k, size_t query, size_t key, const float *weight, size_t n,
+                   float scale);
+
+/* ---- the workspace --------------------------------------------------------------------------- */
 
 #define RAN_LN_EPS 1e-5
 
@@ -118,5 +233,18 @@ static inline void ran_workspace_dropout(const struct ran_workspace *w, size_t b
         if (w->training)
                 ran_dropout(&w->noise, w->packed->record[b], layer, site, p, x, n, at);
 }
+
+/* ---- pooling: one vector of a document from the outputs of its tokens ------------------------ */
+
+struct ran_pooling {
+        float *pooled, *dpooled; /* (B, D); the adjoint only for training */
+        uint32_t *argmax;        /* (B, D) the token of its document that each maximum came from */
+};
+void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
+                         struct ran_arena *arena);
+/* Fills k->pooled from w->x[N]. */
+void ran_pooling(struct ran_pooling *k, const struct ran_workspace *w);
+/* Adjoint: from k->dpooled to w->dx, overwritten. */
+void ran_pooling_bwd(const struct ran_pooling *k, struct ran_workspace *w);
 
 #endif

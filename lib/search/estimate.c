@@ -1,7 +1,6 @@
 /* estimate.c - the size of a training: its parameters, and the arithmetic of an epoch. */
 #include "base/error.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "ran/train.h"
 #include "task/lm-output.h"
 #include "task/train.h"

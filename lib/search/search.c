@@ -7,7 +7,7 @@
  * so far: the speed of the machine decides the number of trials, not which they are.
  */
 #include "base/error.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "task/train.h"
 #include "ran/train.h"
 

@@ -1,6 +1,6 @@
 /* batch.c - what the tasks know of a batch: see train.h. */
 #include "task/train.h"
-#include "nn/head.h"
+#include "nn/part.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  */
 #include "data/loss.h"
 #include "math/gemm.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "part/linear/linear-model.h"
 #include "task/train.h"
 #include "ran/train.h"

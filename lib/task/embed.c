@@ -1,7 +1,6 @@
 /* embed.c - no head: the encoder's vectors of documents are what a model of this task gives.
  */
 #include "task/train.h"
-#include "nn/encoder.h"
 #include "nn/part.h"
 #include "ran/train.h"
 

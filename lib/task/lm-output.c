@@ -2,7 +2,7 @@
 #include "task/lm-output.h"
 #include "math/gemm.h"
 #include "math/simd.h"
-#include "nn/head.h"
+#include "nn/part.h"
 #include "ran/model.h"
 #include "ran/math.h"
 

@@ -2,7 +2,6 @@
  * scores of tags that follow each other (crf.h). The linear model is a CRF of its own. */
 #include "data/loss.h"
 #include "math/gemm.h"
-#include "nn/head.h"
 #include "nn/part.h"
 #include "part/linear/crf-train.h"
 #include "task/tag-rates.h"

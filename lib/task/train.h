@@ -10,9 +10,8 @@
 
 #include "data/masking.h"
 #include "data/rates.h"
-#include "nn/workspace.h"
 #include "part/linear/ensemble.h"
-#include "nn/task.h"
+#include "nn/part.h"
 
 /* A batch of documents, or of chunks of them (gradient/batch.h). */
 struct ran_task_batch {

@@ -1,7 +1,6 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
 #include "math/elementary.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "nn/vector-cache.h"
 #include "part/linear/linear-rows.h"
 #include "part/linear/linear-words.h"

@@ -1,7 +1,6 @@
 /* judge.c - what the validation documents say: of the linear model alone, of an epoch and which is
  * the best, and whether the encoder gains enough (gain.c). */
 #include "evaluate/evaluate.h"
-#include "nn/head.h"
 #include "nn/part.h"
 #include "part/linear/crf-train.h"
 #include "task/train.h"

@@ -1,5 +1,5 @@
 /* output.c - the description of a run, and its finished model. */
-#include "nn/task.h"
+#include "nn/part.h"
 #include "part/linear/linear-model.h"
 #include "ran/math.h"
 #include "train/trainer.h"

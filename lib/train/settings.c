@@ -1,7 +1,6 @@
 /* settings.c - settings of training; those of the model are in nn/config.c. */
 #include "base/field.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "task/train.h"
 #include "ran/train.h"
 

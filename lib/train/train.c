@@ -20,7 +20,6 @@
  */
 #include "base/error.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "part/linear/linear-model.h"
 #include "task/train.h"
 #include "train/trainer.h"

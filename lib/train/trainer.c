@@ -1,7 +1,6 @@
 /* trainer.c - a training run: its memory, and questions about it. */
 #include "infer/dense-read.h"
 #include "nn/part.h"
-#include "nn/task.h"
 #include "nn/vector-cache.h"
 #include "part/linear/linear-model.h"
 #include "task/train.h"
@@ -135,19 +134,18 @@ static void skip_below(struct ran_trainer *t)
                 i < layout->n ? layout->spec[i].offset : layout->size;
 }
 
-static int allocate_below(struct ran_trainer *t, struct ran_error *err)
+static void allocate_below(struct ran_trainer *t)
 {
         const size_t below = ran_train_below(t->s, t->c);
         struct ran_vector_cache *cache = t->job->below;
 
         if (below == 0)
-                return RAN_OK;
+                return;
         if (cache == NULL)
                 cache = ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, below, t->D,
-                                             t->job->train->keep, RAN_VECTOR_CACHE_MOST, err);
+                                             t->job->train->keep, RAN_VECTOR_CACHE_MOST);
         t->weights.below = t->weights.p.below = cache;
         skip_below(t);
-        return cache != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
 static int init_optimiser(struct ran_trainer *t, struct ran_error *err)
@@ -168,7 +166,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         w->p.integers = job->storage == RAN_STORAGE_I8; /* where they do not change */
         RAN_TRY(init_optimiser(t, err));
         RAN_TRY(ran_batcher_init(&l->batcher, t->c, &w->p, t->V, t->C, job->train, job->pool, err));
-        RAN_TRY(allocate_below(t, err));
+        allocate_below(t);
         RAN_TRY(ran_plan_init(&l->plan, t->c, job->train, l->batch, t->s->bptt, err));
         if (t->s->class_weights == RAN_WEIGHTS_BALANCED)
                 RAN_TRY(ran_batcher_balance(&l->batcher, err));

@@ -12,7 +12,7 @@
  * -o: the figures, a JSON line each.
  */
 #include "bench.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "nn/sparse.h"
 
 #include <stdlib.h>

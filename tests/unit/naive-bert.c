@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "nn/dropout.h"
+#include "nn/workspace.h"
 #include "naive.h"
 
 /* Rows of a window, and where they stand in their document. */

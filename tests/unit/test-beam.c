@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "file/model.h"
 #include "test.h"
 #include "toy.h"

@@ -7,8 +7,7 @@
 
 #include "doubles.h"
 #include "part/contextualizer/contextualizer.h"
-#include "nn/encoder.h"
-#include "nn/head.h"
+#include "nn/part.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"

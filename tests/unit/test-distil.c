@@ -8,7 +8,7 @@
 #include "doubles.h"
 #include "gradient/batch.h"
 #include "naive.h"
-#include "nn/digest.h"
+#include "nn/part.h"
 #include "ran.h"
 #include "test.h"
 #include "toy.h"

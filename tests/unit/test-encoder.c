@@ -9,8 +9,6 @@
 #include "math/gemm.h"
 #include "math/kept-panels.h"
 #include "part/vectors/document-vector.h"
-#include "nn/encoder.h"
-#include "nn/head.h"
 #include "nn/part.h"
 #include "part/ran/paper.h"
 #include "part/ran/prenorm.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dice.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "file/model.h"
 #include "part/linear/linear-words.h"
 #include "part/linear/linear-model.h"

@@ -7,8 +7,7 @@
 #include "doubles.h"
 #include "nn/vector-cache.h"
 #include "part/contextualizer/contextualizer.h"
-#include "nn/encoder.h"
-#include "nn/head.h"
+#include "nn/part.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"
@@ -555,7 +554,6 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
                                 : toy_upper(&dice, RAN_UPPER_MEAN + (int)i / 2 % RAN_UPPER_CERTAIN);
                 struct way way = {.slab_rows = i % 3 * 12, .threads = i % 2 * 2};
                 struct batch b = {0};
-                struct ran_error err;
                 struct toy t;
 
                 c.layers = 3;
@@ -567,7 +565,7 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
                         const size_t bytes = t.layout.size * sizeof(float);
 
                         t.p.below = ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, below, c.dim, 0,
-                                                         SIZE_MAX, &err);
+                                                         SIZE_MAX);
                         float *first = gradient(&t, &b, way), *kept = gradient(&t, &b, way);
                         check_tuned(&t, first, all, below);
                         CHECK(memcmp(first, kept, bytes) == 0);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "task/lm-output.h"
 #include "naive.h"
 #include "test.h"

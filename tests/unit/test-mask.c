@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "test.h"
 #include "toy.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dice.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "test.h"
 #include "toy.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "file/model.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "part/ran/paper.h"
 #include "ran.h"
 #include "tensors/bundle.h"

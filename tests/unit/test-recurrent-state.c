@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "task/lm-output.h"
 #include "infer/score.h"
 #include "test.h"
@@ -40,7 +40,7 @@ static void read_in_parts(const struct toy *t, struct dice *dice, const uint32_t
         struct ran_state *s = ran_score_state_new(&t->c, &t->p, t->C, NULL, &err);
         struct ran_recurrent_state recurrent;
 
-        CHECK_OK(ran_encoder_state_init(&recurrent, &t->c, &err), err);
+        ran_encoder_state_init(&recurrent, &t->c);
         for (size_t at = 0, n; at < L; at += n) {
                 struct ran_lm_out out = {.logits = logits + at * t->V, .last = last};
 
@@ -129,7 +129,7 @@ TEST(training_in_chunks_sees_what_training_at_once_sees)
                 random_ids(&dice, ids, LONGEST);
                 CHECK_OK(ran_workspace_init(&whole, &t.c, true, NULL, &err), err);
                 CHECK_OK(ran_workspace_init(&w, &t.c, true, NULL, &err), err);
-                CHECK_OK(ran_encoder_state_init(&recurrent, &t.c, &err), err);
+                ran_encoder_state_init(&recurrent, &t.c);
                 encode_piece(&whole, &t, &all, ids, LONGEST, NULL);
                 for (size_t at = 0, n; at < LONGEST; at += n) {
                         float far = 0;
@@ -199,8 +199,8 @@ TEST(gradient_of_a_second_chunk_takes_the_recurrent_state_as_constant)
                 CHECK_OK(ran_workspace_init(&w, &t.c, true, NULL, &err), err);
                 w.slab_rows = dice_size(&dice, 1, 80); /* all is kept, or computed anew */
                 w.keep_floats *= dice_size(&dice, 0, 1);
-                CHECK_OK(ran_encoder_state_init(&recurrent, &t.c, &err), err);
-                CHECK_OK(ran_encoder_state_init(&copy, &t.c, &err), err);
+                ran_encoder_state_init(&recurrent, &t.c);
+                ran_encoder_state_init(&copy, &t.c);
                 CHECK_OK(ran_params_init(&dp, &t.c, t.C, &err), err);
                 CHECK_OK(ran_params_init(&none, &t.c, t.C, &err), err);
                 dp.dembed = ran_alloc_floats(t.V * c.dim, &err);

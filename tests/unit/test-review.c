@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "task/lm-output.h"
 #include "test.h"
 #include "toy.h"
@@ -126,7 +126,7 @@ static void check_parts(struct ran_config c, size_t windows, bool training)
 
         CHECK_OK(ran_workspace_init(&whole, &t.c, training, NULL, &err), err);
         CHECK_OK(ran_workspace_init(&w, &t.c, training, NULL, &err), err);
-        CHECK_OK(ran_encoder_state_init(&recurrent, &t.c, &err), err);
+        ran_encoder_state_init(&recurrent, &t.c);
         encode(&whole, &t, &all, ids, TOKENS, NULL);
         for (size_t at = 0; at < TOKENS; at += n) {
                 n = n < TOKENS - at ? n : TOKENS - at;

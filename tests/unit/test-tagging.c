@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nn/head.h"
+#include "nn/part.h"
 #include "infer/tagger.h"
 #include "test.h"
 #include "toy.h"

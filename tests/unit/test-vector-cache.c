@@ -40,9 +40,8 @@ static void add(struct ran_vector_cache *k, size_t i, size_t n)
 
 TEST(below_finds_what_was_added)
 {
-        struct ran_error err;
         struct ran_vector_cache *k =
-                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 2, D, 0, SIZE_MAX, &err);
+                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 2, D, 0, SIZE_MAX);
 
         CHECK(ran_vector_cache_layers(k) == 2 && ran_vector_cache_layers(NULL) == 0);
         CHECK(!has(k, 0, 1));
@@ -59,9 +58,8 @@ TEST(below_finds_what_was_added)
 /* Rows of 3 numbers: 12 bytes. Windows of 2 rows. */
 TEST(below_keeps_no_more_than_it_may)
 {
-        struct ran_error err;
         struct ran_vector_cache *k =
-                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 1, D, 0, 5 * D * sizeof(float), &err);
+                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 1, D, 0, 5 * D * sizeof(float));
 
         add(k, 0, 1);
         add(k, 0, 1); /* known */
@@ -74,9 +72,8 @@ TEST(below_keeps_no_more_than_it_may)
 /* Beyond `keep` bytes they are in a file. */
 TEST(below_keeps_rows_in_a_file)
 {
-        struct ran_error err;
         struct ran_vector_cache *k =
-                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 1, D, 1, SIZE_MAX, &err);
+                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 1, D, 1, SIZE_MAX);
 
         for (size_t i = 0; i < 20000; i++)
                 add(k, i, MOST);

@@ -2,13 +2,12 @@
 #include "part/linear/fit.h"
 #include "part/linear/linear-words.h"
 #include "tensors/compact.h"
-#include "nn/encoder.h"
+#include "nn/part.h"
 #include "part/linear/crf-train.h"
 #include "part/linear/discriminant.h"
 #include "part/linear/linear-model.h"
 #include "part/vectors/document-vector.h"
 #include "nn/vector-cache.h"
-#include "nn/task.h"
 #include "ran/train.h"
 
 #include <math.h>

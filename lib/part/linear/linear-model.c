@@ -3,7 +3,7 @@
 #include "part/linear/linear-rows.h"
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "nn/task.h"
+#include "nn/part.h"
 #include "part/vectors/document-vector.h"
 #include "ran/model.h"
 #include "ran/math.h"

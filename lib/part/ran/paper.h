@@ -38,7 +38,7 @@
 #ifndef RAN_PART_RAN_PAPER_H
 #define RAN_PART_RAN_PAPER_H
 
-#include "nn/pooling.h"
+#include "nn/workspace.h"
 #include "part/ran/layer.h"
 
 #define RAN_SN_EPS 1e-7

@@ -4,7 +4,7 @@
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/ran/prenorm.h"
-#include "nn/task.h"
+#include "nn/part.h"
 #include "ran/model.h"
 
 #include <string.h>

@@ -43,7 +43,7 @@
 #ifndef RAN_PART_RAN_PRENORM_H
 #define RAN_PART_RAN_PRENORM_H
 
-#include "nn/pooling.h"
+#include "nn/workspace.h"
 #include "part/ran/layer.h"
 
 /* ---- tensors ----------------------------------------------------------------------------------

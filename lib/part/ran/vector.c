@@ -8,8 +8,7 @@
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
-#include "nn/encoder.h"
-#include "nn/task.h"
+#include "nn/part.h"
 #include "part/ran/prenorm.h"
 #include "ran/model.h"
 

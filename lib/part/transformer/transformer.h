@@ -13,9 +13,8 @@
 #ifndef RAN_MODEL_TRANSFORMER_H
 #define RAN_MODEL_TRANSFORMER_H
 
-#include "nn/pooling.h"
+#include "nn/part.h"
 #include "nn/sparse.h"
-#include "nn/workspace.h"
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 

@@ -2,8 +2,6 @@
 #include "part/vectors/document-vector.h"
 #include "math/elementary.h"
 #include "math/simd.h"
-#include "nn/encoder.h"
-#include "nn/lm-groups.h"
 #include "nn/part.h"
 
 #include <math.h>

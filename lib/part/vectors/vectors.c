@@ -1,7 +1,6 @@
 /* vectors.c - the part "vectors": vectors of documents (document-vector.h) as features for the
  * linear model, made by an encoder that is not trained (`frozen`). */
 #include "nn/part.h"
-#include "nn/task.h"
 #include "part/vectors/document-vector.h"
 #include "ran/model.h"
 
