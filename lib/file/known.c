@@ -16,9 +16,9 @@ int ran_model_read_known(struct ran_model *m, struct ran_error *err)
         if (t->dtype != RAN_DTYPE_U32 || t->rank != 1)
                 return ran_fail(err, RAN_EFORMAT, "tensor %s is not a list of U32",
                                 RAN_KNOWN_TENSOR);
-        m->known = ran_tensor_integers(&m->tensors, t, &m->known_copy, err);
-        m->knows = m->known != NULL ? t->elements : 0;
-        return m->known != NULL || t->elements == 0 ? RAN_OK : RAN_ENOMEM;
+        m->known = ran_tensor_integers(&m->tensors, t, &m->known_copy);
+        m->knows = t->elements;
+        return RAN_OK;
 }
 
 size_t ran_model_fingerprints(const struct ran_model *m)

@@ -75,9 +75,7 @@ static int measure_parts(struct ran_model *m, struct ran_error *err)
 
                 if (file == NULL)
                         continue;
-                *stored = ran_alloc(1, file->stored_size, err);
-                if (*stored == NULL)
-                        return RAN_ENOMEM;
+                *stored = ran_new(1, file->stored_size);
                 RAN_TRY(file->measure(*stored, &m->tensors, &m->rows, err));
         }
         return RAN_OK;
@@ -131,9 +129,7 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
         err = ran_error_or_spare(err);
         RAN_TRY(measure_parts(m, err));
         ran_params_none(&m->params, &m->config); /* tables are found by it */
-        bool *known = ran_alloc(m->tensors.n, sizeof *known, err);
-        if (known == NULL)
-                return RAN_ENOMEM;
+        bool *known = ran_new(m->tensors.n, sizeof *known);
         int rc = check_all(m, layout, known, err);
         free(known);
         return rc;

@@ -7,6 +7,7 @@
 #include "nn/part.h"
 #include "nn/vector-cache.h"
 #include "base/error.h"
+#include "base/string-table.h"
 #include "ran/model.h"
 
 #include <math.h>
@@ -92,13 +93,6 @@ static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *er
         return RAN_OK;
 }
 
-static char *copy(const char *s, struct ran_error *err)
-{
-        char *p = ran_alloc(strlen(s) + 1, 1, err);
-
-        return p != NULL ? memcpy(p, s, strlen(s) + 1) : NULL;
-}
-
 /* Parses metadata as JSON, without U+0000, which no name can contain; the caller deletes the
  * value; NULL if absent. */
 static int read_json(const struct ran_model *m, const char *key, cJSON **value,
@@ -120,40 +114,47 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
         return RAN_OK;
 }
 
+int ran_labels_check(char *const *label, size_t C, struct ran_error *err)
+{
+        struct ran_string_table names = {0};
+        int rc = RAN_OK;
+
+        ran_string_table_reserve(&names, C);
+        for (size_t c = 0; rc == RAN_OK && c < C; c++) {
+                const uint32_t i = ran_string_table_add(&names, label[c], strlen(label[c]));
+
+                if (i != c)
+                        rc = ran_fail(err, RAN_EFORMAT, "two labels have the name \"%s\"",
+                                      label[c]);
+        }
+        ran_string_table_release(&names);
+        return rc;
+}
+
+/* Without names they are numbers. */
 static int read_labels(struct ran_model *m, struct ran_error *err)
 {
         cJSON *names, *name;
         size_t c = 0;
-        int rc = read_json(m, "labels", &names, err);
 
-        if (rc != RAN_OK)
-                return rc;
+        RAN_TRY(read_json(m, "labels", &names, err));
         m->named = names != NULL;
-        m->labels = ran_alloc(m->C, sizeof *m->labels, err);
-        if (m->labels == NULL) {
-                rc = RAN_ENOMEM;
-        } else if (names == NULL) {
-                for (char number[32]; c < m->C && rc == RAN_OK; c++) {
-                        snprintf(number, sizeof number, "%zu", c);
-                        m->labels[c] = copy(number, err);
-                        rc = m->labels[c] != NULL ? RAN_OK : RAN_ENOMEM;
-                }
-        } else {
-                cJSON_ArrayForEach(name, names)
-                {
-                        if (rc != RAN_OK || !cJSON_IsString(name) || c == m->C)
-                                break;
-                        m->labels[c] = copy(name->valuestring, err);
-                        rc = m->labels[c++] != NULL ? RAN_OK : RAN_ENOMEM;
-                }
-                if (rc == RAN_OK && (!cJSON_IsArray(names) || c != m->C || name != NULL))
-                        rc = ran_fail(err, RAN_EFORMAT,
-                                      "the labels in the model file are not a list of "
-                                      "%zu names",
-                                      m->C);
+        m->labels = ran_new(m->C, sizeof *m->labels);
+        for (char number[32]; !m->named && c < m->C; c++) {
+                snprintf(number, sizeof number, "%zu", c);
+                m->labels[c] = ran_copy(number, strlen(number));
         }
+        cJSON_ArrayForEach(name, names)
+        {
+                if (!cJSON_IsString(name) || c == m->C)
+                        break;
+                m->labels[c++] = ran_copy(name->valuestring, strlen(name->valuestring));
+        }
+        const bool fits = !m->named || (cJSON_IsArray(names) && c == m->C && name == NULL);
         cJSON_Delete(names);
-        return rc == RAN_OK ? ran_labels_check(m->labels, m->C, err) : rc;
+        return fits ? ran_labels_check(m->labels, m->C, err)
+                    : ran_fail(err, RAN_EFORMAT,
+                               "the labels in the model file are not a list of %zu names", m->C);
 }
 
 /* `thresholds` of the training metadata: (C) numbers from 0 to 1. */
@@ -162,9 +163,7 @@ static int read_thresholds(struct ran_model *m, const cJSON *training, struct ra
         const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "thresholds"), *x;
         size_t c = 0;
 
-        m->thresholds = ran_alloc(m->C, sizeof *m->thresholds, err);
-        if (m->thresholds == NULL)
-                return RAN_ENOMEM;
+        m->thresholds = ran_new_floats(m->C);
         for (; list == NULL && c < m->C; c++)
                 m->thresholds[c] = 0.5f;
         cJSON_ArrayForEach(x, list)
@@ -213,9 +212,7 @@ static int read_limits(struct ran_model *m, const cJSON *training, struct ran_er
 
         if (list == NULL || m->config.task != RAN_TASK_CLASSIFY)
                 return RAN_OK;
-        m->limits = ran_alloc_floats(m->C, err);
-        if (m->limits == NULL)
-                return RAN_ENOMEM;
+        m->limits = ran_new_floats(m->C);
         for (c = 0; c < m->C; c++)
                 m->limits[c] = -1;
         cJSON_ArrayForEach(x, list)
@@ -234,20 +231,18 @@ static int read_limits(struct ran_model *m, const cJSON *training, struct ran_er
         return RAN_OK;
 }
 
-static int read_members(struct ran_model *m, const cJSON *training, struct ran_error *err)
-{
-        RAN_TRY(read_thresholds(m, training, err));
-        RAN_TRY(read_limits(m, training, err));
-        RAN_TRY(read_seed(m, training, err));
-        return ran_calibration_read(&m->calibration, training, err);
-}
-
 static int read_training(struct ran_model *m, struct ran_error *err)
 {
         cJSON *training;
 
         RAN_TRY(read_json(m, "training", &training, err));
-        int rc = read_members(m, training, err);
+        int rc = read_thresholds(m, training, err);
+        if (rc == RAN_OK)
+                rc = read_limits(m, training, err);
+        if (rc == RAN_OK)
+                rc = read_seed(m, training, err);
+        if (rc == RAN_OK)
+                rc = ran_calibration_read(&m->calibration, training, err);
         cJSON_Delete(training);
         return rc;
 }

@@ -2,7 +2,7 @@
  * prefix of the encoder. See folder.h. */
 #include "hf/folder.h"
 #include "base/string-table.h"
-#include "tensors/bundle.h"
+#include "tensors/tensors.h"
 
 #include <math.h>
 #include <stdlib.h>

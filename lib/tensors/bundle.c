@@ -1,5 +1,5 @@
-/* bundle.c - see bundle.h. */
-#include "tensors/bundle.h"
+/* bundle.c - reading a checkpoint of TensorFlow: see tensors.h. */
+#include "tensors/tensors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +59,9 @@ static uint32_t u32_at(const unsigned char *p)
 
 /* ---- checksums ------------------------------------------------------------------------------- */
 
-/* CRC-32C, eight bytes a step: table[k] is the effect of a byte that k bytes follow. */
+/* CRC-32C: the effect of each byte. */
 struct crc {
-        uint32_t table[8][256];
+        uint32_t table[256];
 };
 
 static void crc_init(struct crc *crc)
@@ -71,14 +71,8 @@ static void crc_init(struct crc *crc)
 
                 for (int bit = 0; bit < 8; bit++)
                         x = x >> 1 ^ (x & 1 ? 0x82f63b78u : 0);
-                crc->table[0][i] = x;
+                crc->table[i] = x;
         }
-        for (size_t k = 1; k < 8; k++)
-                for (size_t i = 0; i < 256; i++) {
-                        const uint32_t x = crc->table[k - 1][i];
-
-                        crc->table[k][i] = x >> 8 ^ crc->table[0][x & 255];
-                }
 }
 
 /* As files have it: turned by 15 bits, plus a constant, so that no checksum is one of bytes that
@@ -87,16 +81,8 @@ static uint32_t crc_masked(const struct crc *crc, const unsigned char *p, size_t
 {
         uint32_t x = UINT32_MAX;
 
-        for (; n >= 8; p += 8, n -= 8) {
-                const uint32_t low = x ^ u32_at(p), high = u32_at(p + 4);
-
-                x = 0;
-                for (unsigned k = 0; k < 4; k++)
-                        x ^= crc->table[7 - k][low >> 8 * k & 255] ^
-                             crc->table[3 - k][high >> 8 * k & 255];
-        }
         for (; n > 0; p++, n--)
-                x = x >> 8 ^ crc->table[0][(x ^ *p) & 255];
+                x = x >> 8 ^ crc->table[(x ^ *p) & 255];
         x = ~x;
         return (x >> 15 | x << 17) + 0xa282ead8u;
 }
@@ -170,7 +156,7 @@ static int take_entry(struct reader *r, struct bytes *b, struct bytes *value, st
                 return damaged("an entry is longer than its block", err);
         r->key.len = (size_t)shared;
         ran_buf_add(&r->key, (const char *)end.at, (size_t)rest);
-        return r->key.failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+        return RAN_OK;
 }
 
 /* ---- protocol buffers ------------------------------------------------------------------------ */
@@ -302,18 +288,19 @@ static bool find_type(uint64_t type, enum ran_dtype *dtype)
                      {4, RAN_DTYPE_U8},    {6, RAN_DTYPE_I8},  {9, RAN_DTYPE_I64},
                      {14, RAN_DTYPE_BF16}, {19, RAN_DTYPE_F16}};
 
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-                if (types[i].number == type) {
-                        *dtype = types[i].dtype;
-                        return true;
-                }
-        return false;
+        const size_t n = sizeof types / sizeof *types;
+        size_t i = 0;
+
+        while (i < n && types[i].number != type)
+                i++;
+        *dtype = i < n ? types[i].dtype : RAN_DTYPES;
+        return i < n;
 }
 
 static const char *key_text(struct reader *r)
 {
         ran_buf_char(&r->key, '\0');
-        return r->key.failed ? "?" : r->key.data;
+        return r->key.data;
 }
 
 static int check_place(struct reader *r, const struct entry *e, size_t bytes, struct ran_error *err)
@@ -366,7 +353,7 @@ static int add_tensor(struct reader *r, struct bytes value, struct ran_error *er
         r->tensor[r->n++] = t;
         ran_buf_add(&r->names, r->key.data, r->key.len);
         ran_buf_char(&r->names, '\0');
-        return r->names.failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+        return RAN_OK;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -380,7 +367,7 @@ static int check_order(struct reader *r, struct ran_error *err)
                 return damaged("its keys do not ascend", err);
         r->before.len = 0;
         ran_buf_add(&r->before, r->key.data, r->key.len);
-        return r->before.failed ? ran_fail(err, RAN_ENOMEM, "out of memory") : RAN_OK;
+        return RAN_OK;
 }
 
 static int read_block(struct reader *r, struct place at, struct ran_error *err)
@@ -414,8 +401,6 @@ static int read_blocks(struct reader *r, struct place at, struct ran_error *err)
                 key.len = 0;
                 ran_buf_add(&key, r->key.data, r->key.len);
                 const struct place block = take_place(&value);
-                if (rc == RAN_OK && key.failed)
-                        rc = ran_fail(err, RAN_ENOMEM, "out of memory");
                 if (rc == RAN_OK)
                         rc = value.ok ? read_block(r, block, err)
                                       : damaged("the place of a block is cut", err);

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 const char *const ran_storage_names[] = {"f32", "f16", "i8", NULL};
@@ -127,94 +128,77 @@ void ran_compact_round_idf(int storage, float *idf, size_t n)
 
 /* ---- tensors to be written ------------------------------------------------------------------- */
 
-int ran_compact_add(struct ran_compact_tensors *t, const struct ran_tensor_source *source,
-                    struct ran_error *err)
+void ran_compact_add(struct ran_compact_tensors *t, const struct ran_tensor_source *source)
 {
-        RAN_TRY(RAN_GROW(t->source, t->cap, t->n + 1, err));
+        RAN_ROOM(t->source, t->cap, t->n + 1);
         t->source[t->n++] = *source;
-        return RAN_OK;
 }
 
 /* Memory that goes with t. */
-static void *own(struct ran_compact_tensors *t, size_t n, size_t size, struct ran_error *err)
+static void *own(struct ran_compact_tensors *t, size_t n, size_t size)
 {
-        void **grown = ran_grow(t->owned, &t->owned_cap, t->owned_n + 1, sizeof *grown, err);
-        void *p;
-
-        if (grown == NULL)
-                return NULL;
-        t->owned = grown;
-        p = ran_alloc(n, size, err);
-        if (p != NULL)
-                t->owned[t->owned_n++] = p;
-        return p;
+        RAN_ROOM(t->owned, t->owned_cap, t->owned_n + 1);
+        return t->owned[t->owned_n++] = ran_new(n, size);
 }
 
-static struct ran_tensor_source source_of(const char *name, enum ran_dtype dtype, const void *data,
-                                          size_t rows, size_t cols)
+static void add(struct ran_compact_tensors *t, const char *name, enum ran_dtype dtype,
+                const void *data, size_t rows, size_t cols)
 {
-        return (struct ran_tensor_source){.name = name,
-                                          .dtype = dtype,
-                                          .rank = rows > 0 ? 2 : 1,
-                                          .shape = {rows > 0 ? rows : cols, rows > 0 ? cols : 0},
-                                          .data = data};
+        ran_compact_add(t, &(const struct ran_tensor_source){
+                                   .name = name,
+                                   .dtype = dtype,
+                                   .rank = rows > 0 ? 2 : 1,
+                                   .shape = {rows > 0 ? rows : cols, rows > 0 ? cols : 0},
+                                   .data = data});
 }
 
-static int add_half(struct ran_compact_tensors *t, const char *name, const float *x, size_t rows,
-                    size_t cols, struct ran_error *err)
+static void add_half(struct ran_compact_tensors *t, const char *name, const float *x, size_t rows,
+                     size_t cols)
 {
-        size_t n = (rows > 0 ? rows : 1) * cols;
-        uint16_t *half = own(t, n, sizeof *half, err);
+        const size_t n = (rows > 0 ? rows : 1) * cols;
+        uint16_t *half = own(t, n, sizeof *half);
 
-        if (half == NULL)
-                return RAN_ENOMEM;
         for (size_t i = 0; i < n; i++)
                 half[i] = ran_half_of_float(x[i]);
-        const struct ran_tensor_source source = source_of(name, RAN_DTYPE_F16, half, rows, cols);
-        return ran_compact_add(t, &source, err);
+        add(t, name, RAN_DTYPE_F16, half, rows, cols);
 }
 
-static int add_codes(struct ran_compact_tensors *t, const char *name, const float *x, size_t rows,
-                     size_t cols, struct ran_error *err)
+static void add_codes(struct ran_compact_tensors *t, const char *name, const float *x, size_t rows,
+                      size_t cols)
 {
-        int8_t *code = own(t, rows * cols, sizeof *code, err);
-        float *scale = own(t, rows, sizeof *scale, err);
-        char *scale_name = own(t, strlen(name) + sizeof RAN_SCALE_SUFFIX, 1, err);
+        int8_t *code = own(t, rows * cols, sizeof *code);
+        float *scale = own(t, rows, sizeof *scale);
+        char *scale_name = own(t, strlen(name) + sizeof RAN_SCALE_SUFFIX, 1);
 
-        if (code == NULL || scale == NULL || scale_name == NULL)
-                return RAN_ENOMEM;
         for (size_t r = 0; r < rows; r++)
                 scale[r] = ran_compact_row(code + r * cols, x + r * cols, cols);
-        memcpy(scale_name, name, strlen(name) + 1);
-        memcpy(scale_name + strlen(name), RAN_SCALE_SUFFIX, sizeof RAN_SCALE_SUFFIX);
-        const struct ran_tensor_source codes = source_of(name, RAN_DTYPE_I8, code, rows, cols);
-        const struct ran_tensor_source scales =
-                source_of(scale_name, RAN_DTYPE_F32, scale, 0, rows);
-        RAN_TRY(ran_compact_add(t, &codes, err));
-        return ran_compact_add(t, &scales, err);
+        sprintf(scale_name, "%s" RAN_SCALE_SUFFIX, name);
+        add(t, name, RAN_DTYPE_I8, code, rows, cols);
+        add(t, scale_name, RAN_DTYPE_F32, scale, 0, rows);
 }
 
-int ran_compact_add_weights(struct ran_compact_tensors *t, int storage, const char *name,
-                            const float *x, size_t rows, size_t cols, struct ran_error *err)
+void ran_compact_add_weights(struct ran_compact_tensors *t, int storage, const char *name,
+                             const float *x, size_t rows, size_t cols)
 {
-        const struct ran_tensor_source source = source_of(name, RAN_DTYPE_F32, x, rows, cols);
-
         switch (ran_compact_dtype_of(storage, x, rows, cols)) {
         case RAN_DTYPE_F16:
-                return add_half(t, name, x, rows, cols, err);
+                add_half(t, name, x, rows, cols);
+                break;
         case RAN_DTYPE_I8:
-                return add_codes(t, name, x, rows, cols, err);
+                add_codes(t, name, x, rows, cols);
+                break;
         default:
-                return ran_compact_add(t, &source, err);
+                add(t, name, RAN_DTYPE_F32, x, rows, cols);
         }
 }
 
-int ran_compact_add_idf(struct ran_compact_tensors *t, int storage, const char *name,
-                        const float *idf, size_t n, struct ran_error *err)
+void ran_compact_add_idf(struct ran_compact_tensors *t, int storage, const char *name,
+                         const float *idf, size_t n)
 {
         if (storage == RAN_STORAGE_F32)
-                return ran_compact_add_weights(t, storage, name, idf, 0, n, err);
-        return add_half(t, name, idf, 0, n, err);
+                ran_compact_add_weights(t, storage, name, idf, 0, n);
+        else
+                add_half(t, name, idf, 0, n);
 }
 
 void ran_compact_release(struct ran_compact_tensors *t)

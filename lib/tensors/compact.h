@@ -56,15 +56,14 @@ struct ran_compact_tensors {
         void **owned; /* (owned_n) */
         size_t owned_n, owned_cap;
 };
-int ran_compact_add(struct ran_compact_tensors *t, const struct ran_tensor_source *source,
-                    struct ran_error *err);
+void ran_compact_add(struct ran_compact_tensors *t, const struct ran_tensor_source *source);
 /* x, of the type ran_compact_dtype_of; with its scales, if it has any. rows 0: a vector. The name
  * must outlive t. */
-int ran_compact_add_weights(struct ran_compact_tensors *t, int storage, const char *name,
-                            const float *x, size_t rows, size_t cols, struct ran_error *err);
+void ran_compact_add_weights(struct ran_compact_tensors *t, int storage, const char *name,
+                             const float *x, size_t rows, size_t cols);
 /* wide.idf (n). */
-int ran_compact_add_idf(struct ran_compact_tensors *t, int storage, const char *name,
-                        const float *idf, size_t n, struct ran_error *err);
+void ran_compact_add_idf(struct ran_compact_tensors *t, int storage, const char *name,
+                         const float *idf, size_t n);
 void ran_compact_release(struct ran_compact_tensors *t);
 
 #endif

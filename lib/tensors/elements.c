@@ -1,9 +1,64 @@
-/* elements.c - the elements of a tensor: in place, or converted. */
+/* elements.c - the elements of a tensor: their types; in place, or converted. */
 #include "base/error.h"
 #include "tensors/compact.h"
 #include "tensors/tensors.h"
 
 #include <string.h>
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+#define ENTRY(name, bits) {#name, bits},
+static const struct {
+        const char *name;
+        unsigned bits;
+} dtypes[RAN_DTYPES] = {RAN_DTYPE_LIST(ENTRY)};
+
+const char *ran_dtype_name(enum ran_dtype dtype)
+{
+        return dtypes[dtype].name;
+}
+
+bool ran_dtype_find(const char *name, enum ran_dtype *dtype)
+{
+        int i = 0;
+
+        while (i < RAN_DTYPES && strcmp(name, dtypes[i].name) != 0)
+                i++;
+        *dtype = (enum ran_dtype)i;
+        return i < RAN_DTYPES;
+}
+
+size_t ran_dtype_number(enum ran_dtype dtype)
+{
+        if (dtype == RAN_DTYPE_C64)
+                return 4;
+        return dtypes[dtype].bits > 8 ? dtypes[dtype].bits / 8 : 1;
+}
+
+/* From left to right, as the format's validator does: [2^40, 2^40, 0] overflows, [0, 2^63] does
+ * not. */
+int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
+                   size_t *bytes, struct ran_error *err)
+{
+        const unsigned bits = dtypes[dtype].bits;
+        size_t n = 1;
+
+        for (size_t i = 0; i < rank; i++) {
+                if (shape[i] != 0 && n > SIZE_MAX / shape[i])
+                        return ran_fail(err, RAN_EFORMAT, "the product of its shape overflows");
+                n *= shape[i];
+        }
+        if (n > SIZE_MAX / bits)
+                return ran_fail(err, RAN_EFORMAT, "its size overflows");
+        if (n * bits % 8 != 0)
+                return ran_fail(err, RAN_EFORMAT, "%zu elements of type %s do not fill whole bytes",
+                                n, dtypes[dtype].name);
+        *elements = n;
+        *bytes = n * bits / 8;
+        return RAN_OK;
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static uint64_t load(const unsigned char *p, size_t bytes)
 {
@@ -33,24 +88,18 @@ static double double_of_bits(uint64_t bits)
 const struct ran_tensor *ran_tensor_scales(const struct ran_tensors *t,
                                            const struct ran_tensor *tensor, struct ran_error *err)
 {
-        const struct ran_tensor *scales = NULL;
         struct ran_buf name = {0};
 
-        ran_buf_printf(&name, "%s" RAN_SCALE_SUFFIX, tensor->name);
-        ran_buf_char(&name, '\0');
-        if (name.failed)
-                ran_fail(err, RAN_ENOMEM, "out of memory");
-        else
-                scales = ran_tensors_find(t, name.data);
+        ran_buf_printf(&name, "%s" RAN_SCALE_SUFFIX, tensor->name); /* and a NUL */
+        const struct ran_tensor *scales = ran_tensors_find(t, name.data);
         ran_buf_release(&name);
         if (scales != NULL && tensor->rank == 2 && scales->dtype == RAN_DTYPE_F32 &&
             scales->rank == 1 && scales->elements == tensor->shape[0])
                 return scales;
-        if (!name.failed)
-                ran_fail(err, RAN_EFORMAT,
-                         "tensor %s is I8 without a scale for each row: %s" RAN_SCALE_SUFFIX
-                         " must be a vector of F32",
-                         tensor->name, tensor->name);
+        ran_fail(err, RAN_EFORMAT,
+                 "tensor %s is I8 without a scale for each row: %s" RAN_SCALE_SUFFIX
+                 " must be a vector of F32",
+                 tensor->name, tensor->name);
         return NULL;
 }
 
@@ -120,15 +169,15 @@ const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_t
 }
 
 const uint32_t *ran_tensor_integers(const struct ran_tensors *t, const struct ran_tensor *tensor,
-                                    uint32_t **copy, struct ran_error *err)
+                                    uint32_t **copy)
 {
         const unsigned char *p = t->data + tensor->begin;
         const uint32_t *there = ran_tensor_elements(t, tensor);
 
         if (there != NULL)
                 return there;
-        *copy = ran_alloc(tensor->elements, sizeof **copy, err);
-        for (size_t i = 0; *copy != NULL && i < tensor->elements; i++)
+        *copy = ran_new(tensor->elements, sizeof **copy);
+        for (size_t i = 0; i < tensor->elements; i++)
                 (*copy)[i] = (uint32_t)load(p + 4 * i, 4);
         return *copy;
 }

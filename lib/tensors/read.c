@@ -1,6 +1,7 @@
-/* Reading safetensors files. The header goes through the scanner of records, which checks JSON and
- * UTF-8 without recursion and leaves numbers as text: a double would lose 64-bit offsets. Every
- * number in it is checked before it is used, every sum and product before it is taken. */
+/* read.c - reading safetensors files. The header goes through the scanner of records, which checks
+ * JSON and UTF-8 without recursion and leaves numbers as text: a double would lose 64-bit offsets.
+ * Every number in it is checked before it is used, every sum and product before it is taken. */
+#include "base/error.h"
 #include "tensors/tensors.h"
 #include "ran/record.h"
 
@@ -70,19 +71,12 @@ static int read_size(struct reader *r, struct ran_span item, const char *what, s
 static int read_sizes(struct reader *r, struct ran_span value, char type, const char *what,
                       size_t *count)
 {
-        struct ran_span none, item;
-        size_t pos = 0;
-
         if (type != 'a')
                 return ran_fail(r->err, RAN_EFORMAT, "%s is not an array", what);
-        for (*count = 0; ran_json_next(r->header, value, &pos, &none, &item, &type); ++*count) {
-                size_t *shapes = ran_grow(r->t->shapes, &r->shapes_cap, r->shapes_n + 1,
-                                          sizeof *shapes, r->err);
-
-                if (shapes == NULL)
-                        return RAN_ENOMEM;
-                r->t->shapes = shapes;
-                RAN_TRY(read_size(r, item, what, &shapes[r->shapes_n]));
+        *count = 0;
+        for (struct ran_items i = ran_items(r->header, value); ran_items_next(&i); ++*count) {
+                RAN_TRY(RAN_GROW(r->t->shapes, r->shapes_cap, r->shapes_n + 1, r->err));
+                RAN_TRY(read_size(r, i.value, what, &r->t->shapes[r->shapes_n]));
                 r->shapes_n++;
         }
         return RAN_OK;
@@ -103,61 +97,34 @@ static int read_offsets(struct reader *r, struct ran_span value, char type,
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-enum { DTYPE, SHAPE, OFFSETS, MEMBERS };
-static const char *const member_names[MEMBERS] = {"dtype", "shape", "data_offsets"};
-
-/* The member with this name, quotes included; MEMBERS: none. */
-static int find_member(struct reader *r, struct ran_span name, int *member)
-{
-        struct ran_buf text = {0};
-        int rc = ran_json_decode(r->header, name, &text, r->err);
-
-        for (*member = 0; rc == RAN_OK && *member < MEMBERS; ++*member) {
-                size_t n = strlen(member_names[*member]);
-
-                if (text.len == n && memcmp(text.data, member_names[*member], n) == 0)
-                        break;
-        }
-        ran_buf_release(&text);
-        return rc;
-}
-
-static int read_member(struct reader *r, int member, struct ran_span value, char type,
-                       struct ran_tensor *tensor)
-{
-        switch (member) {
-        case DTYPE:
-                return read_dtype(r, value, type, &tensor->dtype);
-        case SHAPE:
-                return read_sizes(r, value, type, "shape", &tensor->rank);
-        case OFFSETS:
-                return read_offsets(r, value, type, tensor);
-        default:
-                return RAN_OK; /* the format ignores what it does not know */
-        }
-}
-
 static int read_described(struct reader *r, struct ran_span object, struct ran_tensor *tensor)
 {
-        struct ran_span name, value;
-        bool seen[MEMBERS + 1] = {false};
-        size_t pos = 0;
-        char type;
+        enum { DTYPE, SHAPE, OFFSETS, MEMBERS };
+        static const char *const names[MEMBERS] = {"dtype", "shape", "data_offsets"};
+        bool seen[MEMBERS] = {false};
 
-        while (ran_json_next(r->header, object, &pos, &name, &value, &type)) {
-                int member;
+        for (struct ran_items i = ran_items(r->header, object); ran_items_next(&i);) {
+                const size_t used = r->strings_n;
+                const char *name;
+                size_t n;
+                int k = 0;
 
-                RAN_TRY(find_member(r, name, &member));
-                if (member < MEMBERS && seen[member])
-                        return ran_fail(r->err, RAN_EFORMAT, "%s is given twice",
-                                        member_names[member]);
-                RAN_TRY(read_member(r, member, value, type, tensor));
-                seen[member] = true;
+                RAN_TRY(read_string(r, i.name, &name, &n));
+                r->strings_n = used; /* nobody asks for it again */
+                while (k < MEMBERS && (strlen(names[k]) != n || memcmp(names[k], name, n) != 0))
+                        k++;
+                if (k == MEMBERS) /* the format ignores what it does not know */
+                        continue;
+                if (seen[k])
+                        return ran_fail(r->err, RAN_EFORMAT, "%s is given twice", names[k]);
+                seen[k] = true;
+                RAN_TRY(k == DTYPE   ? read_dtype(r, i.value, i.type, &tensor->dtype)
+                        : k == SHAPE ? read_sizes(r, i.value, i.type, names[k], &tensor->rank)
+                                     : read_offsets(r, i.value, i.type, tensor));
         }
-        for (int i = 0; i < MEMBERS; i++) {
-                if (!seen[i])
-                        return ran_fail(r->err, RAN_EFORMAT, "%s is missing", member_names[i]);
-        }
+        for (int k = 0; k < MEMBERS; k++)
+                if (!seen[k])
+                        return ran_fail(r->err, RAN_EFORMAT, "%s is missing", names[k]);
         return RAN_OK;
 }
 
@@ -176,68 +143,41 @@ static int check_size(struct reader *r, struct ran_tensor *tensor)
         return RAN_OK;
 }
 
-/* One member of the header: its name, decoded, and its value. */
-struct member {
-        const char *name;
-        size_t name_n;
-        struct ran_span value;
-        char type;
-};
-
-static int read_tensor(struct reader *r, const struct member *m)
+static int read_tensor(struct reader *r, struct ran_tensor of, const struct ran_items *at)
 {
         struct ran_tensors *t = r->t;
-        struct ran_tensor *grown =
-                ran_grow(t->tensor, &r->tensors_cap, t->n + 1, sizeof *grown, r->err);
 
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        t->tensor = grown;
-        struct ran_tensor *tensor = &grown[t->n++];
-        *tensor = (struct ran_tensor){.name = m->name, .name_n = m->name_n};
-        int rc = m->type == 'o' ? read_described(r, m->value, tensor)
-                                : ran_fail(r->err, RAN_EFORMAT, "it is not an object");
+        RAN_TRY(RAN_GROW(t->tensor, r->tensors_cap, t->n + 1, r->err));
+        struct ran_tensor *tensor = &t->tensor[t->n++];
+        *tensor = of;
+        int rc = at->type == 'o' ? read_described(r, at->value, tensor)
+                                 : ran_fail(r->err, RAN_EFORMAT, "it is not an object");
         if (rc == RAN_OK)
                 rc = check_size(r, tensor);
-        if (rc != RAN_OK && r->err != NULL)
-                ran_fail(r->err, rc, "tensor \"%s\": %s", m->name, r->err->text);
+        if (rc != RAN_OK)
+                ran_fail(r->err, rc, "tensor \"%s\": %s", of.name, r->err->text);
         return rc;
 }
 
-/* ---- metadata -------------------------------------------------------------------------------- */
-
-static int read_pair(struct reader *r, struct ran_span key, struct ran_span value, char type)
+static int read_metadata(struct reader *r, const struct ran_items *at)
 {
         struct ran_tensors *t = r->t;
-        struct ran_metadata *grown =
-                ran_grow(t->metadata, &r->metadata_cap, t->metadata_n + 1, sizeof *grown, r->err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        t->metadata = grown;
-        struct ran_metadata *pair = &grown[t->metadata_n++];
-        RAN_TRY(read_string(r, key, &pair->key, &pair->key_n));
-        if (type != 's')
-                return ran_fail(r->err, RAN_EFORMAT, "__metadata__: \"%s\" is not a string",
-                                pair->key);
-        return read_string(r, value, &pair->text, &pair->text_n);
-}
-
-static int read_metadata(struct reader *r, const struct member *m)
-{
-        struct ran_span key, value;
-        size_t pos = 0;
-        char type;
 
         if (r->metadata_seen)
                 return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is given twice");
         r->metadata_seen = true;
-        if (m->type == '0') /* null, as good as none */
+        if (at->type == '0') /* null, as good as none */
                 return RAN_OK;
-        if (m->type != 'o')
+        if (at->type != 'o')
                 return ran_fail(r->err, RAN_EFORMAT, "__metadata__ is not an object");
-        while (ran_json_next(r->header, m->value, &pos, &key, &value, &type)) {
-                RAN_TRY(read_pair(r, key, value, type));
+        for (struct ran_items i = ran_items(r->header, at->value); ran_items_next(&i);) {
+                RAN_TRY(RAN_GROW(t->metadata, r->metadata_cap, t->metadata_n + 1, r->err));
+                struct ran_metadata *pair = &t->metadata[t->metadata_n++];
+                RAN_TRY(read_string(r, i.name, &pair->key, &pair->key_n));
+                if (i.type != 's')
+                        return ran_fail(r->err, RAN_EFORMAT, "__metadata__: \"%s\" is not a string",
+                                        pair->key);
+                RAN_TRY(read_string(r, i.value, &pair->text, &pair->text_n));
         }
         return RAN_OK;
 }
@@ -345,38 +285,31 @@ static int finish(struct ran_tensors *t, struct ran_error *err)
         return rc;
 }
 
-static int read_members(struct reader *r, struct ran_span object)
-{
-        static const char reserved[] = "__metadata__";
-        struct ran_span name;
-        struct member m;
-        size_t pos = 0;
-
-        while (ran_json_next(r->header, object, &pos, &name, &m.value, &m.type)) {
-                RAN_TRY(read_string(r, name, &m.name, &m.name_n));
-                if (m.name_n == strlen(reserved) && memcmp(m.name, reserved, m.name_n) == 0)
-                        RAN_TRY(read_metadata(r, &m));
-                else
-                        RAN_TRY(read_tensor(r, &m));
-        }
-        return RAN_OK;
-}
-
 static int read_header(struct ran_tensors *t, const char *header, size_t length,
                        struct ran_error *err)
 {
+        static const char reserved[] = "__metadata__";
         struct reader r = {.t = t, .header = header, .err = err};
         struct ran_record record = {0};
-        int rc = ran_record_scan(&record, header, length, err);
-        struct ran_span object = record.object;
+        const int rc = ran_record_scan(&record, header, length, err);
+        const struct ran_span object = record.object;
 
         ran_record_release(&record);
         if (rc != RAN_OK)
-                return err != NULL ? ran_fail(err, rc, "bad header: %s", err->text) : rc;
+                return ran_fail(err, rc, "bad header: %s", err->text);
         t->strings = ran_alloc(length, 1, err);
         if (t->strings == NULL)
                 return RAN_ENOMEM;
-        RAN_TRY(read_members(&r, object));
+        for (struct ran_items i = ran_items(header, object); ran_items_next(&i);) {
+                struct ran_tensor tensor = {0};
+
+                RAN_TRY(read_string(&r, i.name, &tensor.name, &tensor.name_n));
+                if (tensor.name_n == strlen(reserved) &&
+                    memcmp(tensor.name, reserved, tensor.name_n) == 0)
+                        RAN_TRY(read_metadata(&r, &i));
+                else
+                        RAN_TRY(read_tensor(&r, tensor, &i));
+        }
         return finish(t, err);
 }
 
@@ -384,6 +317,7 @@ int ran_tensors_read(struct ran_tensors *t, const struct ran_bytes *file, struct
 {
         uint64_t length = 0;
 
+        err = ran_error_or_spare(err);
         *t = (struct ran_tensors){0};
         if (file->size < LENGTH_BYTES)
                 return ran_fail(err, RAN_EFORMAT, "%zu bytes are too few for a safetensors file",

@@ -17,32 +17,32 @@
 
 #include "ran/model.h"
 
-/* In the order that the format sorts by: smallest alignment first. */
-enum ran_dtype {
-        RAN_DTYPE_BOOL,
-        RAN_DTYPE_F4,
-        RAN_DTYPE_F6_E2M3,
-        RAN_DTYPE_F6_E3M2,
-        RAN_DTYPE_U8,
-        RAN_DTYPE_I8,
-        RAN_DTYPE_F8_E5M2,
-        RAN_DTYPE_F8_E4M3,
-        RAN_DTYPE_F8_E8M0,
-        RAN_DTYPE_F8_E4M3FNUZ,
-        RAN_DTYPE_F8_E5M2FNUZ,
-        RAN_DTYPE_I16,
-        RAN_DTYPE_U16,
-        RAN_DTYPE_F16,
-        RAN_DTYPE_BF16,
-        RAN_DTYPE_I32,
-        RAN_DTYPE_U32,
-        RAN_DTYPE_F32,
-        RAN_DTYPE_C64,
-        RAN_DTYPE_F64,
-        RAN_DTYPE_I64,
-        RAN_DTYPE_U64,
-        RAN_DTYPES,
-};
+/* X(name, bits), in the order that the format sorts by: smallest alignment first. */
+#define RAN_DTYPE_LIST(X) \
+        X(BOOL, 8)        \
+        X(F4, 4)          \
+        X(F6_E2M3, 6)     \
+        X(F6_E3M2, 6)     \
+        X(U8, 8)          \
+        X(I8, 8)          \
+        X(F8_E5M2, 8)     \
+        X(F8_E4M3, 8)     \
+        X(F8_E8M0, 8)     \
+        X(F8_E4M3FNUZ, 8) \
+        X(F8_E5M2FNUZ, 8) \
+        X(I16, 16)        \
+        X(U16, 16)        \
+        X(F16, 16)        \
+        X(BF16, 16)       \
+        X(I32, 32)        \
+        X(U32, 32)        \
+        X(F32, 32)        \
+        X(C64, 64)        \
+        X(F64, 64)        \
+        X(I64, 64)        \
+        X(U64, 64)
+#define RAN_DTYPE_NUMBER(name, bits) RAN_DTYPE_##name,
+enum ran_dtype { RAN_DTYPE_LIST(RAN_DTYPE_NUMBER) RAN_DTYPES };
 const char *ran_dtype_name(enum ran_dtype dtype);
 
 bool ran_dtype_find(const char *name, enum ran_dtype *dtype);
@@ -54,7 +54,7 @@ size_t ran_dtype_number(enum ran_dtype dtype);
 int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
                    size_t *bytes, struct ran_error *err);
 
-/* ---- reading (tensors.c) --------------------------------------------------------------------- */
+/* ---- reading (read.c) ------------------------------------------------------------------------ */
 
 /* Names, keys and texts end in a NUL but may contain others: hence the lengths. */
 struct ran_tensor {
@@ -100,9 +100,9 @@ int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err);
 const void *ran_tensor_elements(const struct ran_tensors *t, const struct ran_tensor *tensor);
 const float *ran_tensor_in_place(const struct ran_tensors *t, const struct ran_tensor *tensor);
 /* The same of a U32 tensor; *copy, which the caller frees, holds them where they cannot be used in
- * place. NULL: memory ran out. */
+ * place. */
 const uint32_t *ran_tensor_integers(const struct ran_tensors *t, const struct ran_tensor *tensor,
-                                    uint32_t **copy, struct ran_error *err);
+                                    uint32_t **copy);
 /* A matrix of I8 has a vector of scales, one a row, in the tensor NAME.scale (compact.h). */
 #define RAN_SCALE_SUFFIX ".scale"
 /* NULL if there is none of that shape; err says so. */
@@ -140,5 +140,32 @@ int ran_tensors_write_bytes(struct ran_bytes *to, const struct ran_tensor_source
 /* Puts the digest of such bytes, which t was read from, in its place, and returns it. Not for files
  * that others have written, nor for two threads at once. */
 const char *ran_tensors_close_digest(const struct ran_tensors *t, const struct ran_bytes *file);
+
+/* ---- bundles (bundle.c) -----------------------------------------------------------------------
+ */
+
+/* A checkpoint of TensorFlow, a "bundle" of two files:
+ *
+ *   NAME.index                 a sorted table: a header under the empty key, then an entry for each
+ *                              tensor under its name: type, shape, place and checksum
+ *   NAME.data-00000-of-00001   the elements, little-endian
+ *
+ * The table is a run of blocks; the last 48 bytes of the file say where the block is that says
+ * where the others are:
+ *
+ *   block    entries | restarts, u32 each | their number, u32 || kind, u8 | checksum, u32
+ *   entry    shared, rest, length (varints) | rest of the key | value
+ *            the first `shared` bytes of a key are those of the key before
+ *   footer   place of the metaindex, of the index (varints, padded to 40 bytes) | magic, u64
+ *
+ * Checksums are CRC-32C, masked. Header and entries are protocol buffers. Nothing is trusted: sizes
+ * and places are compared with the files, keys have to ascend, every checksum is computed.
+ */
+
+/* Checks and indexes a checkpoint of one data file, whose bytes stay the caller's and must outlive
+ * t; those of the index may go. Tensors that hold no numbers, such as texts, are left out. On
+ * failure t is released; the sentence says which of the two files is at fault, without its name. */
+int ran_bundle_read(struct ran_tensors *t, const struct ran_bytes *index,
+                    const struct ran_bytes *data, struct ran_error *err);
 
 #endif

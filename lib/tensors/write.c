@@ -77,28 +77,7 @@ static void put(struct sink *sink, const void *bytes, size_t n)
         }
 }
 
-static uint64_t load_native(const unsigned char *p, size_t width)
-{
-        uint64_t x8;
-        uint32_t x4;
-        uint16_t x2;
-
-        switch (width) {
-        case 8:
-                memcpy(&x8, p, 8);
-                return x8;
-        case 4:
-                memcpy(&x4, p, 4);
-                return x4;
-        case 2:
-                memcpy(&x2, p, 2);
-                return x2;
-        default:
-                return *p;
-        }
-}
-
-/* Least significant byte first: as it lies, or in blocks where this machine has another order. */
+/* Least significant byte first: as it lies, or in blocks where this machine has the other order. */
 static void put_tensor(struct sink *sink, const struct entry *e)
 {
         const unsigned char *p = e->source->data;
@@ -113,12 +92,9 @@ static void put_tensor(struct sink *sink, const struct entry *e)
         while (left > 0) {
                 size_t n = 0;
 
-                for (; n < sizeof(block) && left > 0; n += width, p += width, left -= width) {
-                        uint64_t x = load_native(p, width);
-
+                for (; n < sizeof(block) && left > 0; n += width, p += width, left -= width)
                         for (size_t i = 0; i < width; i++)
-                                block[n + i] = (unsigned char)(x >> 8 * i);
-                }
+                                block[n + i] = p[width - 1 - i];
                 put(sink, block, n);
         }
 }
@@ -171,10 +147,8 @@ static int build_header(struct ran_buf *out, const struct ran_metadata_source *m
         for (size_t i = 0; i < n; i++)
                 add_tensor(out, &entries[i]);
         ran_buf_char(out, '}');
-        while (!out->failed && out->len % ALIGNMENT != 0)
+        while (out->len % ALIGNMENT != 0)
                 ran_buf_char(out, ' ');
-        if (out->failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory for the header of a model file");
 
         size_t length = out->len - LENGTH_BYTES;
         if (length > MAX_HEADER)
@@ -187,21 +161,6 @@ static int build_header(struct ran_buf *out, const struct ran_metadata_source *m
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
-
-/* A copy of the pairs with the digest, sorted. */
-static struct ran_metadata_source *with_digest(const struct ran_metadata_source *metadata, size_t n,
-                                               const char *digest, struct ran_error *err)
-{
-        struct ran_metadata_source *all = ran_alloc(n + 1, sizeof *all, err);
-
-        if (all == NULL)
-                return NULL;
-        if (n > 0)
-                memcpy(all, metadata, n * sizeof *all);
-        all[n] = (struct ran_metadata_source){"digest", digest};
-        qsort(all, n + 1, sizeof *all, by_key);
-        return all;
-}
 
 static void digest_data(const struct entry *entries, size_t n, char hex[65])
 {
@@ -255,24 +214,23 @@ static int write_all(const char *path, struct ran_bytes *to,
                      const struct ran_metadata_source *metadata, size_t metadata_n,
                      struct ran_error *err)
 {
-        struct entry *entries = ran_alloc(n, sizeof *entries, err);
-        struct ran_metadata_source *all = NULL;
+        struct entry *entries = ran_new(n, sizeof *entries);
+        struct ran_metadata_source *all = ran_new(metadata_n + 1, sizeof *all);
         struct ran_buf header = {0};
         char digest[65];
-
-        if (entries == NULL)
-                return RAN_ENOMEM;
         int rc = place_tensors(entries, tensors, n, err);
-        if (rc != RAN_OK)
-                goto out;
-        if (to == NULL)
+
+        if (rc == RAN_OK && to == NULL)
                 digest_data(entries, n, digest);
-        all = with_digest(metadata, metadata_n, to == NULL ? digest : open_digest, err);
-        rc = all != NULL ? build_header(&header, all, metadata_n + 1, entries, n, err) : RAN_ENOMEM;
+        if (metadata_n > 0)
+                memcpy(all, metadata, metadata_n * sizeof *all);
+        all[metadata_n] = (struct ran_metadata_source){"digest", to == NULL ? digest : open_digest};
+        qsort(all, metadata_n + 1, sizeof *all, by_key);
+        if (rc == RAN_OK)
+                rc = build_header(&header, all, metadata_n + 1, entries, n, err);
         if (rc == RAN_OK)
                 rc = to != NULL ? write_memory(to, &header, entries, n, err)
                                 : write_file(path, &header, entries, n, err);
-out:
         ran_buf_release(&header);
         free(all);
         free(entries);

@@ -10,7 +10,7 @@
 #include "nn/part.h"
 #include "part/ran/paper.h"
 #include "ran.h"
-#include "tensors/bundle.h"
+#include "tensors/tensors.h"
 #include "test.h"
 
 #define FOLDERS "tests/published"
