@@ -138,13 +138,12 @@ static int run(struct sweep *k, struct ran_error *err)
 {
         size_t workers = k->pool != NULL ? ran_pool_threads(k->pool) : 1,
                me = ran_ranks_me(k->ranks);
-        size_t *bound = ran_ranks_bounds(k->ranks, err);
+        size_t *bound = ran_ranks_bounds(k->ranks);
         struct ran_params still = *k->p; /* nobody trains meanwhile */
         const struct ran_params *given = k->p;
 
-        if (bound == NULL)
-                return ran_ranks_break(k->ranks, RAN_ENOMEM);
-        still.panels = ran_kept_panels_new(still.integers, NULL); /* without memory, without panels */
+        still.panels =
+                ran_kept_panels_new(still.integers, NULL); /* without memory, without panels */
         k->p = &still;
         ran_ranks_partition(k->ranks, k->d->first, k->d->B, bound);
         atomic_store(&k->next, bound[me]);

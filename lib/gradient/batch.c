@@ -177,8 +177,8 @@ static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, siz
 /* Assigns shards to ranks, and moves the recurrent states to the ranks that need them. */
 static int assign_shards(struct ran_batcher *k, struct ran_error *err)
 {
-        if (k->bound == NULL && (k->bound = ran_ranks_bounds(k->ranks, err)) == NULL)
-                return RAN_ENOMEM;
+        if (k->bound == NULL)
+                k->bound = ran_ranks_bounds(k->ranks);
         ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
         for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
                 for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)

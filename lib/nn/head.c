@@ -17,44 +17,32 @@ static void drop_positions(struct ran_workspace *w, float *h)
                         (packed->doc_position[b + 1] - packed->doc_position[b]) * H, 0);
 }
 
-static void gather(struct ran_workspace *w, const struct ran_params *p)
+void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
 {
-        const struct ran_part *encoder = w->parts.encoder;
         const struct ran_packed *packed = w->packed;
-        size_t D = w->D;
+        const size_t D = w->D;
 
         for (size_t i = 0; i < packed->positions; i++)
                 memcpy(w->head.head + i * D, w->x[w->c->layers] + packed->position[i] * D,
                        D * sizeof(float));
-        if (encoder->outputs != NULL)
-                encoder->outputs(w, p);
-}
-
-static void gather_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
-{
-        const struct ran_part *encoder = w->parts.encoder;
-        const struct ran_packed *packed = w->packed;
-        size_t D = w->D;
-
-        if (encoder->outputs_bwd != NULL)
-                encoder->outputs_bwd(w, p, dp);
-        memset(w->dx, 0, packed->L * D * sizeof(float));
-        for (size_t i = 0; i < packed->positions; i++)
-                memcpy(w->dx + packed->position[i] * D, w->head.dhead + i * D, D * sizeof(float));
-}
-
-void ran_head_positions(struct ran_workspace *w, const struct ran_params *p)
-{
-        gather(w, p);
+        if (w->parts.encoder->outputs != NULL)
+                w->parts.encoder->outputs(w, p);
         drop_positions(w, w->head.head);
 }
 
 void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
                             struct ran_params *dp)
 {
+        const struct ran_packed *packed = w->packed;
+        const size_t D = w->D;
+
         drop_positions(w, w->head.dhead);
-        memset(w->dlast, 0, w->packed->B * w->D * sizeof(float));
-        gather_bwd(w, p, dp);
+        memset(w->dlast, 0, packed->B * D * sizeof(float));
+        if (w->parts.encoder->outputs_bwd != NULL)
+                w->parts.encoder->outputs_bwd(w, p, dp);
+        memset(w->dx, 0, packed->L * D * sizeof(float));
+        for (size_t i = 0; i < packed->positions; i++)
+                memcpy(w->dx + packed->position[i] * D, w->head.dhead + i * D, D * sizeof(float));
 }
 
 /* ---- by task -------------------------------------------------------------------------------- */

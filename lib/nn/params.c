@@ -41,17 +41,6 @@ float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *prefix, size_
         return k->block != NULL ? k->block + offset : NULL;
 }
 
-static void walk_encoder(struct ran_tensor_walk *k, struct ran_params *p,
-                         const struct ran_config *c)
-{
-        const struct ran_part *part = ran_encoder_of(c);
-
-        for (size_t l = 0; l < c->layers && part->layer_size > 0; l++)
-                part->layer_tensors(k, (char *)p->layers + l * part->layer_size, c, l);
-        if (part->once_size > 0)
-                part->once_tensors(k, p->once, c);
-}
-
 /* All tensors of a configuration, in the order of the block. */
 static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const struct ran_config *c,
                      size_t C)
@@ -61,8 +50,10 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
         for (size_t i = 0; i < parts.n; i++) {
                 const struct ran_part *part = parts.part[i];
 
-                if (part->encodes)
-                        walk_encoder(k, p, c);
+                for (size_t l = 0; l < c->layers && part->layer_size > 0; l++)
+                        part->layer_tensors(k, (char *)p->layers + l * part->layer_size, c, l);
+                if (part->once_size > 0)
+                        part->once_tensors(k, p->once, c);
                 if (part->tensors != NULL)
                         part->tensors(k, p, c, C);
         }
@@ -182,31 +173,20 @@ static uint64_t hash(const char *s)
 
 void ran_tensor_init(float *x, const struct ran_tensor_spec *spec, uint64_t seed)
 {
-        size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
-        uint64_t key = ran_random_key(seed, RAN_FOR_INIT, 0, hash(spec->name));
-        double deviation = sqrt(2.0 / (double)(spec->rows + spec->cols));
+        const size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
+        const uint64_t key = ran_random_key(seed, RAN_FOR_INIT, 0, hash(spec->name));
+        const double glorot = sqrt(2.0 / (double)(spec->rows + spec->cols));
+        const double deviation[] = {[RAN_INIT_NORMAL] = 1,
+                                    [RAN_INIT_GLOROT] = glorot,
+                                    [RAN_INIT_QUARTER] = 0.25 * glorot};
 
         for (size_t i = 0; i < n; i++)
-                switch (spec->init) {
-                case RAN_INIT_ZERO:
-                        x[i] = 0.0f;
-                        break;
-                case RAN_INIT_ONE:
-                        x[i] = 1.0f;
-                        break;
-                case RAN_INIT_NORMAL:
-                        x[i] = (float)normal(key, i);
-                        break;
-                case RAN_INIT_GLOROT:
-                        x[i] = (float)(deviation * normal(key, i));
-                        break;
-                case RAN_INIT_QUARTER:
-                        x[i] = (float)(0.25 * deviation * normal(key, i));
-                        break;
-                case RAN_INIT_UNIFORM:
+                if (spec->init <= RAN_INIT_ONE)
+                        x[i] = spec->init == RAN_INIT_ONE ? 1.0f : 0.0f;
+                else if (spec->init == RAN_INIT_UNIFORM)
                         x[i] = (float)(0.1 * ran_random_uniform(key, i) - 0.05);
-                        break;
-                }
+                else
+                        x[i] = (float)(deviation[spec->init] * normal(key, i));
 }
 
 /* ---- the output of language models ----------------------------------------------------------- */

@@ -76,59 +76,45 @@ static int finish(struct ran_ranks *r, MPI_Request *request, const char *what,
         }
 }
 
-enum { MESSAGE = 1 << 28, TAG = 1 }; /* bytes of a message; MPI counts in int */
+/* What a rank does, as sentences say it. */
+static const char send_it[] = "send", receive_it[] = "receive", broadcast_it[] = "broadcast";
 
-static int message_size(size_t left)
+/* Of n bytes, in messages: MPI counts in int. */
+static int transfer(struct ran_ranks *r, const char *what, int peer, char *at, size_t n,
+                    struct ran_error *err)
 {
-        return left < MESSAGE ? (int)left : MESSAGE;
+        enum { MESSAGE = 1 << 28, TAG = 1 };
+
+        for (int part; n > 0; n -= (size_t)part, at += part) {
+                MPI_Request request;
+
+                part = n < MESSAGE ? (int)n : MESSAGE;
+                const int code =
+                        what == send_it
+                                ? MPI_Isend(at, part, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &request)
+                        : what == receive_it
+                                ? MPI_Irecv(at, part, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &request)
+                                : MPI_Ibcast(at, part, MPI_BYTE, peer, MPI_COMM_WORLD, &request);
+                if (code != MPI_SUCCESS)
+                        return failed(code, what, err);
+                RAN_TRY(finish(r, &request, what, err));
+        }
+        return RAN_OK;
 }
 
 static int send(struct ran_ranks *r, size_t to, const void *bytes, size_t n, struct ran_error *err)
 {
-        const char *at = bytes;
-
-        for (int sent; n > 0; n -= (size_t)sent, at += sent) {
-                MPI_Request request;
-
-                sent = message_size(n);
-                int code = MPI_Isend(at, sent, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &request);
-                if (code != MPI_SUCCESS)
-                        return failed(code, "send", err);
-                RAN_TRY(finish(r, &request, "send", err));
-        }
-        return RAN_OK;
+        return transfer(r, send_it, (int)to, (char *)bytes, n, err);
 }
 
 static int receive(struct ran_ranks *r, size_t from, void *bytes, size_t n, struct ran_error *err)
 {
-        char *at = bytes;
-
-        for (int got; n > 0; n -= (size_t)got, at += got) {
-                MPI_Request request;
-
-                got = message_size(n);
-                int code = MPI_Irecv(at, got, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, &request);
-                if (code != MPI_SUCCESS)
-                        return failed(code, "receive", err);
-                RAN_TRY(finish(r, &request, "receive", err));
-        }
-        return RAN_OK;
+        return transfer(r, receive_it, (int)from, bytes, n, err);
 }
 
 static int broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
 {
-        char *at = bytes;
-
-        for (int sent; n > 0; n -= (size_t)sent, at += sent) {
-                MPI_Request request;
-
-                sent = message_size(n);
-                int code = MPI_Ibcast(at, sent, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-                if (code != MPI_SUCCESS)
-                        return failed(code, "broadcast", err);
-                RAN_TRY(finish(r, &request, "broadcast", err));
-        }
-        return RAN_OK;
+        return transfer(r, broadcast_it, 0, bytes, n, err);
 }
 
 static void close_ranks(struct ran_ranks *r, int status)
@@ -156,9 +142,7 @@ int ran_ranks_open(struct ran_ranks **ranks, int (*stopped)(void), struct ran_er
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         MPI_Comm_size(MPI_COMM_WORLD, &n);
-        struct ran_ranks *r = ran_alloc(1, sizeof *r, err);
-        if (r == NULL)
-                MPI_Abort(MPI_COMM_WORLD, 3);
+        struct ran_ranks *r = ran_new(1, sizeof *r);
         *r = (struct ran_ranks){
                 .links = &links, .rank = (size_t)rank, .n = (size_t)n, .stopped = stopped};
         if (ran_ranks_handshake(r, err) == RAN_OK) {

@@ -14,11 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-bool ran_ranks_leads(const struct ran_ranks *r)
-{
-        return r == NULL || r->rank == 0;
-}
-
 size_t ran_ranks_me(const struct ran_ranks *r)
 {
         return r != NULL ? r->rank : 0;
@@ -29,21 +24,11 @@ size_t ran_ranks_count(const struct ran_ranks *r)
         return r != NULL ? r->n : 1;
 }
 
-uint64_t ran_ranks_moved(const struct ran_ranks *r)
-{
-        return r != NULL ? r->moved : 0;
-}
-
 int ran_ranks_break(struct ran_ranks *r, int rc)
 {
         if (r != NULL && rc != RAN_OK)
                 r->broken = true;
         return rc;
-}
-
-bool ran_ranks_are_whole(const struct ran_ranks *r)
-{
-        return r == NULL || !r->broken;
 }
 
 void ran_ranks_close(struct ran_ranks *r, int status)
@@ -87,33 +72,16 @@ int ran_ranks_receive(struct ran_ranks *r, size_t from, void *bytes, size_t n,
                        : RAN_OK;
 }
 
-/* The rank from which `rank` > 0 receives: without its lowest bit, *step. */
-static size_t parent(size_t rank, size_t *step)
-{
-        *step = rank & (~rank + 1);
-        return rank - *step;
-}
-
-/* The first power of two that is not below n. */
-static size_t top(size_t n)
-{
-        size_t step = 1;
-
-        while (step < n)
-                step *= 2;
-        return step;
-}
-
+/* Rank r receives from the one without its lowest bit, and sends to those with a lower one more. */
 static int pass_down(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
 {
-        size_t step = top(r->n);
+        size_t step = 1;
         int rc = RAN_OK;
 
-        if (r->rank > 0) {
-                size_t from = parent(r->rank, &step);
-
-                rc = r->links->receive(r, from, bytes, n, err);
-        }
+        while (step < r->n && (r->rank & step) == 0)
+                step *= 2;
+        if (r->rank > 0)
+                rc = r->links->receive(r, r->rank - step, bytes, n, err);
         for (step /= 2; step > 0 && rc == RAN_OK; step /= 2)
                 if (r->rank + step < r->n)
                         rc = r->links->send(r, r->rank + step, bytes, n, err);
@@ -189,9 +157,9 @@ int ran_ranks_agree(struct ran_ranks *r, int rc, struct ran_error *err)
 
 /* ---- shares --------------------------------------------------------------------------------- */
 
-size_t *ran_ranks_bounds(const struct ran_ranks *r, struct ran_error *err)
+size_t *ran_ranks_bounds(const struct ran_ranks *r)
 {
-        return ran_alloc(ran_ranks_count(r) + 1, sizeof(size_t), err);
+        return ran_new(ran_ranks_count(r) + 1, sizeof(size_t));
 }
 
 /* An item belongs to the rank that contains its middle. */
@@ -218,18 +186,6 @@ struct greeting {
         uint64_t config, settings; /* sizes of the structs that are sent as they are in memory */
 };
 
-static struct greeting introduce(void)
-{
-        struct greeting me = {.config = sizeof(struct ran_config),
-                              .settings = sizeof(struct ran_train_settings)};
-
-        snprintf(me.version, sizeof me.version, "%s", RAN_VERSION);
-        snprintf(me.isa, sizeof me.isa, "%s", ran_isa());
-        if (gethostname(me.host, sizeof me.host - 1) != 0)
-                me.host[0] = '\0';
-        return me;
-}
-
 static int compare(const struct greeting *me, const struct greeting *other, size_t rank,
                    struct ran_error *err)
 {
@@ -251,19 +207,18 @@ static int compare(const struct greeting *me, const struct greeting *other, size
 
 int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
 {
-        struct greeting me = introduce(), other = {0};
+        struct greeting other, me = {.config = sizeof(struct ran_config),
+                                     .settings = sizeof(struct ran_train_settings)};
         int rc = RAN_OK;
 
-        if (r->rank > 0) {
+        snprintf(me.version, sizeof me.version, "%s", RAN_VERSION);
+        snprintf(me.isa, sizeof me.isa, "%s", ran_isa());
+        if (gethostname(me.host, sizeof me.host - 1) != 0)
+                me.host[0] = '\0';
+        if (r->rank > 0)
                 RAN_TRY(ran_ranks_send(r, 0, &me, sizeof me, err));
-        }
         for (size_t i = 1; i < r->n && r->rank == 0; i++) {
-                struct ran_error lost;
-
-                if (ran_ranks_receive(r, i, &other, sizeof other, &lost) != RAN_OK) {
-                        *err = lost;
-                        return err->code;
-                }
+                RAN_TRY(ran_ranks_receive(r, i, &other, sizeof other, err));
                 other.version[sizeof other.version - 1] = other.isa[sizeof other.isa - 1] =
                         other.host[sizeof other.host - 1] = '\0';
                 if (rc == RAN_OK)

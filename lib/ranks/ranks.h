@@ -42,8 +42,15 @@ struct ran_ranks {
 /* Rank 0 broadcasts these to ranks that wait for work, as uint32_t. */
 enum { RAN_RANKS_END, RAN_RANKS_TRAIN };
 
-bool ran_ranks_leads(const struct ran_ranks *r); /* rank 0, or alone */
-uint64_t ran_ranks_moved(const struct ran_ranks *r);
+/* Rank 0, or alone. */
+static inline bool ran_ranks_leads(const struct ran_ranks *r)
+{
+        return r == NULL || r->rank == 0;
+}
+static inline bool ran_ranks_are_whole(const struct ran_ranks *r)
+{
+        return r == NULL || !r->broken;
+}
 
 /* All of these break the ranks when they fail. */
 int ran_ranks_send(struct ran_ranks *r, size_t to, const void *bytes, size_t n,
@@ -60,13 +67,12 @@ int ran_ranks_gather(struct ran_ranks *r, void *items, size_t size, const size_t
                      struct ran_error *err);
 /* Breaks the ranks if rc is a failure of this rank, for which the others wait. Returns rc. */
 int ran_ranks_break(struct ran_ranks *r, int rc);
-bool ran_ranks_are_whole(const struct ran_ranks *r);
 
 /* Partitions n items by size (item i has first[i + 1] - first[i] tokens, for example) so that
  * ranks have about the same total: rank i gets [bound[i], bound[i + 1]), perhaps none. bound
  * (ranks + 1): ran_ranks_bounds allocates it. */
 void ran_ranks_partition(const struct ran_ranks *r, const size_t *first, size_t n, size_t *bound);
-size_t *ran_ranks_bounds(const struct ran_ranks *r, struct ran_error *err);
+size_t *ran_ranks_bounds(const struct ran_ranks *r);
 
 /* Ranks with different programs, or on processors that compute differently, cannot train one
  * model: RAN_EINVAL on all. */

@@ -76,7 +76,7 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
                 .described = t->at.linear.chosen.described != 0 && !ran_trainer_drops_encoder(t),
                 .no_encoder = !ran_config_trains_encoder(t->c),
                 .first_encoder = t->judge.first_encoder,
-                .moved = ran_ranks_moved(t->job->ranks),
+                .moved = t->job->ranks != NULL ? t->job->ranks->moved : 0,
         };
 }
 
