@@ -18,6 +18,15 @@
  *
  * Names. Every global name begins with ran_ or RAN_, then the name of its module.
  *
+ * Begin with these; share/examples/label.c uses them:
+ *
+ *      open       ran_model_open, ran_model_free, ran_model_label, ran_model_classes
+ *      label      ran_state_new, ran_classify_text; ran_tokenizer_encode and ran_classify
+ *      tag        ran_tag
+ *      score      ran_lm_read, ran_lm_fill
+ *      embed      ran_embedder_new, ran_embed
+ *      train      ran_dataset_add, ran_dataset_finish, ran_train
+ *
  * Dimension letters, the same everywhere: B documents, L tokens of a document, W window, m windows,
  * D model width, h heads, d_k width of a head, E = h d_k, V vocabulary, C classes, N layers.
  */

@@ -45,6 +45,30 @@ int ran_classify_each(const struct ran_model *m, struct ran_state *s, const stru
         return ran_score_check_result(logits, n * m->C, err);
 }
 
+int ran_classify_text(const struct ran_model *m, struct ran_state *s, const char *text, size_t n,
+                      float *p, struct ran_error *err)
+{
+        const size_t buckets = m->config.spelling;
+        struct ran_encoding e = {0};
+
+        if (m->tokenizer == NULL)
+                return ran_fail(err, RAN_EINVAL, "the model has no vocabulary: it takes ids only");
+        if (ran_utf8_valid(text, n) < n)
+                return ran_fail(err, RAN_EFORMAT, "the text is not UTF-8");
+        int rc = ran_tokenizer_encode(m->tokenizer, text, n, &e, err);
+        if (rc == RAN_OK && buckets > 0)
+                rc = ran_encoding_spell(&e, 0, text, n, buckets, err);
+        if (rc == RAN_OK && e.n == 0)
+                rc = ran_fail(err, RAN_EFORMAT, "the text has no tokens");
+        const struct ran_document d = {.ids = e.ids, .L = e.n, .spelling = e.spelling};
+        if (rc == RAN_OK)
+                rc = ran_classify(m, s, &d, p, NULL, err);
+        if (rc == RAN_OK)
+                ran_probabilities(&m->config, p, m->C, p);
+        ran_encoding_release(&e);
+        return rc;
+}
+
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err)
 {

@@ -284,9 +284,7 @@ static int read_tensors(struct ran_vector_cache *k, struct ran_error *err)
         k->width = vectors->shape[1];
         k->old = ran_tensor_in_place(&k->tensors, vectors);
         if (k->old == NULL) {
-                k->old = k->copy = ran_alloc_floats(vectors->elements, err);
-                if (k->copy == NULL)
-                        return RAN_ENOMEM;
+                k->old = k->copy = ran_new_floats(vectors->elements);
                 RAN_TRY(ran_tensor_floats(&k->tensors, vectors, k->copy, err));
         }
         RAN_TRY(read_ends(k, rows, vectors->shape[0], err));
@@ -336,67 +334,44 @@ static int by_key(const void *a, const void *b)
         return memcmp(((const struct entry *)a)->key, ((const struct entry *)b)->key, KEY);
 }
 
-/* What is written, in the order of the keys. */
-struct written {
-        struct entry *entry;
-        char *keys;
-        uint32_t *rows;
-        struct ran_spool vectors;
-};
-
-static int sort(const struct ran_vector_cache *k, struct written *w, struct ran_error *err)
+/* In the order of the keys. */
+static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
 {
-        const size_t n = k->keys.n, row = k->width * sizeof(float);
+        const size_t n = k->keys.n, all = begin_of(k, n), tokens = k->of == RAN_VECTORS_OF_TOKENS;
+        struct entry *entry = ran_new(n, sizeof *entry);
+        char *keys = ran_new(n, KEY), layers[24];
+        uint32_t *rows = ran_new(n, sizeof *rows);
+        struct ran_spool vectors = {.keep = k->rows.keep};
+        float *vector = ran_spool_reserve(&vectors, all, k->width * sizeof *vector, err);
+        int rc = vector != NULL ? RAN_OK : (int)err->code;
 
-        w->entry = ran_new(n, sizeof *w->entry);
-        w->keys = ran_new(n, KEY);
-        w->rows = ran_new(n, sizeof *w->rows);
-        w->vectors.keep = k->rows.keep;
-        float *vector = ran_spool_reserve(&w->vectors, begin_of(k, n), row, err);
-        if (vector == NULL)
-                return err->code;
         for (size_t i = 0; i < n; i++) {
                 size_t ignored;
 
-                w->entry[i] =
-                        (struct entry){ran_string_table_get(&k->keys, (uint32_t)i, &ignored), i};
+                entry[i] = (struct entry){ran_string_table_get(&k->keys, (uint32_t)i, &ignored), i};
         }
-        qsort(w->entry, n, sizeof *w->entry, by_key);
-        for (size_t i = 0; i < n; i++) {
-                const size_t number = w->entry[i].number;
-                const size_t rows = k->end[number] - begin_of(k, number);
+        qsort(entry, n, sizeof *entry, by_key);
+        for (size_t i = 0; i < n && rc == RAN_OK; i++) {
+                const size_t number = entry[i].number;
 
-                memcpy(w->keys + i * KEY, w->entry[i].key, KEY);
-                w->rows[i] = (uint32_t)rows;
-                memcpy(vector, rows_of(k, number), rows * row);
-                vector += rows * k->width;
+                memcpy(keys + i * KEY, entry[i].key, KEY);
+                rows[i] = (uint32_t)(k->end[number] - begin_of(k, number));
+                memcpy(vector, rows_of(k, number), rows[i] * k->width * sizeof *vector);
+                vector += rows[i] * k->width;
         }
-        return RAN_OK;
-}
-
-static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
-{
-        const size_t n = k->keys.n, tokens = k->of == RAN_VECTORS_OF_TOKENS;
-        struct written w = {0};
-        char layers[24];
-        int rc = sort(k, &w, err);
-
         snprintf(layers, sizeof layers, "%zu", k->layers);
-        if (rc == RAN_OK) {
-                const struct ran_tensor_source tensors[] = {
-                        {"document", RAN_DTYPE_U8, 2, {n, KEY}, w.keys},
-                        {"vector", RAN_DTYPE_F32, 2, {begin_of(k, n), k->width}, w.vectors.data},
-                        {"rows", RAN_DTYPE_U32, 1, {n}, w.rows}};
-                const struct ran_metadata_source meta[] = {{"format", kinds[k->of].format},
-                                                           {"encoder", k->encoder},
-                                                           {"layers", layers}};
-
+        const struct ran_tensor_source tensors[] = {
+                {"document", RAN_DTYPE_U8, 2, {n, KEY}, keys},
+                {"vector", RAN_DTYPE_F32, 2, {all, k->width}, vectors.data},
+                {"rows", RAN_DTYPE_U32, 1, {n}, rows}};
+        const struct ran_metadata_source meta[] = {
+                {"format", kinds[k->of].format}, {"encoder", k->encoder}, {"layers", layers}};
+        if (rc == RAN_OK)
                 rc = ran_tensors_write(k->path, tensors, 2 + tokens, meta, 2 + tokens, err);
-        }
-        free(w.entry);
-        free(w.keys);
-        free(w.rows);
-        ran_spool_release(&w.vectors);
+        free(entry);
+        free(keys);
+        free(rows);
+        ran_spool_release(&vectors);
         return rc;
 }
 

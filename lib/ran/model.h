@@ -285,7 +285,11 @@ int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err
  * model without an encoder, or with a frozen one, which has no such layer: see ran_embed. */
 int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                  float *logits, float *embedding, struct ran_error *err);
-/* The same for n documents: logits (n, C), embedding (n, head width) or NULL. With a pretrained
+/* The same from a text of n bytes to probabilities p (C), as ran-classify --probs has them.
+ * RAN_EFORMAT: it is not UTF-8, or has no tokens. */
+int ran_classify_text(const struct ran_model *m, struct ran_state *s, const char *text, size_t n,
+                      float *p, struct ran_error *err);
+/* As ran_classify, for n documents: logits (n, C), embedding (n, head width) or NULL. With a pretrained
  * encoder short ones take half the time that they take one by one. */
 int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                       size_t n, float *logits, float *embedding, struct ran_error *err);
