@@ -105,8 +105,7 @@ void ran_config_drop_predictors(struct ran_config *c)
         c->linear.wide = 0;
 }
 
-/* ---- what all of them say together ------------------------------------------------------------
- */
+/* ---- what all of them say together ---------------------------------------------------------- */
 
 bool ran_config_uses(const struct ran_config *c, const char *field)
 {

@@ -1,8 +1,8 @@
 /* sparse.c - attention over a pattern: a block of queries, or of keys, against lines of scores.
  *
- * sparse.h says what a line is. A tile of bands is one matrix product; a diagonal
- * pairs rows one by one. The softmax runs over lines element by element: largest score so
- * far, sum and weighted values of each centre are updated line after line, for both kinds alike.
+ * A tile of bands is one matrix product; a diagonal pairs rows one by one. The softmax runs over
+ * lines element by element: largest score so far, sum and weighted values of each centre are
+ * updated line after line, for both kinds alike.
  *
  * Runs of keys are read as bands. They are diagonals, too, if most of a tile would be masked, or if
  * the similarity is not a product.
@@ -26,12 +26,118 @@ enum {
         DIAGONALS = 32 /* read between two updates of the softmax */
 };
 
+static size_t most(size_t a, size_t b)
+{
+        return a > b ? a : b;
+}
+
+/* ---- pairs of queries and keys -------------------------------------------------------------- */
+
+/* The tokens of the block are its centres: queries, or in the second half of the backward pass
+ * keys. The other tokens are those they see, or are seen by. A line pairs a run of neighbouring
+ * centres with other tokens:
+ *
+ *      band       all with the same one: a row of a tile
+ *      diagonal   each with the one at the same distance
+ */
+struct centres {
+        const struct ran_mask *mask;
+        bool keys; /* the centres are keys */
+        size_t from, n;
+};
+struct line {
+        size_t from, to; /* the centres, counted from the block's first */
+        size_t other;    /* token of the first of them */
+};
+
+/* The run of token t, a query or a key: its neighbours [from, to). */
+static struct line run_of(const struct ran_mask *m, bool key, size_t t)
+{
+        size_t before = key && t >= m->sources ? 0 : t;
+        size_t after = key ? m->N - 1 - t : ran_mask_ahead(m, t);
+
+        return (struct line){t - ran_least(before, m->near), t + ran_least(after, m->near) + 1, t};
+}
+
+/* The other tokens [*from, *to) in the runs of the n centres from `first` on. */
+static void span_of_runs(const struct centres *c, size_t first, size_t n, size_t *from, size_t *to)
+{
+        /* runs begin and end in the order of their centres */
+        *from = run_of(c->mask, c->keys, c->from + first).from;
+        *to = run_of(c->mask, c->keys, c->from + first + n - 1).to;
+}
+
+/* For each of `lines` other tokens from t on, the part of its line among these centres (from = to:
+ * none). */
+static void list_bands(struct line *line, const struct centres *c, size_t t, size_t lines,
+                       size_t first, size_t n)
+{
+        size_t low = c->from + first, high = low + n;
+
+        for (size_t k = 0; k < lines; k++) {
+                /* keys of a query and queries of a key: the same with the sides exchanged */
+                struct line l = run_of(c->mask, !c->keys, t + k);
+
+                l.from = ran_least(most(l.from, low), high);
+                l.to = most(ran_least(l.to, high), l.from);
+                line[k] = (struct line){l.from - c->from, l.to - c->from, t + k};
+        }
+}
+
+/* Diagonals: all of them, or (far) without those that runs cover. Gives the next `room` at most,
+ * none empty. Start with *pos = 0. Keys to the left
+ * come first: neighbours then read nearly the same rows. */
+static size_t list_diagonals(struct line *line, const struct centres *c, bool far, size_t *pos,
+                             size_t room)
+{
+        const struct ran_mask *m = c->mask;
+        size_t skip = far ? m->near + 1 : 0, end = c->from + c->n, lines = 0;
+        size_t distances = m->near + m->far + 1 - skip;
+
+        for (; lines < room && *pos < 2 * distances; (*pos)++) {
+                bool right = *pos >= distances;
+                size_t k = *pos % distances + skip;
+                size_t distance = k <= m->near ? k : ran_mask_far(m, k - m->near);
+                /* the centres whose other token exists */
+                size_t seen = c->keys ? m->N : m->sources;
+                size_t from = right ? c->from : most(c->from, distance);
+                size_t to = right     ? ran_least(end, seen > distance ? seen - distance : 0)
+                            : c->keys ? ran_least(end, m->sources)
+                                      : end;
+
+                if (distance == 0)
+                        to = right ? from : end; /* the token itself, once */
+                if (from < to)
+                        line[lines++] = (struct line){from - c->from, to - c->from,
+                                                      right ? from + distance : from - distance};
+        }
+        return lines;
+}
+
+/* The parts of diagonals at the n centres from `first` on; returns their number. */
+static size_t cut_diagonals(struct line *part, const struct line *line, size_t lines, size_t first,
+                            size_t n)
+{
+        size_t parts = 0;
+
+        for (size_t k = 0; k < lines; k++) {
+                size_t from = most(line[k].from, first), to = ran_least(line[k].to, first + n);
+
+                if (from < to)
+                        part[parts++] =
+                                (struct line){from, to, line[k].other + (from - line[k].from)};
+        }
+        return parts;
+}
+
+/* ---- a block -------------------------------------------------------------------------------- */
+
 /* The operands of a block. Rows are indexed by token; x.y makes a score, u.w the adjoint of a
  * weight.
  */
 struct block {
         const struct ran_sparse *s;
-        struct ran_sparse_centres c;
+        struct centres c;
         const float *x, *y, *u, *w;   /* (L, d_k) */
         const float *log_sum, *delta; /* by query */
         /* Scratch. */
@@ -48,11 +154,6 @@ struct block {
 size_t ran_sparse_floats(size_t d_k)
 {
         return 3 * (size_t)LINES * STRIPE + 2 * BLOCK * d_k + 4 * BLOCK + 3 * STRIPE;
-}
-
-static size_t most(size_t a, size_t b)
-{
-        return a > b ? a : b;
 }
 
 static struct block block_of(const struct ran_sparse *s, size_t head, size_t from, size_t to,
@@ -175,9 +276,8 @@ static size_t stripe_of_diagonals(const struct block *b)
 
 /* acc += the rows of x paired with each centre, weighted by the lines of p; lines with the same
  * centres are added together. */
-static void weighted_sum_lines(float *acc, size_t d_k, const float *p,
-                               const struct ran_sparse_line *line, size_t lines, size_t first,
-                               const float *x)
+static void weighted_sum_lines(float *acc, size_t d_k, const float *p, const struct line *line,
+                               size_t lines, size_t first, const float *x)
 {
         for (size_t k = 0, same; k < lines; k += same, p += same * STRIPE) {
                 size_t from = line[k].from, to = line[k].to;
@@ -195,8 +295,8 @@ static void weighted_sum_lines(float *acc, size_t d_k, const float *p,
 /* ---- forward -------------------------------------------------------------------------------- */
 
 /* Updates the softmax of the n centres from `first` on with `lines` lines. */
-static void update_softmax(struct block *b, const struct ran_sparse_line *line, size_t lines,
-                           size_t first, size_t n)
+static void update_softmax(struct block *b, const struct line *line, size_t lines, size_t first,
+                           size_t n)
 {
         size_t d_k = b->s->d_k;
         float scale = scale_of(b->s), *top = b->top + first, *sum = b->sum + first,
@@ -226,7 +326,7 @@ static void update_softmax(struct block *b, const struct ran_sparse_line *line, 
 }
 
 /* The similarities of a diagonal. */
-static void score_diagonal(struct block *b, float *score, const struct ran_sparse_line *l)
+static void score_diagonal(struct block *b, float *score, const struct line *l)
 {
         const struct ran_sparse *s = b->s;
         size_t n = l->to - l->from, d_k = s->d_k;
@@ -240,25 +340,24 @@ static void score_diagonal(struct block *b, float *score, const struct ran_spars
 }
 
 /* Calls fn with each stripe of all diagonals, some of them at a time. */
-static void each_diagonal(struct block *b,
-                          void (*fn)(struct block *b, const struct ran_sparse_line *line,
-                                     size_t lines, size_t first, size_t n))
+static void each_diagonal(struct block *b, void (*fn)(struct block *b, const struct line *line,
+                                                      size_t lines, size_t first, size_t n))
 {
-        struct ran_sparse_line line[DIAGONALS], part[DIAGONALS];
+        struct line line[DIAGONALS], part[DIAGONALS];
         size_t pos = 0, lines, stripe = stripe_of_diagonals(b);
 
-        while ((lines = ran_sparse_lines_diagonals(line, &b->c, has_bands(b), &pos, DIAGONALS)) > 0)
+        while ((lines = list_diagonals(line, &b->c, has_bands(b), &pos, DIAGONALS)) > 0)
                 for (size_t first = 0; first < b->c.n; first += stripe) {
                         size_t n = ran_least(stripe, b->c.n - first);
-                        size_t parts = ran_sparse_lines_cut(part, line, lines, first, n);
+                        size_t parts = cut_diagonals(part, line, lines, first, n);
 
                         if (parts > 0)
                                 fn(b, part, parts, first, n);
                 }
 }
 
-static void read_diagonals(struct block *b, const struct ran_sparse_line *line, size_t lines,
-                           size_t first, size_t n)
+static void read_diagonals(struct block *b, const struct line *line, size_t lines, size_t first,
+                           size_t n)
 {
         for (size_t k = 0; k < lines; k++)
                 score_diagonal(b, b->score + k * STRIPE + line[k].from - first, &line[k]);
@@ -291,8 +390,8 @@ static void score_tile(struct block *b, size_t t, size_t lines, size_t first, si
 }
 
 /* Masks what is outside the lines. */
-static void clear_outside(float *score, const struct ran_sparse_line *line, size_t lines,
-                          size_t first, size_t n)
+static void clear_outside(float *score, const struct line *line, size_t lines, size_t first,
+                          size_t n)
 {
         for (size_t k = 0; k < lines; k++, score += STRIPE) {
                 size_t from = line[k].from - first, to = line[k].to - first;
@@ -316,7 +415,7 @@ static void each_tile(struct block *b,
                 n = ran_least(stripe_of_tiles(b), b->c.n - first);
                 size_t t, end;
 
-                ran_sparse_lines_run(&b->c, first, n, &t, &end);
+                span_of_runs(&b->c, first, n, &t, &end);
                 for (; t < end; t += LINES)
                         fn(b, t, ran_least(LINES, end - t), first, n);
         }
@@ -325,10 +424,10 @@ static void each_tile(struct block *b,
 static void read_tile(struct block *b, size_t t, size_t lines, size_t first, size_t n)
 {
         size_t d_k = b->s->d_k;
-        struct ran_sparse_line line[LINES];
+        struct line line[LINES];
 
         score_tile(b, t, lines, first, n);
-        ran_sparse_lines_bands(line, &b->c, t, lines, first, n);
+        list_bands(line, &b->c, t, lines, first, n);
         update_softmax(b, line, lines, first, n);
         clear_outside(b->score, line, lines, first, n);
         ran_gemm(b->acc + first * d_k, d_k, b->score, 1, STRIPE, b->w + t * d_k, d_k, 1, n, d_k,
@@ -423,8 +522,7 @@ static void online_softmax_bwd(struct block *b, float *score, float *dscore, siz
 }
 
 /* Score and dscore of a diagonal, from their first centre on. */
-static void diagonal_bwd(struct block *b, const struct ran_sparse_line *l, float *score,
-                         float *dscore)
+static void diagonal_bwd(struct block *b, const struct line *l, float *score, float *dscore)
 {
         const struct ran_sparse *s = b->s;
         size_t n = l->to - l->from, d_k = s->d_k;
@@ -439,15 +537,15 @@ static void diagonal_bwd(struct block *b, const struct ran_sparse_line *l, float
                               n);
 }
 
-static void diagonals_bwd(struct block *b, const struct ran_sparse_line *line, size_t lines,
-                          size_t first, size_t n)
+static void diagonals_bwd(struct block *b, const struct line *line, size_t lines, size_t first,
+                          size_t n)
 {
         const size_t d_k = b->s->d_k;
         const int how = how_of(b->s);
 
         (void)n;
         for (size_t k = 0; k < lines; k++) {
-                struct ran_sparse_line l = line[k];
+                struct line l = line[k];
                 size_t in = k * STRIPE + l.from - first;
 
                 diagonal_bwd(b, &l, b->score + in, b->dscore + in);
@@ -467,10 +565,10 @@ static void tile_bwd(struct block *b, size_t t, size_t lines, size_t first, size
 {
         const struct ran_sparse *s = b->s;
         size_t d_k = s->d_k;
-        struct ran_sparse_line line[LINES];
+        struct line line[LINES];
 
         score_tile(b, t, lines, first, n);
-        ran_sparse_lines_bands(line, &b->c, t, lines, first, n);
+        list_bands(line, &b->c, t, lines, first, n);
         if (keeps_raw(s))
                 memcpy(b->raw, b->score, LINES * STRIPE * sizeof *b->raw);
         ran_gemm(b->dscore, STRIPE, b->w + t * d_k, d_k, 1, b->u + (b->c.from + first) * d_k, 1,

@@ -141,8 +141,7 @@ int ran_tensors_write_bytes(struct ran_bytes *to, const struct ran_tensor_source
  * that others have written, nor for two threads at once. */
 const char *ran_tensors_close_digest(const struct ran_tensors *t, const struct ran_bytes *file);
 
-/* ---- bundles (bundle.c) -----------------------------------------------------------------------
- */
+/* ---- bundles (bundle.c) --------------------------------------------------------------------- */
 
 /* A checkpoint of TensorFlow, a "bundle" of two files:
  *

@@ -96,11 +96,11 @@ static int broadcast_dataset(struct ran_ranks *r, struct ran_dataset *d, struct 
 
 /* ---- vocabularies --------------------------------------------------------------------------- */
 
-static int broadcast_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *from,
-                               struct ran_tokenizer **to, struct ran_error *err)
+static int broadcast_tokenizer(struct ran_ranks *r, struct ran_tokenizer **tokenizer,
+                               struct ran_error *err)
 {
         size_t n = 0;
-        const char *text = from != NULL ? ran_tokenizer_json(from, &n) : NULL;
+        const char *text = *tokenizer != NULL ? ran_tokenizer_json(*tokenizer, &n) : NULL;
         uint64_t bytes = n;
 
         RAN_TRY(ran_ranks_broadcast(r, &bytes, sizeof bytes, err));
@@ -110,66 +110,58 @@ static int broadcast_tokenizer(struct ran_ranks *r, const struct ran_tokenizer *
                 return ran_ranks_broadcast(r, (char *)text, bytes, err);
         char *copy = ran_new(bytes, 1);
         int rc = ran_ranks_broadcast(r, copy, bytes, err);
-        if (rc == RAN_OK && (*to = ran_tokenizer_load(copy, bytes, err)) == NULL)
+        if (rc == RAN_OK && (*tokenizer = ran_tokenizer_load(copy, bytes, err)) == NULL)
                 rc = ran_ranks_break(r, err->code);
         free(copy);
         return rc;
 }
 
-/* ---- jobs ----------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 /* The parts of a job that other ranks need; the rest concerns rank 0 alone. */
 struct order {
-        uint64_t V, threads, documents;
-        int resume, dev, held_out, storage;
+        uint64_t V, threads;
+        int dev, held_out, storage;
 };
 
-int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
+static int broadcast_job(struct ran_ranks *r, struct order *order, struct ran_share_job_copy *s,
+                         struct ran_error *err)
 {
-        struct ran_ranks *r = job->ranks;
-        uint32_t what = RAN_RANKS_TRAIN;
-        struct order order = {.V = job->V,
-                              .threads = job->threads,
-                              .documents = job->train->B,
-                              .dev = job->dev != NULL,
-                              .held_out = job->held_out != NULL,
-                              .storage = job->storage};
-
-        if (r == NULL)
-                return RAN_OK;
-        struct ran_dataset train = *job->train, dev = {0};
-        if (job->dev != NULL)
-                dev = *job->dev;
-        RAN_TRY(ran_ranks_broadcast(r, &what, sizeof what, err));
-        RAN_TRY(ran_ranks_broadcast(r, &order, sizeof order, err));
-        RAN_TRY(ran_ranks_broadcast(r, (void *)job->config, sizeof *job->config, err));
-        RAN_TRY(ran_ranks_broadcast(r, (void *)job->settings, sizeof *job->settings, err));
-        RAN_TRY(broadcast_tokenizer(r, job->tokenizer, NULL, err));
-        RAN_TRY(broadcast_dataset(r, &train, err));
-        if (order.dev)
-                RAN_TRY(broadcast_dataset(r, &dev, err));
-        if (order.held_out)
-                return ran_ranks_broadcast(r, (void *)job->held_out,
-                                           order.documents * sizeof *job->held_out, err);
-        return RAN_OK;
-}
-
-static int receive(struct ran_share_job_copy *s, struct ran_ranks *r, const struct order *order,
-                   struct ran_error *err)
-{
-        const size_t n = order->documents;
-
+        RAN_TRY(ran_ranks_broadcast(r, order, sizeof *order, err));
         RAN_TRY(ran_ranks_broadcast(r, &s->config, sizeof s->config, err));
         RAN_TRY(ran_ranks_broadcast(r, &s->settings, sizeof s->settings, err));
-        RAN_TRY(broadcast_tokenizer(r, NULL, &s->tokenizer, err));
+        RAN_TRY(broadcast_tokenizer(r, &s->tokenizer, err));
         RAN_TRY(broadcast_dataset(r, &s->train, err));
         if (order->dev)
                 RAN_TRY(broadcast_dataset(r, &s->dev, err));
         if (!order->held_out)
                 return RAN_OK;
-        if (ran_spool_reserve(&s->held_out, n, sizeof(bool), err) == NULL)
+        if (r->rank > 0 && ran_spool_reserve(&s->held_out, s->train.B, sizeof(bool), err) == NULL)
                 return ran_ranks_break(r, err->code);
-        return ran_ranks_broadcast(r, s->held_out.data, n * sizeof(bool), err);
+        return ran_ranks_broadcast(r, s->held_out.data, s->train.B * sizeof(bool), err);
+}
+
+int ran_share_job(const struct ran_train_job *job, struct ran_error *err)
+{
+        uint32_t what = RAN_RANKS_TRAIN;
+
+        if (job->ranks == NULL)
+                return RAN_OK;
+        struct order order = {.V = job->V,
+                              .threads = job->threads,
+                              .dev = job->dev != NULL,
+                              .held_out = job->held_out != NULL,
+                              .storage = job->storage};
+        /* Nothing of it is released: all is the caller's. */
+        struct ran_share_job_copy s = {.config = *job->config,
+                                       .settings = *job->settings,
+                                       .train = *job->train,
+                                       .tokenizer = (struct ran_tokenizer *)job->tokenizer,
+                                       .held_out.data = (bool *)job->held_out};
+        if (job->dev != NULL)
+                s.dev = *job->dev;
+        RAN_TRY(ran_ranks_broadcast(job->ranks, &what, sizeof what, err));
+        return broadcast_job(job->ranks, &order, &s, err);
 }
 
 bool ran_share_receive(struct ran_share_job_copy *s, struct ran_ranks *ranks,
@@ -181,9 +173,7 @@ bool ran_share_receive(struct ran_share_job_copy *s, struct ran_ranks *ranks,
         *s = (struct ran_share_job_copy){0};
         *err = (struct ran_error){0};
         if (ran_ranks_broadcast(ranks, &what, sizeof what, err) != RAN_OK ||
-            what != RAN_RANKS_TRAIN ||
-            ran_ranks_broadcast(ranks, &order, sizeof order, err) != RAN_OK ||
-            receive(s, ranks, &order, err) != RAN_OK)
+            what != RAN_RANKS_TRAIN || broadcast_job(ranks, &order, s, err) != RAN_OK)
                 return false;
         if (*pool == NULL)
                 *pool = ran_pool_new(order.threads > 0 ? order.threads : ran_threads_default(),
