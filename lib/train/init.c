@@ -1,4 +1,5 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
+#include "infer/dense-read.h"
 #include "math/elementary.h"
 #include "nn/part.h"
 #include "nn/vector-cache.h"
@@ -268,6 +269,33 @@ static int init_from_vectors(struct ran_trainer *t, struct ran_error *err)
         for (size_t id = 0; id < t->V && t->linear.token_weight != NULL; id++)
                 t->linear.token_weight[id] = id != unknown;
         return RAN_OK;
+}
+
+struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t)
+{
+        const bool refit = t->at.epochs.refit != 0;
+
+        return (struct ran_linear_fit){.c = t->c,
+                                       .p = &t->weights.p,
+                                       .V = t->V,
+                                       .C = t->C,
+                                       .d = t->job->train,
+                                       .document = t->loop.document,
+                                       .documents = t->loop.documents,
+                                       .class_weight = t->loop.batcher.of.class_weight,
+                                       .seed = t->s->seed,
+                                       .ratios = t->s->wide_ratios,
+                                       .storage = t->job->storage,
+                                       .read = ran_dense_read,
+                                       .vector_cache = t->job->vector_cache,
+                                       .pool = t->job->pool,
+                                       .label_vectors = t->job->label_vectors,
+                                       .label_names = t->job->label_names,
+                                       .guessed_labels = t->job->guessed_labels,
+                                       .refit = refit,
+                                       .last = refit || !ran_train_refits(t->job),
+                                       .pass = ran_trainer_on_pass,
+                                       .arg = t};
 }
 
 /* All that is not given. */

@@ -146,8 +146,10 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
 void ran_trainer_release(struct ran_trainer *t);
 /* Starts over, with all documents. */
 int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
-/* What the linear model is fitted to, as the run stands. */
-struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t);
+
+/* ---- run.c: questions about a run, and small changes of it ------------------------------------
+ */
+
 /* Rounds the weights of the encoder to what the model will store. */
 void ran_trainer_round_encoder(struct ran_trainer *t);
 /* Copies n rows into the table. */
@@ -179,6 +181,8 @@ bool ran_trainer_drops_linear(const struct ran_trainer *t);
 
 /* Fills the weights as the job says, and which of them are to learn more slowly or not at all. */
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err);
+/* What the linear model is fitted to, as the run stands. */
+struct ran_linear_fit ran_trainer_linear_fit(struct ran_trainer *t);
 /* Whether a tensor is below the layers that are tuned, and stays as it is. */
 bool ran_trainer_stays(const struct ran_trainer *t, const char *tensor);
 
