@@ -16,7 +16,7 @@ struct contents {
 };
 
 /* Weights of the configuration. */
-static int add_weights(struct contents *k, const struct ran_parts *p, struct ran_error *err)
+static void add_weights(struct contents *k, const struct ran_parts *p)
 {
         const struct ran_part_list parts = ran_parts_of(p->config);
         struct ran_compact_tensors *to = &k->tensors;
@@ -31,7 +31,7 @@ static int add_weights(struct contents *k, const struct ran_parts *p, struct ran
                 if (file == NULL)
                         continue;
                 *its = ran_new(1, file->written_size);
-                RAN_TRY(file->gather(*its, &params, p->config, p->C, to, &rows, err));
+                file->gather(*its, &params, p->config, p->C, to, &rows);
         }
         size_t n = ran_params_mapped_tables(mapped, &params, p->config, p->V, p->C, rows);
         for (size_t i = 0; i < n; i++) {
@@ -48,7 +48,6 @@ static int add_weights(struct contents *k, const struct ran_parts *p, struct ran
                 ran_compact_add_weights(to, p->storage, s->name, params.block + s->offset, s->rows,
                                         s->cols);
         }
-        return RAN_OK;
 }
 
 static void add_bytes(struct contents *k, const char *name, enum ran_dtype dtype, const void *data,
@@ -91,7 +90,7 @@ static int gather(struct contents *k, const struct ran_parts *p, struct ran_erro
 {
         size_t size;
 
-        RAN_TRY(add_weights(k, p, err));
+        add_weights(k, p);
         for (size_t i = 0; i < p->extras; i++)
                 add_bytes(k, p->extra[i].name, p->extra[i].dtype, p->extra[i].data, p->extra[i].n);
         add_texts(k, p);

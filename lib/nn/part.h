@@ -46,8 +46,8 @@ struct ran_part_file {
         /* ---- writing: puts what is to be written in place of the tables in p, which is a copy,
          * and further tensors into `to`; *rows: of the tables */
         size_t written_size; /* of what that needs, zero at first */
-        int (*gather)(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
-                      struct ran_compact_tensors *to, size_t *rows, struct ran_error *err);
+        void (*gather)(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
+                       struct ran_compact_tensors *to, size_t *rows);
         void (*release_written)(void *written);
 };
 

@@ -114,8 +114,8 @@ struct written {
         struct ran_linear_params own;
 };
 
-static int gather(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
-                  struct ran_compact_tensors *to, size_t *rows, struct ran_error *err)
+static void gather(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
+                   struct ran_compact_tensors *to, size_t *rows)
 {
         struct written *w = written;
         struct ran_linear_sparse *sparse = &w->sparse;
@@ -133,7 +133,6 @@ static int gather(void *written, struct ran_params *p, const struct ran_config *
                                                   .shape = {sparse->n},
                                                   .data = sparse->bucket};
         ran_compact_add(to, &buckets);
-        return RAN_OK;
 }
 
 static void release_written(void *written)
