@@ -39,10 +39,9 @@ const struct ran_field ran_config_fields[] = {
         {"min_window", 0, RAN_FIELD_SIZE, AT(min_window), 1, 1 << 20, .value = "N", .initial = "16",
          .help = "ran: a last window of fewer tokens joins the one before (at most W counts)"},
         {"cell", 0, RAN_FIELD_CHOICE, AT(ran.cell), .choices = cells, .value = "KIND",
-         .initial = "gated",
-         .help = "ran: layer and recurrent cell; plain: as the paper prints it; prenorm: a "
-                 "residual stream, for several layers; published: as in the authors' package "
-                 "rannet"},
+         .initial = "prenorm",
+         .help = "ran: layer and recurrent cell; prenorm: a residual stream; gated: the paper's; "
+                 "plain: as the paper prints it; published: as in the authors' package rannet"},
         {"mask", 0, RAN_FIELD_CHOICE, AT(mask), .choices = ran_mask_names, .value = "KIND",
          .initial = "none",
          .help = "what a token may see; none: the whole document; causal: no later tokens; prefix: "

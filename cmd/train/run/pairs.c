@@ -71,10 +71,6 @@ void train_pairs_adapt(struct train_session *s)
         config.mask = RAN_MASK_PREFIX;
         adopt(s, &config, &settings, "--mask prefix", &said);
         bool defaults = have_defaults(s);
-        if (defaults && is_free(s, "cell")) {
-                config.ran.cell = RAN_CELL_PRENORM;
-                adopt(s, &config, &settings, "--cell prenorm", &said);
-        }
         config = s->config;
         if (defaults && is_free(s, "review_source")) {
                 config.ran.review_source = true;
