@@ -44,19 +44,11 @@ static void release_scratch(struct ran_batch_scratch *t)
         }
 }
 
-/* Takes the idle scratch of long chunks off its list, under the lock, for the caller to release. */
-static struct ran_batch_scratch *take_idle_long(struct ran_batcher *k)
-{
-        struct ran_batch_scratch *all = k->idle_long;
-
-        k->idle_long = NULL;
-        return all;
-}
-
 void ran_batcher_rest(struct ran_batcher *k)
 {
         pthread_mutex_lock(&k->lock);
-        struct ran_batch_scratch *idle = take_idle_long(k);
+        struct ran_batch_scratch *idle = k->idle_long;
+        k->idle_long = NULL;
         pthread_mutex_unlock(&k->lock);
         release_scratch(idle);
 }
@@ -215,15 +207,13 @@ static struct ran_batch_scratch *find_long(struct ran_batcher *k, size_t tokens)
 static struct ran_batch_scratch *take_long(struct ran_batcher *k, size_t tokens,
                                            struct ran_error *err)
 {
-        struct ran_batch_scratch *idle = NULL;
-
         pthread_mutex_lock(&k->lock);
         struct ran_batch_scratch *t = find_long(k, tokens);
-        if (t == NULL)
-                idle = take_idle_long(k);
         pthread_mutex_unlock(&k->lock);
-        release_scratch(idle);
-        if (t == NULL && (t = new_scratch(k, err)) != NULL)
+        if (t != NULL)
+                return t;
+        ran_batcher_rest(k);
+        if ((t = new_scratch(k, err)) != NULL)
                 t->tokens = tokens;
         return t;
 }
@@ -284,7 +274,7 @@ static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const 
                 RAN_TRY(ran_packed_spell(
                         &t->of.packed, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err));
         drop_words(k, &t->of.packed, record);
-        RAN_TASK_ROOM((&t->of), document, t->of.packed.B, err);
+        RAN_TRY(RAN_GROW(t->of.document, t->of.document_cap, t->of.packed.B, err));
         t->of.document[t->of.packed.B - 1] = b;
         return k->task->load != NULL ? k->task->load(&k->of, &t->of, b, p->from, p->to, err)
                                      : RAN_OK;
@@ -327,7 +317,7 @@ static void run_shard(void *arg, size_t n)
         struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
 
         if (g != NULL && differentiate(k, t, shard, g, &err) == RAN_OK)
-                ran_tree_add(&k->tree, shard, g);
+                ran_tree_join(&k->tree, shard, 1, g);
         else if (g != NULL)
                 ran_tree_give(&k->tree, g);
         if (err.code != RAN_OK)
@@ -336,22 +326,14 @@ static void run_shard(void *arg, size_t n)
                 give_scratch(k, t);
 }
 
-static int begin(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n,
-                 struct ran_error *err)
-{
-        RAN_TRY(plan_shards(k, chunk, n, err));
-        RAN_TRY(ran_tree_begin(&k->tree, k->shards, err));
-        return assign_shards(k, err);
-}
-
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err)
 {
         size_t me = ran_ranks_me(k->ranks);
-        int rc = begin(k, chunk, n, err);
 
-        if (rc != RAN_OK)
-                return ran_ranks_break(k->ranks, rc);
+        if (plan_shards(k, chunk, n, err) != RAN_OK ||
+            ran_tree_begin(&k->tree, k->shards, err) != RAN_OK || assign_shards(k, err) != RAN_OK)
+                return ran_ranks_break(k->ranks, err->code);
         if (!(k->of.terms > 0))
                 k->of.terms = 1; /* only documents of weight 0: no loss, no gradient */
         ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);

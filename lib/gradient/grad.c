@@ -240,11 +240,10 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
         ran_phase = RAN_PHASE_OPTIMISER;
         pthread_mutex_lock(&t->lock);
         g = t->free_list;
-        if (g != NULL) {
+        if (g != NULL)
                 t->free_list = g->next;
-        } else {
+        else
                 g = grad_new(t);
-        }
         pthread_mutex_unlock(&t->lock);
         if (g == NULL)
                 return NULL;
@@ -306,11 +305,6 @@ void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *
 out:
         free(spare.ids);
         free(spare.rows);
-}
-
-void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g)
-{
-        ran_tree_join(t, shard, 1, g);
 }
 
 struct ran_grad *ran_tree_sum(struct ran_tree *t)

@@ -53,7 +53,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
 void ran_tree_release(struct ran_tree *t);
 /* Begins a sum of n shards. */
 int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err);
-/* Hands out a cleared gradient; NULL: memory ran out (see t->error). Thread-safe, as are _add
+/* Hands out a cleared gradient; NULL: memory ran out (see t->error). Thread-safe, as are _join
  * and _fail. */
 struct ran_grad *ran_tree_take(struct ran_tree *t);
 /* Sets g's sparse rows from the adjoints dx (L, D) of the tokens, or adds them to its dense
@@ -65,9 +65,8 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
 void ran_grad_release(struct ran_grad *g);
 /* Keeps the first error for ran_tree_sum. */
 void ran_tree_fail(struct ran_tree *t, const struct ran_error *err);
-/* Adds the gradient of a shard to the sum, and sums neighbours that are ready. */
-void ran_tree_add(struct ran_tree *t, size_t shard, struct ran_grad *g);
-/* The same for the sum of a subtree [at, at + span), span a power of two. */
+/* Adds the sum of a subtree [at, at + span), span a power of two, to the sum, and sums neighbours
+ * that are ready. A shard is a subtree with a span of 1. */
 void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *g);
 /* Makes room for n sparse rows and clears their number. */
 int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err);

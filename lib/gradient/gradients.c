@@ -72,10 +72,11 @@ static void spread(float *x, const struct ran_grad_rows *g, size_t width)
         }
 }
 
-static int dump_batch(const struct ran_model *m, struct ran_batcher *k, struct ran_plan *plan,
-                      const struct ran_layout *layout, const char *output, struct ran_error *err)
+static int dump_batch(const struct ran_model *m, struct ran_batcher *k, const struct ran_plan *plan,
+                      const char *output, struct ran_error *err)
 {
         struct ran_table table;
+        struct ran_layout layout = {0};
         struct ran_grad *g = NULL;
         double loss;
         int rc;
@@ -85,28 +86,18 @@ static int dump_batch(const struct ran_model *m, struct ran_batcher *k, struct r
         table.x = ran_alloc_floats(table.rows * table.width, err);
         if (table.x == NULL)
                 return RAN_ENOMEM;
-        rc = ran_batch_gradient(k, plan->chunk, plan->n, &loss, &g, err);
+        rc = ran_layout_init(&layout, &m->config, m->C, err);
+        if (rc == RAN_OK)
+                rc = ran_batch_gradient(k, plan->chunk, plan->n, &loss, &g, err);
         if (rc == RAN_OK) {
                 spread(table.x, &g->rows, table.width);
-                rc = write(m, layout, g, loss, table.x, output, err);
+                rc = write(m, &layout, g, loss, table.x, output, err);
         }
         if (g != NULL)
                 ran_tree_give(&k->tree, g);
+        ran_layout_release(&layout);
         free(table.x);
         return rc;
-}
-
-static int dump_first(const struct ran_model *m, struct ran_batcher *k, struct ran_plan *plan,
-                      struct ran_layout *layout, size_t *order, size_t documents,
-                      const char *output, struct ran_error *err)
-{
-        for (size_t b = 0; b < documents; b++)
-                order[b] = b;
-        RAN_TRY(ran_layout_init(layout, &m->config, m->C, err));
-        RAN_TRY(ran_plan_init(plan, &m->config, k->of.data, documents, 0, err));
-        ran_plan_begin(plan, order, documents);
-        ran_plan_next(plan);
-        return dump_batch(m, k, plan, layout, output, err);
 }
 
 /* Dumps the gradients of the first documents, as one batch. */
@@ -114,13 +105,18 @@ static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documen
                 const char *output, struct ran_error *err)
 {
         size_t *order = ran_alloc(documents, sizeof *order, err);
-        struct ran_layout layout = {0};
         struct ran_plan plan = {0};
 
         if (order == NULL)
                 return RAN_ENOMEM;
-        int rc = dump_first(m, k, &plan, &layout, order, documents, output, err);
-        ran_layout_release(&layout);
+        for (size_t b = 0; b < documents; b++)
+                order[b] = b;
+        int rc = ran_plan_init(&plan, &m->config, k->of.data, documents, 0, err);
+        if (rc == RAN_OK) {
+                ran_plan_begin(&plan, order, documents);
+                ran_plan_next(&plan);
+                rc = dump_batch(m, k, &plan, output, err);
+        }
         ran_plan_release(&plan);
         free(order);
         return rc;

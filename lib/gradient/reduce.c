@@ -22,29 +22,20 @@ static bool is_zero(const float *row, size_t n)
         return bits == 0;
 }
 
-static uint32_t *touched(struct ran_tree *t, size_t n, struct ran_error *err)
-{
-        uint32_t *ids = ran_grow(t->touched, &t->touched_cap, n, sizeof *ids, err);
-
-        if (ids != NULL)
-                t->touched = ids;
-        return ids;
-}
-
 /* Copies the non-zero rows of a dense gradient to the front of `to`, which may be the same
  * array, and their ids to t->touched. */
 static int pack(struct ran_tree *t, float *to, const float *from, size_t *n, struct ran_error *err)
 {
         size_t D = t->c->dim;
-        uint32_t *ids = touched(t, t->V, err);
 
         *n = 0;
-        for (size_t id = 0; id < t->V && ids != NULL; id++)
+        RAN_TRY(RAN_GROW(t->touched, t->touched_cap, t->V, err));
+        for (size_t id = 0; id < t->V; id++)
                 if (!is_zero(from + id * D, D)) {
                         memmove(to + *n * D, from + id * D, D * sizeof *to);
-                        ids[(*n)++] = (uint32_t)id;
+                        t->touched[(*n)++] = (uint32_t)id;
                 }
-        return ids != NULL ? RAN_OK : RAN_ENOMEM;
+        return RAN_OK;
 }
 
 /* The inverse: moves n rows from the front of an otherwise zero array to the ids in t->touched. */
@@ -93,29 +84,30 @@ static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t 
         return ran_ranks_send(r, to, g->rows.rows, head.rows * t->c->dim * sizeof(float), err);
 }
 
-/* Makes room for rows to receive, and for their ids. */
-static uint32_t *make_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err)
+/* Makes room for rows to receive, and for their ids, in *ids. */
+static int make_room(struct ran_tree *t, struct ran_grad *g, size_t n, uint32_t **ids,
+                     struct ran_error *err)
 {
-        if (t->V == 0) {
-                if (n > 0 && ran_grad_room(t, g, n, err) != RAN_OK)
-                        return NULL;
+        if (t->V > 0 && n > t->V)
+                return ran_fail(err, RAN_EFORMAT, "another rank sent more rows than there are");
+        if (t->V > 0)
+                RAN_TRY(RAN_GROW(t->touched, t->touched_cap, t->V, err));
+        else if (n > 0)
+                RAN_TRY(ran_grad_room(t, g, n, err));
+        if (t->V == 0)
                 g->rows.n = n;
-                return n > 0 ? g->rows.ids : touched(t, 1, err);
-        }
-        if (n <= t->V)
-                return touched(t, t->V, err);
-        ran_fail(err, RAN_EFORMAT, "another rank sent more rows than there are");
-        return NULL;
+        *ids = t->V > 0 ? t->touched : g->rows.ids;
+        return RAN_OK;
 }
 
 static int receive_into(struct ran_tree *t, struct ran_ranks *r, size_t from, struct head *head,
                         struct ran_grad *g, struct ran_error *err)
 {
+        uint32_t *ids;
+
         RAN_TRY(ran_ranks_receive(r, from, head, sizeof *head, err));
         RAN_TRY(ran_ranks_receive(r, from, g->p.block + t->from, trained_bytes(t), err));
-        uint32_t *ids = make_room(t, g, head->rows, err);
-        if (ids == NULL)
-                return err->code;
+        RAN_TRY(make_room(t, g, head->rows, &ids, err));
         RAN_TRY(ran_ranks_receive(r, from, ids, head->rows * sizeof *ids, err));
         RAN_TRY(ran_ranks_receive(r, from, g->rows.rows, head->rows * t->c->dim * sizeof(float),
                                   err));
@@ -197,7 +189,7 @@ static int broadcast_packed(struct ran_tree *t, struct ran_ranks *r, const struc
 {
         size_t n = 0;
 
-        if (touched(t, t->V, err) == NULL)
+        if (RAN_GROW(t->touched, t->touched_cap, t->V, err) != RAN_OK)
                 return ran_ranks_break(r, RAN_ENOMEM);
         if (r->rank == 0)
                 RAN_TRY(pack(t, packed->rows.rows, g->rows.rows, &n, err));
@@ -228,9 +220,10 @@ static int broadcast_sparse(struct ran_tree *t, struct ran_ranks *r, struct ran_
                             struct ran_error *err)
 {
         uint64_t rows = g->rows.n;
+        uint32_t *ids;
 
         RAN_TRY(ran_ranks_broadcast(r, &rows, sizeof rows, err));
-        if (r->rank > 0 && make_room(t, g, rows, err) == NULL)
+        if (r->rank > 0 && make_room(t, g, rows, &ids, err) != RAN_OK)
                 return ran_ranks_break(r, err->code);
         RAN_TRY(ran_ranks_broadcast(r, g->rows.ids, rows * sizeof *g->rows.ids, err));
         return ran_ranks_broadcast(r, g->rows.rows, rows * t->c->dim * sizeof(float), err);

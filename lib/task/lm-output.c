@@ -1,5 +1,6 @@
 /* lm.c - see lm.h. */
 #include "task/lm-output.h"
+#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "nn/part.h"
@@ -44,6 +45,7 @@ struct block {
         double nll[RAN_LM_ROWS];
         float *logits; /* (positions, V), from `listed` on; or NULL */
         size_t listed;
+        bool each; /* `logits` has a block at a time */
         /* The current softmax: rows of `width` scores, and the position of each row. */
         float *score;
         size_t rows, width;
@@ -251,16 +253,24 @@ static void list_logits(struct block *k)
 
 /* ---- all positions --------------------------------------------------------------------------- */
 
-static void run_block(struct block *k)
+/* The next positions, which begin after those of the block before; false: there are none. */
+static bool run_block(struct block *k)
 {
+        k->at += k->n;
+        k->n = ran_least(k->w->packed->positions - k->at, RAN_LM_ROWS);
+        if (k->n == 0)
+                return false;
+        if (k->each)
+                k->listed = k->at;
         memset(k->nll, 0, sizeof k->nll);
         if (k->logits != NULL)
                 list_logits(k);
         if (k->gold == NULL)
-                return;
+                return true;
         first(k);
         for (size_t t = 0; t < k->tails; t++)
                 tail(k, ran_lm_tail(k->w->c, k->V, t));
+        return true;
 }
 
 static struct block block_of(struct ran_workspace *w, const struct ran_params *p, size_t V)
@@ -281,13 +291,9 @@ void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
         k.gold = gold;
         k.logits = logits;
         ran_head_positions(w, p);
-        for (; k.at < w->packed->positions; k.at += k.n) {
-                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
-                                                                : RAN_LM_ROWS;
-                run_block(&k);
+        while (run_block(&k))
                 for (size_t i = 0; i < k.n && nll != NULL; i++)
                         nll[k.at + i] = (float)k.nll[i];
-        }
 }
 
 int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
@@ -297,16 +303,11 @@ int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, f
 
         ran_phase = RAN_PHASE_HEAD;
         k.logits = logits;
+        k.each = true;
         ran_head_positions(w, p);
-        for (; k.at < w->packed->positions; k.at += k.n) {
-                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
-                                                                : RAN_LM_ROWS;
-                k.listed = k.at;
-                run_block(&k);
-                for (size_t i = 0; i < k.n; i++) {
+        while (run_block(&k))
+                for (size_t i = 0; i < k.n; i++)
                         RAN_TRY(take(arg, k.at + i, logits + i * V, err));
-                }
-        }
         return RAN_OK;
 }
 
@@ -322,13 +323,9 @@ double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct r
         k.scale = scale;
         k.smoothing = smoothing;
         ran_head_positions(w, p);
-        for (; k.at < w->packed->positions; k.at += k.n) {
-                k.n = w->packed->positions - k.at < RAN_LM_ROWS ? w->packed->positions - k.at
-                                                                : RAN_LM_ROWS;
-                run_block(&k);
+        while (run_block(&k))
                 for (size_t i = 0; i < k.n; i++)
                         loss += (double)scale[k.at + i] * k.nll[i];
-        }
         ran_head_positions_bwd(w, p, dp);
         return loss;
 }

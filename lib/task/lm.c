@@ -143,9 +143,9 @@ static int load_lm(const struct ran_task_batch *k, struct ran_task_scratch *s, s
         const struct ran_dataset *d = k->data;
         size_t at = s->packed.positions, from, to = ran_loss_predicts(d, b, begin, end, &from);
 
-        RAN_TASK_ROOM(s, position, to - from, err);
-        RAN_TASK_ROOM(s, gold, at + to - from, err);
-        RAN_TASK_ROOM(s, scale, at + to - from, err);
+        RAN_TRY(RAN_GROW(s->position, s->position_cap, to - from, err));
+        RAN_TRY(RAN_GROW(s->gold, s->gold_cap, at + to - from, err));
+        RAN_TRY(RAN_GROW(s->scale, s->scale_cap, at + to - from, err));
         for (size_t i = from; i < to; i++, at++) {
                 s->position[i - from] = (uint32_t)(i - begin);
                 s->gold[at] = d->ids[d->first[b] + i + 1];
@@ -226,8 +226,8 @@ static int load_mlm(const struct ran_task_batch *k, struct ran_task_scratch *s, 
 
         (void)from;
         (void)to;
-        RAN_TASK_ROOM(s, gold, at + m->n, err);
-        RAN_TASK_ROOM(s, scale, at + m->n, err);
+        RAN_TRY(RAN_GROW(s->gold, s->gold_cap, at + m->n, err));
+        RAN_TRY(RAN_GROW(s->scale, s->scale_cap, at + m->n, err));
         memcpy(s->gold + at, m->gold, m->n * sizeof *m->gold);
         for (size_t i = 0; i < m->n; i++)
                 s->scale[at + i] = (float)((double)k->data->weight[b] / k->terms);

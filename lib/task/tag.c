@@ -113,7 +113,7 @@ static int load(const struct ran_task_batch *k, struct ran_task_scratch *s, size
         (void)from;
         (void)to;
         if (k->c->tag.crf)
-                RAN_TASK_ROOM(s, crf, ran_crf_scratch(true, n, k->C), err);
+                RAN_TRY(RAN_GROW(s->crf, s->crf_cap, ran_crf_scratch(true, n, k->C), err));
         return ran_packed_positions(&s->packed, d->positions + d->label_first[b], n, err);
 }
 

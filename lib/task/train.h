@@ -40,14 +40,6 @@ struct ran_task_scratch {
         size_t document_cap, crf_cap, gold_cap, scale_cap, position_cap;
 };
 void ran_task_scratch_release(struct ran_task_scratch *s);
-/* Grows one array of a scratch, or returns RAN_ENOMEM. */
-#define RAN_TASK_ROOM(s, array, want, err)                                                      \
-        do {                                                                                    \
-                void *moved = ran_grow(s->array, &s->array##_cap, want, sizeof *s->array, err); \
-                if (moved == NULL)                                                              \
-                        return RAN_ENOMEM;                                                      \
-                s->array = moved;                                                               \
-        } while (0)
 /* The weight in the loss of output i of document b (its class, or the tag of a word). Documents
  * with several labels have no class weight. */
 double ran_task_weight(const struct ran_task_batch *k, size_t b, size_t i);

@@ -143,7 +143,7 @@ static void hand_in(const struct sums *s, struct ran_tree *tree, size_t shard)
                 memcpy(dx + i * D, s->shard[shard] + s->block + s->ids[shard][i] * D,
                        D * sizeof(*dx));
         ran_grad_embed(g, s->ids[shard], NULL, 0, dx, s->n[shard], D, NULL, &err);
-        ran_tree_add(tree, shard, g);
+        ran_tree_join(tree, shard, 1, g);
         free(dx);
 }
 
@@ -732,8 +732,8 @@ TEST(tree_adds_rows_to_none)
                         rows->ids_cap = 1, rows->rows_cap = c.dim;
                 }
                 rows->n = 1, rows->ids[0] = 7, rows->rows[c.dim - 1] = 2;
-                ran_tree_add(&tree, 0, g[0]);
-                ran_tree_add(&tree, 1, g[1]);
+                ran_tree_join(&tree, 0, 1, g[0]);
+                ran_tree_join(&tree, 1, 1, g[1]);
                 sum = ran_tree_sum(&tree);
                 REQUIRE(sum != NULL);
                 rows = &sum->rows;

@@ -103,58 +103,36 @@ static struct ran_paper_sizes sizes_of(const struct ran_workspace *w)
         };
 }
 
-static void lay_out_step(struct ran_arena *k, struct ran_paper_step *out,
-                         const struct ran_paper_sizes *n)
-{
-        RAN_PAPER_STEP(RAN_ARENA_FIELD)
-}
-
-static void lay_out_adjoints(struct ran_arena *k, struct ran_paper_adjoints *out,
-                             const struct ran_paper_sizes *n)
-{
-        RAN_PAPER_ADJOINTS(RAN_ARENA_FIELD)
-        out->dc = n->published > 0 ? out->dc : out->dG;
-}
-
-static void lay_out_cells(struct ran_arena *k, struct ran_paper_cells *out,
-                          const struct ran_paper_sizes *n)
-{
-        RAN_PAPER_CELLS(RAN_ARENA_FIELD)
-        out->c = n->published > 0 ? out->c : out->G;
-}
-
-static void lay_out_head(struct ran_arena *k, struct ran_paper_head *out,
-                         const struct ran_paper_sizes *n)
-{
-        RAN_PAPER_HEAD(RAN_ARENA_FIELD)
-}
-
 void ran_paper_lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_paper_memory *own = ran_paper_memory_of(w);
-        const struct ran_paper_sizes n = sizes_of(w);
-        const double floats = (double)w->size.L * n.D;
+        const struct ran_paper_sizes sizes = sizes_of(w), *n = &sizes;
+        const double floats = (double)w->size.L * n->D;
         const size_t rows = own->review.longest + 1;
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 if (l == 0 || w->training)
-                        lay_out_cells(k, &own->cells[l], &n);
+                        RAN_ARENA_LIST(&own->cells[l], RAN_PAPER_CELLS);
                 else
                         own->cells[l] = own->cells[0]; /* the last cells below are read first */
+                if (n->published == 0)
+                        own->cells[l].c = own->cells[l].G;
                 own->y[l] = w->training ? ran_arena_take(k, floats) : w->x[0];
                 w->x[l + 1] = w->training ? ran_arena_take(k, floats) : w->x[0];
         }
-        if (n.published > 0) {
+        if (n->published > 0) {
                 own->start = w->training ? ran_arena_take(k, floats) : w->x[0];
                 own->start_stat = ran_arena_take(k, (double)w->size.L * 2);
         }
-        lay_out_step(k, &own->step, &n);
+        RAN_ARENA_LIST(&own->step, RAN_PAPER_STEP);
         if (w->training) {
-                lay_out_adjoints(k, &own->adj, &n);
+                RAN_ARENA_LIST(&own->adj, RAN_PAPER_ADJOINTS);
+                if (n->published == 0)
+                        own->adj.dc = own->adj.dG;
                 own->dy = ran_arena_take(k, floats);
         }
         ran_pooling_lay_out(&own->pooling, w, k);
-        lay_out_head(k, &own->head, &n);
+        RAN_ARENA_LIST(&own->head, RAN_PAPER_HEAD);
         /* Scratch: two score matrices of a window with its cell (attention.c), or what a window
          * sees (review.c). */
         ran_workers_lay_out(&w->workers, k,

@@ -110,14 +110,12 @@
         X(fill_norm_w, "lm.norm.weight", 0, D, ONE, fills)                           \
         X(fill_norm_b, "lm.norm.bias", 0, D, ZERO, fills)
 
-#define X(field, name, rows, cols, init, when) float *field;
 struct ran_paper_params {
-        RAN_PAPER_PARAMS(X)
+        RAN_PAPER_PARAMS(RAN_FLOATS_FIELD)
 };
 struct ran_paper_once {
-        RAN_PAPER_ONCE(X)
+        RAN_PAPER_ONCE(RAN_FLOATS_FIELD)
 };
-#undef X
 
 /* ---- memory -----------------------------------------------------------------------------------
  */
@@ -216,20 +214,18 @@ struct ran_paper_sizes {
         X(fill_stat, n->positions * 2)                                                         \
         X(dfill, n->positions * n->D)
 
-#define X(field, floats) float *field;
 struct ran_paper_step {
-        RAN_PAPER_STEP(X)
+        RAN_PAPER_STEP(RAN_FLOATS_FIELD)
 };
 struct ran_paper_adjoints {
-        RAN_PAPER_ADJOINTS(X)
+        RAN_PAPER_ADJOINTS(RAN_FLOATS_FIELD)
 };
 struct ran_paper_cells {
-        RAN_PAPER_CELLS(X)
+        RAN_PAPER_CELLS(RAN_FLOATS_FIELD)
 };
 struct ran_paper_head {
-        RAN_PAPER_HEAD(X)
+        RAN_PAPER_HEAD(RAN_FLOATS_FIELD)
 };
-#undef X
 
 /* A window of a step. If it was open, its first rows are known, and the cell is a row to compute
  * only when the window is closed. */

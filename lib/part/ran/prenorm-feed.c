@@ -117,37 +117,25 @@ static void scatter(const struct ran_prenorm_pass *s, float *x)
 
 /* ---- states of the review -------------------------------------------------------------------- */
 
-/* The source tokens of document b under review: the first of them in the batch, and their rows in
- * the arrays of reviewed tokens. */
-struct source {
-        size_t t, row, n;
-};
-
-static struct source source_of(const struct ran_prenorm_pass *s, size_t b)
-{
-        return (struct source){s->w->packed->doc[b], s->own->review.sources[b],
-                               ran_review_sources(s->w, b)};
-}
-
 void ran_prenorm_states(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_prenorm_cells *c = s->cells;
+        const size_t *sources = s->own->review.sources, B = w->packed->B;
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->ran.review)
                 return;
-        for (size_t b = 0; b < w->packed->B; b++) {
-                struct source k = source_of(s, b);
-                float *z = c->source_z + k.row * D;
+        for (size_t b = 0; b < B; b++) {
+                size_t n = sources[b + 1] - sources[b];
+                float *z = c->source_z + sources[b] * D;
 
-                if (k.n == 0)
-                        continue;
-                ran_simd->norm(z, D, c->source_stat + k.row * 2, s->own->y[s->l] + k.t * D, D,
-                               s->p->review_norm_w, s->p->review_norm_b, RAN_LN_EPS, k.n, D);
-                ran_gemm_linear(w->pool, c->source_kv + k.row * 2 * D, 2 * D, z, D,
-                                s->p->review_k_w, s->p->review_k_b, k.n, D, 2 * D);
+                ran_simd->norm(z, D, c->source_stat + sources[b] * 2,
+                               s->own->y[s->l] + w->packed->doc[b] * D, D, s->p->review_norm_w,
+                               s->p->review_norm_b, RAN_LN_EPS, n, D);
+                ran_gemm_linear(w->pool, c->source_kv + sources[b] * 2 * D, 2 * D, z, D,
+                                s->p->review_k_w, s->p->review_k_b, n, D, 2 * D);
         }
         ran_review_products(w, c->kv, c->N, s->p->review_k_w, s->p->review_k_b);
         ran_review_place(&s->review, c->kv, c->source_kv);
@@ -158,29 +146,27 @@ void ran_prenorm_states_bwd(struct ran_prenorm_pass *s)
         struct ran_workspace *w = s->w;
         struct ran_prenorm_cells *c = s->cells;
         const struct ran_prenorm_adjoints *j = &s->own->adj;
+        const size_t *sources = s->own->review.sources, B = w->packed->B;
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->ran.review)
                 return;
         ran_review_collect(&s->review, j->dkv, j->dsource_kv);
-        for (size_t b = 0; b < w->packed->B; b++) {
-                struct source k = source_of(s, b);
-                float *dz = j->dsource_z + k.row * D;
+        ran_gemm_linear_bwd(w->pool, j->dsource_z, D, false, s->dp->review_k_w, s->dp->review_k_b,
+                            j->dsource_kv, 2 * D, c->source_z, D, s->p->review_k_w, sources[B], D,
+                            2 * D);
+        for (size_t b = 0; b < B; b++) {
+                size_t n = sources[b + 1] - sources[b], t = w->packed->doc[b] * D;
+                float *dz = j->dsource_z + sources[b] * D;
 
-                if (k.n == 0)
-                        continue;
-                ran_gemm_linear_bwd(w->pool, dz, D, false, s->dp->review_k_w, s->dp->review_k_b,
-                                    j->dsource_kv + k.row * 2 * D, 2 * D, c->source_z + k.row * D,
-                                    D, s->p->review_k_w, k.n, D, 2 * D);
                 ran_simd->norm_bwd(dz, D, s->dp->review_norm_w, s->dp->review_norm_b, dz, D,
-                                   s->own->y[s->l] + k.t * D, D, c->source_stat + k.row * 2,
-                                   s->p->review_norm_w, k.n, D);
-                ran_simd->add(s->own->dy + k.t * D, dz, k.n * D);
+                                   s->own->y[s->l] + t, D, c->source_stat + sources[b] * 2,
+                                   s->p->review_norm_w, n, D);
+                ran_simd->add(s->own->dy + t, dz, n * D);
         }
         ran_gemm_linear_bwd(w->pool, j->dN, D, true, s->dp->review_k_w, s->dp->review_k_b, j->dkv,
-                            2 * D, c->N, D, s->p->review_k_w, w->packed->m + w->packed->B, D,
-                            2 * D);
+                            2 * D, c->N, D, s->p->review_k_w, w->packed->m + B, D, 2 * D);
 }
 
 /* ---- review ---------------------------------------------------------------------------------- */

@@ -134,35 +134,17 @@ int ran_prenorm_prepare(struct ran_workspace *w, struct ran_error *err)
         return ran_layer_reserve(w, err);
 }
 
-static void lay_out_cells(struct ran_arena *k, struct ran_prenorm_cells *out,
-                          const struct ran_prenorm_sizes *n)
-{
-        RAN_PRENORM_CELLS(RAN_ARENA_FIELD)
-}
-
-static void lay_out_adjoints(struct ran_arena *k, struct ran_prenorm_adjoints *out,
-                             const struct ran_prenorm_sizes *n)
-{
-        RAN_PRENORM_ADJOINTS(RAN_ARENA_FIELD)
-}
-
-static void lay_out_join(struct ran_arena *k, struct ran_prenorm_join *out,
-                         const struct ran_prenorm_sizes *n)
-{
-        RAN_PRENORM_JOIN(RAN_ARENA_FIELD)
-}
-
 void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
-        const struct ran_prenorm_sizes n = sizes_of(w, own->tokens, own->rows);
-        const double floats = (double)w->size.L * n.D;
+        const struct ran_prenorm_sizes sizes = sizes_of(w, own->tokens, own->rows), *n = &sizes;
+        const double floats = (double)w->size.L * n->D;
         const size_t rows = own->review.longest + 1, window = 2 * rows * rows + 5 * w->E + 6 * w->D,
                      review = ran_review_scratch(&own->review, w);
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 if (l == 0 || w->training)
-                        lay_out_cells(k, &own->cells[l], &n);
+                        RAN_ARENA_LIST(&own->cells[l], RAN_PRENORM_CELLS);
                 else
                         own->cells[l] = own->cells[0]; /* the last cells below are read first */
                 if (w->training) {
@@ -179,13 +161,13 @@ void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k)
         for (size_t i = 0; i < slabs_in_memory(w); i++)
                 lay_out_slab(w, k, &own->slab[i], own->keeps ? i % own->slabs : 0);
         if (w->training) {
-                lay_out_adjoints(k, &own->adj, &n);
+                RAN_ARENA_LIST(&own->adj, RAN_PRENORM_ADJOINTS);
                 own->group_part = ran_arena_take(k, 2.0 * (double)own->group *
-                                                            (double)own->review.most_seen * n.D);
+                                                            (double)own->review.most_seen * n->D);
                 own->dy = ran_arena_take(k, floats);
         }
         ran_pooling_lay_out(&own->pooling, w, k);
-        lay_out_join(k, &own->join, &n);
+        RAN_ARENA_LIST(&own->join, RAN_PRENORM_JOIN);
         if (ran_prenorm_makes_vectors(w->c))
                 ran_vectors_lay_out(w, k);
         /* Scratch: two score matrices of a window with its cell (attention.c), or a cell's rows; or

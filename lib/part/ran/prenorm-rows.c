@@ -118,9 +118,11 @@ static void linear(struct ran_prenorm_pass *s, float *y, const float *x, const f
 {
         struct ran_pool *pool = s->w->pool;
 
-        if (!s->scattered) {
-                ran_gemm_linear_kept(pool, s->panels, y + s->skip * O, O, x + s->skip * I, I, w, b,
-                                     s->rows - s->skip, I, O);
+        if (s->own->fresh == 0) {
+                size_t known = ran_layer_known(s->w->packed, s->from);
+
+                ran_gemm_linear_kept(pool, s->panels, y + known * O, O, x + known * I, I, w, b,
+                                     s->rows - known, I, O);
                 return;
         }
         size_t n = move_fresh(s, s->act->fresh_in, x, I, false);
@@ -171,7 +173,7 @@ static void recall(struct ran_prenorm_pass *s)
 {
         const struct ran_packed *packed = s->w->packed;
 
-        for (size_t i = s->from; i < s->to && (s->skip > 0 || s->scattered); i++)
+        for (size_t i = s->from; i < s->to; i++)
                 if (ran_layer_known(packed, i) > 0)
                         ran_recurrent_state_recall(packed->recurrent[packed->window_doc[i]], s->l,
                                                    s->act->qkv +

@@ -37,14 +37,6 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 /* ---- a layer at work --------------------------------------------------------------------------
  */
 
-static bool is_scattered(const struct ran_packed *packed, size_t from, size_t to)
-{
-        for (size_t i = from + 1; i < to; i++)
-                if (ran_layer_known(packed, i) > 0)
-                        return true;
-        return false;
-}
-
 static struct ran_prenorm_pass pass_of(struct ran_workspace *w, const struct ran_params *p,
                                        struct ran_params *dp, size_t l, size_t slab)
 {
@@ -68,8 +60,6 @@ static struct ran_prenorm_pass pass_of(struct ran_workspace *w, const struct ran
                 .r0 = packed->row[from],
                 .tokens = packed->window[to] - packed->window[from],
                 .rows = packed->row[to] - packed->row[from],
-                .skip = ran_layer_known(packed, from),
-                .scattered = is_scattered(packed, from, to),
                 .act = &own->slab[own->keeps ? l * own->slabs + slab : slab % 2],
                 .cells = cells,
                 .review = {w, &own->review, l, cells->key, cells->value, own->adj.dkey,

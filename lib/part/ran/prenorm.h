@@ -113,14 +113,10 @@
         X(vector_w, "ran.vector.weight", D, D, ZERO, ran_prenorm_makes_vectors(c))
 
 struct ran_prenorm_params {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_PRENORM_PARAMS(X)
-#undef X
+        RAN_PRENORM_PARAMS(RAN_FLOATS_FIELD)
 };
 struct ran_prenorm_once {
-#define X(field, name, rows, cols, init, when) float *field;
-        RAN_PRENORM_ONCE(X)
-#undef X
+        RAN_PRENORM_ONCE(RAN_FLOATS_FIELD)
 };
 
 /* ---- memory -----------------------------------------------------------------------------------
@@ -207,20 +203,18 @@ struct ran_prenorm_sizes {
         X(head_glu, n->documents * 2 * n->D) /* value and gate of GLU_gpc */ \
         X(dhead_glu, n->documents * 2 * n->D)
 
-#define X(field, floats) float *field;
 struct ran_prenorm_slab {
-        RAN_PRENORM_SLAB(X)
+        RAN_PRENORM_SLAB(RAN_FLOATS_FIELD)
 };
 struct ran_prenorm_cells {
-        RAN_PRENORM_CELLS(X)
+        RAN_PRENORM_CELLS(RAN_FLOATS_FIELD)
 };
 struct ran_prenorm_adjoints {
-        RAN_PRENORM_ADJOINTS(X)
+        RAN_PRENORM_ADJOINTS(RAN_FLOATS_FIELD)
 };
 struct ran_prenorm_join {
-        RAN_PRENORM_JOIN(X)
+        RAN_PRENORM_JOIN(RAN_FLOATS_FIELD)
 };
-#undef X
 
 /* Vectors of documents (vector.c); adjoints only for training. */
 struct ran_vectors_memory {
@@ -297,8 +291,6 @@ struct ran_prenorm_pass {
         size_t from, to;                /* windows of its slab */
         size_t t0, r0;                  /* its first token and row */
         size_t tokens, rows;            /* of the slab */
-        size_t skip;                    /* known first rows: of an open window */
-        bool scattered;                 /* more known rows follow: of other open windows */
         struct ran_prenorm_slab *act;
         struct ran_prenorm_cells *cells;
         struct ran_review_pass review;
