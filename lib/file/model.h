@@ -4,7 +4,7 @@
 
 #include "eval/calibration.h"
 #include "nn/part.h"
-#include "part/crf/tag-rules.h"
+#include "part/crf/crf.h"
 #include "tensors/tensors.h"
 
 #define RAN_FORMAT         "ran"
@@ -26,7 +26,7 @@ struct ran_model {
         float *thresholds;               /* (C) */
         float *limits; /* (C) thresholds that training was asked for, -1: none; NULL: of no label */
         struct ran_calibration calibration; /* of one label a document; or none */
-        struct ran_tag_rules rules;         /* of a tagger */
+        struct ran_crf_rules rules;         /* of a tagger */
         const uint32_t *known;              /* (knows) fingerprints, in the mapped file or a copy */
         uint32_t *known_copy;
         size_t knows;

@@ -107,14 +107,6 @@ static void put_name(struct ran_hf_origin *from, const char *text, size_t layer,
                 snprintf(from->name, sizeof from->name, "%s%s", text, end);
 }
 
-/* Whether a bias of ours is one of theirs, too; else it is zero. */
-static bool has_bias(const struct ran_hf *f, const char *stem)
-{
-        if (strstr(stem, "norm") != NULL)
-                return f->norm_bias;
-        return strncmp(stem, "attn", 4) == 0 ? f->attention_bias : f->ffn_bias;
-}
-
 static void of_layer(const struct ran_hf *f, const char *stem, size_t n, size_t layer,
                      const char *end, struct ran_hf_origin *from)
 {
@@ -130,7 +122,10 @@ static void of_layer(const struct ran_hf *f, const char *stem, size_t n, size_t 
                         from->parts = r->parts;
                         from->pairs = r->pairs;
                 }
-                if (!bias || has_bias(f, r->ours))
+                const bool has_bias = strstr(r->ours, "norm") != NULL    ? f->norm_bias
+                                      : strncmp(r->ours, "attn", 4) == 0 ? f->attention_bias
+                                                                         : f->ffn_bias;
+                if (!bias || has_bias) /* else it is zero */
                         put_name(from, r->theirs[f->family > RAN_HF_BERT ? f->family - 1 : 0],
                                  layer, end);
                 return;

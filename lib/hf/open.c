@@ -5,14 +5,6 @@
 
 #include <sys/stat.h>
 
-/* A folder in Hugging Face's form is made a model in memory; its digest is right by making. */
-static int open_folder(struct ran_model *m, const char *path, struct ran_error *err)
-{
-        RAN_TRY(ran_hf_folder_bytes(&m->file, path, err));
-        m->in_memory = true;
-        return ran_model_read(m, false, err);
-}
-
 struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
 {
         struct ran_model *m = ran_alloc(1, sizeof *m, err);
@@ -26,7 +18,9 @@ struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error
                 ran_model_free(m);
                 return NULL;
         }
-        if ((folder ? open_folder(m, path, &why) : ran_model_read(m, verify, &why)) != RAN_OK) {
+        m->in_memory = folder; /* made a model there; its digest is right by making */
+        if ((folder && ran_hf_folder_bytes(&m->file, path, &why) != RAN_OK) ||
+            ran_model_read(m, verify && !folder, &why) != RAN_OK) {
                 ran_fail(err, why.code, "%s: %s", path, why.text);
                 ran_model_free(m);
                 return NULL;

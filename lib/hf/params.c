@@ -37,17 +37,6 @@ static int find_classes(struct ran_hf *f, struct ran_hf_source *s, struct ran_er
         return RAN_OK;
 }
 
-static int check_around(const uint32_t *id, size_t n, size_t V, struct ran_error *err)
-{
-        for (size_t i = 0; i < n; i++)
-                if (id[i] >= V)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the post_processor of tokenizer.json adds token %u, but "
-                                        "the vocabulary has %zu tokens",
-                                        (unsigned)id[i], V);
-        return RAN_OK;
-}
-
 /* The vocabulary may have fewer tokens than the embedding has rows: nobody can name the others. */
 static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
 {
@@ -74,8 +63,18 @@ static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, stru
                                 "the tokenizer is that of another model",
                                 s->V, s->rows);
         s->around = ran_tokenizer_surround(s->tokenizer);
-        RAN_TRY(check_around(s->around.before, s->around.before_n, s->V, err));
-        return check_around(s->around.after, s->around.after_n, s->V, err);
+        for (size_t i = 0; i < s->around.before_n + s->around.after_n; i++) {
+                const uint32_t id = i < s->around.before_n
+                                            ? s->around.before[i]
+                                            : s->around.after[i - s->around.before_n];
+
+                if (id >= s->V)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the post_processor of tokenizer.json adds token %u, but "
+                                        "the vocabulary has %zu tokens",
+                                        (unsigned)id, s->V);
+        }
+        return RAN_OK;
 }
 
 /* White space ends most prompts, and follows all: no token of theirs depends on the text. */
@@ -152,19 +151,6 @@ static int check_named(struct missing *m, const struct ran_hf_weights *w, const 
         return RAN_OK;
 }
 
-/* What positions are made of. */
-static int check_positions(struct missing *m, const struct ran_hf_source *s, struct ran_error *err)
-{
-        const struct ran_hf *f = s->f;
-
-        if (!f->config.bert.positions || f->family == RAN_HF_RANNET)
-                return RAN_OK;
-        RAN_TRY(check_named(m, &s->weights, RAN_HF_POSITIONS, f->rows, f->config.dim, err));
-        return f->token_types > 0 ? check_named(m, &s->weights, RAN_HF_TOKEN_TYPES, f->token_types,
-                                                f->config.dim, err)
-                                  : RAN_OK;
-}
-
 static int check_spec(struct missing *m, const struct ran_hf_source *s,
                       const struct ran_tensor_spec *spec, struct ran_error *err)
 {
@@ -219,9 +205,16 @@ static int check_decoder(const struct ran_hf_source *s, struct ran_error *err)
 int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *layout,
                      struct ran_error *err)
 {
+        const struct ran_hf *f = s->f;
+        const bool positions = f->config.bert.positions && f->family != RAN_HF_RANNET;
         struct missing m = {.n = 0};
 
-        RAN_TRY(check_positions(&m, s, err));
+        if (positions)
+                RAN_TRY(check_named(&m, &s->weights, RAN_HF_POSITIONS, f->rows, f->config.dim,
+                                    err));
+        if (positions && f->token_types > 0)
+                RAN_TRY(check_named(&m, &s->weights, RAN_HF_TOKEN_TYPES, f->token_types,
+                                    f->config.dim, err));
         for (size_t i = 0; i < layout->n; i++)
                 RAN_TRY(check_spec(&m, s, &layout->spec[i], err));
         if (m.n == 1)

@@ -29,59 +29,49 @@ static int open_file(struct ran_hf_weights *w, const char *folder, const char *b
         return ran_hf_blame(rc, base, name, &why, err);
 }
 
-/* Opens the shard of a tensor, unless it was opened. */
-static int open_shard(struct ran_hf_weights *w, struct ran_string_table *seen, const char *folder,
-                      const char *base, const char *name, struct ran_error *err)
-{
-        if (ran_string_table_find(seen, name, strlen(name)) != RAN_STRING_TABLE_NONE)
-                return RAN_OK;
-        if (strchr(name, '/') != NULL)
-                return ran_fail(err, RAN_EFORMAT,
-                                "model.safetensors.index.json: the shard \"%s\" is no name of a "
-                                "file",
-                                name);
-        ran_string_table_add(seen, name, strlen(name));
-        return open_file(w, folder, base, name, NULL, err);
-}
+static const char shards[] = "model.safetensors.index.json";
 
-static int open_map(struct ran_hf_weights *w, const cJSON *map, const char *folder,
-                    const char *base, struct ran_error *err)
+/* Opens each shard once. */
+static int open_map(struct ran_hf_weights *w, struct ran_string_table *seen, const cJSON *map,
+                    const char *folder, const char *base, struct ran_error *err)
 {
-        struct ran_string_table seen = {0};
         const cJSON *item;
-        int rc = RAN_OK;
 
         if (!cJSON_IsObject(map) || map->child == NULL)
-                rc = ran_fail(err, RAN_EFORMAT,
-                              "model.safetensors.index.json: it has no \"weight_map\"");
+                return ran_fail(err, RAN_EFORMAT, "%s: it has no \"weight_map\"", shards);
         cJSON_ArrayForEach(item, map)
         {
-                if (rc != RAN_OK)
-                        break;
-                rc = cJSON_IsString(item)
-                             ? open_shard(w, &seen, folder, base, item->valuestring, err)
-                             : ran_fail(err, RAN_EFORMAT,
-                                        "model.safetensors.index.json: the shard of %s is no name",
+                const char *name = item->valuestring;
+
+                if (!cJSON_IsString(item))
+                        return ran_fail(err, RAN_EFORMAT, "%s: the shard of %s is no name", shards,
                                         item->string);
+                if (ran_string_table_find(seen, name, strlen(name)) != RAN_STRING_TABLE_NONE)
+                        continue;
+                if (strchr(name, '/') != NULL)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "%s: the shard \"%s\" is no name of a file", shards, name);
+                ran_string_table_add(seen, name, strlen(name));
+                RAN_TRY(open_file(w, folder, base, name, NULL, err));
         }
-        ran_string_table_release(&seen);
-        return rc;
+        return RAN_OK;
 }
 
 static int open_shards(struct ran_hf_weights *w, const char *folder, const char *base, bool *absent,
                        struct ran_error *err)
 {
-        static const char name[] = "model.safetensors.index.json";
+        struct ran_string_table seen = {0};
         struct ran_bytes file;
         struct ran_error why = {0};
         cJSON *all;
 
-        RAN_TRY(ran_hf_open(&file, folder, base, name, INDEX_MOST, absent, err));
+        RAN_TRY(ran_hf_open(&file, folder, base, shards, INDEX_MOST, absent, err));
         int rc = ran_cjson_read(&all, (const char *)file.data, file.size, false, &why);
         ran_bytes_release(&file);
         if (rc != RAN_OK)
-                return ran_fail(err, rc, "%s: %s", name, why.text);
-        rc = open_map(w, ran_cjson_member(all, "weight_map"), folder, base, err);
+                return ran_fail(err, rc, "%s: %s", shards, why.text);
+        rc = open_map(w, &seen, ran_cjson_member(all, "weight_map"), folder, base, err);
+        ran_string_table_release(&seen);
         cJSON_Delete(all);
         return rc;
 }

@@ -4,10 +4,10 @@
 
 #include "part/crf/crf.h"
 #include "infer/score.h"
-#include "part/crf/tag-rules.h"
+#include "part/crf/crf.h"
 
 /* As ran_tag, with any weights. */
-int ran_tagger_tags(struct ran_state *s, const struct ran_tag_rules *rules,
+int ran_tagger_tags(struct ran_state *s, const struct ran_crf_rules *rules,
                     const struct ran_document *d, uint32_t *tags, float *score, float *logits,
                     struct ran_error *err);
 

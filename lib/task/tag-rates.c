@@ -1,6 +1,6 @@
 /* tag-rates.c - results of a tagger: all threads decode sentences; entities are counted as
  * in conlleval. */
-#include "part/crf/tag-rules.h"
+#include "part/crf/crf.h"
 #include "task/tag-rates.h"
 #include "ran/train.h"
 #include "ran/math.h"
@@ -14,7 +14,7 @@ struct decoder {
         const struct ran_dataset *d;
         const float *logits;
         struct ran_crf crf;
-        struct ran_tag_rules rules;
+        struct ran_crf_rules rules;
         uint32_t *tags;  /* (words) */
         double *loss;    /* (B) */
         double *scratch; /* of all workers, room for each */
@@ -27,14 +27,12 @@ static void decode(const struct decoder *k, size_t worker, size_t b)
 {
         const struct ran_dataset *d = k->d;
         size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        const struct ran_crf_rules allowed = {k->rules.start, k->rules.open, k->rules.type};
         const float *logits = k->logits + at * d->C;
         const bool *begins = d->begins + at;
         double *scratch = k->scratch + worker * k->room;
         float *p = k->marginals + worker * k->longest * d->C;
 
-        ran_crf_decode_sentences(k->tags + at, logits, &k->crf,
-                                 k->rules.start != NULL ? &allowed : NULL, begins, n, d->C,
+        ran_crf_decode_sentences(k->tags + at, logits, &k->crf, &k->rules, begins, n, d->C,
                                  scratch);
         ran_crf_marginals_sentences(p, logits, &k->crf, begins, n, d->C, scratch);
         for (size_t i = 0; i < n; i++)

@@ -242,8 +242,8 @@ static void search(const struct chain *c, const struct ran_crf_rules *rules, uin
 static void check_decoding(const struct chain *c, double *scratch)
 {
         /* Tag 1 comes after itself and 2 only, tag 3 after 0 only. */
-        const bool start[MOST_C] = {true, false, true, false}, open[MOST_C] = {true, true, true};
-        const uint32_t type[MOST_C] = {0, 1, 1, 0};
+        bool start[MOST_C] = {true, false, true, false}, open[MOST_C] = {true, true, true};
+        uint32_t type[MOST_C] = {0, 1, 1, 0};
         const struct ran_crf_rules some = {start, open, type};
         uint32_t got[MOST_L], want[MOST_L];
         size_t L = c->L, C = c->C;

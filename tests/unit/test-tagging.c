@@ -267,7 +267,7 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
         for (int crf = 0; crf <= 1; crf++) {
                 struct ran_error err = {0};
                 struct fixture f;
-                struct ran_tag_rules rules;
+                struct ran_crf_rules rules;
                 struct ran_score_words k;
                 uint32_t tags[WORDS], want[WORDS];
                 float score[WORDS], logits[WORDS * TOY_C], marginals[LONGEST * TOY_C];
@@ -277,13 +277,12 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
                 const struct ran_crf chain = ran_crf_of(&f.toy.p);
                 struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
                 CHECK_OK(ran_tag_rules_init(&rules, f.joined.names, TOY_C, &err), err);
-                const struct ran_crf_rules allowed = {rules.start, rules.open, rules.type};
                 CHECK_OK(ran_tagger_tags(s, &rules, &document, tags, score, logits, &err), err);
                 CHECK_OK(ran_score_words(s, &document, &k, &err), err);
                 for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++]) {
                         size_t n = f.words[b];
 
-                        ran_crf_decode(want, logits + at * TOY_C, &chain, &allowed, n, TOY_C,
+                        ran_crf_decode(want, logits + at * TOY_C, &chain, &rules, n, TOY_C,
                                        k.chain);
                         ran_crf_marginals(marginals, logits + at * TOY_C, &chain, n, TOY_C,
                                           k.chain);

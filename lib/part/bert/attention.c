@@ -106,14 +106,6 @@ struct block {
         size_t q, n, k, keys;
 };
 
-/* How far the rows of this layer see. */
-static size_t reach_of(const struct ran_bert_pass *s)
-{
-        const struct ran_config *c = s->w->c;
-
-        return s->l % c->bert.global_every == 0 ? SIZE_MAX / 2 : c->window / 2;
-}
-
 static bool next_block(struct block *k)
 {
         k->q += k->n;
@@ -154,12 +146,13 @@ static struct block block_of(const struct ran_bert_pass *s, const struct ran_ber
                              size_t j)
 {
         const struct ran_workspace *w = s->w;
+        const bool global = s->l % w->c->bert.global_every == 0;
 
         return (struct block){.s = s,
                               .qkv = s->act->qkv + v->row * 3 * w->E + j * w->d_k,
                               .rows = ran_bert_window_rows(w->c, v),
                               .j = j,
-                              .reach = reach_of(s)};
+                              .reach = global ? SIZE_MAX / 2 : w->c->window / 2};
 }
 
 static void attend(void *arg, size_t task, float *score)
@@ -329,20 +322,13 @@ static void add_attended(struct ran_bert_pass *s, size_t block, size_t from, siz
         ran_simd->add(s->act->mid + at, s->own->rows.o + at, floats);
 }
 
-/* The rows behind the last window, where a group is padded, attend to nothing. */
-static void clear_padding(struct ran_bert_pass *s)
-{
-        const struct ran_bert_window *last = &s->own->window[s->own->group[s->g + 1] - 1];
-        const size_t rows = last->row + ran_bert_window_rows(s->w->c, last), E = s->w->E;
-
-        memset(s->act->a + rows * E, 0, (s->R - rows) * E * sizeof(float));
-}
-
 void ran_bert_attention(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
         const size_t D = w->D, E = w->E, windows = s->own->group[s->g + 1] - s->own->group[s->g];
         const struct ran_bert_norm before = input_norm(s), after = mid_norm(s);
+        const struct ran_bert_window *last = &s->own->window[s->own->group[s->g + 1] - 1];
+        const size_t rows = last->row + ran_bert_window_rows(w->c, last);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (has_input_norm(s))
@@ -351,7 +337,7 @@ void ran_bert_attention(struct ran_bert_pass *s)
                              s->p->q_b, s->R, D, 3 * E);
         rotate(s, s->act->qkv, 1);
         ran_phase = RAN_PHASE_ATTENTION;
-        clear_padding(s);
+        memset(s->act->a + rows * E, 0, (s->R - rows) * E * sizeof(float)); /* of a padded group */
         ran_workers_each(&w->workers, 0, windows * w->h, attend, s);
         if (w->probes != NULL)
                 ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, s);

@@ -81,12 +81,6 @@ static float *row_of(const struct ran_workspace *w, size_t i, size_t r, bool adj
         return special + (r - v->n) * D;
 }
 
-/* Rows of a window that are pooled, from the first of them. */
-static size_t pooled_rows(const struct ran_config *c, const struct ran_bert_window *v)
-{
-        return ran_bert_window_rows(c, v) - c->bert.pool_skip;
-}
-
 /* What window i is pooled to; of a stream only the windows of a group have room. */
 static float *pooled_of(const struct ran_workspace *w, size_t i)
 {
@@ -173,7 +167,9 @@ static float share_of(const struct ran_workspace *w, size_t i)
                             windows * w->c->bert.pool_skip;
 
         if (w->c->pooling == RAN_POOL_MEAN && w->c->upper == RAN_UPPER_POOLING)
-                return (float)((double)pooled_rows(w->c, &own->window[i]) / (double)rows);
+                return (float)((double)(ran_bert_window_rows(w->c, &own->window[i]) -
+                                        w->c->bert.pool_skip) /
+                               (double)rows);
         return (float)(1 / (double)windows);
 }
 

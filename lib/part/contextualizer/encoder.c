@@ -146,16 +146,6 @@ static const float *context(const struct ran_workspace *w, size_t l)
 
 /* ---- the first context ---------------------------------------------------------------------- */
 
-/* When scoring, the key is a function of the document's ids, as its results must be. */
-static uint64_t key_of_ids(const struct ran_packed *packed, size_t b, uint64_t seed)
-{
-        uint64_t hash = ran_contextualizer_length(packed, b);
-
-        for (size_t t = packed->doc[b]; t < packed->doc[b + 1]; t++)
-                hash = ran_random_draw(hash, packed->ids[t]);
-        return ran_random_key(seed, RAN_FOR_CONTEXT, UINT64_MAX, hash);
-}
-
 static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_contextualizer_once *once = p->once;
@@ -170,10 +160,15 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
                         memcpy(c, once->context, D * sizeof *c);
                         break;
                 case RAN_CONTEXT_RANDOM:
-                        key = w->training && !w->scoring_keys
-                                      ? ran_random_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
-                                                       w->packed->record[b])
-                                      : key_of_ids(w->packed, b, p->seed);
+                        if (w->training && !w->scoring_keys) {
+                                key = ran_random_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
+                                                     w->packed->record[b]);
+                        } else { /* a function of the document's ids, as its results must be */
+                                key = ran_contextualizer_length(w->packed, b);
+                                for (size_t t = w->packed->doc[b]; t < w->packed->doc[b + 1]; t++)
+                                        key = ran_random_draw(key, w->packed->ids[t]);
+                                key = ran_random_key(p->seed, RAN_FOR_CONTEXT, UINT64_MAX, key);
+                        }
                         for (size_t d = 0; d < D; d++)
                                 c[d] = (float)(2 * ran_random_uniform(key, d) - 1);
                         break;

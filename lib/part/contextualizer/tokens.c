@@ -46,12 +46,6 @@ static void tabulate(struct ran_workspace *w, const float *position)
         }
 }
 
-/* Σ exp(-s t) over t < n, s >= 0 */
-static double series(double s, double n)
-{
-        return s > 0 ? ran_expm1(-n * s) / ran_expm1(-s) : n;
-}
-
 /* 1/(exp(x) - 1) - 1/x, x >= 0 */
 static double regular_part(double x)
 {
@@ -64,25 +58,25 @@ static double regular_part(double x)
                                                      y * (1.0 / 1209600 - y * (1.0 / 47900160)))));
 }
 
-/* The mean index of a token, from 0, under p(.)_j of n tokens. */
-static double mean_number(double s, double n)
-{
-        double t = regular_part(fabs(s)) - n * regular_part(n * fabs(s));
-
-        return s > 0 ? n - 1 - t : t;
-}
-
+/* The largest p(.)_j of document b of n tokens, 1 / Σ exp(-s t) over t < n, and in training the
+ * mean index of a token, from 0, under p(.)_j. */
 static void scale_positions(struct ran_workspace *w, const float *position, size_t b)
 {
+        const struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         double n = (double)ran_contextualizer_length(w->packed, b),
                whole = w->c->contextualizer.position_scale ? n : 1;
-        double *scale = (double *)ran_contextualizer_steps_of(w)->scale + b * w->D;
+        double *scale = (double *)k->scale + b * w->D;
+        double *mean = w->training ? (double *)k->mean + b * w->D : NULL;
 
-        for (size_t j = 0; j < w->D; j++)
-                scale[j] = whole / series(fabs((double)position[j]), n);
-        for (size_t j = 0; j < w->D && w->training; j++)
-                ((double *)ran_contextualizer_steps_of(w)->mean)[b * w->D + j] =
-                        mean_number((double)position[j], n);
+        for (size_t j = 0; j < w->D; j++) {
+                const double s = fabs((double)position[j]);
+
+                scale[j] = whole / (s > 0 ? ran_expm1(-n * s) / ran_expm1(-s) : n);
+                if (mean == NULL)
+                        continue;
+                const double t = regular_part(s) - n * regular_part(n * s);
+                mean[j] = position[j] > 0 ? n - 1 - t : t;
+        }
 }
 
 void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,

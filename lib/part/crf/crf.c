@@ -439,7 +439,7 @@ void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *cr
         struct lattice l;
 
         lay_out(&l, score, crf, L, C, scratch);
-        rule(&l, rules);
+        rule(&l, rules != NULL && rules->start != NULL ? rules : NULL);
         memcpy(l.in, l.start, C * sizeof *l.in);
         for (size_t t = 1; t < L; t++) {
                 arrive(&l, t - 1);

@@ -29,13 +29,17 @@ struct ran_crf_grad {
 };
 /* The same, of gradients, or of parameters that change. */
 struct ran_crf_grad ran_crf_grad_of(const struct ran_params *p);
-/* Which paths decoding may choose; see ran_tag_rules_init. A tag that may start a path may come
- * anywhere; any other tag only after an open tag of its type. Some path must remain for every
- * length. */
+/* Which paths decoding may choose. A tag that may start a path may come anywhere; any other tag
+ * only after an open tag of its type. Some path must remain for every length. */
 struct ran_crf_rules {
-        const bool *start, *open; /* (C) */
-        const uint32_t *type;     /* (C), each less than C */
+        bool *start, *open; /* (C); start NULL: all paths */
+        uint32_t *type;     /* (C), each less than C */
 };
+/* The sequences that IOB2 allows, if the names of the classes are tags; otherwise all
+ * (tag-rules.c). */
+int ran_tag_rules_init(struct ran_crf_rules *r, char *const *names, size_t C,
+                       struct ran_error *err);
+void ran_tag_rules_release(struct ran_crf_rules *r);
 static inline bool ran_crf_allows(const struct ran_crf_rules *r, size_t from, size_t to)
 {
         return r->start[to] || (r->open[from] && r->type[from] == r->type[to]);
@@ -56,7 +60,7 @@ double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *sc
                     const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
                     double weight, double *scratch);
 
-/* The best path (L) that the rules allow (NULL: any). Of equal paths, the one with the lower tag
+/* The best path (L) that the rules allow. Of equal paths, the one with the lower tag
  * at the last token where they differ. */
 void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *crf,
                     const struct ran_crf_rules *rules, size_t L, size_t C, double *scratch);

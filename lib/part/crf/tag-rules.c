@@ -1,40 +1,35 @@
-/* tag-rules.c - see tag-rules.h. */
-#include "part/crf/tag-rules.h"
+/* tag-rules.c - which sequences of tags a tagger may give. See crf.h. */
+#include "part/crf/crf.h"
 #include "record/tags.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int ran_tag_rules_init(struct ran_tag_rules *r, char *const *names, size_t C, struct ran_error *err)
+int ran_tag_rules_init(struct ran_crf_rules *r, char *const *names, size_t C, struct ran_error *err)
 {
-        struct ran_tag *tags = ran_alloc(C, sizeof *tags, err);
+        struct ran_tag *tags = ran_new(C, sizeof *tags);
         bool all = true;
+        int rc = RAN_OK;
 
-        *r = (struct ran_tag_rules){0};
-        if (tags == NULL)
-                return RAN_ENOMEM;
+        *r = (struct ran_crf_rules){0};
         for (size_t c = 0; c < C && all; c++)
                 all = ran_tag_parse(&tags[c], names[c], strlen(names[c]), NULL) == RAN_OK;
-        if (!all) { /* numbers, for example: any order is allowed */
-                free(tags);
-                return RAN_OK;
+        if (all) { /* not numbers, for example, for which any order is allowed */
+                r->start = ran_new(C, sizeof *r->start);
+                r->open = ran_new(C, sizeof *r->open);
+                r->type = ran_new(C, sizeof *r->type);
+                rc = ran_tags_rules(r->start, r->open, r->type, tags, C, err);
         }
-        r->start = ran_alloc(C, sizeof *r->start, err);
-        r->open = ran_alloc(C, sizeof *r->open, err);
-        r->type = ran_alloc(C, sizeof *r->type, err);
-        int rc = r->start != NULL && r->open != NULL && r->type != NULL
-                         ? ran_tags_rules(r->start, r->open, r->type, tags, C, err)
-                         : RAN_ENOMEM;
         free(tags);
         if (rc != RAN_OK)
                 ran_tag_rules_release(r);
         return rc;
 }
 
-void ran_tag_rules_release(struct ran_tag_rules *r)
+void ran_tag_rules_release(struct ran_crf_rules *r)
 {
         free(r->start);
         free(r->open);
         free(r->type);
-        *r = (struct ran_tag_rules){0};
+        *r = (struct ran_crf_rules){0};
 }

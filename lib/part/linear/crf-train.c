@@ -2,7 +2,6 @@
 #include "part/linear/crf-train.h"
 #include "math/simd.h"
 #include "part/crf/crf.h"
-#include "part/crf/tag-rules.h"
 #include "part/linear/linear-words.h"
 #include "ran/train.h"
 
@@ -88,17 +87,6 @@ static size_t crf_floats(const struct learner *l)
         return l->has_crf ? ran_crf_train_floats(l->C) : 0;
 }
 
-/* Updates the copies of bias and crf, which every sentence needs whole. */
-static void refresh_now(struct learner *l)
-{
-        const float *v = row(l, l->k->c->linear.wide);
-        size_t n = l->C + crf_floats(l);
-
-        for (size_t i = 0; i < n; i++)
-                l->now[i] = (float)(l->scale * (double)v[i]);
-        ran_simd->add(l->now, l->from_bias, l->C);
-}
-
 static void score(struct learner *l, const struct ran_document *d, const struct span *s)
 {
         size_t C = l->C;
@@ -136,14 +124,6 @@ static void move(struct learner *l, const struct span *s, const float *dcrf, dou
         ran_simd->axpy(row(l, l->k->c->linear.wide + 1), by, dcrf, crf_floats(l));
 }
 
-/* Rescales all of v before its scale becomes too small to divide updates by. */
-static void rescale(struct learner *l)
-{
-        for (size_t i = 0; i < l->rows * l->C; i++)
-                l->v[i] = (float)(l->scale * (double)l->v[i]);
-        l->scale = 1;
-}
-
 static void learn_span(struct learner *l, const struct span *s, float *dcrf, double step,
                        double decay)
 {
@@ -153,7 +133,10 @@ static void learn_span(struct learner *l, const struct span *s, float *dcrf, dou
         const struct ran_crf crf = ran_crf_train_view(l->has_crf ? l->now + C : NULL, C);
         const struct ran_crf_grad grad = ran_crf_train_grad_view(l->has_crf ? dcrf : NULL, C);
 
-        refresh_now(l);
+        const float *v = row(l, l->k->c->linear.wide);
+        for (size_t i = 0; i < C + crf_floats(l); i++) /* every sentence needs these whole */
+                l->now[i] = (float)(l->scale * (double)v[i]);
+        ran_simd->add(l->now, l->from_bias, C);
         score(l, &d, s);
         memset(dcrf, 0, crf_floats(l) * sizeof *dcrf);
         ran_crf_loss(l->score, &grad, l->score, &crf,
@@ -161,8 +144,11 @@ static void learn_span(struct learner *l, const struct span *s, float *dcrf, dou
                      (double)data->weight[s->document], l->scratch);
         move(l, s, dcrf, step);
         l->scale /= 1 + step * decay; /* |w|² at the end of the step: no cost is too small */
-        if (l->scale < 1e-4)
-                rescale(l);
+        if (l->scale >= 1e-4)
+                return;
+        for (size_t i = 0; i < l->rows * C; i++) /* before updates cannot be divided by it */
+                l->v[i] = (float)(l->scale * (double)l->v[i]);
+        l->scale = 1;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -226,14 +212,6 @@ static void add_scaled(float *to, const float *v, double scale, size_t n)
                 to[i] = (float)((double)to[i] + scale * (double)v[i]);
 }
 
-static bool any(const float *x, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                if (x[i] != 0)
-                        return true;
-        return false;
-}
-
 /* What is learned is added to the weights that it began with. */
 static int learn(struct learner *l, float *weight, float *bias, float *crf, struct ran_error *err)
 {
@@ -253,12 +231,14 @@ static int learn(struct learner *l, float *weight, float *bias, float *crf, stru
 int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias, float *crf,
                       struct ran_error *err)
 {
-        size_t C = k->d->C, wide = k->c->linear.wide;
+        size_t C = k->d->C, wide = k->c->linear.wide, zeros = 0;
+        while (zeros < wide * C && weight[zeros] == 0)
+                zeros++;
         struct learner l = {.k = k,
                             .C = C,
                             .rows = wide + 1 + (crf != NULL ? C + 2 : 0),
                             .features = ran_linear_words_features(k->c),
-                            .from = any(weight, wide * C) ? weight : NULL,
+                            .from = zeros < wide * C ? weight : NULL,
                             .from_bias = bias,
                             .scale = 1,
                             .has_crf = crf != NULL};

@@ -166,15 +166,6 @@ static bool is_worse(const struct difference *d, double errors)
         return d->sum > errors * sqrt(fmax(0, d->squares - d->sum * d->sum / n));
 }
 
-static double sum_of(const float *loss, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += (double)loss[i];
-        return sum;
-}
-
 /* The loss of all documents that were predicted. */
 static double loss_of(const struct validation *x, const struct path *p, size_t cost)
 {
@@ -182,9 +173,13 @@ static double loss_of(const struct validation *x, const struct path *p, size_t c
 
         if (p->out[cost])
                 return INFINITY;
-        for (size_t f = 0; f < FOLDS; f++)
-                if (x->used[f])
-                        loss += sum_of(p->loss[cost] + x->begin[f], x->begin[f + 1] - x->begin[f]);
+        for (size_t f = 0; f < FOLDS; f++) {
+                double of_fold = 0;
+
+                for (size_t i = x->begin[f]; x->used[f] && i < x->begin[f + 1]; i++)
+                        of_fold += (double)p->loss[cost][i];
+                loss += of_fold;
+        }
         return loss;
 }
 

@@ -2,7 +2,6 @@
 #include "part/linear/ensemble.h"
 #include "math/elementary.h"
 #include "part/crf/crf.h"
-#include "part/crf/tag-rules.h"
 #include "part/linear/crf-train.h"
 #include "data/loss.h"
 #include "ran/train.h"

@@ -37,19 +37,6 @@ static void hash_document(void *arg, size_t i)
                                             k->d->first[b + 1] - k->d->first[b]);
 }
 
-/* A document of more tokens than a block is alone. */
-static int reserve_block(struct block *k, struct ran_error *err)
-{
-        const size_t tokens = k->d->first[k->from + k->n] - k->d->first[k->from];
-        const size_t room =
-                k->n == 1 ? ran_linear_model_room(k->c, tokens) : room_of(k, k->from + k->n);
-
-        RAN_TRY(RAN_GROW(k->posting, k->posting_cap, room, err));
-        RAN_TRY(RAN_GROW(k->spare, k->spare_cap, room, err));
-        RAN_TRY(RAN_GROW(k->count, k->count_cap, k->n, err));
-        return RAN_OK;
-}
-
 static int read_block(struct ran_feature_lists *l, struct block *k, struct ran_pool *pool,
                       struct ran_error *err)
 {
@@ -58,7 +45,13 @@ static int read_block(struct ran_feature_lists *l, struct block *k, struct ran_p
         for (k->n = 1; k->from + k->n < d->B; k->n++)
                 if (d->first[k->from + k->n + 1] - d->first[k->from] > BLOCK_TOKENS)
                         break;
-        RAN_TRY(reserve_block(k, err));
+        const size_t tokens = d->first[k->from + k->n] - d->first[k->from];
+        const size_t room = k->n == 1 /* a document of more tokens than a block is alone */
+                                    ? ran_linear_model_room(k->c, tokens)
+                                    : room_of(k, k->from + k->n);
+        RAN_TRY(RAN_GROW(k->posting, k->posting_cap, room, err));
+        RAN_TRY(RAN_GROW(k->spare, k->spare_cap, room, err));
+        RAN_ROOM(k->count, k->count_cap, k->n);
         ran_parallel(pool, k->n, hash_document, k);
         for (size_t i = 0; i < k->n; i++) {
                 size_t b = k->from + i, end = l->first[b] + k->count[i];
@@ -145,15 +138,6 @@ static void make_row(void *arg, size_t i)
                                k->idf, ran_linear_model_ngram_buckets(k->c));
 }
 
-/* Floats that are not negative are in the order of their bits. */
-static uint32_t bits_of(float x)
-{
-        uint32_t bits;
-
-        memcpy(&bits, &x, sizeof bits);
-        return bits;
-}
-
 /* Numbers the buckets that count, the most frequent first, so that what most features read lies
  * together; column_of (c->linear.wide). */
 static void number_columns(struct ran_features *f, const struct ran_config *c, const float *idf,
@@ -167,8 +151,10 @@ static void number_columns(struct ran_features *f, const struct ran_config *c, c
         f->columns = n;
         f->bucket = ran_new(n, sizeof *f->bucket);
         for (size_t g = 0; g < c->linear.wide; g++)
-                if (idf[g] > 0)
-                        order[at++] = (struct ran_posting){bits_of(idf[g]), (uint32_t)g};
+                if (idf[g] > 0) { /* positive floats are in the order of their bits */
+                        memcpy(&order[at].id, &idf[g], sizeof order->id);
+                        order[at++].at = (uint32_t)g;
+                }
         const struct ran_posting *sorted = ran_posting_sort(order, order + n, n);
         for (size_t column = 0; column < n; column++) {
                 f->bucket[column] = sorted[column].at;

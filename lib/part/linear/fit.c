@@ -174,17 +174,6 @@ static int fit_rows(struct fit *x, bool dense, struct ran_error *err)
         return RAN_OK;
 }
 
-/* A pretrained encoder costs more than all else: validation takes the vectors that it has made. */
-static int use_cache(const struct ran_linear_fit *k, struct ran_error *err)
-{
-        if (k->vector_cache == NULL || k->p->vectors != NULL)
-                return RAN_OK;
-        RAN_TRY(ran_vector_cache_bind(k->vector_cache, k->c, k->p, k->V, 0,
-                                      ran_document_vector_width(k->c), err));
-        k->p->vectors = k->vector_cache;
-        return RAN_OK;
-}
-
 /* The vectors of a frozen encoder, or of what is frozen of it, once; how they are scaled. */
 static int read_vectors(struct fit *x, struct ran_error *err)
 {
@@ -194,7 +183,11 @@ static int read_vectors(struct fit *x, struct ran_error *err)
 
         if (ran_config_trains_encoder(&c))
                 ran_config_drop_encoder(&c);
-        RAN_TRY(use_cache(k, err));
+        if (k->vector_cache != NULL && k->p->vectors == NULL) { /* that validation takes, too */
+                RAN_TRY(ran_vector_cache_bind(k->vector_cache, k->c, k->p, k->V, 0,
+                                              ran_document_vector_width(k->c), err));
+                k->p->vectors = k->vector_cache;
+        }
         x->vectors = x->at.to = share_of_vectors(x->l, k, &c);
         if (dense->B == 0)
                 RAN_TRY(k->read(dense, &c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
@@ -226,14 +219,6 @@ static double sum_of(const float *x, size_t n)
         return sum;
 }
 
-/* Beside descriptions, n-grams of labels that few documents have say little. */
-static double share_of_words(const struct fit *x)
-{
-        const double enough = 4 * (double)x->k->C;
-
-        return x->chosen->described != 0 ? fmin(1, (double)x->k->documents / enough) : 1;
-}
-
 /* Fewer held-out rows a label do not show that vectors do not help. */
 enum { ENOUGH_OF_LABEL = 16 };
 
@@ -260,7 +245,11 @@ static void weigh_both(struct fit *x, float *vectors)
         x->chosen->dense = 0;
         if (h->n / ENOUGH_OF_LABEL >= x->k->C && !(with < without))
                 return;
-        const double linear = both.linear * share_of_words(x) * fmax(words.linear, 1e-3);
+        /* beside descriptions, n-grams of labels that few documents have say little */
+        const double share = x->chosen->described != 0
+                                     ? fmin(1, (double)x->k->documents / (4 * (double)x->k->C))
+                                     : 1;
+        const double linear = both.linear * share * fmax(words.linear, 1e-3);
         x->chosen->dense = both.encoder * of_vectors.linear / linear;
         x->svm.ensemble = (struct ran_ensemble){.linear = linear, .offset = both.offset};
 }

@@ -46,15 +46,6 @@ static size_t byte_of(const char *subword, size_t n, size_t i)
         return at;
 }
 
-static size_t characters(const char *subword, size_t n)
-{
-        size_t count = 0;
-
-        for (size_t i = 0; i < n; i++)
-                count += ((unsigned char)subword[i] & 0xc0) != 0x80;
-        return count;
-}
-
 /* The seed keeps affixes apart from n-grams: no n-gram's hash begins with it. */
 static uint32_t affix_of(bool last, const char *from, const char *end, const struct ran_config *c)
 {
@@ -68,8 +59,10 @@ static uint32_t affix_of(bool last, const char *from, const char *end, const str
 
 static void describe(uint32_t *to, const char *subword, size_t n, const struct ran_config *c)
 {
-        size_t count = characters(subword, n);
+        size_t count = 0; /* of characters */
 
+        for (size_t i = 0; i < n; i++)
+                count += ((unsigned char)subword[i] & 0xc0) != 0x80;
         for (size_t i = RAN_AFFIX_LEAST; i <= RAN_AFFIX_MOST && i <= count; i++, to += 2) {
                 to[0] = affix_of(false, subword, subword + byte_of(subword, n, i), c);
                 to[1] = affix_of(true, subword + byte_of(subword, n, count - i), subword + n, c);
@@ -114,14 +107,6 @@ uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct r
         return affixes;
 }
 
-/* From buckets to rows of the table: documents then need not look for them. */
-static void find_affix_rows(uint32_t *to, const struct ran_linear_params *p)
-{
-        for (size_t i = 0; i < RAN_AFFIXES; i++)
-                if (to[i] != RAN_NO_AFFIX)
-                        to[i] = ran_linear_row(p, to[i]);
-}
-
 /* The one thread that takes a row fills it; others wait, not for long. */
 static void take_row(const struct ran_affix_source *s, uint32_t id)
 {
@@ -133,7 +118,9 @@ static void take_row(const struct ran_affix_source *s, uint32_t id)
                                         __ATOMIC_ACQUIRE)) {
                 uint32_t filled = fill_row(to, s->tokenizer, s->c, id);
 
-                find_affix_rows(to, s->p);
+                for (size_t i = 0; i < RAN_AFFIXES; i++) /* documents need not look for them */
+                        if (to[i] != RAN_NO_AFFIX)
+                                to[i] = ran_linear_row(s->p, to[i]);
                 __atomic_store_n(part, filled, __ATOMIC_RELEASE);
         }
         while (__atomic_load_n(part, __ATOMIC_ACQUIRE) == taken)
@@ -401,15 +388,6 @@ size_t ran_linear_model_weigh(float *x, const struct ran_posting *list, size_t n
         return count;
 }
 
-/* The last rows are those of affixes, as buckets are. */
-static uint32_t first_affix(const struct ran_config *c, const struct ran_linear_params *p)
-{
-        const size_t bucket = ran_linear_model_ngram_buckets(c);
-
-        return p->rows != NULL ? ran_linear_lower_bound(p->rows->bucket, 0, p->rows->n, bucket)
-                               : (uint32_t)bucket;
-}
-
 /* Features [from, end) get values, those with an idf, and move to `to`; returns the end of these.
  * squares: the sum of their squares. */
 static size_t weigh_rows(struct ran_linear_features f, size_t to, size_t from, size_t end,
@@ -439,7 +417,11 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
                              const struct ran_config *c, const struct ran_linear_params *p,
                              size_t C, const uint32_t *ids, size_t L)
 {
-        const uint32_t affix = first_affix(c, p);
+        /* the last rows are those of affixes, as buckets are */
+        const size_t bucket = ran_linear_model_ngram_buckets(c);
+        const size_t affix =
+                p->rows == NULL ? bucket
+                                : ran_linear_lower_bound(p->rows->bucket, 0, p->rows->n, bucket);
         struct counts counts = {{0}};
         double squares[2];
         size_t first = 0, n;

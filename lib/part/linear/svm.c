@@ -104,16 +104,6 @@ static bool weighs(const struct ran_svm *k)
         return k->ratios || scales_affixes(k);
 }
 
-static size_t longest_row(const struct ran_features *f)
-{
-        size_t longest = 0;
-
-        for (size_t i = 0; i < f->n; i++)
-                longest = f->first[i + 1] - f->first[i] > longest ? f->first[i + 1] - f->first[i]
-                                                                  : longest;
-        return longest;
-}
-
 /* What grows with columns and classes may be too much for a training. */
 static bool allocate_group(struct group *q, struct ran_error *err)
 {
@@ -127,8 +117,15 @@ static bool allocate_group(struct group *q, struct ran_error *err)
         q->target = ran_new_floats(width);
         q->near = ran_new(width, sizeof *q->near);
         q->busy = ran_new(n, 1);
-        if (weighs(k) && !k->ratios)
-                q->scaled = ran_new_floats(longest_row(k->features));
+        if (weighs(k) && !k->ratios) {
+                const size_t *first = k->features->first;
+                size_t longest = 0;
+
+                for (size_t i = 0; i < k->features->n; i++)
+                        longest = first[i + 1] - first[i] > longest ? first[i + 1] - first[i]
+                                                                    : longest;
+                q->scaled = ran_new_floats(longest);
+        }
         q->weight = ran_alloc_floats(columns * width, err);
         q->square = weighs(k) ? ran_alloc_floats(columns * q->kinds, err) : NULL;
         q->squares = ran_alloc_floats(n * q->kinds, err);
@@ -456,19 +453,10 @@ static void solve_side(struct visit *v, size_t c, float y, double cost, float *a
         v->moved |= step != 0;
 }
 
-static void set_targets(struct group *q, size_t b)
-{
-        const struct ran_target t = ran_loss_target(q->s->k.d, b);
-
-        memset(q->target, 0, q->width * sizeof *q->target);
-        for (size_t j = 0; j < t.n; j++)
-                if (t.label[j] >= q->first && t.label[j] - q->first < q->width)
-                        q->target[t.label[j] - q->first] = t.p != NULL ? t.p[j] : 1;
-}
-
 /* Lists in q->near the classes whose dual variables of row i may move, and returns how many there
- * are. Others, most of many, are far: the row is not of them, and their scores say so. */
-static size_t list_near(struct visit *v, const float *alpha)
+ * are. Others, most of many, are far: the row is not of them, and their scores say so. all: none is
+ * left out. */
+static size_t list_near(struct visit *v, const float *alpha, bool all)
 {
         const struct group *q = v->q;
         const double bound = q->s->bound;
@@ -476,7 +464,7 @@ static size_t list_near(struct visit *v, const float *alpha)
         bool busy = false;
 
         for (size_t c = 0; c < q->width; c++) {
-                const bool far = (q->target[c] == 0) & (alpha[c] == 0) & (q->score[c] <= -1);
+                const bool far = !all & (q->target[c] == 0) & (alpha[c] == 0) & (q->score[c] <= -1);
 
                 q->near[n] = (uint32_t)c;
                 n += !far;
@@ -484,13 +472,6 @@ static size_t list_near(struct visit *v, const float *alpha)
         }
         v->busy |= busy;
         return n;
-}
-
-static size_t list_all(const struct group *q)
-{
-        for (size_t c = 0; c < q->width; c++)
-                q->near[c] = (uint32_t)c;
-        return q->width;
 }
 
 /* All classes of row i. Returns whether any may still move. Classes do not depend on each other, so
@@ -505,16 +486,20 @@ static bool solve_row(struct group *q, size_t i)
 
         if (k->class_weight != NULL && !k->d->multilabel)
                 cost *= k->class_weight[k->d->labels[k->d->label_first[b]]];
-        set_targets(q, b);
+        memset(q->target, 0, q->width * sizeof *q->target);
+        const struct ran_target t = ran_loss_target(k->d, b);
+        for (size_t j = 0; j < t.n; j++)
+                if (t.label[j] >= q->first && t.label[j] - q->first < q->width)
+                        q->target[t.label[j] - q->first] = t.p != NULL ? t.p[j] : 1;
         score_row(q, q->score, v.row);
         memset(q->step, 0, q->width * sizeof *q->step);
-        const size_t n = sides == 1 && cost > 0 ? list_near(&v, alpha) : list_all(q);
+        const size_t n = list_near(&v, alpha, sides > 1 || cost <= 0);
         for (size_t j = 0; j < n; j++) {
                 const size_t c = q->near[j];
-                const double t = (double)q->target[c];
+                const double of_class = (double)q->target[c];
 
-                solve_side(&v, c, 1, cost * t, alpha + c * sides);
-                solve_side(&v, c, -1, cost * (1 - t), alpha + c * sides + sides - 1);
+                solve_side(&v, c, 1, cost * of_class, alpha + c * sides);
+                solve_side(&v, c, -1, cost * (1 - of_class), alpha + c * sides + sides - 1);
         }
         if (v.moved)
                 move(q, v.row);
