@@ -156,43 +156,34 @@ struct goal {
         int storage;
 };
 
-static int write_model(const struct ran_hf *f, const struct ran_hf_source *s,
-                       const struct ran_layout *layout, const struct ran_params *p,
-                       const struct goal *goal, struct ran_error *err)
-{
-        struct ran_buf pretrained = {0};
-        struct ran_parts parts = {.config = &f->config,
-                                  .layout = layout,
-                                  .params = p,
-                                  .V = s->V,
-                                  .C = s->C,
-                                  .labels = f->label,
-                                  .tokenizer = s->tokenizer,
-                                  .prompts = f->prompts,
-                                  .storage = goal->storage};
-
-        put_pretrained(&pretrained, f);
-        parts.pretrained = pretrained.data;
-        const int rc = goal->to != NULL ? ran_model_write_bytes(goal->to, &parts, err)
-                                        : ran_model_write(goal->path, &parts, err);
-        ran_buf_release(&pretrained);
-        return rc;
-}
-
 static int make_params(const struct ran_hf *f, const struct ran_hf_source *s,
                        const struct ran_layout *layout, const struct goal *goal,
                        struct ran_error *err)
 {
         struct ran_params p;
+        struct ran_buf pretrained = {0};
         float *copy = NULL;
 
         RAN_TRY(ran_hf_check_all(s, layout, err));
         RAN_TRY(ran_params_init(&p, &f->config, s->C, err));
         p.embed = ran_hf_table(ran_hf_find(&s->weights, ran_hf_name_of_embedding(f)),
                                s->V * f->config.dim, &copy, err);
+        put_pretrained(&pretrained, f);
+        const struct ran_parts parts = {.config = &f->config,
+                                        .layout = layout,
+                                        .params = &p,
+                                        .V = s->V,
+                                        .C = s->C,
+                                        .labels = f->label,
+                                        .tokenizer = s->tokenizer,
+                                        .prompts = f->prompts,
+                                        .pretrained = pretrained.data,
+                                        .storage = goal->storage};
         int rc = p.embed != NULL ? ran_hf_fill(s, layout, &p, err) : (int)err->code;
         if (rc == RAN_OK)
-                rc = write_model(f, s, layout, &p, goal, err);
+                rc = goal->to != NULL ? ran_model_write_bytes(goal->to, &parts, err)
+                                      : ran_model_write(goal->path, &parts, err);
+        ran_buf_release(&pretrained);
         ran_params_release(&p);
         free(copy);
         return rc;

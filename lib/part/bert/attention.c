@@ -287,7 +287,11 @@ static struct ran_bert_norm input_norm(const struct ran_bert_pass *s)
                                       .stat = s->act->z_stat,
                                       .x = s->act->x,
                                       .w = s->p->attn_norm_w,
-                                      .b = s->p->attn_norm_b};
+                                      .b = s->p->attn_norm_b,
+                                      .dx = s->own->adj.dh,
+                                      .dy = s->own->adj.dz,
+                                      .dw = s->dp->attn_norm_w,
+                                      .db = s->dp->attn_norm_b};
 }
 
 /* Behind the residual: of attention itself, or in front of the feed-forward part. */
@@ -299,7 +303,11 @@ static struct ran_bert_norm mid_norm(const struct ran_bert_pass *s)
                                       .stat = s->act->mid_stat,
                                       .x = s->act->mid,
                                       .w = first ? s->p->ffn_norm_w : s->p->attn_norm_w,
-                                      .b = first ? s->p->ffn_norm_b : s->p->attn_norm_b};
+                                      .b = first ? s->p->ffn_norm_b : s->p->attn_norm_b,
+                                      .dx = s->own->adj.dh,
+                                      .dy = s->own->adj.dy,
+                                      .dw = first ? s->dp->ffn_norm_w : s->dp->attn_norm_w,
+                                      .db = first ? s->dp->ffn_norm_b : s->dp->attn_norm_b};
 }
 
 /* Whether q, k and v are of LN(x), not of x. */
@@ -349,21 +357,6 @@ void ran_bert_attention(struct ran_bert_pass *s)
         ran_bert_norm(s, &after);
 }
 
-/* From dy to dh, the adjoint of mid. */
-static void mid_bwd(struct ran_bert_pass *s)
-{
-        const bool first = s->w->c->bert.norm_first;
-        struct ran_bert_norm norm = mid_norm(s);
-
-        norm.dy = s->own->adj.dy;
-        norm.dx = s->own->adj.dh;
-        norm.dw = first ? s->dp->ffn_norm_w : s->dp->attn_norm_w;
-        norm.db = first ? s->dp->ffn_norm_b : s->dp->attn_norm_b;
-        if (!first)
-                memset(norm.dx, 0, s->R * s->w->D * sizeof *norm.dx);
-        ran_bert_norm_bwd(s, &norm);
-}
-
 void ran_bert_attention_bwd(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
@@ -371,10 +364,12 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         const size_t D = w->D, E = w->E;
         const bool normed = has_input_norm(s);
         float *dx = normed ? own->adj.dz : s->lowest ? NULL : own->adj.dh;
-        struct ran_bert_norm norm = input_norm(s);
+        const struct ran_bert_norm before = input_norm(s), after = mid_norm(s);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        mid_bwd(s);
+        if (!w->c->bert.norm_first) /* from dy to dh, the adjoint of mid */
+                memset(own->adj.dh, 0, s->R * D * sizeof *own->adj.dh);
+        ran_bert_norm_bwd(s, &after);
         float *d_o = memcpy(own->rows.o, own->adj.dh, s->R * D * sizeof *d_o);
         ran_bert_drop(s, RAN_DROP_ATTENTION, d_o);
         ran_gemm_linear_bwd(w->pool, own->adj.da, E, false, s->dp->out_w, s->dp->out_b, d_o, D,
@@ -386,11 +381,6 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         rotate(s, own->adj.dqkv, -1);
         ran_gemm_linear_bwd(w->pool, dx, D, !normed, s->dp->q_w, s->dp->q_b, own->adj.dqkv, 3 * E,
                             input(s), D, s->p->q_w, s->R, D, 3 * E);
-        if (!normed)
-                return;
-        norm.dy = own->adj.dz;
-        norm.dx = own->adj.dh;
-        norm.dw = s->dp->attn_norm_w;
-        norm.db = s->dp->attn_norm_b;
-        ran_bert_norm_bwd(s, &norm);
+        if (normed)
+                ran_bert_norm_bwd(s, &before);
 }

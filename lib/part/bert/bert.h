@@ -206,9 +206,8 @@ struct ran_bert_pass {
         struct ran_bert_memory *own; /* of w */
         struct ran_bert_acts *act;
         const struct ran_bert_params *p;
-        struct ran_bert_params *dp; /* NULL: gradients are not wanted */
-        const struct ran_bert_once *once;
-        struct ran_bert_once *donce;
+        const struct ran_bert_params *dp; /* its members NULL: gradients are not wanted */
+        const struct ran_bert_once *once, *donce;
         struct ran_kept_panels *panels;
         const float *embed; /* (V, D) */
         size_t l, g, R;     /* layer; group and its rows */

@@ -149,7 +149,11 @@ static struct ran_bert_norm sum_norm(const struct ran_bert_pass *s)
                                       .stat = s->act->sum_stat,
                                       .x = s->act->sum,
                                       .w = s->p->ffn_norm_w,
-                                      .b = s->p->ffn_norm_b};
+                                      .b = s->p->ffn_norm_b,
+                                      .dx = s->own->adj.dh,
+                                      .dy = s->own->adj.dh,
+                                      .dw = s->dp->ffn_norm_w,
+                                      .db = s->dp->ffn_norm_b};
 }
 
 static void add_fed(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
@@ -208,13 +212,10 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s)
         struct ran_bert_memory *own = s->own;
         const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c), floats = s->R * D;
         const bool first = w->c->bert.norm_first;
-        struct ran_bert_norm norm = sum_norm(s);
+        const struct ran_bert_norm norm = sum_norm(s);
 
         ran_phase = RAN_PHASE_FEED;
         if (!first) {
-                norm.dx = norm.dy = own->adj.dh;
-                norm.dw = s->dp->ffn_norm_w;
-                norm.db = s->dp->ffn_norm_b;
                 ran_bert_norm_bwd(s, &norm);
                 memcpy(own->adj.dy, own->adj.dh, floats * sizeof(float));
         }

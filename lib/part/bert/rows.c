@@ -101,16 +101,18 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
         const struct ran_bert_params *layer = p->layers;
         const size_t below = ran_vector_cache_layers(p->below);
-        struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
+        const struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
+        static const struct ran_bert_params no_gradients;
+        static const struct ran_bert_once none_once;
 
         return (struct ran_bert_pass){
                 .w = w,
                 .own = own,
                 .act = &own->act[l],
                 .p = &layer[l],
-                .dp = dlayer != NULL ? &dlayer[l] : NULL,
+                .dp = dlayer != NULL ? &dlayer[l] : &no_gradients,
                 .once = p->once,
-                .donce = dp != NULL ? dp->once : NULL,
+                .donce = dp != NULL && dp->once != NULL ? dp->once : &none_once,
                 .panels = p->panels,
                 .embed = p->embed,
                 .l = l,
@@ -253,7 +255,11 @@ static struct ran_bert_norm embed_norm(const struct ran_bert_pass *s)
                                       .stat = s->own->rows.e_stat,
                                       .x = s->own->rows.e,
                                       .w = once->embed_norm_w,
-                                      .b = once->embed_norm_b};
+                                      .b = once->embed_norm_b,
+                                      .dx = s->own->adj.dh,
+                                      .dy = s->own->adj.dh,
+                                      .dw = s->donce->embed_norm_w,
+                                      .db = s->donce->embed_norm_b};
 }
 
 void ran_bert_embed(struct ran_bert_pass *s)
@@ -281,8 +287,6 @@ static void embed_window_bwd(struct ran_bert_pass *s, size_t i)
         const float *de = s->own->adj.dh + v->row * D;
 
         memcpy(w->dx + v->t * D, de + prefix * D, v->n * D * sizeof *de);
-        if (s->donce == NULL)
-                return;
         add_rows(s->donce->prefix, de, prefix * D);
         add_rows(s->donce->suffix, de + (prefix + v->n) * D, suffix * D);
         add_rows(s->donce->position, de, ran_bert_window_rows(w->c, v) * D);
@@ -290,14 +294,9 @@ static void embed_window_bwd(struct ran_bert_pass *s, size_t i)
 
 void ran_bert_embed_bwd(struct ran_bert_pass *s)
 {
-        struct ran_bert_norm norm = embed_norm(s);
+        const struct ran_bert_norm norm = embed_norm(s);
 
         ran_phase = RAN_PHASE_EMBEDDING;
-        norm.dx = norm.dy = s->own->adj.dh;
-        if (s->donce != NULL) {
-                norm.dw = s->donce->embed_norm_w;
-                norm.db = s->donce->embed_norm_b;
-        }
         ran_bert_norm_bwd(s, &norm);
         each_window(s, embed_window_bwd);
 }
@@ -327,7 +326,11 @@ static struct ran_bert_norm last_norm(const struct ran_bert_pass *s)
                                       .stat = s->own->rows.h_stat,
                                       .x = s->own->rows.last,
                                       .w = s->once->norm_w,
-                                      .b = s->once->norm_b};
+                                      .b = s->once->norm_b,
+                                      .dx = s->own->adj.dh,
+                                      .dy = s->own->adj.dh,
+                                      .dw = s->donce->norm_w,
+                                      .db = s->donce->norm_b};
 }
 
 void ran_bert_scatter(struct ran_bert_pass *s)
@@ -356,17 +359,11 @@ static void gather_window(struct ran_bert_pass *s, size_t i)
 
 void ran_bert_gather(struct ran_bert_pass *s)
 {
-        struct ran_bert_norm norm = last_norm(s);
+        const struct ran_bert_norm norm = last_norm(s);
 
         if (s->R == RAN_FEW_ROWS + 1)
                 memset(s->own->adj.dh, 0, s->R * s->w->D * sizeof(float));
         each_window(s, gather_window);
-        if (!s->w->c->bert.norm_first)
-                return;
-        norm.dx = norm.dy = s->own->adj.dh;
-        if (s->donce != NULL) {
-                norm.dw = s->donce->norm_w;
-                norm.db = s->donce->norm_b;
-        }
-        ran_bert_norm_bwd(s, &norm);
+        if (s->w->c->bert.norm_first)
+                ran_bert_norm_bwd(s, &norm);
 }
