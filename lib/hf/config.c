@@ -17,7 +17,7 @@ enum {
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-static const struct type {
+static const struct {
         const char *name;
         enum ran_hf_family family;
         double eps; /* of norms, where the configuration says none */
@@ -46,25 +46,6 @@ static bool is_decoder(const char *type)
         return false;
 }
 
-static const struct type *find_type(const char *name, struct ran_error *err)
-{
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-                if (strcmp(name, types[i].name) == 0)
-                        return &types[i];
-        if (strcmp(name, "model2vec") == 0)
-                ran_fail(err, RAN_EFORMAT,
-                         "model_type \"model2vec\": these are vectors of tokens, no encoder: give "
-                         "the folder to --vectors");
-        else if (is_decoder(name))
-                ran_fail(err, RAN_EFORMAT,
-                         "model_type \"%s\" is a decoder, whose tokens see only those before them; "
-                         "an encoder is needed: " TYPES,
-                         name);
-        else
-                ran_fail(err, RAN_EFORMAT, "model_type \"%s\" is not known: " TYPES, name);
-        return NULL;
-}
-
 static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran_error *err)
 {
         const char *name;
@@ -73,13 +54,25 @@ static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran
         if (name == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "it has no \"model_type\": add that of its library; " TYPES);
-        const struct type *type = find_type(name, err);
-        if (type == NULL)
-                return RAN_EFORMAT;
-        f->family = type->family;
-        *eps = type->eps;
-        ran_hf_copy(&f->type, name);
-        return RAN_OK;
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+                if (strcmp(name, types[i].name) == 0) {
+                        f->family = types[i].family;
+                        *eps = types[i].eps;
+                        ran_hf_copy(&f->type, name);
+                        return RAN_OK;
+                }
+        if (strcmp(name, "model2vec") == 0)
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "model_type \"model2vec\": these are vectors of tokens, no encoder: "
+                        "give the folder to --vectors");
+        if (is_decoder(name))
+                return ran_fail(
+                        err, RAN_EFORMAT,
+                        "model_type \"%s\" is a decoder, whose tokens see only those before "
+                        "them; an encoder is needed: " TYPES,
+                        name);
+        return ran_fail(err, RAN_EFORMAT, "model_type \"%s\" is not known: " TYPES, name);
 }
 
 /* What would change the outputs and is not there. */

@@ -19,25 +19,7 @@ enum { MOST_LABELS = 1 << 20 };
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-/* "3": "sport" */
-static int read_label(struct ran_hf *f, const cJSON *item, struct ran_error *err)
-{
-        size_t c;
-
-        if (!ran_parse_size(item->string, strlen(item->string), &c) || c >= f->C)
-                return ran_fail(err, RAN_EFORMAT,
-                                "\"id2label\" names a label \"%s\": numbers from 0 to %zu are "
-                                "needed",
-                                item->string, f->C - 1);
-        if (f->label[c] != NULL)
-                return ran_fail(err, RAN_EFORMAT, "\"id2label\" names label %zu twice", c);
-        if (!cJSON_IsString(item))
-                return ran_fail(err, RAN_EFORMAT,
-                                "\"id2label\": the name of label %zu is no string", c);
-        ran_hf_copy(&f->label[c], item->valuestring);
-        return RAN_OK;
-}
-
+/* {"3": "sport", ...} */
 static int read_names(struct ran_hf *f, const cJSON *map, struct ran_error *err)
 {
         const int n = cJSON_GetArraySize(map);
@@ -50,7 +32,19 @@ static int read_names(struct ran_hf *f, const cJSON *map, struct ran_error *err)
         f->label = ran_new(f->C, sizeof *f->label);
         cJSON_ArrayForEach(item, map)
         {
-                RAN_TRY(read_label(f, item, err));
+                size_t c;
+
+                if (!ran_parse_size(item->string, strlen(item->string), &c) || c >= f->C)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "\"id2label\" names a label \"%s\": numbers from 0 to %zu "
+                                        "are needed",
+                                        item->string, f->C - 1);
+                if (f->label[c] != NULL)
+                        return ran_fail(err, RAN_EFORMAT, "\"id2label\" names label %zu twice", c);
+                if (!cJSON_IsString(item))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "\"id2label\": the name of label %zu is no string", c);
+                ran_hf_copy(&f->label[c], item->valuestring);
         }
         return ran_labels_check(f->label, f->C, err);
 }

@@ -221,7 +221,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
 /* ---- windows and rows (bert-rows.c) --------------------------------------------------------- */
 
 /* The windows of w->packed and their groups. */
-int ran_bert_windows(struct ran_workspace *w, struct ran_error *err);
+void ran_bert_windows(struct ran_workspace *w);
 static inline size_t ran_bert_window_rows(const struct ran_config *c,
                                           const struct ran_bert_window *v)
 {

@@ -74,11 +74,9 @@ static int init(struct ran_workspace *w, struct ran_error *err)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
-        own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
-        if (w->c->bert.buckets > 0)
-                own->bias = ran_alloc_floats(ran_bert_biases(w->c), err);
-        return own->act != NULL && (own->bias != NULL || w->c->bert.buckets == 0) ? RAN_OK
-                                                                                  : RAN_ENOMEM;
+        own->act = ran_new(w->c->layers, sizeof *own->act);
+        own->bias = w->c->bert.buckets > 0 ? ran_alloc_floats(ran_bert_biases(w->c), err) : NULL;
+        return own->bias != NULL || w->c->bert.buckets == 0 ? RAN_OK : RAN_ENOMEM;
 }
 
 static void release(struct ran_workspace *w)
@@ -99,7 +97,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         const struct ran_config *c = w->c;
 
-        RAN_TRY(ran_bert_windows(w, err));
+        ran_bert_windows(w);
         if (!c->rotary)
                 return RAN_OK;
         RAN_TRY(ran_rotary_reserve(&own->rotary, c->head_dim, c->bert.rotary_base, own->longest,

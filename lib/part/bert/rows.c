@@ -61,16 +61,7 @@ static void make_groups(struct ran_workspace *w)
         own->group[own->groups] = own->M;
 }
 
-#define ROOM(array, want)                                                                       \
-        do {                                                                                    \
-                void *moved =                                                                   \
-                        ran_grow(own->array, &own->array##_cap, want, sizeof *own->array, err); \
-                if (moved == NULL)                                                              \
-                        return RAN_ENOMEM;                                                      \
-                own->array = moved;                                                             \
-        } while (0)
-
-int ran_bert_windows(struct ran_workspace *w, struct ran_error *err)
+void ran_bert_windows(struct ran_workspace *w)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         const struct ran_packed *packed = w->packed;
@@ -78,9 +69,9 @@ int ran_bert_windows(struct ran_workspace *w, struct ran_error *err)
 
         for (size_t b = 0; b < packed->B; b++)
                 M += windows_of(w->c, packed->doc[b + 1] - packed->doc[b]);
-        ROOM(window, M);
-        ROOM(group, M + 1);
-        ROOM(doc, packed->B + 1);
+        RAN_ROOM(own->window, own->window_cap, M);
+        RAN_ROOM(own->group, own->group_cap, M + 1);
+        RAN_ROOM(own->doc, own->doc_cap, packed->B + 1);
         own->M = 0;
         for (size_t b = 0; b < packed->B; b++) {
                 own->doc[b] = own->M;
@@ -88,7 +79,6 @@ int ran_bert_windows(struct ran_workspace *w, struct ran_error *err)
         }
         own->doc[packed->B] = own->M;
         make_groups(w);
-        return RAN_OK;
 }
 
 /* ---- passes --------------------------------------------------------------------------------- */

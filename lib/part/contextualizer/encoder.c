@@ -43,7 +43,7 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static int make_partials(struct ran_workspace *w, size_t b, struct ran_error *err)
+static void make_partials(struct ran_workspace *w, size_t b)
 {
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
         size_t n = ran_contextualizer_length(w->packed, b), block = ran_contextualizer_block_of(w),
@@ -51,47 +51,39 @@ static int make_partials(struct ran_workspace *w, size_t b, struct ran_error *er
 
         partials = ran_contextualizer_is_long(w, b) ? blocks / BLOCKS_OF_PARTIAL : 1;
         partials = partials < 1 ? 1 : partials > MOST_PARTIALS ? MOST_PARTIALS : partials;
-        struct ran_contextualizer_partial *partial = ran_grow(
-                k->partial, &k->partial_cap, k->n_partials + partials, sizeof *partial, err);
-        if (partial == NULL)
-                return RAN_ENOMEM;
-        k->partial = partial;
+        RAN_ROOM(k->partial, k->partial_cap, k->n_partials + partials);
         for (size_t i = 0; i < partials; i++) {
                 size_t to = (i + 1) * blocks / partials * block;
 
-                partial[k->n_partials++] = (struct ran_contextualizer_partial){
+                k->partial[k->n_partials++] = (struct ran_contextualizer_partial){
                         b, i * blocks / partials * block, to < n ? to : n};
         }
-        return RAN_OK;
 }
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
 {
         const struct ran_packed *packed = w->packed;
         struct ran_contextualizer_steps *k = w->own[RAN_PART_CONTEXTUALIZER];
+        const size_t block = ran_contextualizer_block_of(w);
 
-        size_t *row = ran_grow(k->row, &k->row_cap, packed->B, sizeof *row, err);
-        if (row == NULL)
-                return RAN_ENOMEM;
-        k->row = row;
+        (void)err;
+        RAN_ROOM(k->row, k->row_cap, packed->B);
         k->n_tokens = k->n_rows = k->n_partials = 0;
         for (int turn = 0; turn <= 1; turn++) { /* the short ones first */
                 for (size_t b = 0; b < packed->B; b++) {
                         if (ran_contextualizer_is_long(w, b) != turn)
                                 continue;
-                        row[b] = k->n_rows;
+                        k->row[b] = k->n_rows;
                         k->n_rows += ran_contextualizer_rows_of(w, b);
                 }
                 k->n_short = turn == 0 ? k->n_rows : k->n_short;
         }
         for (size_t b = 0; b < packed->B; b++) {
-                size_t n = ran_contextualizer_length(packed, b),
-                       block = ran_contextualizer_block_of(w);
+                size_t n = ran_contextualizer_length(packed, b);
 
                 n = n < block ? n : block;
                 k->n_tokens = n > k->n_tokens ? n : k->n_tokens;
-                if (make_partials(w, b, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                make_partials(w, b);
         }
         k->n_later = k->n_partials - packed->B;
         return RAN_OK;

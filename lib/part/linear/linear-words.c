@@ -274,8 +274,9 @@ static int init(struct ran_workspace *w, struct ran_error *err)
 {
         struct memory *own = w->own[RAN_PART_WORDS];
 
-        own->bucket = ran_alloc(ran_linear_words_features(w->c), sizeof *own->bucket, err);
-        return own->bucket != NULL ? RAN_OK : RAN_ENOMEM;
+        (void)err;
+        own->bucket = ran_new(ran_linear_words_features(w->c), sizeof *own->bucket);
+        return RAN_OK;
 }
 
 static void release(struct ran_workspace *w)

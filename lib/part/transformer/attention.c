@@ -8,53 +8,27 @@
 
 /* ---- masks and tasks ------------------------------------------------------------------------ */
 
-static int make_masks(struct ran_workspace *w, struct ran_error *err)
+int ran_transformer_attention_prepare(struct ran_workspace *w, struct ran_error *err)
 {
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         const struct ran_config *c = w->c;
         const struct ran_packed *packed = w->packed;
-        struct ran_mask *mask =
-                ran_grow(own->mask, &own->mask_cap, packed->B * w->h, sizeof *mask, err);
 
-        if (mask == NULL)
-                return RAN_ENOMEM;
-        own->mask = mask;
+        RAN_ROOM(own->mask, own->mask_cap, packed->B * w->h);
+        RAN_ROOM(own->task, own->task_cap, packed->B + 1);
+        own->task[0] = 0;
         for (size_t b = 0; b < packed->B; b++) {
-                for (size_t j = 0; j < w->h; j++, mask++) {
-                        RAN_TRY(ran_mask_init(mask, ran_transformer_pattern(c, j), c->window,
-                                              c->transformer.dilation, c->mask,
-                                              ran_transformer_length(packed, b), packed->sources[b],
-                                              err));
-                }
+                const size_t length = ran_transformer_length(packed, b);
+                const size_t first = ran_packed_earlier(packed, b) / RAN_SPARSE_BLOCK,
+                             last = (length - 1) / RAN_SPARSE_BLOCK;
+
+                own->task[b + 1] = own->task[b] + w->h * (last - first + 1);
+                for (size_t j = 0; j < w->h; j++)
+                        RAN_TRY(ran_mask_init(
+                                &own->mask[b * w->h + j], ran_transformer_pattern(c, j), c->window,
+                                c->transformer.dilation, c->mask, length, packed->sources[b], err));
         }
         return RAN_OK;
-}
-
-/* Tasks of attention: a block of queries or keys of one head of one document. */
-static int count_tasks(struct ran_workspace *w, struct ran_error *err)
-{
-        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
-        const struct ran_packed *packed = w->packed;
-        size_t *task = ran_grow(own->task, &own->task_cap, packed->B + 1, sizeof *task, err);
-
-        if (task == NULL)
-                return RAN_ENOMEM;
-        own->task = task;
-        task[0] = 0;
-        for (size_t b = 0; b < packed->B; b++) {
-                size_t first = ran_packed_earlier(packed, b),
-                       last = ran_transformer_length(packed, b) - 1;
-
-                task[b + 1] =
-                        task[b] + w->h * (last / RAN_SPARSE_BLOCK - first / RAN_SPARSE_BLOCK + 1);
-        }
-        return RAN_OK;
-}
-
-int ran_transformer_attention_prepare(struct ran_workspace *w, struct ran_error *err)
-{
-        RAN_TRY(make_masks(w, err));
-        return count_tasks(w, err);
 }
 
 /* ---- one document --------------------------------------------------------------------------- */

@@ -56,8 +56,9 @@ static int init(struct ran_workspace *w, struct ran_error *err)
 {
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
-        own->act = ran_alloc(w->c->layers, sizeof *own->act, err);
-        return own->act != NULL ? RAN_OK : RAN_ENOMEM;
+        (void)err;
+        own->act = ran_new(w->c->layers, sizeof *own->act);
+        return RAN_OK;
 }
 
 static void release(struct ran_workspace *w)
