@@ -148,33 +148,34 @@ static const struct other *other_of(const char *name)
         return NULL;
 }
 
-/* The first of the list that the folder has; of equals, the first by name. */
-static void find_other(const char *path, const struct other **found, struct ran_buf *name)
+/* The first of the list that the folder has, and the file's name; of equals, the first by name. */
+static const struct other *find_other(const char *path, struct ran_buf *name)
 {
+        const struct other *found = NULL;
         DIR *folder = opendir(path);
         const struct dirent *entry;
 
         while (folder != NULL && (entry = readdir(folder)) != NULL) {
                 const struct other *o = other_of(entry->d_name);
 
-                if (o == NULL || (*found != NULL && o > *found) ||
-                    (o == *found && name->len > 0 && strcmp(entry->d_name, name->data) > 0))
+                if (o == NULL || (found != NULL && o > found) ||
+                    (o == found && strcmp(entry->d_name, name->data) > 0))
                         continue;
-                *found = o;
+                found = o;
                 name->len = 0;
                 ran_buf_add(name, entry->d_name, strlen(entry->d_name) + 1);
         }
         if (folder != NULL)
                 closedir(folder);
+        return found;
 }
 
 int ran_hf_refuse(const char *folder, const char *base, const char *missing, struct ran_error *err)
 {
         struct ran_buf path = join(folder, base, ""), name = {0};
-        const struct other *found = NULL;
+        const struct other *found = find_other(path.data, &name);
         int rc;
 
-        find_other(path.data, &found, &name);
         if (ran_hf_exists(folder, base, "adapter_config.json"))
                 rc = ran_fail(err, RAN_EFORMAT,
                               "it holds an adapter (PEFT), not a whole model: merge the two first, "

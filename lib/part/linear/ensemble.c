@@ -42,8 +42,7 @@ struct slope {
 
 /* What is to be found. */
 struct problem {
-        struct ran_ensemble prior;
-        double prior_weight;
+        double prior[VARIABLES], prior_weight;
         double tolerance; /* ends when a step gains no more than this part of the loss */
         void (*slope)(const void *arg, const struct ran_ensemble *at, struct slope *s);
         const void *arg;
@@ -156,13 +155,6 @@ static void add_documents(const void *arg, const struct ran_ensemble *at, struct
 
 /* ---- Newton's method ------------------------------------------------------------------------ */
 
-static void to_numbers(double *x, const struct ran_ensemble *at)
-{
-        x[ENCODER] = at->encoder;
-        x[LINEAR] = at->linear;
-        x[OFFSET] = at->offset;
-}
-
 static struct ran_ensemble from_numbers(const double *x)
 {
         return (struct ran_ensemble){x[ENCODER], x[LINEAR], x[OFFSET]};
@@ -172,11 +164,9 @@ static struct slope slope_of(const struct problem *k, const double *x)
 {
         const struct ran_ensemble at = from_numbers(x);
         struct slope s = {0};
-        double prior[VARIABLES];
 
-        to_numbers(prior, &k->prior);
         for (int i = 0; i < VARIABLES; i++) {
-                const double away = x[i] - prior[i];
+                const double away = x[i] - k->prior[i];
 
                 s.loss += k->prior_weight / 2 * away * away;
                 s.g[i] = k->prior_weight * away;
@@ -261,7 +251,7 @@ static struct ran_ensemble solve(const struct problem *k)
 {
         double x[VARIABLES];
 
-        to_numbers(x, &k->prior);
+        memcpy(x, k->prior, sizeof x);
         struct slope s = slope_of(k, x);
         for (int i = 0; i < STEPS; i++) {
                 const double before = s.loss;
@@ -281,14 +271,15 @@ static struct ran_ensemble solve_documents(const struct fit *k, struct ran_ensem
 {
         /* The loss of several labels is their mean. */
         const double labels = k->d->multilabel ? (double)k->d->C : 1;
-        const struct problem problem = {
-                .prior = {alone ? 0 : prior.encoder, prior.linear, prior.offset},
-                .prior_weight = terms->prior_weight / labels,
-                .tolerance = terms->tolerance,
-                .slope = add_documents,
-                .arg = k,
-                .fixed = {[ENCODER] = alone, [OFFSET] = !k->d->multilabel},
-                .least = {[LINEAR] = terms->least, [OFFSET] = -INFINITY}};
+        const struct problem problem = {.prior = {[ENCODER] = alone ? 0 : prior.encoder,
+                                                  [LINEAR] = prior.linear,
+                                                  [OFFSET] = prior.offset},
+                                        .prior_weight = terms->prior_weight / labels,
+                                        .tolerance = terms->tolerance,
+                                        .slope = add_documents,
+                                        .arg = k,
+                                        .fixed = {[ENCODER] = alone, [OFFSET] = !k->d->multilabel},
+                                        .least = {[LINEAR] = terms->least, [OFFSET] = -INFINITY}};
 
         return solve(&problem);
 }
@@ -444,13 +435,14 @@ struct ran_ensemble ran_ensemble_fit_words(struct ran_ensemble prior, const stru
                 .score = ran_new_floats(longest * C),
                 .crf = ran_new_floats(2 * floats),
                 .scratch = ran_new(ran_crf_scratch(floats > 0, longest, C), sizeof *k.scratch)};
-        const struct problem problem = {.prior = {alone ? 0 : prior.encoder, prior.linear, 0},
-                                        .prior_weight = of_validation.prior_weight,
-                                        .tolerance = 1e-6,
-                                        .slope = add_sentences,
-                                        .arg = &k,
-                                        .fixed = {[ENCODER] = alone, [OFFSET] = true},
-                                        .differences = true}; /* those of all paths cost more */
+        const struct problem problem = {
+                .prior = {[ENCODER] = alone ? 0 : prior.encoder, [LINEAR] = prior.linear},
+                .prior_weight = of_validation.prior_weight,
+                .tolerance = 1e-6,
+                .slope = add_sentences,
+                .arg = &k,
+                .fixed = {[ENCODER] = alone, [OFFSET] = true},
+                .differences = true}; /* those of all paths cost more */
 
         k.dcrf = k.crf + floats;
         prior = solve(&problem);

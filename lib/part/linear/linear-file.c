@@ -33,16 +33,6 @@ static int measure(void *stored, const struct ran_tensors *file, size_t *rows,
         return RAN_OK;
 }
 
-/* Codes, if their scales can be used in place, too. */
-static const int8_t *codes_in_place(const struct ran_tensors *file, const struct ran_tensor *t,
-                                    const float **scale)
-{
-        const struct ran_tensor *scales = ran_tensor_scales(file, t, NULL);
-
-        *scale = scales != NULL ? ran_tensor_in_place(file, scales) : NULL;
-        return *scale != NULL ? ran_tensor_elements(file, t) : NULL;
-}
-
 static bool keep(struct ran_params *p, const struct ran_mapped_table *table,
                  const struct ran_tensors *file, const struct ran_tensor *t)
 {
@@ -58,7 +48,10 @@ static bool keep(struct ran_params *p, const struct ran_mapped_table *table,
                 return false;
         c->rows = t->shape[0];
         c->f16 = halves ? ran_tensor_elements(file, t) : NULL;
-        c->i8 = t->dtype == RAN_DTYPE_I8 ? codes_in_place(file, t, &c->scale) : NULL;
+        const struct ran_tensor *scales =
+                t->dtype == RAN_DTYPE_I8 ? ran_tensor_scales(file, t, NULL) : NULL;
+        c->scale = scales != NULL ? ran_tensor_in_place(file, scales) : NULL;
+        c->i8 = c->scale != NULL ? ran_tensor_elements(file, t) : NULL;
         return c->f16 != NULL || c->i8 != NULL;
 }
 

@@ -127,30 +127,23 @@ static uint64_t row_of(const struct source *s, size_t id)
         return row;
 }
 
-static int copy_row(const struct source *s, size_t row, float *out, struct ran_error *err)
-{
-        struct ran_tensor one = *s->rows;
-
-        one.begin += row * s->bytes;
-        one.end = one.begin + s->bytes;
-        one.elements = s->D;
-        if (one.dtype != RAN_DTYPE_I8)
-                return ran_tensor_floats(&s->tensors, &one, out, err);
-        for (size_t d = 0; d < s->D; d++)
-                out[d] = (float)(int8_t)s->tensors.data[one.begin + d];
-        return RAN_OK;
-}
-
 static int take_row(const struct source *s, size_t id, float *out, struct ran_error *err)
 {
-        uint64_t row = row_of(s, id);
+        const uint64_t row = row_of(s, id);
+        struct ran_tensor one = *s->rows;
 
         if (row >= s->n)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"mapping\" sends token %zu to a row that \"%s\", with %zu rows, "
                                 "does not have",
                                 id, s->rows->name, s->n);
-        RAN_TRY(copy_row(s, (size_t)row, out, err));
+        one.begin += (size_t)row * s->bytes;
+        one.end = one.begin + s->bytes;
+        one.elements = s->D;
+        if (one.dtype != RAN_DTYPE_I8)
+                RAN_TRY(ran_tensor_floats(&s->tensors, &one, out, err));
+        for (size_t d = 0; d < s->D && one.dtype == RAN_DTYPE_I8; d++)
+                out[d] = (float)(int8_t)s->tensors.data[one.begin + d];
         for (size_t d = 0; d < s->D; d++) {
                 out[d] *= s->weight != NULL ? s->weight[id] : 1;
                 if (!isfinite(out[d]))
