@@ -1,4 +1,4 @@
-/* bert-attention.c - attention of windows and its residual. See bert.h.
+/* attention.c - attention of windows and its residual. See bert.h.
  *
  * A task is a head of a window; it goes through its queries in blocks, so that the scores of a long
  * window need not be in memory at once. The backward pass computes them again. */

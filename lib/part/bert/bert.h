@@ -1,13 +1,14 @@
 /* bert.h - encoders of the BERT family: a Transformer over windows of at most max_length rows, as
- * other people have trained them (BERT, DistilBERT, RoBERTa, XLM-R, MPNet, ModernBERT; hf-folder.c
+ * other people have trained them (BERT, DistilBERT, RoBERTa, XLM-R, MPNet, ModernBERT; lib/hf
  * reads them).
  *
  *      x = LN(row of the token + position)
- *      norm last:   y = LN(x + Out(Attn(x)))          x = LN(y + Down(act(Up(y))))
- *      norm first:  m = x + Out(Attn(LN(x)))          x = m + Down(act(Up(LN(m))))    N times, then
- * LN gated:       Down(act(Up(y)) ⊙ Gate(y)) Attn         softmax(q k^T / sqrt(d_k) + bias of the
- * distance), of all rows of the window or of those at most window / 2 away; rotary on q and k,
- * counted in the window
+ *      norm last:   y = LN(x + Out(Attn(x)))     x = LN(y + Down(act(Up(y))))    N times
+ *      norm first:  m = x + Out(Attn(LN(x)))     x = m + Down(act(Up(LN(m))))    N times, then LN
+ *      gated:       Down(act(Up(y)) ⊙ Gate(y))
+ *
+ * Attn is softmax(q k^T / sqrt(d_k) + bias of the distance), of all rows of the window or of those
+ * at most window / 2 away; rotary on q and k, counted in the window.
  *
  * A document becomes windows of nearly equal size. Each has rows of its own before and after its
  * tokens ([CLS] and [SEP], <s> and </s>): tensors of the model, as they are the same in every
@@ -19,7 +20,8 @@
  * The vector of a document: the rows of each window are pooled (mean, maximum, first or last row),
  * dense layer, activation and norm follow, and the windows are joined: by their mean, weighted by
  * rows for the pooling mean, or by their maximum for the pooling max; or, with `upper` mean
- * or max, by that of the windows' vectors; where vectors of documents have length 1, those of
+ * or max, by that of the windows' vectors, with `upper` certain by the one whose label is most
+ * certain; where vectors of documents have length 1, those of
  * windows, of `width` numbers, have the length sqrt(width).
  */
 #ifndef RAN_MODEL_BERT_H
@@ -29,7 +31,7 @@
 #include "nn/workspace.h"
 #include "nn/vector-cache.h"
 
-/* ---- tensors -------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 /* X(field, name after "bert.{l}.", rows, cols, init, present when), of a layer; in scope: c, D,
  * E = h d_k, ffn_dim, l. q, k and v stand side by side, and so do up and gate. */
@@ -218,7 +220,7 @@ struct ran_bert_pass {
 struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_params *p,
                                       struct ran_params *dp, size_t l, size_t g);
 
-/* ---- windows and rows (bert-rows.c) --------------------------------------------------------- */
+/* ---- windows and rows (rows.c) --------------------------------------------------------------- */
 
 /* The windows of w->packed and their groups. */
 void ran_bert_windows(struct ran_workspace *w);
@@ -260,7 +262,7 @@ struct ran_bert_norm {
 void ran_bert_norm(struct ran_bert_pass *s, const struct ran_bert_norm *k);
 void ran_bert_norm_bwd(struct ran_bert_pass *s, const struct ran_bert_norm *k);
 
-/* ---- attention (bert-attention.c) ----------------------------------------------------------- */
+/* ---- attention (attention.c) ----------------------------------------------------------------- */
 
 size_t ran_bert_attention_scratch(const struct ran_workspace *w); /* floats of a worker */
 /* The table of biases by distance (h, 2 max_length - 1), from the buckets; the buckets' gradient
@@ -277,7 +279,7 @@ void ran_bert_bias_bwd(const struct ran_workspace *w, struct ran_params *dp);
 void ran_bert_attention(struct ran_bert_pass *s);
 void ran_bert_attention_bwd(struct ran_bert_pass *s);
 
-/* ---- feed-forward part (bert-feed.c) -------------------------------------------------------- */
+/* ---- feed-forward part (feed.c) -------------------------------------------------------------- */
 
 /* y = act(x), n numbers; adjoint: dx = dy act'(x), dx may be dy. */
 void ran_bert_activate(int activation, float *y, const float *x, size_t n);
@@ -286,7 +288,7 @@ void ran_bert_activate_bwd(int activation, float *dx, const float *x, const floa
 void ran_bert_feed(struct ran_bert_pass *s);
 void ran_bert_feed_bwd(struct ran_bert_pass *s);
 
-/* ---- vectors of documents (bert-vector.c) --------------------------------------------------- */
+/* ---- vectors of documents (vector.c) --------------------------------------------------------- */
 
 /* Of a stream (w->streams): pools the group's windows, whose rows are in `outputs`, and joins their
  * vectors, unless a dense layer comes first, to which all windows of a document go at once. */

@@ -1,4 +1,4 @@
-/* encoder-bert.c - the BERT family as an encoder: its tensors, memory and passes. See bert.h. */
+/* encoder.c - the BERT family as an encoder: its tensors, memory and passes. See bert.h. */
 #include "math/gemm.h"
 #include "part/bert/bert.h"
 #include "nn/part.h"

@@ -1,4 +1,4 @@
-/* bert-feed.c - activations, and the feed-forward part with its residual. See bert.h. */
+/* feed.c - activations, and the feed-forward part with its residual. See bert.h. */
 #include "part/bert/bert.h"
 #include "math/elementary.h"
 #include "math/gemm.h"

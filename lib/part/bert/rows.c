@@ -1,4 +1,4 @@
-/* bert-rows.c - windows of documents, groups of windows, and what happens to their rows one by one.
+/* rows.c - windows of documents, groups of windows, and what happens to their rows one by one.
  * See bert.h. */
 #include "part/bert/bert.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* bert-vector.c - vectors of documents, and the dense layer in front of heads. See bert.h. */
+/* vector.c - vectors of documents, and the dense layer in front of heads. See bert.h. */
 #include "part/bert/bert.h"
 #include "math/elementary.h"
 #include "math/gemm.h"

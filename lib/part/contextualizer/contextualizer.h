@@ -140,7 +140,7 @@ ran_contextualizer_stage_of(struct ran_workspace *w, const struct ran_params *p)
 void ran_contextualizer_weigh(const struct ran_workspace *w, const float *position, size_t b,
                               size_t from, size_t n, float *y, const float *e, float *anchor);
 
-/* Fills rows and sum (contextualizer-tokens.c). */
+/* Fills rows and sum (tokens.c). */
 void ran_contextualizer_gather(struct ran_contextualizer_stage *g);
 /* Adjoint: from drows (changed) and dsum to w->dx; adds to the gradient of the weights of
  * positions.

@@ -1,4 +1,4 @@
-/* encoder-contextualizer.c - the steps of a Contextualizer. See contextualizer.h for the method. */
+/* encoder.c - the steps of a Contextualizer. See contextualizer.h for the method. */
 #include "part/contextualizer/contextualizer.h"
 #include "math/elementary.h"
 #include "math/gemm.h"

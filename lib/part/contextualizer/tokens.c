@@ -1,4 +1,4 @@
-/* contextualizer-tokens.c - tokens of a Contextualizer weighted by position, and the two sums over
+/* tokens.c - tokens of a Contextualizer weighted by position, and the two sums over
  * the tokens of long documents. See contextualizer.h. */
 #include "math/elementary.h"
 #include "math/gemm.h"

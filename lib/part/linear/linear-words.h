@@ -12,9 +12,14 @@
  *
  *   the word itself, and the two before and behind it (or that the sentence has none there): its
  *   subwords, and the first and last four letters, which distinguish unknown words
- *   the spelling (text/spelling.c) of it and of its neighbours; of the words two away, case and
- * shape first and last four letters together, of the same three, in lower case the shapes of it and
- * a neighbour, and of all three each n-gram of two to `ngrams` words with it
+ *
+ *   the spelling (text/spelling.c) of it and of its neighbours; case and shape of words two away
+ *
+ *   first and last four letters together, of the same three, in lower case
+ *
+ *   the shapes of it and a neighbour, and of all three
+ *
+ *   each n-gram of two to `ngrams` words with it
  *
  * A model without spelling knows words by their subwords alone.
  */

@@ -1,4 +1,4 @@
-/* transformer-attention.c - attention by patterns and its residual. See transformer.h. */
+/* attention.c - attention by patterns and its residual. See transformer.h. */
 #include "part/transformer/transformer.h"
 #include "math/gemm.h"
 #include "math/simd.h"

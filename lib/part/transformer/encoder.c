@@ -1,4 +1,4 @@
-/* encoder-transformer.c - the Transformer as an encoder: its tensors, memory and stages. See
+/* encoder.c - the Transformer as an encoder: its tensors, memory and stages. See
  * transformer.h. */
 #include "math/simd.h"
 #include "nn/part.h"

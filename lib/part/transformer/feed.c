@@ -1,4 +1,4 @@
-/* transformer-feed.c - the feed-forward part and its residual. See transformer.h. */
+/* feed.c - the feed-forward part and its residual. See transformer.h. */
 #include "part/transformer/transformer.h"
 #include "math/gemm.h"
 #include "math/simd.h"

@@ -1,4 +1,4 @@
-/* transformer-rows.c - runs and blocks of rows for the parts of a Transformer. See
+/* rows.c - runs and blocks of rows for the parts of a Transformer. See
  * transformer.h. */
 #include "part/transformer/transformer.h"
 #include "math/simd.h"

@@ -108,7 +108,7 @@ static inline bool ran_transformer_keeps(const struct ran_workspace *w)
         return w->training && w->size.L <= 2 * w->slab_rows;
 }
 
-/* ---- rows (transformer-rows.c) -------------------------------------------------------------- */
+/* ---- rows (rows.c) -------------------------------------------------------------- */
 
 enum { RAN_TRANSFORMER_BLOCK = 256 }; /* rows in a task of one thread */
 
@@ -174,7 +174,7 @@ void ran_transformer_norm_bwd(struct ran_transformer_pass *s, size_t block, size
 float *ran_transformer_clear_part(struct ran_transformer_pass *s, size_t block);
 void ran_transformer_sum_parts(struct ran_transformer_pass *s, float *dw, float *db);
 
-/* ---- attention (transformer-attention.c) ---------------------------------------------------- */
+/* ---- attention (attention.c) ---------------------------------------------------- */
 
 /* Masks and tasks for w->packed. */
 int ran_transformer_attention_prepare(struct ran_workspace *w, struct ran_error *err);
@@ -186,7 +186,7 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
 /* Keeps the keys and values of document b's new tokens in its recurrent state. */
 void ran_transformer_attention_keep(struct ran_transformer_pass *s, size_t b);
 
-/* ---- feed-forward part (transformer-feed.c) ------------------------------------------------- */
+/* ---- feed-forward part (feed.c) ------------------------------------------------- */
 
 void ran_transformer_feed(struct ran_workspace *w, const struct ran_params *p, size_t l);
 void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *p,
