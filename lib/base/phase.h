@@ -1,8 +1,11 @@
-/* phase.h - the current phase of each thread, for profiles (tests/bench). A phase lasts until the
- * next one is set; ran_parallel passes it to the threads that help. The library only sets it, and
- * reads no clock. */
+/* phase.h - what each thread is at: ran_parallel passes it to the threads that help.
+ *
+ * The phase is for profiles (tests/bench). It lasts until the next one is set; the library only
+ * sets it, and reads no clock. */
 #ifndef RAN_BASE_PHASE_H
 #define RAN_BASE_PHASE_H
+
+#include <stdbool.h>
 
 /* X(name, in words) */
 #define RAN_PHASES(X)                                                              \
@@ -26,5 +29,9 @@ enum ran_phase {
 };
 
 extern _Thread_local volatile int ran_phase; /* a signal handler may read it */
+
+/* Whether floats are computed as every processor does (math/simd.h). Whoever sets it puts back what
+ * it was. */
+extern _Thread_local bool ran_portable;
 
 #endif

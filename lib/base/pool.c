@@ -22,11 +22,13 @@ struct job {
                 helpers; /* threads other than the caller inside run(); raised under the lock */
         struct job *older;
         const struct job *parent; /* the job of the task that started this one */
-        int phase;                /* what the caller was at */
+        int phase;                /* what the caller was at (phase.h) */
+        bool portable;
 };
 
 static _Thread_local const struct job *current; /* the job whose task this thread is in */
 _Thread_local volatile int ran_phase;
+_Thread_local bool ran_portable;
 
 struct ran_pool {
         size_t threads, started; /* started: how many of the threads - 1 workers exist */
@@ -54,16 +56,19 @@ static void breathe(void)
 static void run(struct job *job)
 {
         const struct job *outer = current;
-        int phase = ran_phase;
+        const int phase = ran_phase;
+        const bool portable = ran_portable;
         size_t i;
 
         current = job;
+        ran_portable = job->portable;
         while ((i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->n) {
                 ran_phase = job->phase;
                 job->fn(job->arg, i);
         }
         current = outer;
         ran_phase = phase;
+        ran_portable = portable;
 }
 
 static bool has_work(struct job *job)
@@ -179,7 +184,7 @@ void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t 
                 }
                 return;
         }
-        struct job job = {.fn = fn, .arg = arg, .n = n, .parent = current, .phase = ran_phase};
+        struct job job = {.fn = fn, .arg = arg, .n = n, .parent = current, .phase = ran_phase, .portable = ran_portable};
         post(pool, &job);
         run(&job);
         retire(pool, &job);

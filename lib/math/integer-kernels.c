@@ -300,20 +300,33 @@ static inline vi column_of(const element *group, size_t b)
 /* The sum of squares of a row's codes lets no more of them be outliers. */
 enum { OUTLIERS = RAN_INTEGER_MOST / 25 + 1 };
 
+/* What a code is beyond 127, of either sign. */
+static inline int32_t beyond(int32_t c)
+{
+        return c - (c > 127 ? 127 : c < -127 ? -127 : c);
+}
+
+/* Codes that are looked at together: most have no outlier among them. */
+enum { BLOCK = 64 };
+
 /* y (columns [from, from + cols)) += what the codes of x leave beyond 127. */
 static void add_outliers(float *y, const float *x, float inverse, float scale,
                          const element *panels, const float *w_scale, size_t groups, size_t K,
                          size_t from, size_t cols)
 {
-        size_t place[OUTLIERS], n_outliers = 0;
-        int32_t rest[OUTLIERS];
+        size_t place[OUTLIERS + 1], n_outliers = 0;
+        int32_t rest[OUTLIERS + 1];
 
-        for (size_t k = 0; k < K && n_outliers < OUTLIERS; k++) {
-                const int32_t c = code_of(x[k], inverse);
+        for (size_t from_k = 0; from_k < K; from_k += BLOCK) {
+                const size_t end = least(from_k + BLOCK, K);
+                int32_t any = 0;
 
-                if (c > 127 || c < -127) {
+                for (size_t k = from_k; k < end; k++)
+                        any |= beyond(code_of(x[k], inverse));
+                for (size_t k = from_k; k < end && any != 0 && n_outliers < OUTLIERS; k++) {
                         place[n_outliers] = k;
-                        rest[n_outliers++] = c > 127 ? c - 127 : c + 127;
+                        rest[n_outliers] = beyond(code_of(x[k], inverse));
+                        n_outliers += rest[n_outliers] != 0;
                 }
         }
         for (size_t n = from; n < from + cols; n += VL) {
@@ -366,7 +379,7 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
                         const float *x = a + (m + i) * lda, max = largest(x, K);
                         const float limit = max >= RAN_INTEGER_LEAST ? limit_of(x, K, max) : max;
 
-                        memset(code + i * ld + K, 0, (ld - K) * sizeof *code);
+                        memset(code + i * ld + K, 0, (groups * GROUP - K) * sizeof *code);
                         scale[i] = scale_of(limit, &inverse[i]);
                         offset[i] = OFFSET * round_row(code + i * ld, x, K, inverse[i]);
                         if (!(limit < max))

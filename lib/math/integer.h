@@ -25,7 +25,7 @@
 /* The largest K: a sum stays far below 2^31, and a few rows fit into a thread's panels. */
 enum { RAN_INTEGER_MOST = 8192 };
 #define RAN_INTEGER_LEAST   1e-30f
-#define RAN_INTEGER_OUTLIER 5.0f
+#define RAN_INTEGER_OUTLIER 6.0f
 
 /* The kernels of one kind of processor. They are single-threaded, allocate nothing and cannot fail.
  */

@@ -9,14 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct ran_simd *ran_simd = &ran_simd_base;
 static const char *refused;
 static char names[sizeof "avx512, avx2, base, portable"]; /* those that run here */
 
 /* What base computes, without OpenBLAS: plain multiplications and additions in a fixed order, which
  * IEEE 754 defines to the last bit. So the results are the same on every processor, as long as the
  * compiler rounds each of them to float or double. */
-static struct ran_simd portable;
+static struct ran_kernels portable;
+
+/* The same in the widest vectors: sums of a row have 16 lanes. RAN_ISA=portable has four, as it had
+ * in earlier versions. */
+static struct ran_kernels alike;
+const struct ran_kernels *ran_simd_in_use[2] = {&ran_simd_base, &alike};
 #if FLT_EVAL_METHOD == 0 && !defined(__FAST_MATH__)
 enum { PORTABLE = true };
 #else
@@ -24,7 +28,7 @@ enum { PORTABLE = false };
 #endif
 
 /* What RAN_ISA may name, the best first; nobody gets the last one unasked. */
-static const struct ran_simd *const tables[] = {
+static const struct ran_kernels *const tables[] = {
 #ifdef RAN_HAVE_X86
         &ran_simd_avx512,
         &ran_simd_avx2,
@@ -34,7 +38,7 @@ static const struct ran_simd *const tables[] = {
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 
-static bool runs(const struct ran_simd *table)
+static bool runs(const struct ran_kernels *table)
 {
 #ifdef RAN_HAVE_X86
         if (table == &ran_simd_avx512)
@@ -48,7 +52,7 @@ static bool runs(const struct ran_simd *table)
 
 /* The kernels of base, in wider vectors where the processor has them: only sums within a vector
  * depend on its width. */
-static const struct ran_simd *wide = &ran_simd_base;
+static const struct ran_kernels *wide = &ran_simd_plain4;
 
 static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
                           const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
@@ -63,8 +67,11 @@ static void make_portable(void)
 #ifdef RAN_HAVE_X86
         wide = runs(&ran_simd_avx512) ? &ran_simd_plain16
                : runs(&ran_simd_avx2) ? &ran_simd_plain8
-                                      : &ran_simd_base;
+                                      : &ran_simd_plain4;
 #endif
+        alike = *wide;
+        alike.gemm = portable_gemm;
+        alike.similarity = ran_simd_base.similarity;
         portable = ran_simd_base;
         portable.name = "portable";
         portable.gemm = portable_gemm;

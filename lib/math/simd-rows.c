@@ -9,19 +9,20 @@ static inline void norm(const bool raw, float *y, size_t ldy, float *stat, const
                         size_t ldx, const float *w, const float *b, double eps, size_t N, size_t D)
 {
         for (size_t r = 0; r < N; r++, x += ldx, y += ldy, stat += 2) {
-                vf total = {0}, square = {0}, mean, rstd;
+                struct lanes total = {0}, square = {0};
+                vf mean, rstd;
 
                 EACH(i, k, D)
-                total += get(x + i, k);
-                mean = splat(sum(total) / (float)D);
+                LANE(total, i) += get(x + i, k);
+                mean = splat(sum_lanes(total) / (float)D);
                 EACH(i, k, D)
                 {
                         vf c = raw ? get(x + i, k) : pick(get(x + i, k) - mean, (vf){0}, k);
 
-                        square = FMA(c, c, square);
+                        LANE(square, i) = FMA(c, c, LANE(square, i));
                 }
                 stat[0] = mean[0];
-                stat[1] = (float)(1.0 / sqrt((double)sum(square) / (double)D + eps));
+                stat[1] = (float)(1.0 / sqrt((double)sum_lanes(square) / (double)D + eps));
                 rstd = splat(stat[1]);
                 EACH(i, k, D)
                 {
@@ -43,22 +44,23 @@ static inline void norm_bwd(const bool raw, float *dx, size_t lddx, float *dw, f
         const vf one = splat(1.0f);
 
         for (size_t r = 0; r < N; r++, x += ldx, dy += lddy, dx += lddx, stat += 2) {
-                vf mean = splat(stat[0]), rstd = splat(stat[1]), g_sum = {0}, gx_sum = {0};
+                vf mean = splat(stat[0]), rstd = splat(stat[1]), g_mean, gx_mean;
+                struct lanes g_sum = {0}, gx_sum = {0};
 
                 EACH(i, k, D)
                 {
                         vf d = get(dy + i, k), xhat = (get(x + i, k) - mean) * rstd;
                         vf g = d * (w ? get(w + i, k) : one);
 
-                        g_sum += g; /* missing lanes have d = 0, and so g = 0 */
-                        gx_sum = FMA(g, xhat, gx_sum);
+                        LANE(g_sum, i) += g; /* missing lanes have d = 0, and so g = 0 */
+                        LANE(gx_sum, i) = FMA(g, xhat, LANE(gx_sum, i));
                         if (dw) {
                                 put(dw + i, FMA(d, xhat, get(dw + i, k)), k);
                                 put(db + i, get(db + i, k) + d, k);
                         }
                 }
-                g_sum = splat(sum(g_sum) / (float)D);
-                gx_sum = splat(sum(gx_sum) / (float)D);
+                g_mean = splat(sum_lanes(g_sum) / (float)D);
+                gx_mean = splat(sum_lanes(gx_sum) / (float)D);
                 if (raw)
                         mean = splat(0.0f);
                 EACH(i, k, D)
@@ -66,7 +68,7 @@ static inline void norm_bwd(const bool raw, float *dx, size_t lddx, float *dw, f
                         vf xhat = (get(x + i, k) - mean) * rstd;
                         vf g = get(dy + i, k) * (w ? get(w + i, k) : one);
 
-                        put(dx + i, rstd * (g - g_sum - xhat * gx_sum), k);
+                        put(dx + i, rstd * (g - g_mean - xhat * gx_mean), k);
                 }
         }
 }
@@ -143,7 +145,8 @@ void RAN_KERNEL(max_rows)(float *top, uint32_t *at, const float *x, size_t ld, s
 
 void RAN_KERNEL(softmax)(float *x, float scale, size_t n, double *log_sum)
 {
-        vf top = splat(x[0]), other = top, total = {0}, s = splat(scale);
+        vf top = splat(x[0]), other = top, s = splat(scale);
+        struct lanes total = {0};
         size_t pairs = n - n % (2 * VL);
 
         for (size_t i = 0; i < pairs; i += 2 * VL) { /* side by side: each waits for its own only */
@@ -158,10 +161,10 @@ void RAN_KERNEL(softmax)(float *x, float scale, size_t n, double *log_sum)
                 /* the difference first: it is exact near 0, however large the scores */
                 vf e = vexp((get(x + i, k) - top) * s);
 
-                total += pick(e, (vf){0}, k);
+                LANE(total, i) += pick(e, (vf){0}, k);
                 put(x + i, e, k);
         }
-        float all = sum(total);
+        float all = sum_lanes(total);
         s = splat(1.0f / all);
         EACH(i, k, n)
         put(x + i, get(x + i, k) * s, k);

@@ -32,7 +32,7 @@
 #define RAN_SIMD_JOIN_(isa, kernel) ran_simd_##isa##_##kernel
 #define RAN_SIMD_JOIN(isa, kernel)  RAN_SIMD_JOIN_(isa, kernel)
 #define RAN_KERNEL(kernel)          RAN_SIMD_JOIN(RAN_SIMD, kernel)
-#define X(kernel)                   __typeof__(*((struct ran_simd *)0)->kernel) RAN_KERNEL(kernel);
+#define X(kernel)                   __typeof__(*((struct ran_kernels *)0)->kernel) RAN_KERNEL(kernel);
 RAN_KERNELS(X)
 #undef X
 
@@ -172,6 +172,28 @@ static inline float sum(vf v)
         return v[0] + v[1];
 }
 
+/* Sums over a row. The plain kernels have 16 lanes of them, whatever a vector has: element i of a
+ * row goes to lane i % 16. */
+#ifdef RAN_PLAIN
+enum { SUM_PARTS = 16 / VL };
+#else
+enum { SUM_PARTS = 1 };
+#endif
+struct lanes {
+        vf part[SUM_PARTS];
+};
+#define LANE(s, i) ((s).part[(i) / VL % SUM_PARTS])
+
+static inline float sum_lanes(struct lanes s)
+{
+#pragma GCC unroll 2
+        for (size_t half = SUM_PARTS / 2; half > 0; half /= 2)
+#pragma GCC unroll 2
+                for (size_t i = 0; i < half; i++)
+                        s.part[i] += s.part[i + half];
+        return sum(s.part[0]);
+}
+
 /* Adds the two halves of each group of lanes, 2n of them; two vectors become one. */
 #if VL == 16
 #define LOW8(a, b) \
@@ -300,11 +322,11 @@ static inline void vector_add(float *y, const float *x, size_t n)
 
 static inline float vector_dot(const float *x, const float *y, size_t n)
 {
-        vf s = {0};
+        struct lanes s = {0};
 
         EACH(i, k, n)
-        s = FMA(get(x + i, k), get(y + i, k), s);
-        return sum(s);
+        LANE(s, i) = FMA(get(x + i, k), get(y + i, k), LANE(s, i));
+        return sum_lanes(s);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #define TABLE(isa)    TABLE_(isa)
 #define ENTRY(kernel) .kernel = RAN_KERNEL(kernel),
 
-const struct ran_simd TABLE(RAN_SIMD) = {
+const struct ran_kernels TABLE(RAN_SIMD) = {
         .name = TEXT(RAN_SIMD),
         .lanes = RAN_LANES,
         RAN_KERNELS(ENTRY) // each ends in a comma

@@ -11,6 +11,8 @@
 #ifndef RAN_MATH_SIMD_H
 #define RAN_MATH_SIMD_H
 
+#include "base/phase.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +26,7 @@ enum { RAN_FEW_ROWS = 4 };
 /* A multiple of the columns of a panel, whatever the instruction set. */
 enum { RAN_PANEL_COLUMNS = 32 };
 
-struct ran_simd {
+struct ran_kernels {
         const char *name; /* what RAN_ISA calls it */
         size_t lanes;     /* floats in a vector */
 
@@ -143,14 +145,16 @@ struct ran_simd {
                      float beta1, float beta2, float rate, float root, float eps, float decay);
 };
 
-/* A table for each instruction set. The plain ones compute what base does, in wider vectors. */
-extern const struct ran_simd ran_simd_base;
+/* A table for each instruction set. The plain ones compute what base does, in vectors of
+ * some width, but for sums of a row (simd-vector.h): those are the same for all of them. */
+extern const struct ran_kernels ran_simd_base, ran_simd_plain4;
 #ifdef RAN_HAVE_X86
-extern const struct ran_simd ran_simd_avx512, ran_simd_avx2, ran_simd_plain16, ran_simd_plain8;
+extern const struct ran_kernels ran_simd_avx512, ran_simd_avx2, ran_simd_plain16, ran_simd_plain8;
 #endif
 
 /* The table in use: the best that this processor runs, or the one that RAN_ISA names. Set before
- * main. */
-extern const struct ran_simd *ran_simd;
+ * main. Where a thread wants what every processor computes (base/phase.h), the second one. */
+extern const struct ran_kernels *ran_simd_in_use[2];
+#define ran_simd ran_simd_in_use[ran_portable]
 
 #endif

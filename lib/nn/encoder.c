@@ -21,11 +21,13 @@ size_t ran_encoder_states(const struct ran_config *c, size_t tokens)
 void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_part_list *parts = &w->parts;
+        const bool before = ran_params_portable(p);
 
         ran_phase = RAN_PHASE_EMBEDDING;
         for (size_t i = 0; i < parts->n && !w->streams; i++)
                 if (parts->part[i]->rows != NULL)
                         parts->part[i]->rows(w, p);
+        ran_portable = before;
 }
 
 static void drop(struct ran_workspace *w, float *x)
@@ -40,9 +42,11 @@ static void drop(struct ran_workspace *w, float *x)
 void ran_encode_rows(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_part *encoder = w->parts.encoder;
+        const bool before = ran_params_portable(p);
 
         if (encoder != NULL && encoder->forward != NULL)
                 encoder->forward(w, p);
+        ran_portable = before;
 }
 
 void ran_encode(struct ran_workspace *w, const struct ran_params *p)

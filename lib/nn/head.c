@@ -49,8 +49,11 @@ void ran_head_positions_bwd(struct ran_workspace *w, const struct ran_params *p,
 
 void ran_head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
+        const bool before = ran_params_portable(p);
+
         ran_phase = RAN_PHASE_HEAD;
         ran_task_of(w->c)->head(w, p, C);
+        ran_portable = before;
 }
 
 void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,

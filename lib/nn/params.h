@@ -4,6 +4,7 @@
 #ifndef RAN_MODEL_PARAMS_H
 #define RAN_MODEL_PARAMS_H
 
+#include "base/phase.h"
 #include "ran/model.h"
 
 /* ---- tensors one after another --------------------------------------------------------------- */
@@ -84,6 +85,17 @@ struct ran_params {
         float *dembed; /* of a gradient where the output is tied to the embedding: (V, D); else NULL
                         */
 };
+
+/* Weights in eight bits that do not change give the same bits on every processor: products are those
+ * of integers (math/integer.h), and between this call and the next one of ran_portable floats are
+ * computed alike. Returns what ran_portable was, and is to be again. */
+static inline bool ran_params_portable(const struct ran_params *p)
+{
+        const bool before = ran_portable;
+
+        ran_portable = before || (p->integers && p->panels != NULL);
+        return before;
+}
 
 /* Mapped tables: a document uses few of their rows, so they can stay in the file. */
 enum { RAN_MAPPED_TABLES = 5 };

@@ -53,6 +53,19 @@ setup() {
   diff -r expected plain
 }
 
+@test "portable: vectors of weights in eight bits are the same with every instruction set" {
+  model=$BATS_TEST_DIRNAME/../../share/models/english.ran
+  RAN_ISA=base ran-classify --embed -m "$model" all.jsonl >base
+  known=0
+  for isa in avx512 avx2 portable; do
+    RAN_ISA=$isa ran-classify --version >said 2>&1 || continue # not on this processor
+    RAN_ISA=$isa ran-classify --embed -m "$model" all.jsonl | cmp base -
+    RAN_ISA=$isa ran-classify --embed -j 3 -m "$model" all.jsonl | cmp base -
+    known=$((known + 1))
+  done
+  [ "$known" -gt 0 ] # portable, at least
+}
+
 @test "portable: the same bytes for any number of threads [all]" {
   RAN_THREADS=3 everything three
   diff -r expected three

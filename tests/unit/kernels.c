@@ -24,9 +24,9 @@ bool kernels_know(const char *isa)
         return false;
 }
 
-void kernels_each(void (*fn)(const struct ran_simd *k))
+void kernels_each(void (*fn)(const struct ran_kernels *k))
 {
-        static const struct ran_simd *const tables[] = {
+        static const struct ran_kernels *const tables[] = {
 #ifdef RAN_HAVE_X86
                 &ran_simd_avx512,
                 &ran_simd_avx2,
@@ -107,7 +107,7 @@ void vector_free(struct vector *v)
         free(p);
 }
 
-bool vector_near(const struct ran_simd *k, const char *what, const struct vector *got,
+bool vector_near(const struct ran_kernels *k, const char *what, const struct vector *got,
                  const double *want, double absolute, double relative)
 {
         char text[128];

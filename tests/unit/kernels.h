@@ -6,7 +6,7 @@
 #include "math/simd.h"
 
 /* Runs fn with each table of this build that the processor runs. */
-void kernels_each(void (*fn)(const struct ran_simd *k));
+void kernels_each(void (*fn)(const struct ran_kernels *k));
 
 /* Runs those of this program's tests whose names hold `tests`, in a process of its own with that
  * RAN_ISA. core NULL: whatever OpenBLAS makes of this processor. */
@@ -35,7 +35,7 @@ void vector_free(struct vector *v);
 
 /* |got - want| <= absolute + relative |want| for each element; the first that is not is printed
  * with the name of the table and `what`. */
-bool vector_near(const struct ran_simd *k, const char *what, const struct vector *got,
+bool vector_near(const struct ran_kernels *k, const char *what, const struct vector *got,
                  const double *want, double absolute, double relative);
 
 #endif

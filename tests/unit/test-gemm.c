@@ -121,7 +121,7 @@ static bool check_forms(gemm_fn *gemm, const char *engine, struct dice *dice, si
         return true;
 }
 
-static void check_small(const struct ran_simd *k)
+static void check_small(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 1};
 
@@ -145,7 +145,7 @@ TEST(gemm_of_every_size_up_to_70_equals_a_plain_loop)
 }
 
 /* So few rows pass the columns together; each has the bits that it has alone. */
-static void check_few(const struct ran_simd *k)
+static void check_few(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 9};
 
@@ -177,7 +177,7 @@ TEST(gemm_of_few_rows_has_the_bits_of_each_alone)
         kernels_each(check_few);
 }
 
-static void check_large(const struct ran_simd *k)
+static void check_large(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 2};
 
@@ -194,7 +194,7 @@ TEST(gemm_larger_than_a_block_equals_a_plain_loop)
 }
 
 /* Nothing to sum up: zeros, or nothing added. */
-static void check_empty(const struct ran_simd *k)
+static void check_empty(const struct ran_kernels *k)
 {
         float c[4] = {1, 2, 3, 4}, x[1] = {NAN}, bias[2] = {5, 6};
 
@@ -460,7 +460,7 @@ TEST(engine_linear_adjoint_in_parts)
 
 /* C of A's rows, as gemm makes it and in parts of columns from panels; -1: differs, or writes
  * beside. */
-static bool check_panels(const struct ran_simd *k, struct dice *dice, size_t M, size_t N, size_t K)
+static bool check_panels(const struct ran_kernels *k, struct dice *dice, size_t M, size_t N, size_t K)
 {
         const size_t lda = K + dice_size(dice, 0, 3), ldc = N + dice_size(dice, 0, 3);
         struct vector a = vector_random(dice, M * lda, 1), w = vector_random(dice, N * K, 1);
@@ -488,7 +488,7 @@ static bool check_panels(const struct ran_simd *k, struct dice *dice, size_t M, 
         return ok;
 }
 
-static void check_paneled(const struct ran_simd *k)
+static void check_paneled(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 7};
 

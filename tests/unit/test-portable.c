@@ -150,7 +150,7 @@ static float input[8][OUTPUTS * LENGTH], wide[OUTPUTS * LENGTH], narrow[OUTPUTS 
 
 #define SAME(...)                                                                          \
         do {                                                                               \
-                const struct ran_simd *kernels = table;                                    \
+                const struct ran_kernels *kernels = table;                                    \
                 float *out = wide;                                                         \
                 memcpy(wide, input[0], sizeof wide);                                       \
                 memcpy(narrow, input[0], sizeof narrow);                                   \
@@ -162,7 +162,7 @@ static float input[8][OUTPUTS * LENGTH], wide[OUTPUTS * LENGTH], narrow[OUTPUTS 
                            __LINE__);                                                      \
         } while (0)
 
-static void check_elements(const struct ran_simd *table, size_t n)
+static void check_elements(const struct ran_kernels *table, size_t n)
 {
         static const uint32_t sparse_rows[] = {2, 0, 1};
         static uint16_t halves[3 * LENGTH];
@@ -198,7 +198,7 @@ static void check_elements(const struct ran_simd *table, size_t n)
                   0.99f));
 }
 
-static void check_rows(const struct ran_simd *table, size_t d)
+static void check_rows(const struct ran_kernels *table, size_t d)
 {
         const float *lines[] = {input[1], input[2], input[3]};
 
@@ -212,7 +212,7 @@ static void check_rows(const struct ran_simd *table, size_t d)
                 SAME(rotary(out, d, input[1], -1.0f, 1, 1, d));
 }
 
-static void check_products(const struct ran_simd *table, struct dice *dice)
+static void check_products(const struct ran_kernels *table, struct dice *dice)
 {
         for (size_t i = 0; i < 200; i++) {
                 size_t M = dice_size(dice, RAN_FEW_ROWS + 1, 40), N = dice_size(dice, 1, 70);
@@ -230,7 +230,7 @@ static void check_products(const struct ran_simd *table, struct dice *dice)
 
 TEST(portable_kernels_of_any_width_give_the_same_bits)
 {
-        static const struct ran_simd *const tables[] = {&ran_simd_plain16, &ran_simd_plain8};
+        static const struct ran_kernels *const tables[] = {&ran_simd_plain16, &ran_simd_plain8};
         struct dice dice = {.key = 42};
 
         for (size_t i = 0; i < sizeof input / sizeof *input; i++)

@@ -35,7 +35,7 @@ static void norm_row(double *y, double *mean, double *rstd, const float *x, cons
                        (b != NULL ? (double)b[i] : 0);
 }
 
-static void check_norm_of(const struct ran_simd *k, struct dice *dice, const struct norm_case *c)
+static void check_norm_of(const struct ran_kernels *k, struct dice *dice, const struct norm_case *c)
 {
         size_t N = c->N, D = c->D, ldy = c->in_place ? c->ldx : c->ldy;
         struct vector x = vector_random(dice, (N - 1) * c->ldx + D, 2);
@@ -63,7 +63,7 @@ static void check_norm_of(const struct ran_simd *k, struct dice *dice, const str
         free(stats);
 }
 
-static void check_norms(const struct ran_simd *k, bool raw)
+static void check_norms(const struct ran_kernels *k, bool raw)
 {
         struct dice dice = {.key = 4};
 
@@ -82,7 +82,7 @@ static void check_norms(const struct ran_simd *k, bool raw)
                 }
 }
 
-static void check_norm(const struct ran_simd *k)
+static void check_norm(const struct ran_kernels *k)
 {
         check_norms(k, false);
         check_norms(k, true);
@@ -93,7 +93,7 @@ TEST(rows_norm_equals_its_twin)
         kernels_each(check_norm);
 }
 
-static void check_constant_rows(const struct ran_simd *k)
+static void check_constant_rows(const struct ran_kernels *k)
 {
         for (size_t D = 1; D < KERNEL_SIZES; D++) {
                 struct vector x = vector_new(D), w = vector_new(D), b = vector_new(D);
@@ -136,7 +136,7 @@ static void norm_bwd_row(double *dx, const float *dy, const double *xhat, const 
         }
 }
 
-static void check_norm_bwd_of(const struct ran_simd *k, struct dice *dice,
+static void check_norm_bwd_of(const struct ran_kernels *k, struct dice *dice,
                               const struct norm_case *c, bool wanted)
 {
         size_t N = c->N, D = c->D, lddx = c->in_place ? c->ldy : c->ldx + 1;
@@ -191,7 +191,7 @@ static void check_norm_bwd_of(const struct ran_simd *k, struct dice *dice,
         free(hat);
 }
 
-static void check_norms_bwd(const struct ran_simd *k, bool raw)
+static void check_norms_bwd(const struct ran_kernels *k, bool raw)
 {
         struct dice dice = {.key = 5};
 
@@ -210,7 +210,7 @@ static void check_norms_bwd(const struct ran_simd *k, bool raw)
                 }
 }
 
-static void check_norm_bwd(const struct ran_simd *k)
+static void check_norm_bwd(const struct ran_kernels *k)
 {
         check_norms_bwd(k, false);
         check_norms_bwd(k, true);
@@ -224,7 +224,7 @@ TEST(rows_norm_bwd_equals_its_twin)
 /* ---- softmax --------------------------------------------------------------------------------- */
 
 /* Few values, so that a maximum is there more than once; and some that are no numbers. */
-static void check_max_rows(const struct ran_simd *k)
+static void check_max_rows(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 12};
 
@@ -271,7 +271,7 @@ static double softmax_twin(double *p, const float *x, double scale, size_t n)
         return scale * top + log(sum);
 }
 
-static void check_softmax_of(const struct ran_simd *k, struct dice *dice, size_t n, double size,
+static void check_softmax_of(const struct ran_kernels *k, struct dice *dice, size_t n, double size,
                              double scale)
 {
         struct vector x = vector_random(dice, n, size), dp = vector_random(dice, n, 1);
@@ -293,7 +293,7 @@ static void check_softmax_of(const struct ran_simd *k, struct dice *dice, size_t
         free(want);
 }
 
-static void check_softmax(const struct ran_simd *k)
+static void check_softmax(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 6};
 
@@ -310,7 +310,7 @@ TEST(rows_softmax_and_its_adjoint_equal_their_twins)
 }
 
 /* One score stands out: it gets all, the others nothing. Returns what went elsewhere. */
-static double stray(const struct ran_simd *k, float size, size_t n)
+static double stray(const struct ran_kernels *k, float size, size_t n)
 {
         struct vector x = vector_new(n);
         double sum;
@@ -326,7 +326,7 @@ static double stray(const struct ran_simd *k, float size, size_t n)
         return sum;
 }
 
-static void check_huge_scores(const struct ran_simd *k)
+static void check_huge_scores(const struct ran_kernels *k)
 {
         static const float sizes[] = {1e6f, 3.3e9f, 1e20f, 3e38f};
 
@@ -355,7 +355,7 @@ static double sign(double x)
 }
 
 /* similarity, and weighted_difference, for N rows of d, some of which are equal. */
-static void check_similarity_of(const struct ran_simd *k, struct dice *dice, int how, size_t N,
+static void check_similarity_of(const struct ran_kernels *k, struct dice *dice, int how, size_t N,
                                 size_t d)
 {
         size_t ldx = d + N % 3, ldy = d + N % 5;
@@ -394,7 +394,7 @@ static void check_similarity_of(const struct ran_simd *k, struct dice *dice, int
         free(pulled);
 }
 
-static void check_weighted_sum_of(const struct ran_simd *k, struct dice *dice, size_t lines,
+static void check_weighted_sum_of(const struct ran_kernels *k, struct dice *dice, size_t lines,
                                   size_t N, size_t d)
 {
         size_t ldx = d + N % 3, ldy = d + N % 5, ldp = N + lines % 2;
@@ -420,7 +420,7 @@ static void check_weighted_sum_of(const struct ran_simd *k, struct dice *dice, s
         free(want);
 }
 
-static void check_similarity(const struct ran_simd *k)
+static void check_similarity(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 8};
 
@@ -440,7 +440,7 @@ TEST(similarity_and_weighted_sum_equal_their_twins)
 }
 
 /* Three lines, one after another, make a softmax of three numbers of each element. */
-static void check_online_softmax_of(const struct ran_simd *k, struct dice *dice, size_t n,
+static void check_online_softmax_of(const struct ran_kernels *k, struct dice *dice, size_t n,
                                     double size)
 {
         const float scale = 0.3f;
@@ -490,7 +490,7 @@ static void check_online_softmax_of(const struct ran_simd *k, struct dice *dice,
         free(grad);
 }
 
-static void check_online_softmax(const struct ran_simd *k)
+static void check_online_softmax(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 9};
 
@@ -507,7 +507,7 @@ TEST(online_softmax_and_its_adjoint_equal_their_twins)
 
 /* ---- rotary ---------------------------------------------------------------------------------- */
 
-static void check_rotary_of(const struct ran_simd *k, struct dice *dice, size_t N, size_t h,
+static void check_rotary_of(const struct ran_kernels *k, struct dice *dice, size_t N, size_t h,
                             size_t d)
 {
         size_t ld = h * d + 3;
@@ -545,7 +545,7 @@ static void check_rotary_of(const struct ran_simd *k, struct dice *dice, size_t 
         free(back);
 }
 
-static void check_rotary(const struct ran_simd *k)
+static void check_rotary(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 7};
 
@@ -564,7 +564,7 @@ TEST(rows_rotary_turns_pairs_and_turns_them_back)
 
 enum { SPARSE_ROWS = 40, SPARSE = 17 };
 
-static void check_sparse(const struct ran_simd *k, size_t n)
+static void check_sparse(const struct ran_kernels *k, size_t n)
 {
         struct dice dice = {.key = 12};
         const size_t ld = n + 3;
@@ -606,7 +606,7 @@ static void check_sparse(const struct ran_simd *k, size_t n)
         free(moved);
 }
 
-static void check_sparse_sizes(const struct ran_simd *k)
+static void check_sparse_sizes(const struct ran_kernels *k)
 {
         for (size_t i = 0; i < KERNEL_SIZES; i++)
                 check_sparse(k, kernel_size(i));
@@ -620,7 +620,7 @@ TEST(simd_sparse_rows_equal_their_twin)
 }
 
 /* Rows in fewer bits, which end where they may no longer be read. */
-static void check_compact(const struct ran_simd *k, size_t n)
+static void check_compact(const struct ran_kernels *k, size_t n)
 {
         struct dice dice = {.key = 14};
         const size_t ld = n + 3, end = (SPARSE_ROWS - 1) * ld + n;
@@ -663,7 +663,7 @@ static void check_compact(const struct ran_simd *k, size_t n)
         free(codes);
 }
 
-static void check_compact_sizes(const struct ran_simd *k)
+static void check_compact_sizes(const struct ran_kernels *k)
 {
         for (size_t i = 0; i < KERNEL_SIZES; i++)
                 check_compact(k, kernel_size(i));
@@ -677,7 +677,7 @@ TEST(simd_compact_rows_equal_their_twin)
 }
 
 /* Classes are shared out to threads: a column's sum is the same beside others and alone. */
-static void check_sparse_columns(const struct ran_simd *k)
+static void check_sparse_columns(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 13};
         enum { N = 50 };

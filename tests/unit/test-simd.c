@@ -21,11 +21,11 @@ struct element {
 };
 struct elementwise {
         const char *name;
-        void (*run)(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n);
+        void (*run)(const struct ran_kernels *k, float *a, const float *b, const float *c, size_t n);
         double (*twin)(struct element e); /* what a becomes */
 };
 
-static void run_add(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n)
+static void run_add(const struct ran_kernels *k, float *a, const float *b, const float *c, size_t n)
 {
         (void)c;
         k->add(a, b, n);
@@ -36,7 +36,7 @@ static double twin_add(struct element e)
         return e.a + e.b;
 }
 
-static void run_axpy(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n)
+static void run_axpy(const struct ran_kernels *k, float *a, const float *b, const float *c, size_t n)
 {
         (void)c;
         k->axpy(a, -1.75f, b, n);
@@ -47,7 +47,7 @@ static double twin_axpy(struct element e)
         return e.a - 1.75 * e.b;
 }
 
-static void run_mul(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n)
+static void run_mul(const struct ran_kernels *k, float *a, const float *b, const float *c, size_t n)
 {
         k->mul(a, b, c, n);
 }
@@ -57,7 +57,7 @@ static double twin_mul(struct element e)
         return e.b * e.c;
 }
 
-static void run_mul_in_place(const struct ran_simd *k, float *a, const float *b, const float *c,
+static void run_mul_in_place(const struct ran_kernels *k, float *a, const float *b, const float *c,
                              size_t n)
 {
         (void)c;
@@ -69,7 +69,7 @@ static double twin_mul_in_place(struct element e)
         return e.a * e.b;
 }
 
-static void run_mul_add(const struct ran_simd *k, float *a, const float *b, const float *c,
+static void run_mul_add(const struct ran_kernels *k, float *a, const float *b, const float *c,
                         size_t n)
 {
         k->mul_add(a, b, c, n);
@@ -80,7 +80,7 @@ static double twin_mul_add(struct element e)
         return e.a + e.b * e.c;
 }
 
-static void run_silu(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n)
+static void run_silu(const struct ran_kernels *k, float *a, const float *b, const float *c, size_t n)
 {
         (void)c;
         k->silu(a, b, n);
@@ -91,7 +91,7 @@ static double twin_silu(struct element e)
         return e.b * sigmoid(e.b);
 }
 
-static void run_silu_in_place(const struct ran_simd *k, float *a, const float *b, const float *c,
+static void run_silu_in_place(const struct ran_kernels *k, float *a, const float *b, const float *c,
                               size_t n)
 {
         (void)b, (void)c;
@@ -108,7 +108,7 @@ static double silu_slope(double x)
         return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
 }
 
-static void run_silu_bwd(const struct ran_simd *k, float *a, const float *b, const float *c,
+static void run_silu_bwd(const struct ran_kernels *k, float *a, const float *b, const float *c,
                          size_t n)
 {
         k->silu_bwd(a, b, c, n);
@@ -119,7 +119,7 @@ static double twin_silu_bwd(struct element e)
         return e.c * silu_slope(e.b);
 }
 
-static void run_silu_bwd_in_place(const struct ran_simd *k, float *a, const float *b,
+static void run_silu_bwd_in_place(const struct ran_kernels *k, float *a, const float *b,
                                   const float *c, size_t n)
 {
         (void)c;
@@ -136,7 +136,7 @@ static double normal_below(double x)
         return 0.5 * erfc(-x / sqrt(2));
 }
 
-static void run_gelu(const struct ran_simd *k, float *a, const float *b, const float *c, size_t n)
+static void run_gelu(const struct ran_kernels *k, float *a, const float *b, const float *c, size_t n)
 {
         (void)c;
         k->gelu(a, b, n);
@@ -147,7 +147,7 @@ static double twin_gelu(struct element e)
         return e.b * normal_below(e.b);
 }
 
-static void run_gelu_bwd(const struct ran_simd *k, float *a, const float *b, const float *c,
+static void run_gelu_bwd(const struct ran_kernels *k, float *a, const float *b, const float *c,
                          size_t n)
 {
         k->gelu_bwd(a, b, c, n);
@@ -158,7 +158,7 @@ static double twin_gelu_bwd(struct element e)
         return e.c * (normal_below(e.b) + e.b * exp(-e.b * e.b / 2) / sqrt(2 * 3.141592653589793));
 }
 
-static void run_glu_add(const struct ran_simd *k, float *a, const float *b, const float *c,
+static void run_glu_add(const struct ran_kernels *k, float *a, const float *b, const float *c,
                         size_t n)
 {
         k->glu_add(a, b, c, n);
@@ -170,7 +170,7 @@ static double twin_glu_add(struct element e)
 }
 
 /* a is dy at first. */
-static void run_glu_bwd_value(const struct ran_simd *k, float *a, const float *b, const float *c,
+static void run_glu_bwd_value(const struct ran_kernels *k, float *a, const float *b, const float *c,
                               size_t n)
 {
         struct vector dy = vector_new(n), dgate = vector_new(n);
@@ -186,7 +186,7 @@ static double twin_glu_bwd_value(struct element e)
         return e.a * sigmoid(e.c);
 }
 
-static void run_glu_bwd_gate(const struct ran_simd *k, float *a, const float *b, const float *c,
+static void run_glu_bwd_gate(const struct ran_kernels *k, float *a, const float *b, const float *c,
                              size_t n)
 {
         struct vector dy = vector_new(n), dvalue = vector_new(n);
@@ -219,7 +219,7 @@ static const struct elementwise elementwise[] = {
         {"glu_bwd, dgate", run_glu_bwd_gate, twin_glu_bwd_gate},
 };
 
-static void check_elementwise(const struct ran_simd *k, const struct elementwise *e, size_t n,
+static void check_elementwise(const struct ran_kernels *k, const struct elementwise *e, size_t n,
                               struct dice *dice)
 {
         struct vector a = vector_random(dice, n, 3), b = vector_random(dice, n, 3);
@@ -236,7 +236,7 @@ static void check_elementwise(const struct ran_simd *k, const struct elementwise
         free(want);
 }
 
-static void check_all_elementwise(const struct ran_simd *k)
+static void check_all_elementwise(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 1};
 
@@ -253,7 +253,7 @@ TEST(simd_elementwise_kernels_equal_their_twins)
 /* ---- exp ------------------------------------------------------------------------------------- */
 
 /* Below -17 the other term of 1 + exp(x) is lost in rounding: softmax(0, x) is exp(x) itself. */
-static float exp_of(const struct ran_simd *k, float x)
+static float exp_of(const struct ran_kernels *k, float x)
 {
         float pair[2] = {0, x};
 
@@ -262,7 +262,7 @@ static float exp_of(const struct ran_simd *k, float x)
 }
 
 /* sigmoid(-x) = 1 / (1 + exp(x)), as a gate lets 1 through. */
-static float inverse_of(const struct ran_simd *k, float x)
+static float inverse_of(const struct ran_kernels *k, float x)
 {
         float dvalue, dgate, one = 1, gate = -x;
 
@@ -275,7 +275,7 @@ static double ulps(double got, double want)
         return fabs(got - want) / (double)(nextafterf((float)want, INFINITY) - (float)want);
 }
 
-static void check_exp(const struct ran_simd *k)
+static void check_exp(const struct ran_kernels *k)
 {
         double worst = 0, worst_inverse = 0;
 
@@ -295,7 +295,7 @@ TEST(simd_exp_is_within_two_units_in_the_last_place)
         kernels_each(check_exp);
 }
 
-static void check_exp_ends(const struct ran_simd *k)
+static void check_exp_ends(const struct ran_kernels *k)
 {
         float x[] = {INFINITY, -INFINITY, 1e30f, -1e30f, 200, -200, 89, -88, 0}, y[9], gate[9];
 
@@ -319,7 +319,7 @@ TEST(simd_exp_has_no_surprise_at_its_ends)
 }
 
 /* Training finds out that it diverged by a loss that is no number. */
-static void check_nan(const struct ran_simd *k)
+static void check_nan(const struct ran_kernels *k)
 {
         float x[3] = {1, NAN, 2}, y[3] = {0, 0, 0}, one[3] = {1, 1, 1}, d[3];
 
@@ -340,7 +340,7 @@ TEST(simd_what_is_no_number_stays_none)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static void check_dot(const struct ran_simd *k)
+static void check_dot(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 2};
 
@@ -365,7 +365,7 @@ TEST(simd_dot_equals_its_twin)
 }
 
 /* N rows of O, ld apart; what lies between the rows must stay. */
-static void check_bias_of(const struct ran_simd *k, struct dice *dice, size_t N, size_t O,
+static void check_bias_of(const struct ran_kernels *k, struct dice *dice, size_t N, size_t O,
                           size_t ld)
 {
         struct vector x = vector_random(dice, (N - 1) * ld + O, 1);
@@ -390,7 +390,7 @@ static void check_bias_of(const struct ran_simd *k, struct dice *dice, size_t N,
         free(dwant);
 }
 
-static void check_bias(const struct ran_simd *k)
+static void check_bias(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 3};
 
@@ -413,7 +413,7 @@ static bool drops(uint64_t key, uint64_t at, double p)
                (uint64_t)(p * 65536 + 0.5);
 }
 
-static void check_dropout(const struct ran_simd *k)
+static void check_dropout(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 8};
 
@@ -438,7 +438,7 @@ TEST(simd_dropout_equals_its_twin)
 }
 
 /* What an element becomes depends on its position, not on where the call begins or ends. */
-static void check_dropout_cuts(const struct ran_simd *k)
+static void check_dropout_cuts(const struct ran_kernels *k)
 {
         enum { N = 300 };
         struct dice dice = {.key = 9};
@@ -465,7 +465,7 @@ TEST(simd_dropout_does_not_depend_on_how_a_range_is_cut)
         kernels_each(check_dropout_cuts);
 }
 
-static void check_dropout_rates(const struct ran_simd *k)
+static void check_dropout_rates(const struct ran_kernels *k)
 {
         enum { N = 100000 };
         static const double rates[] = {0, 0.1, 0.5, 0.9};
@@ -495,7 +495,7 @@ TEST(simd_dropout_drops_the_share_it_is_told)
 
 /* ---- adam ------------------------------------------------------------------------------------ */
 
-static void check_adam_of(const struct ran_simd *k, struct dice *dice, size_t n)
+static void check_adam_of(const struct ran_kernels *k, struct dice *dice, size_t n)
 {
         struct vector w = vector_random(dice, n, 1), g = vector_random(dice, n, 1);
         struct vector m = vector_new(n), v = vector_new(n);
@@ -532,7 +532,7 @@ static void check_adam_of(const struct ran_simd *k, struct dice *dice, size_t n)
         free(wv);
 }
 
-static void check_adam(const struct ran_simd *k)
+static void check_adam(const struct ran_kernels *k)
 {
         struct dice dice = {.key = 10};
 
@@ -549,7 +549,7 @@ TEST(simd_adam_equals_its_twin)
 
 static size_t tables;
 
-static void check_table(const struct ran_simd *k)
+static void check_table(const struct ran_kernels *k)
 {
         tables++;
         CHECK(k->lanes == 4 || k->lanes == 8 || k->lanes == 16);

@@ -100,14 +100,8 @@ static void add_rows(const struct ran_workspace *w, const struct ran_params *p, 
                                moved ? w->x[0] + t * w->D : p->embed + packed->ids[t] * w->D, w->D);
 }
 
-void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+static void mean_of_rows(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
-        const struct ran_part *encoder = w->parts.encoder;
-
-        if (ran_config_has_vector(w->c)) {
-                encoder->vector(w, p, b, v);
-                return;
-        }
         const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
         const size_t F = ran_document_vector_width(w->c);
 
@@ -118,6 +112,17 @@ void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, si
         const float share = share_of(w, p, b);
         for (size_t f = 0; f < F; f++)
                 v[f] *= share;
+}
+
+void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+{
+        const bool before = ran_params_portable(p);
+
+        if (ran_config_has_vector(w->c))
+                w->parts.encoder->vector(w, p, b, v);
+        else
+                mean_of_rows(w, p, b, v);
+        ran_portable = before;
 }
 
 static void add_mean_bwd(struct ran_workspace *w, const struct ran_params *p, const float *dv)
