@@ -81,17 +81,6 @@ static int read_texts(struct ran_hf *f, const char *folder, struct ran_error *er
         return absent ? RAN_OK : rc;
 }
 
-/* The last part of its path, links resolved. */
-static void read_name(struct ran_hf *f, const char *folder)
-{
-        char *path = realpath(folder, NULL);
-        const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-
-        if (slash != NULL && slash[1] != '\0')
-                ran_hf_copy(&f->name, slash + 1);
-        free(path);
-}
-
 /* ---- metadata -------------------------------------------------------------------------------- */
 
 static void put_member(struct ran_buf *out, const char *name, const char *text)
@@ -194,7 +183,11 @@ static int make(struct ran_hf *f, struct ran_hf_source *s, const char *folder,
 {
         struct ran_layout layout;
 
-        read_name(f, folder);
+        char *path = realpath(folder, NULL); /* of links, too: its last part is the name */
+        const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+        if (slash != NULL && slash[1] != '\0')
+                ran_hf_copy(&f->name, slash + 1);
+        free(path);
         RAN_TRY(read_texts(f, folder, err));
         RAN_TRY(ran_hf_choose_prompt(f, goal->prompt, err));
         RAN_TRY(ran_hf_weights_open(&s->weights, f, folder, err));

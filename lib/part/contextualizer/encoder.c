@@ -370,18 +370,6 @@ static void mix_bwd(void *arg, size_t b, float *scratch)
         }
 }
 
-/* Document b's part in the gradients of W and b, as far as no matrix product computes it. */
-static void add_weights(struct ran_contextualizer_stage *g, size_t b)
-{
-        const struct ran_contextualizer_steps *k = g->w->own[RAN_PART_CONTEXTUALIZER];
-        size_t D = g->w->D, rank = g->w->c->contextualizer.rank, at = k->row[b];
-        const float *dy = k->dbefore + b * D;
-
-        ran_simd->mul_add(g->dp[g->l].w_b, dy, k->sum + b * D, D);
-        for (size_t d = 0; d < D && ran_contextualizer_is_long(g->w, b); d++)
-                ran_simd->axpy(g->dp[g->l].w_w + d * rank, dy[d], k->hv + (at + d) * rank, rank);
-}
-
 /* Turns w->dlast from the adjoint of the context after the step into that of the context before
  * it. */
 static void step_bwd(struct ran_contextualizer_stage *g)
@@ -400,8 +388,14 @@ static void step_bwd(struct ran_contextualizer_stage *g)
         ran_workers_each(&w->workers, 0, B, attend_bwd, g);
         ran_gemm_linear_bwd(w->pool, k->dhv, rank, false, dp->w_w, NULL, k->dalpha, D, k->hv, rank,
                             p->w_w, k->n_short, rank, D);
-        for (size_t b = 0; b < B && dp->w_w != NULL; b++)
-                add_weights(g, b);
+        for (size_t b = 0; b < B && dp->w_w != NULL; b++) { /* what no product adds to W and b */
+                const float *dy = k->dbefore + b * D;
+
+                ran_simd->mul_add(dp->w_b, dy, k->sum + b * D, D);
+                for (size_t d = 0; d < D && ran_contextualizer_is_long(w, b); d++)
+                        ran_simd->axpy(dp->w_w + d * rank, dy[d], k->hv + (k->row[b] + d) * rank,
+                                       rank);
+        }
         ran_workers_each(&w->workers, 0, B, mix_bwd, g);
         ran_gemm_linear_bwd(w->pool, k->drows, D, true, dp->u_w, NULL, k->dhv, rank, k->rows, D,
                             p->u_w, k->n_rows, D, rank);

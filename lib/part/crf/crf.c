@@ -413,16 +413,6 @@ static void best_allowed(const struct lattice *l, double *best)
                 best[j] = rules == NULL || rules->start[j] ? 0 : open[rules->type[j]];
 }
 
-/* here[i] += the score of a transition from tag i to tag j. */
-static void go_on(struct lattice *l, size_t j)
-{
-        for (size_t i = 0; i < l->C; i++)
-                if (l->chained)
-                        l->here[i] += l->transition[i * l->C + j];
-                else if (l->rules != NULL && !ran_crf_allows(l->rules, i, j))
-                        l->here[i] = -INFINITY;
-}
-
 static uint32_t first_of_largest(const double *x, size_t n)
 {
         size_t best = 0;
@@ -454,7 +444,11 @@ void ran_crf_decode(uint32_t *path, const float *score, const struct ran_crf *cr
         path[L - 1] = first_of_largest(l.here, C);
         for (size_t t = L - 1; t > 0; t--) {
                 arrive(&l, t - 1);
-                go_on(&l, path[t]);
+                for (size_t i = 0, j = path[t]; i < C; i++) /* and the transition to tag j */
+                        if (l.chained)
+                                l.here[i] += l.transition[i * C + j];
+                        else if (l.rules != NULL && !ran_crf_allows(l.rules, i, j))
+                                l.here[i] = -INFINITY;
                 path[t - 1] = first_of_largest(l.here, C);
         }
 }

@@ -410,22 +410,16 @@ static void add_sentences(const void *arg, const struct ran_ensemble *at, struct
         s->g[LINEAR] += by_crf(k->dcrf, &k->linear->crf, C);
 }
 
-static size_t longest_sentence(const struct ran_dataset *d)
-{
-        size_t n = d->label_first[d->B], longest = 0;
-
-        for (size_t from = 0, end; from < n; from = end) {
-                end = ran_crf_sentence_end(d->begins, from, n);
-                longest = end - from > longest ? end - from : longest;
-        }
-        return longest;
-}
-
 struct ran_ensemble ran_ensemble_fit_words(struct ran_ensemble prior, const struct ran_dataset *d,
                                            const struct ran_tag_scores *encoder,
                                            const struct ran_tag_scores *linear, bool alone)
 {
-        const size_t C = d->C, longest = longest_sentence(d);
+        const size_t C = d->C, n = d->label_first[d->B];
+        size_t longest = 0;
+        for (size_t from = 0, end; from < n; from = end) {
+                end = ran_crf_sentence_end(d->begins, from, n);
+                longest = end - from > longest ? end - from : longest;
+        }
         const size_t floats = encoder->crf.start != NULL ? ran_crf_train_floats(C) : 0;
         struct words k = {
                 .d = d,

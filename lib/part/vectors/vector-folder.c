@@ -154,18 +154,6 @@ static int take_row(const struct source *s, size_t id, float *out, struct ran_er
         return RAN_OK;
 }
 
-static int take_rows(struct source *s, struct ran_embedding *e, size_t V, bool *static_embedding,
-                     struct ran_error *err)
-{
-        RAN_TRY(find_tensors(s, V, static_embedding, err));
-        RAN_TRY(ran_embedding_init(e, V, s->D, err));
-        for (size_t id = 0; id < V; id++) {
-                RAN_TRY(take_row(s, id, e->rows + id * s->D, err));
-                e->given[id] = true;
-        }
-        return RAN_OK;
-}
-
 int ran_vector_folder_rows(struct ran_embedding *rows, size_t V, const struct ran_bytes *file,
                            bool *static_embedding, struct ran_error *err)
 {
@@ -174,7 +162,13 @@ int ran_vector_folder_rows(struct ran_embedding *rows, size_t V, const struct ra
 
         *rows = (struct ran_embedding){0};
         RAN_TRY(ran_tensors_read(&s.tensors, file, err));
-        int rc = take_rows(&s, rows, V, static_embedding, err);
+        int rc = find_tensors(&s, V, static_embedding, err);
+        if (rc == RAN_OK)
+                rc = ran_embedding_init(rows, V, s.D, err);
+        for (size_t id = 0; id < V && rc == RAN_OK; id++) {
+                rc = take_row(&s, id, rows->rows + id * s.D, err);
+                rows->given[id] = true;
+        }
         ran_tensors_release(&s.tensors);
         free(s.weight);
         if (rc != RAN_OK) {
