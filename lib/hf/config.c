@@ -205,6 +205,7 @@ int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err
         RAN_TRY(ran_fields_init(ran_config_fields, &f->config, err));
         f->config.encoder = RAN_ENCODER_BERT;
         f->config.rotary = false;
+        f->config.ran.cell = RAN_CELL_GATED; /* as in the names that such encoders have had */
         f->config.pooling = RAN_POOL_MEAN;
         f->include_prompt = true;
         if (ran_hf_is_rannet(all))
