@@ -383,7 +383,5 @@ size_t ran_search_best(const struct ran_trial *trial, size_t n);
 /* Whether a trial that has reached `metric` after so many epochs is clearly behind one whose metric
  * after each of n epochs is best[] (NaN: unknown): less than that had after two thirds of them. */
 bool ran_search_behind(const double *best, size_t n, size_t epoch, double metric);
-/* The names of the settings that are not fixed, as a JSON array. */
-void ran_search_fields(const struct ran_search *s, struct ran_buf *out);
 
 #endif

@@ -275,19 +275,6 @@ int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
         return RAN_OK;
 }
 
-void ran_search_fields(const struct ran_search *s, struct ran_buf *out)
-{
-        const char *before = "[";
-
-        for (int i = 0; i < ROWS; i++) {
-                if (s->fixed[i])
-                        continue;
-                ran_buf_printf(out, "%s\"%s\"", before, rows[i].name);
-                before = ",";
-        }
-        ran_buf_str(out, before[0] == '[' ? "[]" : "]");
-}
-
 /* ---- what to try next ----------------------------------------------------------------------- */
 
 struct dice {

@@ -37,7 +37,7 @@ unchanged() {
 
 # ---- what is read --------------------------------------------------------------------------------
 
-@test "outputs: a checkpoint, or a journal, took the place of what is read, or of the log" {
+@test "outputs: a checkpoint, or the folder of a search, took the place of what is read, or of the log" {
   cp in.jsonl m.ckpt
   cp in.jsonl m.tune
   for suffix in ckpt tune; do
@@ -49,7 +49,7 @@ unchanged() {
     refused 2 "would both write m.$suffix" ran-train classify --tune 1 --log m.$suffix -o m in.jsonl
     [ ! -e m.$suffix ]
   done
-  # The journal is that of a search only.
+  # The folder is that of a search only.
   cp in.jsonl m.tune
   ran-train classify -q --epochs 1 --dim 8 --wide 0 --dev-share 0 -o m m.tune
   cmp in.jsonl m.tune

@@ -79,7 +79,7 @@ answers() {
   each_version answers checkpoint- init-
 }
 
-# A model, state or vocabulary is named in a command; a checkpoint or journal belongs to a training that is resumed.
+# A model, state or vocabulary is named in a command; a checkpoint or search belongs to a training that is resumed.
 every_file() {
   local file
   for file in models/* states/* vocabularies/*; do
@@ -98,7 +98,7 @@ every_file() {
   each_version every_file
 }
 
-# Later versions train by other rules. They say who can go on, and leave the checkpoint and the journal as they are.
+# Later versions train by other rules. They say who can go on, and leave the checkpoint and the trials as they are.
 resumed() {
   local name command
   while read -r name command; do
@@ -107,7 +107,7 @@ resumed() {
     status=0
     eval "$command --resume" >said 2>&1 </dev/null || status=$?
     [ $status -eq 2 ] || { cat said; return 1; }
-    grep -qE "^ran-train: checkpoints/$name.ran.(ckpt|tune) is of version $version, which this version cannot continue: resume it with that version, or " said ||
+    grep -qE "^ran-train: checkpoints/$name.ran.(ckpt|tune) is of (version $version|an older version), which this version cannot continue: resume it with that version, or " said ||
       { cat said; return 1; }
     cmp kept "checkpoints/$name.ran.ckpt"
   done <resume

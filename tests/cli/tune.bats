@@ -17,24 +17,28 @@ fixed="$shape --wide 0 --learning-rate 0.005 --batch 4 --weight-decay 0.01 --dro
 fixed+=" --embed-dropout 0.1 --word-dropout 0 --label-smoothing 0"
 few="$fixed --pooling max"
 
-# trials JOURNAL: its lines without what the clock says.
+# trials FOLDER: what came of them, without what the clock says.
 trials() {
-  jq -c 'del(.seconds)' "$1"
+  in_order "$1" | jq -c 'del(.seconds)'
+}
+
+# in_order FOLDER: a line for each trial that is over.
+in_order() {
+  cat "$1"/*[0-9].json | jq -cs 'sort_by(.trial)[]'
 }
 
 @test "tune: all that is left to try is tried, and the best model is kept [all]" {
   export RAN_ISA=portable
   documents 100 >train.jsonl
   run -0 --separate-stderr ran-train classify $fixed --seed 3 --epochs 1 --metric loss --tune 60 -o m.ran train.jsonl
-  [ "$(trials m.ran.tune | grep -c '"trial"')" -eq 6 ]
-  [ "$(trials m.ran.tune | tail -n 1)" = '{"complete":true}' ]
+  [ "$(ls m.ran.tune | sort | tr '\n' ' ')" = '1.json 2.json 3.json 4.json 5.json 6.json ' ]
   [[ $stderr == *'nothing is left to try'* ]]
-  [ "$(jq -c 'select(.trial) | .settings' m.ran.tune | sort -u | wc -l)" -eq 6 ]
-  [ "$(jq -c 'select(.trial == 1) | .settings' m.ran.tune)" = '{}' ]
+  [ "$(jq -c .settings m.ran.tune/* | sort -u | wc -l)" -eq 6 ]
+  [ "$(jq -c .settings m.ran.tune/1.json)" = '{}' ]
   # The best is kept, not the last.
-  best=$(jq -s 'map(select(.trial)) | -max_by(.best).best' m.ran.tune)
+  best=$(jq -s '0 - max_by(.best).best' m.ran.tune/*)
   [ "$(training m.ran | jq .dev_metric.loss)" = "$best" ]
-  [ "$(jq -s 'map(select(.trial)) | max_by(.best).trial' m.ran.tune)" -lt 6 ]
+  [ "$(jq -s 'max_by(.best).trial' m.ran.tune/*)" -lt 6 ]
   [ ! -e m.ran.ckpt ]
 }
 
@@ -48,9 +52,9 @@ trials() {
   }' >train.jsonl
   wide="${fixed/--wide 0 --learning-rate 0.005/--wide 256 --wide-cost 1 --learning-rate 0.01}"
   for seed in 3 4; do
-    rm -f m.ran*
+    rm -rf m.ran*
     ran-train classify $wide --ngrams 1 --no-affixes --dev-share 0.3 --seed $seed --tune 60 -q -o m.ran train.jsonl >found.json
-    jq -se 'map(select(.trial).best) | length == 6 and .[0] == max' m.ran.tune
+    in_order m.ran.tune | jq -se 'map(.best) | length == 6 and .[0] == max'
     ran-train classify -c found.json -q -o plain.ran train.jsonl
     cmp m.ran plain.ran
   done
@@ -97,7 +101,7 @@ trials() {
     [ $verb != lm ] || min=1
     ran-train $verb ${shape/--min-window 4/--min-window $min} --tune 0.05 --dev train.jsonl -o m.ran train.jsonl >found.json 2>said
     grep -q '^trial 1  validation ' said
-    jq -se 'map(select(.trial)) | .[0].best == null or .[0].best <= (map(.best // -9) | max)' m.ran.tune
+    in_order m.ran.tune | jq -se '.[0].best == null or .[0].best <= (map(.best // -9) | max)'
     ran-train $verb -c found.json -q --dev train.jsonl -o plain.ran train.jsonl
     cmp m.ran plain.ran
   done
@@ -142,7 +146,7 @@ trials() {
   refused 4 'trial 1: training diverged' ran-train classify ${few/--dim 16/} --layers 1 --vectors huge.txt \
     --vectors-rms 0 --tune 60 -o m.ran train.jsonl
   [[ $stderr == *'every trial diverged: there is no model'* ]]
-  [ "$(trials m.ran.tune | jq -c 'select(.trial) | [.end, .best, .model]')" = '["diverged",null,null]' ]
+  [ "$(jq -c '[.end, .best, .model]' m.ran.tune/1.json)" = '["diverged",null,null]' ]
   [ ! -e m.ran ]
 }
 
@@ -164,7 +168,7 @@ trials() {
     [ $status -eq $((128 + $(kill -l $signal))) ]
     [ ! -s found.json ]
     [ -e m.ran.ckpt ]
-    jq -e . m.ran.tune >/dev/null
+    jq -e '.end == "running"' m.ran.tune/running.json
     if [[ $when == *' 1,'* ]]; then
       [ ! -e m.ran ]
     else
@@ -180,12 +184,13 @@ trials() {
     # It went on within that trial.
     [ "$(jq -c 'select(.event == "dev" and .trial == 1 and .epoch == 1)' log | wc -l)" -eq 1 ]
     [ ! -e m.ran.ckpt ]
-    rm m.ran m.ran.tune
+    [ ! -e m.ran.tune/running.json ]
+    rm -r m.ran m.ran.tune
   done
 }
 
 # A checkpoint may come right behind, and the end right behind that: then nobody would find out again.
-@test "tune: what development data said is in the journal before a checkpoint is written" {
+@test "tune: what development data said is in the file before a checkpoint is written" {
   documents 200 >train.jsonl
   ran-train classify $few --epochs 20 --patience 100 --checkpoint-minutes 1000 --tune 60 -q -j 1 \
     --log log -o m.ran train.jsonl 3>&- &
@@ -193,23 +198,23 @@ trials() {
   kill -KILL $!
   wait $! || [ $? -eq 137 ]
   [ ! -e m.ran.ckpt ]
-  [ "$(jq 'select(has("dev")) | [.dev[:3][] | numbers] | length' m.ran.tune)" -eq 3 ]
+  [ "$(jq '[.dev[:3][] | numbers] | length' m.ran.tune/running.json)" -eq 3 ]
 }
 
 @test "tune: a complete search continues with more time, or starts again [all]" {
   documents 60 >train.jsonl
   ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
-  [ "$(wc -l <m.ran.tune)" -eq 3 ]
+  [ "$(ls m.ran.tune)" = 1.json ]
   ran-train classify $few --tune 60 -q --resume -o m.ran train.jsonl >resumed.json
   ran-train classify $few --tune 60 -q -o n.ran train.jsonl >whole.json
   cmp m.ran n.ran
   cmp resumed.json whole.json
   same_output "trials m.ran.tune" "trials n.ran.tune"
   ran-train classify $few --tune 0.00001 -q -o m.ran train.jsonl >/dev/null
-  [ "$(wc -l <m.ran.tune)" -eq 3 ]
-  sed -i 's/"seconds":[0-9.]*/"seconds":3600/' m.ran.tune # no time is left of an hour
+  [ "$(ls m.ran.tune)" = 1.json ]
+  sed -i 's/"seconds":[0-9.]*/"seconds":3600/' m.ran.tune/1.json # no time is left of an hour
   ran-train classify $few --tune 60 -q --resume -o m.ran train.jsonl >/dev/null
-  [ "$(wc -l <m.ran.tune)" -eq 3 ]
+  [ "$(ls m.ran.tune)" = 1.json ]
   run -0 --separate-stderr ran-train classify $few --tune 0.00001 --resume -o r.ran train.jsonl
   [[ $stderr == *'training starts from the beginning'* ]]
 }
@@ -223,55 +228,71 @@ trials() {
   cmp m.ran best.ran
 }
 
-@test "tune: a journal that is damaged, or of other data, is refused, and nothing is lost [all]" {
+@test "tune: a trial that is damaged, or of other data, is refused, and nothing is lost [all]" {
   documents 60 >train.jsonl
   documents 59 >other.jsonl
   ran-train classify $few --tune 60 -q -o m.ran train.jsonl >/dev/null
-  cp m.ran.tune good
+  cp -r m.ran.tune good
   cp m.ran model
   tune='ran-train classify '$few' --tune 60 --resume -o m.ran'
-  refused 2 'other settings or data' $tune other.jsonl
+  refused 2 'm.ran.tune/1.json belongs to a search with other settings or data' $tune other.jsonl
   refused 2 'other settings or data' $tune --dev other.jsonl train.jsonl
   refused 2 'other settings or data' $tune --clip 2 train.jsonl
   n=0
   while IFS= read -r edit; do
-    sed "$edit" good >m.ran.tune
-    refused 3 'm.ran.tune:' $tune train.jsonl
+    sed "$edit" good/2.json >m.ran.tune/2.json
+    refused 3 'm.ran.tune/2.json: ' $tune train.jsonl
     cmp m.ran model
     n=$((n + 1))
   done <<'END'
-1s/"ran_tune":1/"ran_tune":2/
 1d
-2d
-2s/"trial":1/"trial":7/
-2s/"trial":1/"trial":1,"trial":1/
-2s/"settings":{}/"settings":{"layers":1}/
-3s/"settings":{[^}]*}/"settings":{"layers":9}/
-2s/"settings":{}/"settings":3/
-2s/"dev":\[[^]]*\]/"dev":["a"]/
-2s/"dev":\[[^]]*\]/"dev":[]/
-2s/"best_epoch":[0-9]*/"best_epoch":-1/
-2s/"best_epoch":[0-9]*/"best_epoch":99999/
-2s/"seconds":[0-9.]*/"seconds":-1/
-2s/"seconds":[0-9.]*/"seconds":null/
-2s/"end":"done"/"end":"well"/
-2s/"end":"done"/"end":"running"/
-2s/"model":"/"model":"0/
-2s/}$//
-$s/complete/finished/
+s/"dev":\[[^]]*\]/"dev":["a"]/
+s/"dev":\[[^]]*\]/"dev":[]/
+s/"dev":\[[^]]*\]/"dev":{}/
+s/"best":[0-9.]*/"best":"a"/
+s/"best_epoch":[0-9]*/"best_epoch":-1/
+s/"best_epoch":[0-9]*/"best_epoch":99999/
+s/"seconds":[0-9.]*/"seconds":-1/
+s/"seconds":[0-9.]*/"seconds":null/
+s/"end":"[a-z]*"/"end":"well"/
+s/"model":/"model":0,"was":/
+s/"training":/"straining":/
+s/}$//
 $p
 END
-  [ $n -eq 20 ]
-  head -c 500 good >m.ran.tune
-  refused 3 'm.ran.tune:1: ' $tune train.jsonl
-  head -c -1 good >m.ran.tune
-  refused 3 'the last line has no end' $tune train.jsonl
-  : >m.ran.tune
-  refused 3 'm.ran.tune:1: ' $tune train.jsonl
-  head -c 3000 /dev/urandom >m.ran.tune
-  refused 3 'm.ran.tune:1: ' $tune train.jsonl
+  [ $n -eq 14 ]
+  head -c 500 good/2.json >m.ran.tune/2.json
+  refused 3 'm.ran.tune/2.json: ' $tune train.jsonl
+  : >m.ran.tune/2.json
+  refused 3 'm.ran.tune/2.json: ' $tune train.jsonl
+  head -c 3000 /dev/urandom >m.ran.tune/2.json
+  refused 3 'm.ran.tune/2.json: ' $tune train.jsonl
+  sed 's/"layers":[0-9]*/"layers":9/g' good/2.json >m.ran.tune/2.json
+  refused 2 'other settings or data' $tune train.jsonl
   ran-train classify $few --tune 60 -q --overwrite-checkpoint -o m.ran train.jsonl >/dev/null
   same_output "trials m.ran.tune" "trials good"
+  rm -r m.ran.tune
+  echo '{"ran_tune":1}' >m.ran.tune # as 0.2.0 had it
+  refused 2 'm.ran.tune is of an older version' $tune train.jsonl
+  ran-train classify $few --tune 60 -q --overwrite-checkpoint -o m.ran train.jsonl >/dev/null
+  same_output "trials m.ran.tune" "trials good"
+}
+
+@test "tune: killed again and again, a search comes to the same choice" {
+  documents 100 >train.jsonl
+  settings="$few --epochs 8 --patience 100 --checkpoint-minutes 0.0005 --tune 60"
+  ran-train classify $settings -q -j 1 -o whole.ran train.jsonl >whole.json
+  for n in 3 8 15 25; do
+    rm -f log
+    ran-train classify $settings -q -j 1 --resume --log log -o m.ran train.jsonl >/dev/null 2>&1 3>&- &
+    for ((i = 0; i < 1500; i++)); do [ "$(grep -cs '"dev"' log)" -ge $n ] && break; kill -0 $! || break; sleep 0.02; done
+    kill -KILL $! || true
+    wait $! || true
+  done
+  ran-train classify $settings -q -j 1 --resume -o m.ran train.jsonl >found.json
+  cmp m.ran whole.ran
+  cmp found.json whole.json
+  same_output "trials m.ran.tune" "trials whole.ran.tune"
 }
 
 @test "tune: what was given in a configuration stays as it is" {
@@ -279,5 +300,5 @@ END
   ran-train classify $few --layers 2 --print-config >all.json
   run -0 --separate-stderr ran-train classify -c all.json --tune 60 -o m.ran train.jsonl
   [[ $stderr == *'nothing is left to try'* ]]
-  [ "$(grep -c '"trial"' m.ran.tune)" -eq 1 ]
+  [ "$(ls m.ran.tune)" = 1.json ]
 }

@@ -15,7 +15,6 @@ lib/nn/recurrent-state.c-except := -Wno-analyzer-double-free
 lib/base/field.c-except := -Wno-analyzer-malloc-leak
 cmd/records/files.c-except := -Wno-analyzer-malloc-leak
 cmd/records/repeats.c-except := -Wno-analyzer-malloc-leak
-cmd/train/run/journal.c-except := -Wno-analyzer-malloc-leak
 # - vectors, lane by lane.
 lib/math/simd-attention.c-except := -Wno-analyzer-shift-count-overflow
 lib/math/simd-elements.c-except := -Wno-analyzer-shift-count-overflow

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmd/train/run/journal.h"
+#include "cmd/train/run/tune.h"
 #include "file/model.h"
 #include "infer/score.h"
 #include "test.h"
@@ -80,9 +80,8 @@ struct victim {
         struct ran_bytes file;
         bool (*reads)(void *arg, const char *path, struct ran_error *err);
         void *arg;
-        size_t guarded;   /* what lies behind this byte has a digest, and no change goes unseen */
-        size_t ends;      /* bytes at the end that can be spared */
-        bool whole_lines; /* it may be cut behind a line */
+        size_t guarded; /* what lies behind this byte has a digest, and no change goes unseen */
+        size_t ends;    /* bytes at the end that can be spared */
 };
 
 static size_t refused, harmless;
@@ -121,8 +120,7 @@ static void cut(const struct victim *v, int fd, const char *path, size_t stride)
                 n -= stride;
                 if (ftruncate(fd, (off_t)n) != 0)
                         abort();
-                if (attempt(v, path, n, "cut") &&
-                    !CHECK(v->whole_lines && n > 0 && v->file.data[n - 1] == '\n'))
+                if (!CHECK(!attempt(v, path, n, "cut")))
                         printf("  %s, cut at byte %zu: it is read\n", v->name, n);
         }
         overwrite(fd, v->file.data, v->file.size, 0);
@@ -204,39 +202,36 @@ static size_t data_of(const struct ran_bytes *file)
         return 8 + length;
 }
 
-/* ---- journals -------------------------------------------------------------------------------- */
+/* ---- trials of a search ---------------------------------------------------------------------- */
 
-static bool reads_journal(void *arg, const char *path, struct ran_error *err)
+static bool reads_trial(void *arg, const char *path, struct ran_error *err)
 {
-        struct train_journal j = {.path = strdup(path)};
+        struct train_trial t = {0};
         struct ran_bytes file;
+        struct ran_span run;
         bool ok = false;
 
         (void)arg;
         if (ran_bytes_open(&file, path, err) == RAN_OK) {
-                ok = train_journal_read(&j, (const char *)file.data, file.size, err) == RAN_OK;
+                ok = train_trial_read(&t, (const char *)file.data, file.size, &run, err) == RAN_OK;
                 ran_bytes_release(&file);
         }
-        train_journal_release(&j);
+        free(t.dev);
         return ok;
 }
 
-TEST(damaged_journal)
+TEST(damaged_trial)
 {
         static const char text[] =
-                "{\"ran_tune\":1,\"search\":[\"dropout\"],\"vocabulary\":\"ab\"}\n"
-                "{\"trial\":1,\"settings\":{},\"dev\":[0.5,0.25],\"best\":0.5,\"best_epoch\":1,"
-                "\"seconds\":0.7,\"end\":\"done\",\"model\":"
+                "{\"trial\":2,\"settings\":{\"dropout\":0.3},\"dev\":[null,0.5,0.25],\"best\":0.5,"
+                "\"best_epoch\":2,\"seconds\":0.7,\"end\":\"done\",\"model\":"
                 "\"390c952d363e644ab95d1cc134fa9e0fa962e81"
-                "bf82c769b9c4bd0e92d1d7ade\"}\n"
-                "{\"trial\":2,\"settings\":{\"dropout\":0.3},\"dev\":[null,0.5],\"best\":null,"
-                "\"best_epoch\":0,\"seconds\":1,\"end\":\"diverged\",\"model\":null}\n"
-                "{\"complete\":true}\n";
-        struct victim v = {.name = "journal",
+                "bf82c769b9c4bd0e92d1d7ade\",\"training\":{\"seed\":1},\"vocabulary\":\"ab\"}\n";
+        struct victim v = {.name = "trial",
                            .file = {(const unsigned char *)text, sizeof text - 1, false},
-                           .reads = reads_journal,
+                           .reads = reads_trial,
                            .guarded = sizeof text - 1,
-                           .whole_lines = true};
+                           .ends = 1};
 
         damage(&v, 3);
 }

@@ -143,7 +143,7 @@ static void measure_few(const struct ran_train_job *job)
         first_token = train.first;
         qsort(order, B, sizeof *order, compare_lengths);
         for (size_t i = 0; i < n && i < B; i++)
-                others[order[B > 4 * n ? i * (B / n / 4) : i]] = false;
+                others[order[B > 8 * n ? i * (B / n / 8) : i]] = false;
         if (ran_config_has_features(job->config))
                 train.B = B < n ? B : n;
         dev.B = dev.B < n ? dev.B : n;

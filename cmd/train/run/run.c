@@ -6,6 +6,7 @@
 #include "cmd/options/write.h"
 #include "cmd/train/run/figure.h"
 #include "cmd/train/run/summary.h"
+#include "cmd/train/run/tune.h"
 #include "cmd/train/read/task.h"
 
 #include <errno.h>
@@ -100,51 +101,43 @@ struct neighbours {
         char **files; /* that are read */
 };
 
-/* Nobody named this file, so it must be ours to replace: what a symbolic link points to is not, and
- * a pipe would wait for somebody at its other end. */
-static void check_kind(const char *name)
+/* The name of a file beside the output. Nobody named it, so that it must be ours to replace: what a
+ * symbolic link points to is not, and a pipe would wait for somebody at its other end. */
+static char *beside(const struct neighbours *n, const char *suffix, bool folder)
 {
         struct stat st;
-
-        if (lstat(name, &st) != 0 || S_ISREG(st.st_mode))
-                return;
-        cmd_die(CMD_FAILED,
-                "%s is %s, and the training would write a file there: remove it, or give another "
-                "name after -o",
-                name,
-                S_ISLNK(st.st_mode)    ? "a symbolic link"
-                : S_ISDIR(st.st_mode)  ? "a folder"
-                : S_ISFIFO(st.st_mode) ? "a pipe"
-                                       : "not a regular file");
-}
-
-/* The name of a file beside the output. */
-static char *beside(const struct neighbours *n, const char *suffix)
-{
         char *name;
 
         if (asprintf(&name, "%s%s", n->output, suffix) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
-        check_kind(name);
+        if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) && !(folder && S_ISDIR(st.st_mode)))
+                cmd_die(CMD_FAILED,
+                        "%s is %s, and the training would write a file there: remove it, or give "
+                        "another name after -o",
+                        name,
+                        S_ISLNK(st.st_mode)    ? "a symbolic link"
+                        : S_ISDIR(st.st_mode)  ? "a folder"
+                        : S_ISFIFO(st.st_mode) ? "a pipe"
+                                               : "not a regular file");
         cmd_check_beside(n->program, name, n->files);
-        cmd_check_writable(name);
         return name;
 }
 
-/* The journal of a complete search may be overwritten, like its model. */
-static void open_journal(struct train_run *run, const struct neighbours *n)
+/* The folder of a search: whether an interrupted one is there, or with --resume any. */
+static bool find_trials(struct train_run *run, const struct neighbours *n)
 {
-        struct train_journal *j = &run->journal;
-        char *name = beside(n, ".tune");
+        char path[PATH_MAX];
+        struct stat st;
 
-        if (run->options->overwrite_checkpoint) {
-                j->path = name;
-        } else {
-                train_journal_open(j, name);
-                free(name);
-        }
-        if (j->complete && !run->resume)
-                train_journal_clear(j);
+        run->trials = beside(n, ".tune", true);
+        if (stat(run->trials, &st) == 0 && !S_ISDIR(st.st_mode) &&
+            !run->options->overwrite_checkpoint)
+                cmd_die(CMD_USAGE,
+                        "%s is of an older version, which this version cannot continue: resume it "
+                        "with that version, or start again with --overwrite-checkpoint",
+                        run->trials);
+        return access(train_tune_file(path, run->trials, 0), F_OK) == 0 ||
+               (run->resume && access(train_tune_file(path, run->trials, 1), F_OK) == 0);
 }
 
 /* A training leaves its state beside its output, unless that is a stream. */
@@ -159,16 +152,15 @@ static void prepare_checkpoint(struct train_run *run, const struct neighbours *n
                                   run->resume ? "resume" : "tune", n->output);
                 return;
         }
-        run->checkpoint = beside(n, ".ckpt");
-        bool exists = access(run->checkpoint, F_OK) == 0;
-        if (options->tune > 0)
-                open_journal(run, n);
-        bool any = exists || run->journal.n > 0;
+        run->checkpoint = beside(n, ".ckpt", false);
+        cmd_check_writable(run->checkpoint);
+        const bool exists = access(run->checkpoint, F_OK) == 0;
+        const bool any = (options->tune > 0 && find_trials(run, n)) || exists;
         if (any && !run->resume && !options->overwrite_checkpoint)
                 cmd_die(CMD_FAILED,
                         "%s is left from an interrupted training: continue with --resume, or start "
                         "again with --overwrite-checkpoint",
-                        exists ? run->checkpoint : run->journal.path);
+                        exists ? run->checkpoint : run->trials);
         if (run->resume && !any) {
                 cmd_note("there is no %s to resume: training starts from the beginning",
                          run->checkpoint);
@@ -198,7 +190,8 @@ void train_run_release(struct train_run *run)
         train_page_free(run->page);
         run->page = NULL;
         free(run->checkpoint);
-        run->checkpoint = NULL;
+        free(run->trials);
+        run->checkpoint = run->trials = NULL;
 }
 
 /* ---- the run -------------------------------------------------------------------------------- */

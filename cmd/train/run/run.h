@@ -4,7 +4,6 @@
 
 #include "cmd/options/options.h"
 #include "ran.h"
-#include "cmd/train/run/journal.h"
 #include "cmd/train/run/page.h"
 #include "cmd/train/run/progress.h"
 
@@ -29,15 +28,15 @@ struct train_run {
         const struct import_columns *columns; /* of the input, for the hint about the model */
         bool replay; /* the model is only compared with another: no hints about its use */
         /* train_run_prepare sets these: */
-        char *checkpoint;             /* its name */
-        bool resume;                  /* from an existing checkpoint or journal */
-        FILE *log;                    /* closed by train_run */
-        struct train_page *page;      /* with --report, else NULL */
-        struct train_journal journal; /* with --tune */
+        char *checkpoint;        /* its name */
+        char *trials;            /* with --tune, the folder of its trials; else NULL */
+        bool resume;             /* from an existing checkpoint or trial */
+        FILE *log;               /* closed by train_run */
+        struct train_page *page; /* with --report, else NULL */
 };
 
 /* Checks, before anything is read, that the model and its checkpoint can be written and that no
- * checkpoint, or journal of a search, is lost; exits with 3 otherwise, and with 2 if these are
+ * checkpoint, or trial of a search, is lost; exits with 3 otherwise, and with 2 if these are
  * also files of options, or inputs. */
 void train_run_prepare(struct train_run *run, const char *output, const struct cmd_program *program,
                        char **files);

@@ -1,172 +1,535 @@
-/* tune.c - a search for settings: one trial after another, until the time is up.
+/* tune.c - a search for settings: one training after another, until the time is up.
  *
- * A trial is an ordinary training run: its settings always give the same model. The output is the
- * best model so far, and the journal names its trial. Both are only replaced whole, the model
- * first: a search that ends at any time leaves its result. --resume continues after the last trial
- * of the journal, or resumes an interrupted trial from its checkpoint.
+ * A trial is an ordinary training: its settings always give the same model. What came of it is a
+ * file in the folder MODEL.tune, with all that can change its result:
+ *
+ *     3.json    {"trial":3,"settings":{"dropout":0.3},"dev":[0.71,0.74],"best":0.74,"best_epoch":2,
+ *                "seconds":7.25,"end":"done","model":null,"training":{...},"config":{...},...}
+ *
+ * The trial at work is running.json, which gets its number when it is over. The output is the best
+ * model so far. All files are replaced whole, the model first: a search that ends at any time
+ * leaves its result. The trials follow from each other, so that --resume reads what came of them,
+ * one after another, and continues the trial at work from its checkpoint.
  */
+#include "cmd/train/run/tune.h"
+
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/options/message.h"
-#include "cmd/train/run/search.h"
+#include "cmd/options/table.h"
+#include "cmd/options/write.h"
+#include "cmd/train/about/amount.h"
+#include "cmd/train/run/figure.h"
 #include "cmd/train/run/summary.h"
-#include "cmd/train/run/tune.h"
 
-/* ---- the journal ---------------------------------------------------------------------------- */
+struct search {
+        const struct ran_train_job *job; /* as the user has it */
+        struct ran_search search;
+        const char *folder;
+        struct ran_trial *trial;    /* (n, and the one at work) */
+        struct train_trial *result; /* what came of them */
+        size_t n, trial_cap, result_cap;
+        struct train_progress progress;
+        double budget, before, began; /* seconds: in all, of earlier runs, clock */
 
-static char *header_text(const struct train_search *t)
-{
-        struct ran_buf out = {0};
-
-        ran_buf_str(&out, "\"search\":");
-        ran_search_fields(&t->search, &out);
-        ran_buf_char(&out, ',');
-        ran_train_describe(t->job, &out);
-        return train_search_text(&out);
-}
-
-/* The settings of the next trial, as text; NULL: nothing is left to try. */
-static char *propose(struct train_search *t, size_t n)
-{
+        /* The trial at work. */
+        size_t at;
         struct ran_config config;
         struct ran_train_settings settings;
-        struct ran_error err;
-        struct ran_trial *trial = ran_grow(t->trial, &t->cap, n + 1, sizeof *trial, &err);
+        struct ran_train_job run;
+        double trial_before, trial_began;
+        bool again; /* repeats a trial that is over, to restore its model */
+        enum { CONTINUES, NOT_BETTER, TOO_FAR_BEHIND, TOO_LATE } outcome;
+};
 
-        if (trial == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        t->trial = trial;
-        if (!ran_search_next(&t->search, trial, n, &trial[n]))
-                return NULL;
-        ran_search_apply(&t->search, &trial[n], &config, &settings);
-        return train_search_settings(t, &config, &settings);
+static double spent(const struct search *t)
+{
+        return t->before + ran_clock() - t->began;
 }
 
-/* The trials of 0.1.0 followed other rules. */
-static void refuse_0_1_0(const struct train_journal *j)
+/* The best trial with a result; SIZE_MAX: none. */
+static size_t best_of(const struct search *t)
 {
-        if (j->n > 0 && strstr(j->header, "\"version\":\"0.1.0\"") != NULL)
-                cmd_die(CMD_USAGE,
-                        "%s is of version 0.1.0, which this version cannot continue: resume it "
-                        "with that version, or start again with --overwrite-checkpoint",
-                        j->path);
+        const size_t best = t->n > 0 ? ran_search_best(t->trial, t->n) : SIZE_MAX;
+
+        return t->n > 0 && t->trial[best].metric > -INFINITY ? best : SIZE_MAX;
 }
 
-/* Checks the journal: its trials must be those that this search would run. */
-static void restore(struct train_search *t)
+/* ---- what a trial changes ------------------------------------------------------------------- */
+
+/* The options that differ, as one would type them, with `was` the values before; fields describe
+ * base and other. */
+static void add_options(const struct ran_field *fields, const void *base, const void *other,
+                        bool was, struct ran_buf *out)
 {
-        struct train_journal *j = t->journal;
-        char *header = header_text(t);
+        for (const struct ran_field *f = fields; f->name != NULL; f++) {
+                const bool on_or_off = f->type == RAN_FIELD_BOOL;
+                struct ran_field one[] = {*f, {0}};
+                const size_t name = strlen(f->name) + strlen("\"\":");
+                struct ran_buf now = {0}, old = {0};
 
-        if (j->n > 0 && !ran_train_same_run(j->header, strlen(j->header), header, strlen(header)))
-                cmd_die(CMD_USAGE,
-                        "%s belongs to a search with other settings or data: give the "
-                        "same ones to resume, or start again with --overwrite-checkpoint",
-                        j->path);
-        free(j->header);
-        j->header = header;
-        for (size_t i = 0; i < j->n; i++) {
-                char *settings = propose(t, i);
+                one[0].later = false;
+                ran_fields_changes(one, other, base, &now);
+                ran_fields_json(one, base, &old);
+                ran_buf_char(&now, '\0');
+                if (now.len > 1 && old.len > 0) {
+                        const char *value = now.data + name;
 
-                if (settings == NULL || strcmp(settings, j->trial[i].settings) != 0)
-                        cmd_die(CMD_FAILED,
-                                "%s:%zu: the settings are not those of this trial: the journal was "
-                                "changed; start again with --overwrite-checkpoint",
-                                j->path, i + 2);
-                free(settings);
-                t->trial[i].metric = j->trial[i].best;
-                t->before += j->trial[i].seconds;
+                        ran_buf_printf(out, " --%s%s%s%s",
+                                       on_or_off && value[0] == 'f' ? "no-" : "",
+                                       cmd_option_name(f).text, on_or_off ? "" : " ",
+                                       on_or_off ? "" : value);
+                        if (was)
+                                ran_buf_printf(out, " (%.*s)", (int)(old.len - name),
+                                               old.data + name);
+                }
+                ran_buf_release(&now);
+                ran_buf_release(&old);
         }
-        j->complete = false;
 }
 
-/* ---- the search ----------------------------------------------------------------------------- */
+static void add_changes(const struct search *t, bool was, struct ran_buf *out)
+{
+        add_options(ran_train_fields, t->job->settings, &t->settings, was, out);
+        add_options(ran_config_fields, t->job->config, &t->config, was, out);
+}
+
+/* ---- the file of a trial -------------------------------------------------------------------- */
+
+const char *train_tune_file(char path[PATH_MAX], const char *folder, size_t trial)
+{
+        if (trial == 0)
+                snprintf(path, PATH_MAX, "%s/running.json", folder);
+        else
+                snprintf(path, PATH_MAX, "%s/%zu.json", folder, trial);
+        return path;
+}
+
+static const char *const ends[] = {"running", "done", "behind", "diverged"};
+enum { ENDS = sizeof ends / sizeof *ends };
+
+/* The members of the trial at work, without what describes its training. */
+static void add_trial(const struct search *t, struct ran_buf *out)
+{
+        const struct train_trial *r = &t->result[t->at];
+
+        ran_buf_printf(out, "\"trial\":%zu,\"settings\":{", t->at + 1);
+        const size_t begin = out->len;
+        ran_fields_changes(ran_train_fields, &t->settings, t->job->settings, out);
+        ran_buf_str(out, out->len > begin ? "," : "");
+        const size_t middle = out->len;
+        ran_fields_changes(ran_config_fields, &t->config, t->job->config, out);
+        if (out->len == middle && middle > begin)
+                out->len--; /* the comma */
+        ran_buf_str(out, "},\"dev\":[");
+        for (size_t e = 0; e < r->epochs; e++) {
+                ran_buf_str(out, e > 0 ? "," : "");
+                ran_buf_double(out, r->dev[e]);
+        }
+        ran_buf_str(out, "],\"best\":");
+        ran_buf_double(out, r->best);
+        ran_buf_printf(out, ",\"best_epoch\":%zu,\"seconds\":", r->best_epoch);
+        ran_buf_double(out, round(r->seconds * 1e3) / 1e3);
+        ran_buf_printf(out, ",\"end\":\"%s\",\"model\":", ends[r->end]);
+        ran_buf_printf(out, r->model[0] != '\0' ? "\"%s\"" : "null%s", r->model);
+}
+
+static void write_trial(const struct search *t)
+{
+        struct ran_buf out = {0};
+        char path[PATH_MAX];
+
+        ran_buf_char(&out, '{');
+        add_trial(t, &out);
+        ran_buf_char(&out, ',');
+        ran_train_describe(&t->run, &out);
+        ran_buf_str(&out, "}\n");
+        cmd_write_file(train_tune_file(path, t->folder, 0), &out);
+        ran_buf_release(&out);
+}
+
+static void reach(struct train_trial *t, size_t epoch, double metric)
+{
+        RAN_ROOM(t->dev, t->cap, epoch);
+        while (t->epochs < epoch)
+                t->dev[t->epochs++] = NAN;
+        t->dev[epoch - 1] = metric;
+}
+
+/* null leaves *x as it is. */
+static bool read_number(const char *line, struct ran_span v, char type, double *x)
+{
+        return type == '0' || (type == 'n' && ran_parse_double(line + v.begin, v.end - v.begin, x));
+}
+
+static bool read_members(struct train_trial *t, const struct ran_record *r, struct ran_span *run)
+{
+        static const double most_seconds = 1e12; /* sums of these can be written again */
+        const struct ran_member *training = ran_record_find(r, "training", NULL);
+        const char *line = r->line;
+        double best_epoch = -1;
+        struct ran_span v;
+        size_t end = 0;
+        char type;
+
+        t->best = -INFINITY;
+        t->seconds = -1;
+        if (!ran_json_find(line, r->object, "dev", 'a', &v, NULL))
+                return false;
+        for (struct ran_items i = ran_items(line, v); ran_items_next(&i);) {
+                double metric = NAN;
+
+                if (!read_number(line, i.value, i.type, &metric))
+                        return false;
+                reach(t, t->epochs + 1, metric);
+        }
+        if (!ran_json_find(line, r->object, "best", 0, &v, &type) ||
+            !read_number(line, v, type, &t->best) ||
+            !ran_json_find(line, r->object, "best_epoch", 'n', &v, &type) ||
+            !read_number(line, v, type, &best_epoch) ||
+            !(best_epoch >= 0 && best_epoch <= (double)t->epochs) ||
+            !ran_json_find(line, r->object, "seconds", 'n', &v, &type) ||
+            !read_number(line, v, type, &t->seconds) ||
+            !(t->seconds >= 0 && t->seconds <= most_seconds) ||
+            !ran_json_find(line, r->object, "end", 's', &v, NULL))
+                return false;
+        t->best_epoch = (size_t)best_epoch;
+        while (end < ENDS && !ran_json_is(line, v, ends[end]))
+                end++;
+        t->end = (int)end;
+        if (end == ENDS || (t->end == TRAIN_TRIAL_DONE && t->best_epoch == 0) ||
+            !ran_json_find(line, r->object, "model", 0, &v, &type) ||
+            (type == 's' ? v.end - v.begin != sizeof t->model + 1 : type != '0') ||
+            training == NULL)
+                return false;
+        if (type == 's')
+                memcpy(t->model, line + v.begin + 1, sizeof t->model - 1);
+        *run = (struct ran_span){training->whole.begin, r->object.end - 1};
+        return true;
+}
+
+int train_trial_read(struct train_trial *t, const char *text, size_t n, struct ran_span *run,
+                     struct ran_error *err)
+{
+        struct ran_record record = {0};
+        const int rc = ran_record_scan(&record, text, n, err);
+        const bool read = rc == RAN_OK && read_members(t, &record, run);
+
+        ran_record_release(&record);
+        return rc != RAN_OK || read ? rc
+                                    : ran_fail(err, RAN_EFORMAT, "a member is missing or wrong");
+}
+
+/* What a file says of the trial at work; false: there is no such file. */
+static bool load(struct search *t, size_t trial)
+{
+        struct ran_buf ours = {0};
+        char path[PATH_MAX];
+        struct ran_bytes file;
+        struct ran_error err;
+        struct ran_span run;
+
+        if (access(train_tune_file(path, t->folder, trial), F_OK) != 0)
+                return false;
+        if (ran_bytes_open(&file, path, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        const char *text = (const char *)file.data;
+        if (train_trial_read(&t->result[t->at], text, file.size, &run, &err) != RAN_OK)
+                cmd_die(CMD_FAILED,
+                        "%s: %s: this is no trial of ran-train --tune, or it is damaged; start "
+                        "again with --overwrite-checkpoint",
+                        path, err.text);
+        ran_train_describe(&t->run, &ours);
+        if (!ran_train_same_run(text + run.begin, run.end - run.begin, ours.data, ours.len))
+                cmd_die(CMD_USAGE,
+                        "%s belongs to a search with other settings or data: give the same ones to "
+                        "resume, or start again with --overwrite-checkpoint",
+                        path);
+        ran_buf_release(&ours);
+        ran_bytes_release(&file);
+        t->trial[t->at].metric = t->result[t->at].best;
+        t->before += t->result[t->at].seconds;
+        return true;
+}
+
+/* ---- while a trial trains -------------------------------------------------------------------- */
+
+/* Ends the trial for good, without a checkpoint. */
+static int end_trial(struct search *t, int outcome)
+{
+        t->outcome = outcome;
+        t->run.checkpoint = NULL;
+        return 1;
+}
+
+static int on_report(void *arg, const struct ran_train_report *r)
+{
+        struct search *t = arg;
+        struct train_trial *own = &t->result[t->at];
+        const size_t best = best_of(t);
+        const struct train_trial *b = best != SIZE_MAX ? &t->result[best] : NULL;
+
+        train_progress_report(&t->progress, r);
+        if (t->again)
+                return train_run_stopped();
+        switch (r->event) {
+        case RAN_REPORT_DECIDED:
+        case RAN_REPORT_DEV:
+                /* Without an encoder the linear model is the trial's only epoch. */
+                if (r->event == RAN_REPORT_DECIDED && r->decision.epoch > 0)
+                        break;
+                reach(own, r->epoch, r->metric);
+                own->best = r->best;
+                own->best_epoch = r->best_epoch;
+                write_trial(t); /* before a checkpoint records that the epoch is done */
+                if (r->event == RAN_REPORT_DECIDED)
+                        break;
+                if (r->epoch == r->epochs || r->stale >= t->settings.patience)
+                        return 0; /* REPORT_KEPT is next */
+                if (b != NULL && ran_search_behind(b->dev, b->epochs, r->epoch, r->best))
+                        return end_trial(t, TOO_FAR_BEHIND);
+                break;
+        case RAN_REPORT_CHECKPOINT: /* the time of a trial is that of its checkpoint */
+                own->seconds = t->trial_before + ran_clock() - t->trial_began;
+                write_trial(t);
+                return 0;
+        case RAN_REPORT_KEPT: /* before the model replaces the best one; it may be worse than its
+                               * best epoch, if the encoder was dropped */
+        case RAN_REPORT_END:  /* also of a trial resumed when it was complete */
+                own->best = r->best;
+                own->best_epoch = r->best_epoch;
+                if (r->event == RAN_REPORT_END)
+                        return 0;
+                if (b != NULL && r->best <= b->best)
+                        return end_trial(t, NOT_BETTER);
+                break;
+        default:
+                if (t->at > 0 && !r->refit && spent(t) >= t->budget)
+                        return end_trial(t, TOO_LATE);
+        }
+        return train_run_stopped();
+}
+
+/* ---- a trial --------------------------------------------------------------------------------- */
+
+/* Makes it the trial at work. */
+static void set_trial(struct search *t, size_t at)
+{
+        t->at = at;
+        t->outcome = CONTINUES;
+        ran_search_apply(&t->search, &t->trial[at], &t->config, &t->settings);
+        t->run = *t->job;
+        t->run.config = &t->config;
+        t->run.settings = &t->settings;
+        t->run.report = on_report;
+        t->run.arg = t;
+}
+
+/* The next trial; false: nothing is left to try. */
+static bool propose(struct search *t)
+{
+        RAN_ROOM(t->trial, t->trial_cap, t->n + 1);
+        RAN_ROOM(t->result, t->result_cap, t->n + 1);
+        t->result[t->n] = (struct train_trial){.best = -INFINITY};
+        if (!ran_search_next(&t->search, t->trial, t->n, &t->trial[t->n]))
+                return false;
+        set_trial(t, t->n);
+        return true;
+}
+
+static int train(struct search *t, bool resume, struct ran_error *err)
+{
+        t->run.resume = resume;
+        if (t->again) /* that file may be of another trial */
+                t->run.checkpoint = NULL;
+        t->trial_before = t->result[t->at].seconds;
+        t->trial_began = ran_clock();
+        t->progress.trial = t->at + 1;
+        train_progress_begin(&t->progress);
+        return ran_train(&t->run, err);
+}
+
+/* The digest of the model, or "". */
+static void find_digest(const char *model, char digest[65])
+{
+        struct ran_error err;
+        struct ran_model *m = ran_model_open(model, false, &err);
+        const char *text = m != NULL ? ran_model_metadata(m, "digest") : NULL;
+
+        digest[0] = '\0';
+        if (text != NULL && strlen(text) == 64)
+                memcpy(digest, text, 65);
+        ran_model_free(m);
+}
+
+static void tell_trial(struct search *t)
+{
+        static const char *const words[ENDS] = {"", "", "  ended early, behind", "  diverged"};
+        const struct train_trial *r = &t->result[t->at];
+        struct ran_buf line = {0};
+        char time[32];
+
+        ran_buf_printf(&line, "trial %zu", t->at + 1);
+        if (r->best_epoch > 0)
+                ran_buf_printf(&line, "  validation %s %.2f, epoch %zu of %zu",
+                               train_progress_name(&t->progress),
+                               train_progress_metric(&t->progress, r->best), r->best_epoch,
+                               r->epochs);
+        ran_buf_printf(&line, "  %s%s%s ", train_duration(time, r->seconds), words[r->end],
+                       best_of(t) == t->at ? "  best" : "");
+        if (t->at == 0)
+                ran_buf_str(&line, " your settings");
+        add_changes(t, false, &line);
+        train_progress_line(&t->progress, &line);
+        line.len = 0;
+        ran_buf_str(&line, "\"event\":\"trial\",");
+        add_trial(t, &line);
+        train_progress_entry(&t->progress, &line);
+        ran_buf_release(&line);
+}
+
+/* The trial is over, and its model has become the output if it is the best so far. */
+static void conclude(struct search *t, int end)
+{
+        struct train_trial *r = &t->result[t->at];
+        char running[PATH_MAX], over[PATH_MAX];
+
+        unlink(t->job->checkpoint);
+        r->seconds = t->trial_before + ran_clock() - t->trial_began;
+        r->end = end;
+        if (end == TRAIN_TRIAL_DIVERGED)
+                r->best = -INFINITY;
+        t->trial[t->at].metric = r->best;
+        if (t->outcome == CONTINUES && end == TRAIN_TRIAL_DONE)
+                find_digest(t->job->output, r->model);
+        write_trial(t);
+        t->n++;
+        train_tune_file(over, t->folder, t->n);
+        if (rename(train_tune_file(running, t->folder, 0), over) != 0)
+                cmd_die(CMD_FAILED, "cannot write %s: %s", over, strerror(errno));
+        tell_trial(t);
+}
+
+/* Trains the trial at work. Returns whether the search continues; otherwise *err has the error, if
+ * any. */
+static bool try(struct search *t, bool resume, struct ran_error *err)
+{
+        if (t->n > 0)
+                write_trial(t); /* an interrupted search can be told from one that is over */
+        const int rc = train(t, resume, err);
+        const bool diverged = rc == RAN_EDIVERGED || (rc == RAN_ENOMEM && t->at > 0);
+
+        if (diverged) {
+                train_progress_clear(&t->progress);
+                cmd_warn("trial %zu: %s", t->at + 1, err->text);
+        }
+        if (rc == RAN_EINTR || diverged)
+                err->code = RAN_OK;
+        if (rc == RAN_OK || t->outcome == NOT_BETTER)
+                conclude(t, TRAIN_TRIAL_DONE);
+        else if (diverged || t->outcome == TOO_FAR_BEHIND)
+                conclude(t, diverged ? TRAIN_TRIAL_DIVERGED : TRAIN_TRIAL_BEHIND);
+        else
+                return false;
+        return true;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* Makes the folder, and leaves what an earlier search has there only to --resume. */
+static void open_folder(const struct search *t, bool resume)
+{
+        char path[PATH_MAX];
+
+        unlink(t->folder); /* a file of 0.2.0, where it is to be overwritten */
+        if (mkdir(t->folder, 0777) != 0 && errno != EEXIST)
+                cmd_die(CMD_FAILED, "cannot make the folder %s: %s", t->folder, strerror(errno));
+        size_t i = 0;
+        while (!resume && (unlink(train_tune_file(path, t->folder, i)) == 0 || i == 0))
+                i++;
+}
 
 /* Trains the best model so far again if its file was moved or overwritten. */
-static bool find_model(struct train_search *t, struct ran_error *err)
+static bool find_model(struct search *t, struct ran_error *err)
 {
-        size_t best = train_search_best(t);
+        const size_t best = best_of(t);
         char digest[65];
 
         if (best == SIZE_MAX)
                 return true;
-        train_search_digest(t->job->output, digest);
-        if (digest[0] != '\0' && strcmp(digest, t->journal->trial[best].model) == 0)
+        find_digest(t->job->output, digest);
+        if (digest[0] != '\0' && strcmp(digest, t->result[best].model) == 0)
                 return true;
         cmd_note("%s is not the model of trial %zu, the best so far: training it again",
                  t->job->output, best + 1);
         t->again = true;
-        int rc = train_search_run_trial(t, best, false, err);
+        set_trial(t, best);
+        const int rc = train(t, false, err);
         t->again = false;
         if (rc == RAN_EINTR)
                 err->code = RAN_OK;
         return rc == RAN_OK;
 }
 
-static void search(struct train_search *t, bool resume, struct ran_error *err)
+static void tell(struct search *t, size_t best)
 {
-        struct train_journal *j = t->journal;
-        bool more = find_model(t, err);
+        const struct train_trial *first = &t->result[0];
+        const struct train_progress *p = &t->progress;
+        struct ran_buf line = {0};
+        char time[32];
 
-        t->began = ran_clock();
-        while (more && !train_run_stopped() &&
-               (train_search_best(t) == SIZE_MAX || train_search_spent(t) < t->budget)) {
-                bool running = j->n > 0 && j->trial[j->n - 1].end == TRAIN_TRIAL_RUNNING;
-                char *settings = running ? NULL : propose(t, j->n);
-
-                if (!running && settings == NULL) {
-                        train_progress_clear(&t->progress);
-                        cmd_note("nothing is left to try");
-                        break;
-                }
-                if (!running)
-                        train_journal_add(j, settings);
-                more = train_search_try(t, j->n - 1, resume, err);
-                resume = false;
-        }
-}
-
-/* The time is up, or nothing is left to try: a trial that has not ended does not count. */
-static void complete(struct train_search *t)
-{
-        struct train_journal *j = t->journal;
-
-        if (j->n > 0 && j->trial[j->n - 1].end == TRAIN_TRIAL_RUNNING) {
-                train_journal_drop(j);
-                unlink(t->job->checkpoint);
-        }
-        j->complete = true;
-        train_journal_write(j);
+        cmd_note("the best of %zu trials in %s is trial %zu: validation %s %.2f", t->n,
+                 train_duration(time, spent(t)), best + 1, train_progress_name(p),
+                 train_progress_metric(p, t->result[best].best));
+        add_changes(t, true, &line);
+        ran_buf_char(&line, '\0');
+        if (best > 0 && first->best_epoch > 0)
+                cmd_note("with your settings: %.2f", train_progress_metric(p, first->best));
+        if (best > 0)
+                cmd_note("changed (before):%s", line.data);
+        else
+                cmd_note("your settings were the best");
+        if (t->n == 1 && spent(t) >= t->budget)
+                cmd_note("the time was up after the first trial, which took %s",
+                         train_duration(time, first->seconds));
+        ran_buf_release(&line);
 }
 
 /* The exit status, and the final report. */
-static int finish(struct train_search *t, const struct ran_error *err)
+static int finish(struct search *t, const struct ran_error *err)
 {
-        size_t best = train_search_best(t);
+        const size_t best = best_of(t);
+        char path[PATH_MAX];
 
         if (err->code != RAN_OK)
                 cmd_warn("%s", err->text);
         else if (train_run_stopped())
                 cmd_warn("interrupted");
+        train_tune_file(path, t->folder, 0);
         if (err->code != RAN_OK || train_run_stopped()) {
                 if (best != SIZE_MAX)
                         cmd_warn("%s is the model of trial %zu, the best so far", t->job->output,
                                  best + 1);
-                if (t->journal->n > 0)
+                if (t->n > 0 || access(path, F_OK) == 0)
                         cmd_warn("%s has the state of the search: continue with the same command "
                                  "and --resume",
-                                 t->journal->path);
+                                 t->folder);
                 return err->code != RAN_OK ? cmd_status_of(err) : 128 + train_run_stopped();
         }
-        complete(t);
+        /* The time is up: a trial that is not over does not count. */
+        unlink(path);
+        unlink(t->job->checkpoint);
         if (best == SIZE_MAX) {
                 cmd_warn("every trial diverged: there is no model");
                 return CMD_DIVERGED;
         }
-        train_search_tell(t, best);
+        set_trial(t, best);
+        tell(t, best);
         return CMD_OK;
 }
 
@@ -174,19 +537,38 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
                bool (*given)(const char *name), struct ran_config *config,
                struct ran_train_settings *settings)
 {
-        struct train_search t = {.job = job,
-                                 .journal = &run->journal,
-                                 .budget = 60 * run->options->tune,
-                                 .progress = train_run_progress(job, run)};
+        struct search t = {.job = job,
+                           .folder = run->trials,
+                           .budget = 60 * run->options->tune,
+                           .progress = train_run_progress(job, run)};
         struct ran_error err = {0};
 
-        refuse_0_1_0(&run->journal);
         if (ran_search_init(&t.search, job, given, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        restore(&t);
+        open_folder(&t, run->resume);
+        bool any = propose(&t);
+        while (any && load(&t, t.n + 1)) {
+                t.n++;
+                any = propose(&t);
+        }
+        if (any)
+                load(&t, 0);
         train_run_catch_signals();
+        bool resume = run->resume && access(job->checkpoint, F_OK) == 0;
+        bool more = find_model(&t, &err);
+        if (any)
+                set_trial(&t, t.n);
         t.began = ran_clock();
-        search(&t, run->resume && access(job->checkpoint, F_OK) == 0, &err);
+        while (more && !train_run_stopped() && (best_of(&t) == SIZE_MAX || spent(&t) < t.budget)) {
+                if (!any) {
+                        train_progress_clear(&t.progress);
+                        cmd_note("nothing is left to try");
+                        break;
+                }
+                more = try(&t, resume, &err);
+                resume = false;
+                any = propose(&t);
+        }
         bool logged = train_progress_end(&t.progress);
         int status = finish(&t, &err);
         if (status == CMD_OK)
@@ -197,7 +579,9 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
         }
         *config = t.config;
         *settings = t.settings;
-        train_journal_release(t.journal);
+        for (size_t i = 0; i < t.result_cap && i <= t.n; i++)
+                free(t.result[i].dev);
         free(t.trial);
+        free(t.result);
         return status;
 }

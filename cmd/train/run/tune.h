@@ -1,6 +1,8 @@
-/* tune.h - ran-train --tune: many training runs within a time budget; the best model is kept. */
+/* tune.h - ran-train --tune: many trainings within a time budget; the best model is kept. */
 #ifndef CMD_TRAIN_RUN_TUNE_H
 #define CMD_TRAIN_RUN_TUNE_H
+
+#include <limits.h>
 
 #include "cmd/train/run/run.h"
 
@@ -11,5 +13,27 @@
 int train_tune(const struct ran_train_job *job, struct train_run *run,
                bool (*given)(const char *name), struct ran_config *config,
                struct ran_train_settings *settings);
+/* The file of a trial, from 1, that is over; 0: of the one that is not. Returns path. */
+const char *train_tune_file(char path[PATH_MAX], const char *folder, size_t trial);
+
+/* What came of a trial. */
+struct train_trial {
+        double *dev; /* (epochs) metric after each, for comparing trials; NaN: unknown */
+        size_t epochs, cap;
+        double best; /* of them; -INFINITY: none */
+        size_t best_epoch;
+        double seconds;
+        enum {
+                TRAIN_TRIAL_RUNNING, /* interrupted: its checkpoint continues */
+                TRAIN_TRIAL_DONE,
+                TRAIN_TRIAL_BEHIND,   /* ended early: a better one was much better by then */
+                TRAIN_TRIAL_DIVERGED, /* or memory did not suffice */
+        } end;
+        char model[65]; /* digest of its model, if it was the best so far; or "" */
+};
+/* Reads n bytes, as of a file: *run is the part that describes the training. Free t->dev in any
+ * case. RAN_EFORMAT: this is no trial. */
+int train_trial_read(struct train_trial *t, const char *text, size_t n, struct ran_span *run,
+                     struct ran_error *err);
 
 #endif
