@@ -13,11 +13,8 @@
 #include "cmd/content/model.h"
 #include "cmd/train/check/check.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/run/job.h"
-#include "cmd/train/run/label-texts.h"
-#include "cmd/train/run/page.h"
-#include "cmd/train/run/ranks.h"
-#include "cmd/train/run/unjudged.h"
+#include "cmd/train/run/run.h"
+#include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"
 
 /* ---- options -------------------------------------------------------------------------------- */

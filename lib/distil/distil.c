@@ -115,26 +115,20 @@ static int take_text(void *arg, size_t i, const uint16_t *half, struct ran_error
         return RAN_OK;
 }
 
-/* The decoded token is scratch of one thread: tokens are read in one. */
-static int read_tokens(struct distiller *d, struct ran_error *err)
-{
-        const struct ran_teacher_job job = {d->V, token_text, take_token, pass, d};
-        struct ran_teacher alone;
-
-        d->at = RAN_DISTIL_TOKENS;
-        RAN_TRY(ran_teacher_init(&alone, d->job->teacher, NULL, err));
-        int rc = ran_teacher_read(&alone, &job, err);
-        ran_teacher_release(&alone);
-        return rc;
-}
-
 static int read_teacher(struct distiller *d, struct ran_error *err)
 {
-        const struct ran_teacher_job job = {d->job->n, text_of, take_text, pass, d};
+        const struct ran_teacher_job tokens = {d->V, token_text, take_token, pass, d};
+        const struct ran_teacher_job texts = {d->job->n, text_of, take_text, pass, d};
+        struct ran_teacher alone;
 
-        RAN_TRY(read_tokens(d, err));
+        /* The decoded token is scratch of one thread: tokens are read in one. */
+        d->at = RAN_DISTIL_TOKENS;
+        RAN_TRY(ran_teacher_init(&alone, d->job->teacher, NULL, err));
+        const int rc = ran_teacher_read(&alone, &tokens, err);
+        ran_teacher_release(&alone);
+        RAN_TRY(rc);
         d->at = RAN_DISTIL_TEXTS;
-        RAN_TRY(ran_teacher_read(&d->teacher, &job, err));
+        RAN_TRY(ran_teacher_read(&d->teacher, &texts, err));
         if (d->cache != NULL)
                 ran_vector_cache_counts(d->cache, &d->report->found, &d->report->computed);
         return d->cache != NULL ? ran_vector_cache_save(d->cache, err) : RAN_OK;
@@ -174,10 +168,8 @@ static int encode_texts(struct distiller *d, struct ran_error *err)
 /* Which texts serve for what. */
 static int choose_texts(struct distiller *d, struct ran_error *err)
 {
-        size_t *usable = ran_alloc(d->job->n, sizeof *usable, err);
+        size_t *usable = ran_new(d->job->n, sizeof *usable);
 
-        if (usable == NULL)
-                return RAN_ENOMEM;
         for (size_t i = 0; i < d->job->n; i++)
                 if (d->usable[i])
                         usable[d->used++] = i;
@@ -212,15 +204,15 @@ static void read_learned(const void *arg, size_t i, float *v)
 
 static int project_texts(struct distiller *d, struct ran_error *err)
 {
-        float *x = ran_alloc_floats(PROJECTED * d->F, err);
         size_t all;
-        float *target = NULL;
 
-        if (x != NULL && __builtin_mul_overflow(d->job->n, d->D, &all))
-                ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu texts", d->job->n);
-        else if (x != NULL)
-                target = ran_spool_reserve(&d->target, all, sizeof *target, err);
-        for (size_t from = 0; target != NULL && from < d->job->n; from += PROJECTED) {
+        if (__builtin_mul_overflow(d->job->n, d->D, &all))
+                return ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu texts", d->job->n);
+        float *target = ran_spool_reserve(&d->target, all, sizeof *target, err);
+        if (target == NULL)
+                return (int)err->code;
+        float *x = ran_new_floats(PROJECTED * d->F);
+        for (size_t from = 0; from < d->job->n; from += PROJECTED) {
                 const size_t n = d->job->n - from < PROJECTED ? d->job->n - from : PROJECTED;
 
                 memset(x, 0, n * d->F * sizeof *x);
@@ -230,7 +222,7 @@ static int project_texts(struct distiller *d, struct ran_error *err)
                 ran_components_project(&d->components, x, n, target + from * d->D);
         }
         free(x);
-        return target != NULL ? RAN_OK : (int)err->code;
+        return RAN_OK;
 }
 
 /* How often the texts to learn from have each token, as shares (V). */
@@ -277,26 +269,22 @@ static void project_tokens(struct distiller *d, double *mean)
         }
 }
 
-static int begin_rows(struct distiller *d, struct ran_error *err)
+static void begin_rows(struct distiller *d)
 {
-        double *share = ran_alloc(d->V, sizeof *share, err);
-        double *mean = ran_alloc(d->F, sizeof *mean, err), squares = 0;
+        double *share = ran_new(d->V, sizeof *share);
+        double *mean = ran_new(d->F, sizeof *mean), squares = 0;
 
-        if (share != NULL && mean != NULL) {
-                count_tokens(d, share);
-                project_tokens(d, mean);
-                for (size_t i = 0; i < d->V * d->D; i++) {
-                        d->rows[i] *= (float)(smooth / (smooth + share[i / d->D]));
-                        squares += (double)d->rows[i] * (double)d->rows[i];
-                }
-                const double rms = sqrt(squares / ((double)d->V * (double)d->D));
-                for (size_t i = 0; i < d->V * d->D && rms > 0; i++)
-                        d->rows[i] *= (float)(begin_rms / rms);
+        count_tokens(d, share);
+        project_tokens(d, mean);
+        for (size_t i = 0; i < d->V * d->D; i++) {
+                d->rows[i] *= (float)(smooth / (smooth + share[i / d->D]));
+                squares += (double)d->rows[i] * (double)d->rows[i];
         }
-        const bool done = share != NULL && mean != NULL;
+        const double rms = sqrt(squares / ((double)d->V * (double)d->D));
+        for (size_t i = 0; i < d->V * d->D && rms > 0; i++)
+                d->rows[i] *= (float)(begin_rms / rms);
         free(share);
         free(mean);
-        return done ? RAN_OK : RAN_ENOMEM;
 }
 
 static struct ran_text_ids ids_of(const struct distiller *d)
@@ -416,29 +404,25 @@ static int write_rows(const struct distiller *d, const struct ran_config *c,
                                         .tokenizer = d->job->tokenizer,
                                         .training = description.data,
                                         .storage = d->job->storage};
-        const int rc = description.failed ? ran_fail(err, RAN_ENOMEM, "out of memory")
-                                          : ran_model_write(path, &parts, err);
+        const int rc = ran_model_write(path, &parts, err);
         ran_buf_release(&description);
         ran_params_release(&p);
         return rc;
-}
-
-static int configure(const struct distiller *d, struct ran_config *c, struct ran_error *err)
-{
-        RAN_TRY(ran_fields_init(ran_config_fields, c, err));
-        c->task = RAN_TASK_EMBED;
-        ran_config_take_static(c, d->D);
-        c->linear.wide = 0;
-        c->layers = 1;
-        return ran_config_check(c, err);
 }
 
 static int write_static(const struct distiller *d, const char *path, struct ran_error *err)
 {
         struct ran_config c = {0};
         struct ran_layout layout = {0};
-        int rc = configure(d, &c, err);
+        int rc = ran_fields_init(ran_config_fields, &c, err);
 
+        if (rc == RAN_OK) {
+                c.task = RAN_TASK_EMBED;
+                ran_config_take_static(&c, d->D);
+                c.linear.wide = 0;
+                c.layers = 1;
+                rc = ran_config_check(&c, err);
+        }
         if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, &c, 0, err);
         if (rc == RAN_OK)
@@ -469,34 +453,6 @@ static int check(const struct distiller *d, struct ran_error *err)
         return RAN_OK;
 }
 
-static int allocate(struct distiller *d, struct ran_error *err)
-{
-        const size_t n = d->job->n;
-
-        d->token = ran_alloc_floats(d->V * d->F, err);
-        d->rows = ran_alloc_floats(d->V * d->D, err);
-        d->first = ran_alloc(n + 1, sizeof *d->first, err);
-        d->usable = ran_alloc(n, sizeof *d->usable, err);
-        d->order = ran_alloc(n, sizeof *d->order, err);
-        if (d->token == NULL || d->rows == NULL || d->first == NULL || d->usable == NULL ||
-            d->order == NULL)
-                return RAN_ENOMEM;
-        return ran_spool_reserve(&d->half, n * d->F, sizeof(uint16_t), err) != NULL
-                       ? RAN_OK
-                       : (int)err->code;
-}
-
-static int open_cache(struct distiller *d, struct ran_error *err)
-{
-        if (d->job->cache == NULL)
-                return RAN_OK;
-        d->cache = ran_vector_cache_open(RAN_VECTORS_OF_DOCUMENTS, d->job->cache, SIZE_MAX, err);
-        if (d->cache == NULL)
-                return (int)err->code;
-        d->saved = ran_clock();
-        return ran_model_use_vectors(d->job->teacher, d->cache, err);
-}
-
 /* What the student's rows, its targets and the texts held out were made from. */
 static void release_teaching(struct distiller *d)
 {
@@ -508,11 +464,26 @@ static void release_teaching(struct distiller *d)
 
 static int distil(struct distiller *d, const char *path, struct ran_error *err)
 {
-        RAN_TRY(open_cache(d, err));
+        const size_t n = d->job->n;
+
+        if (d->job->cache != NULL) {
+                d->cache = ran_vector_cache_open(RAN_VECTORS_OF_DOCUMENTS, d->job->cache, SIZE_MAX,
+                                                 err);
+                if (d->cache == NULL)
+                        return (int)err->code;
+                d->saved = ran_clock();
+                RAN_TRY(ran_model_use_vectors(d->job->teacher, d->cache, err));
+        }
         RAN_TRY(ran_teacher_init(&d->teacher, d->job->teacher, d->job->pool, err));
         d->F = d->teacher.F;
         RAN_TRY(check(d, err));
-        RAN_TRY(allocate(d, err));
+        d->token = ran_new_floats(d->V * d->F);
+        d->rows = ran_new_floats(d->V * d->D);
+        d->first = ran_new(n + 1, sizeof *d->first);
+        d->usable = ran_new(n, sizeof *d->usable);
+        d->order = ran_new(n, sizeof *d->order);
+        if (ran_spool_reserve(&d->half, n * d->F, sizeof(uint16_t), err) == NULL)
+                return (int)err->code;
         RAN_TRY(read_teacher(d, err));
         RAN_TRY(encode_texts(d, err));
         RAN_TRY(choose_texts(d, err));
@@ -520,14 +491,13 @@ static int distil(struct distiller *d, const char *path, struct ran_error *err)
                                     read_learned, d, err));
         d->report->explained = d->components.explained;
         RAN_TRY(project_texts(d, err));
-        RAN_TRY(begin_rows(d, err));
+        begin_rows(d);
         RAN_TRY(hold_out(d, err));
         d->report->before = static_cosine(d);
         RAN_TRY(fit(d, err));
         d->report->cosine = static_cosine(d);
         release_teaching(d);
-        RAN_TRY(ran_lost_rank(&d->lost, d->job->settings->seed, &d->report->pairs, &d->report->rank,
-                              err));
+        d->report->rank = ran_lost_rank(&d->lost, d->job->settings->seed, &d->report->pairs);
         return write_static(d, path, err);
 }
 

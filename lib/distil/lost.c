@@ -14,10 +14,10 @@ int ran_lost_init(struct ran_lost *k, size_t n, size_t F, size_t D, struct ran_e
         *k = (struct ran_lost){.n = n, .F = F, .D = D};
         if (__builtin_mul_overflow(n, F, &wide) || __builtin_mul_overflow(n, D, &narrow))
                 return ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu texts", n);
-        k->teacher = ran_alloc_floats(wide, err);
-        k->target = ran_alloc_floats(narrow, err);
-        k->student = ran_alloc_floats(narrow, err);
-        return k->teacher != NULL && k->target != NULL && k->student != NULL ? RAN_OK : RAN_ENOMEM;
+        k->teacher = ran_new_floats(wide);
+        k->target = ran_new_floats(narrow);
+        k->student = ran_new_floats(narrow);
+        return RAN_OK;
 }
 
 void ran_lost_release(struct ran_lost *k)
@@ -102,17 +102,14 @@ static double correlation(const struct ranked *x, const struct ranked *y, size_t
         return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-int ran_lost_rank(const struct ran_lost *k, uint64_t seed, size_t *pairs, double *rho,
-                  struct ran_error *err)
+double ran_lost_rank(const struct ran_lost *k, uint64_t seed, size_t *pairs)
 {
         const size_t n = k->n, all = n < 2 ? 0 : n > PAIRS ? PAIRS : n * (n - 1) / 2;
         const size_t m = all < PAIRS ? all : PAIRS;
         const uint64_t key = ran_random_key(seed, RAN_FOR_SAMPLING, 0, 0);
-        struct ranked *student = ran_alloc(2 * (m + 1), sizeof *student, err);
-
-        if (student == NULL)
-                return RAN_ENOMEM;
+        struct ranked *student = ran_new(2 * (m + 1), sizeof *student);
         struct ranked *teacher = student + m + 1;
+
         for (size_t i = 0; i < m; i++) {
                 const size_t a = (size_t)(ran_random_draw(key, 2 * i) % n);
                 const size_t other = (size_t)(ran_random_draw(key, 2 * i + 1) % (n - 1));
@@ -125,7 +122,7 @@ int ran_lost_rank(const struct ran_lost *k, uint64_t seed, size_t *pairs, double
         rank(student, m);
         rank(teacher, m);
         *pairs = m;
-        *rho = correlation(student, teacher, m);
+        const double rho = correlation(student, teacher, m);
         free(student);
-        return RAN_OK;
+        return rho;
 }

@@ -17,7 +17,6 @@ void ran_lost_release(struct ran_lost *k);
 double ran_lost_cosine(const struct ran_lost *k);
 /* Spearman's correlation of the cosines of pairs of texts, drawn by the seed, by the student and by
  * the teacher; *pairs: how many. */
-int ran_lost_rank(const struct ran_lost *k, uint64_t seed, size_t *pairs, double *rank,
-                  struct ran_error *err);
+double ran_lost_rank(const struct ran_lost *k, uint64_t seed, size_t *pairs);
 
 #endif

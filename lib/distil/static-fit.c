@@ -54,30 +54,7 @@ double ran_static_loss(const float *y, float *t, size_t D)
         return 1 - cosine;
 }
 
-/* The gradient of a token in this step; NULL without memory. */
-static float *gradient_of(struct step *s, const struct ran_static_fit *f, uint32_t id,
-                          struct ran_error *err)
-{
-        if (s->place[id] == 0) {
-                uint32_t *token = ran_grow(s->token, &s->token_cap, s->n + 1, sizeof *token, err);
-
-                if (token == NULL)
-                        return NULL;
-                s->token = token;
-                float *gradient = ran_grow(s->gradient, &s->gradient_cap, (s->n + 1) * f->D,
-                                           sizeof *gradient, err);
-                if (gradient == NULL)
-                        return NULL;
-                s->gradient = gradient;
-                memset(gradient + s->n * f->D, 0, f->D * sizeof *gradient);
-                token[s->n++] = id;
-                s->place[id] = (uint32_t)s->n;
-        }
-        return s->gradient + (s->place[id] - 1) * f->D;
-}
-
-static int add_text(struct step *s, const struct ran_static_fit *f, size_t text,
-                    struct ran_error *err)
+static void add_text(struct step *s, const struct ran_static_fit *f, size_t text)
 {
         const size_t D = f->D, from = f->texts.first[text], end = f->texts.first[text + 1];
 
@@ -85,13 +62,18 @@ static int add_text(struct step *s, const struct ran_static_fit *f, size_t text,
         f->target(f->target_arg, text, s->t);
         s->loss += ran_static_loss(s->y, s->t, D);
         for (size_t i = from; i < end; i++) {
-                float *gradient = gradient_of(s, f, f->texts.ids[i], err);
+                const uint32_t id = f->texts.ids[i];
 
-                if (gradient == NULL)
-                        return RAN_ENOMEM;
-                ran_simd->axpy(gradient, 1 / (float)(end - from), s->t, D);
+                if (s->place[id] == 0) {
+                        RAN_ROOM(s->token, s->token_cap, s->n + 1);
+                        RAN_ROOM(s->gradient, s->gradient_cap, (s->n + 1) * D);
+                        memset(s->gradient + s->n * D, 0, D * sizeof *s->gradient);
+                        s->token[s->n++] = id;
+                        s->place[id] = (uint32_t)s->n;
+                }
+                ran_simd->axpy(s->gradient + (s->place[id] - 1) * D, 1 / (float)(end - from), s->t,
+                               D);
         }
-        return RAN_OK;
 }
 
 /* texts: of this step. */
@@ -128,7 +110,7 @@ static int fit(struct step *s, const struct ran_static_fit *f, size_t *order, st
 
                         s->loss = 0;
                         for (size_t i = from; i < from + n; i++)
-                                RAN_TRY(add_text(s, f, order[i], err));
+                                add_text(s, f, order[i]);
                         change_rows(s, f, n, left * f->learning_rate);
                         number++;
                         done += n;
@@ -145,20 +127,17 @@ int ran_static_fit(const struct ran_static_fit *f, struct ran_error *err)
 {
         struct step s = {.power1 = 1, .power2 = 1};
         size_t all;
-        int rc = RAN_ENOMEM;
 
         if (__builtin_mul_overflow(f->V, f->D, &all))
                 return ran_fail(err, RAN_ENOMEM, "no memory for %zu vectors of %zu numbers", f->V,
                                 f->D);
-        size_t *order = ran_alloc(f->n, sizeof *order, err);
-        s.place = ran_alloc(f->V, sizeof *s.place, err);
-        s.m = ran_alloc_floats(all, err);
-        s.v = ran_alloc_floats(all, err);
-        s.y = ran_alloc_floats(f->D, err);
-        s.t = ran_alloc_floats(f->D, err);
-        if (order != NULL && s.place != NULL && s.m != NULL && s.v != NULL && s.y != NULL &&
-            s.t != NULL)
-                rc = fit(&s, f, order, err);
+        size_t *order = ran_new(f->n, sizeof *order);
+        s.place = ran_new(f->V, sizeof *s.place);
+        s.m = ran_new_floats(all);
+        s.v = ran_new_floats(all);
+        s.y = ran_new_floats(f->D);
+        s.t = ran_new_floats(f->D);
+        const int rc = fit(&s, f, order, err);
         free(order);
         free(s.place);
         free(s.token);

@@ -21,29 +21,6 @@ struct ran_teacher_worker {
         struct ran_error err;
 };
 
-static int open_worker(struct ran_teacher_worker *w, const struct ran_model *m, size_t F,
-                       struct ran_error *err)
-{
-        w->state = ran_state_new(m, NULL, err);
-        w->v = ran_alloc_floats(RAN_TEACHER_BLOCK * F, err);
-        w->half = ran_alloc(RAN_TEACHER_BLOCK * F, sizeof *w->half, err);
-        return w->state != NULL && w->v != NULL && w->half != NULL ? RAN_OK : (int)err->code;
-}
-
-static int open_workers(struct ran_teacher *t, struct ran_error *err)
-{
-        t->embedder = ran_embedder_new(t->m, err);
-        if (t->embedder == NULL)
-                return (int)err->code;
-        t->F = ran_embedder_width(t->embedder);
-        t->worker = ran_alloc(t->workers, sizeof *t->worker, err);
-        if (t->worker == NULL)
-                return RAN_ENOMEM;
-        for (size_t i = 0; i < t->workers; i++)
-                RAN_TRY(open_worker(&t->worker[i], t->m, t->F, err));
-        return RAN_OK;
-}
-
 int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ran_pool *pool,
                      struct ran_error *err)
 {
@@ -54,10 +31,23 @@ int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ra
                                 "the teacher must be a pretrained encoder of documents, with its "
                                 "vocabulary");
         t->workers = pool != NULL ? ran_pool_threads(pool) : 1;
-        const int rc = open_workers(t, err);
-        if (rc != RAN_OK)
-                ran_teacher_release(t);
-        return rc;
+        t->embedder = ran_embedder_new(m, err);
+        if (t->embedder == NULL)
+                return (int)err->code;
+        t->F = ran_embedder_width(t->embedder);
+        t->worker = ran_new(t->workers, sizeof *t->worker);
+        for (size_t i = 0; i < t->workers; i++) {
+                struct ran_teacher_worker *w = &t->worker[i];
+
+                w->v = ran_new_floats(RAN_TEACHER_BLOCK * t->F);
+                w->half = ran_new(RAN_TEACHER_BLOCK * t->F, sizeof *w->half);
+                w->state = ran_state_new(m, NULL, err);
+                if (w->state == NULL) {
+                        ran_teacher_release(t);
+                        return (int)err->code;
+                }
+        }
+        return RAN_OK;
 }
 
 void ran_teacher_release(struct ran_teacher *t)
@@ -91,7 +81,7 @@ static int encode(struct ran_teacher_worker *w, const struct block *b, size_t te
         const char *s = b->job->text(b->job->arg, text, &length);
 
         RAN_TRY(ran_tokenizer_encode(ran_model_tokenizer(b->t->m), s, length, &w->encoding, err));
-        RAN_TRY(RAN_GROW(w->ids, w->ids_cap, before + w->encoding.n, err));
+        RAN_ROOM(w->ids, w->ids_cap, before + w->encoding.n);
         for (size_t k = 0; k < w->encoding.n; k++)
                 w->ids[before + k] = w->encoding.ids[k];
         w->end[i] = before + w->encoding.n;

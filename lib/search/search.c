@@ -16,132 +16,51 @@
 
 /* ---- where to look -------------------------------------------------------------------------- */
 
-/* A search, and the model of a partial candidate. */
-typedef bool matters(const struct ran_search *s, const struct ran_config *c);
-
-static bool has_encoder(const struct ran_search *s, const struct ran_config *c)
-{
-        (void)s;
-        return ran_config_trains_encoder(c);
-}
-
-/* An adaptive softmax has no single target to smooth. */
-static bool can_smooth(const struct ran_search *s, const struct ran_config *c)
-{
-        return has_encoder(s, c) && c->lm.shortlist == 0;
-}
-
-static bool has_vocabulary(const struct ran_search *s, const struct ran_config *c)
-{
-        (void)c;
-        return s->job->tokenizer != NULL;
-}
-
-/* Byte pairs can spell any text, so no id is unknown. */
-static bool has_unknown(const struct ran_search *s, const struct ran_config *c)
-{
-        return has_encoder(s, c) && has_vocabulary(s, c) &&
-               ran_tokenizer_unknown(s->job->tokenizer) != RAN_NO_ID;
-}
-
-static bool is_lm_of_long_texts(const struct ran_search *s, const struct ran_config *c)
-{
-        return ran_train_task_of(c)->chunks && s->longest > 2 * c->window;
-}
-
-static bool has_init(const struct ran_search *s, const struct ran_config *c)
-{
-        (void)c;
-        return s->job->init != NULL;
-}
-
-static bool has_vectors(const struct ran_search *s, const struct ran_config *c)
-{
-        (void)c;
-        return s->job->vectors != NULL;
-}
-
-static bool has_free_width(const struct ran_search *s, const struct ran_config *c)
-{
-        return has_encoder(s, c) && !has_init(s, c) && !has_vectors(s, c);
-}
-
-static bool has_free_encoder(const struct ran_search *s, const struct ran_config *c)
-{
-        return has_encoder(s, c) &&
-               (s->job->init == NULL || ran_model_config(s->job->init)->encoder != c->encoder);
-}
-
-/* If every document fits in the smallest window, window sizes make no difference. */
-static bool has_windows(const struct ran_search *s, const struct ran_config *c)
-{
-        return ran_config_uses(c, "window") && s->longest > 64 && has_free_encoder(s, c);
-}
-
-static bool has_rank(const struct ran_search *s, const struct ran_config *c)
-{
-        return ran_config_uses(c, "rank") && has_free_encoder(s, c);
-}
-
-static bool has_ffn(const struct ran_search *s, const struct ran_config *c)
-{
-        return ran_config_uses(c, "ffn_dim") && has_free_encoder(s, c);
-}
-
-static bool has_free_head(const struct ran_search *s, const struct ran_config *c)
-{
-        return ran_train_task_of(c)->has_head && !ran_train_keeps_head(s->job);
-}
-
-static bool has_pooling(const struct ran_search *s, const struct ran_config *c)
-{
-        return has_free_head(s, c) && ran_config_uses(c, "pooling");
-}
-
-static bool has_predictor(const struct ran_search *s, const struct ran_config *c)
-{
-        (void)s;
-        return ran_config_has_predictor(c);
-}
-
-static bool has_free_ngrams(const struct ran_search *s, const struct ran_config *c)
-{
-        return has_predictor(s, c) && has_free_head(s, c);
-}
-
-static bool has_affixes(const struct ran_search *s, const struct ran_config *c)
-{
-        return has_free_ngrams(s, c) && has_vocabulary(s, c);
-}
+/* What a setting needs to matter. */
+enum {
+        ENCODER = 1 << 0,      /* one that is trained, */
+        FREE_WIDTH = 1 << 1,   /* whose width nothing decides, */
+        FREE_ENCODER = 1 << 2, /* or nothing of which comes from `init` */
+        VOCABULARY = 1 << 3,
+        UNKNOWN = 1 << 4, /* byte pairs can spell any text, so that no id is unknown */
+        CHUNKS = 1 << 5,  /* a language model of long texts */
+        INIT = 1 << 6,
+        VECTORS = 1 << 7,
+        LENGTH = 1 << 8, /* if every document fits in the smallest window, its size says nothing */
+        PREDICTOR = 1 << 9,
+        HEAD = 1 << 10,    /* which does not come from `init` */
+        TARGETS = 1 << 11, /* single ones to smooth, which an adaptive softmax lacks */
+        USED = 1 << 12,    /* the encoder reads it */
+};
 
 /* A setting comes after those that decide whether it matters. The checks of ran_train refuse
  * values that a task does not allow. */
 static const struct row {
         const char *name;
         const char *value[10]; /* ascending, NULL at the end */
-        matters *matters;      /* NULL: always */
+        int needs;
 } rows[] = {
-        {"ngrams", {"1", "2", "3"}, has_free_ngrams},
-        {"affixes", {"false", "true"}, has_affixes},
-        {"wide_cost", {"0", "0.2", "1", "4"}, has_predictor},
+        {"ngrams", {"1", "2", "3"}, PREDICTOR | HEAD},
+        {"affixes", {"false", "true"}, PREDICTOR | HEAD | VOCABULARY},
+        {"wide_cost", {"0", "0.2", "1", "4"}, PREDICTOR},
         {"learning_rate",
          {"0.0002", "0.0003", "0.0005", "0.0007", "0.001", "0.0015", "0.002", "0.003", "0.005"},
-         has_encoder},
-        {"batch", {"4", "8", "16", "32", "64"}, has_encoder},
-        {"bptt", {"0", "2", "4", "8"}, is_lm_of_long_texts},
-        {"weight_decay", {"0", "0.01", "0.03", "0.1", "0.3", "1"}, has_encoder},
-        {"dropout", {"0", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5"}, has_encoder},
-        {"embed_dropout", {"0", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5"}, has_encoder},
-        {"word_dropout", {"0", "0.05", "0.1", "0.2", "0.3"}, has_unknown},
-        {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, can_smooth},
-        {"vectors_rms", {"0.05", "0.1", "0.2", "0.3"}, has_vectors},
-        {"init_rate", {"0.1", "0.2", "0.3", "0.5", "0.7", "1"}, has_init},
-        {"dim", {"64", "96", "128", "192", "256"}, has_free_width},
-        {"layers", {"1", "2", "3"}, has_free_encoder},
-        {"window", {"64", "128", "256", "512"}, has_windows},
-        {"rank", {"64", "128", "256", "512"}, has_rank},
-        {"ffn_dim", {"128", "256", "512", "1024"}, has_ffn},
-        {"pooling", {"max", "mean"}, has_pooling},
+         ENCODER},
+        {"batch", {"4", "8", "16", "32", "64"}, ENCODER},
+        {"bptt", {"0", "2", "4", "8"}, CHUNKS},
+        {"weight_decay", {"0", "0.01", "0.03", "0.1", "0.3", "1"}, ENCODER},
+        {"dropout", {"0", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5"}, ENCODER},
+        {"embed_dropout", {"0", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5"}, ENCODER},
+        {"word_dropout", {"0", "0.05", "0.1", "0.2", "0.3"}, ENCODER | UNKNOWN},
+        {"label_smoothing", {"0", "0.02", "0.05", "0.1", "0.2"}, ENCODER | TARGETS},
+        {"vectors_rms", {"0.05", "0.1", "0.2", "0.3"}, VECTORS},
+        {"init_rate", {"0.1", "0.2", "0.3", "0.5", "0.7", "1"}, INIT},
+        {"dim", {"64", "96", "128", "192", "256"}, FREE_WIDTH},
+        {"layers", {"1", "2", "3"}, FREE_ENCODER},
+        {"window", {"64", "128", "256", "512"}, FREE_ENCODER | LENGTH | USED},
+        {"rank", {"64", "128", "256", "512"}, FREE_ENCODER | USED},
+        {"ffn_dim", {"128", "256", "512", "1024"}, FREE_ENCODER | USED},
+        {"pooling", {"max", "mean"}, HEAD | USED},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 _Static_assert((size_t)ROWS <= RAN_SEARCH_FIELDS, "a trial has room for a value of each");
@@ -288,7 +207,32 @@ static int draw(struct dice *d, int n)
 
 static bool is_free(const struct ran_search *s, int i, const struct candidate *k)
 {
-        return !s->fixed[i] && (rows[i].matters == NULL || rows[i].matters(s, &k->c));
+        const struct ran_train_job *job = s->job;
+        const struct ran_config *c = &k->c;
+        const bool encoder = ran_config_trains_encoder(c);
+        const struct ran_train_task *task = ran_train_task_of(c);
+        const struct ran_tokenizer *t = job->tokenizer;
+        const bool has[] = {
+                encoder,
+                encoder && job->init == NULL && job->vectors == NULL,
+                encoder &&
+                        (job->init == NULL || ran_model_config(job->init)->encoder != c->encoder),
+                t != NULL,
+                t != NULL && ran_tokenizer_unknown(t) != RAN_NO_ID,
+                task->chunks && s->longest > 2 * c->window,
+                job->init != NULL,
+                job->vectors != NULL,
+                s->longest > 64,
+                ran_config_has_predictor(c),
+                task->has_head && !ran_train_keeps_head(job),
+                c->lm.shortlist == 0,
+                ran_config_uses(c, rows[i].name),
+        };
+
+        for (size_t n = 0; n < sizeof has / sizeof *has; n++)
+                if ((rows[i].needs >> n & 1) != 0 && !has[n])
+                        return false;
+        return !s->fixed[i];
 }
 
 /* Another value of a setting, one or two steps away. */

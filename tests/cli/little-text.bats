@@ -92,6 +92,17 @@ tags() {
   RAN_BASE=moved.ran run -0 ran-train classify --replay a.ran train.jsonl
 }
 
+@test "base: a model with thresholds over a base model that nobody named is replayed" {
+  label=$(jq -r .label train.jsonl | head -n 1)
+  ran-train classify -q --threshold-for "$label=recall:0.9" -o t.ran train.jsonl
+  ran-train info --format json t.ran | jq -e '.training | has("init") and has("threshold_for")'
+  run -0 ran-train classify --replay t.ran train.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+  unset RAN_BASE
+  run -0 ran-train classify --replay t.ran train.jsonl
+  [[ $output == *'is reproduced, byte for byte'* ]]
+}
+
 # extra MODEL: how many words extend the vocabulary of the base model in it, and the first of them.
 extra() {
   local own

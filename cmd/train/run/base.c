@@ -1,5 +1,9 @@
-/* base.c - see base.h. */
-#include "cmd/train/run/base.h"
+/* base.c - a base model, unless there is much text to learn from.
+ *
+ * Unless --base none is set, or an option that asks for another vocabulary, encoder or way to train
+ * it, a training on words that a base model knows is initialised from that model, as by --init: a
+ * classifier with --frozen, a tagger with its whole encoder. */
+#include "cmd/train/run/session.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +16,6 @@
 #include "cmd/options/table.h"
 #include "cmd/options/options.h"
 #include "cmd/content/model.h"
-#include "cmd/train/run/resumed.h"
-#include "cmd/train/run/unjudged.h"
 
 /* Words of all documents: up to here a base model helps a tagger, and the vectors of a classifier's
  * are worth their time (share/models/README.md). Folds leave vectors out that do not help. */
@@ -24,14 +26,6 @@ static const double words_a_second = 12000;
  * questions, 0.86 of medicine, 0.45 of another language. Medicine gains from vectors, and taggers
  * do not. */
 static const double enough_known = 0.75, enough_known_of_tagger = 0.88;
-
-/* With several labels a document, n-grams alone are as good from there on. */
-static size_t few_words(const struct train_session *s, bool several)
-{
-        return !s->task->of_documents ? FEW_WORDS_OF_TAGGER
-               : several              ? FEW_WORDS_OF_SEVERAL
-                                      : FEW_WORDS;
-}
 
 /* NULL: none. A tagger trains a whole encoder: best one that predicted masked tokens. */
 static const char *name_of(const struct train_session *s)
@@ -65,14 +59,6 @@ static bool is_asked_otherwise(const struct train_session *s, struct cmd_option_
         else if (!is && o->file.vocab != NULL)
                 snprintf(option->text, sizeof option->text, "vocab");
         return is || o->file.vocab != NULL;
-}
-
-/* Whether --base or RAN_BASE names it. */
-static bool is_named(const struct train_session *s)
-{
-        const char *name = getenv("RAN_BASE");
-
-        return s->options->file.base != NULL || (name != NULL && *name != '\0');
 }
 
 /* Whether --base names it, and not RAN_BASE. */
@@ -112,14 +98,16 @@ void train_base_check(const struct train_session *s)
 /* Whether --resume continues a training that was not initialised from a model. */
 static bool continues_without(const struct train_session *s)
 {
-        struct ran_buf training = {0};
         struct ran_record said = {0};
-        bool without = false;
+        struct ran_error err;
+        struct ran_model *m = s->run.resume ? ran_model_open(s->run.checkpoint, false, &err) : NULL;
+        const char *training = m != NULL ? ran_model_metadata(m, "training") : NULL;
+        const bool without = training != NULL &&
+                             ran_record_scan(&said, training, strlen(training), &err) == RAN_OK &&
+                             ran_record_find(&said, "init", NULL) == NULL;
 
-        if (s->run.resume && train_resumed_scan(s->run.checkpoint, &training, &said))
-                without = ran_record_find(&said, "init", NULL) == NULL;
         ran_record_release(&said);
-        ran_buf_release(&training);
+        ran_model_free(m);
         return without;
 }
 
@@ -144,7 +132,8 @@ bool train_base_may_serve(const struct train_session *s)
                         option.text, name);
         if (otherwise)
                 return false;
-        if (!found && is_named(s))
+        const char *named = getenv("RAN_BASE");
+        if (!found && (s->options->file.base != NULL || (named != NULL && *named != '\0')))
                 ran_model_free(load(s, name)); /* says where it looked */
         return found;
 }
@@ -183,14 +172,18 @@ const struct ran_tokenizer *train_base_take(void *arg, const struct train_counte
         const uint64_t own = count.words;
         const double seconds = (double)own / words_a_second;
         const bool several = counted->several || s->config.classify.multilabel;
-        if (own > few_words(s, several) && !(s->task->of_documents && is_wanted(s))) {
+        /* With several labels a document, n-grams alone are as good from there on. */
+        const size_t few = !s->task->of_documents ? FEW_WORDS_OF_TAGGER
+                           : several              ? FEW_WORDS_OF_SEVERAL
+                                                  : FEW_WORDS;
+        if (own > few && !(s->task->of_documents && is_wanted(s))) {
                 if (s->task->of_documents)
                         cmd_note("not initialised from the base model %s, which would take about "
                                  "%.0f s of CPU time for %" PRIu64 " words; --base %s does so",
                                  name, seconds, own, name);
                 else if (is_wanted(s))
                         cmd_note("not initialised from %s: there are more than %zu words", name,
-                                 few_words(s, several));
+                                 few);
                 return NULL;
         }
         struct ran_model *m = load(s, name);

@@ -1,5 +1,4 @@
 /* dry-run.c - --dry-run: what a training needs, measured in the first moments of it. */
-#include "cmd/train/run/dry-run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +6,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/run/summary.h"
+#include "cmd/train/run/run.h"
 
 /* Seconds after which a measurement ends, unless it is over: the first step is slower than others,
  * and some passes of the linear model say little of it. */

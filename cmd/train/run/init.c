@@ -41,39 +41,31 @@ void train_init_rows(struct ran_config *config, size_t C, size_t tokens)
 
 /* ---- another model -------------------------------------------------------------------------- */
 
-/* One setting as a JSON object. */
-static void show(const struct ran_field *field, const struct ran_config *config,
-                 struct ran_buf *out)
-{
-        struct ran_field one[] = {*field, {0}};
-
-        one[0].later = false;
-        ran_buf_char(out, '{');
-        ran_fields_json(one, config, out);
-        ran_buf_add(out, "}", 2); /* with the NUL that ends it */
-        if (out->failed)
-                cmd_die(CMD_FAILED, "out of memory");
-}
-
 /* Copies one field of the configuration from the model, unless an option set it. must: the
  * option may not differ from the model. */
 static void take(const struct ran_field *field, struct ran_config *config,
                  const struct ran_config *from, const char *model, bool must)
 {
-        const struct ran_field one[] = {*field, {0}};
-        struct ran_buf ours = {0}, theirs = {0};
+        struct ran_field one[] = {*field, {0}};
+        struct ran_buf json[2] = {{0}, {0}};
         struct ran_error err;
 
-        show(field, config, &ours);
-        show(field, from, &theirs);
-        if (must && cmd_was_set(field->name) && strcmp(ours.data, theirs.data) != 0)
-                cmd_usage("%s was made with %s, not %s: leave that setting out", model, theirs.data,
-                          ours.data);
+        one[0].later = false;
+        for (int i = 0; i < 2; i++) {
+                ran_buf_char(&json[i], '{');
+                ran_fields_json(one, i == 0 ? config : from, &json[i]);
+                ran_buf_add(&json[i], "}", 2); /* with the NUL that ends it */
+        }
+        const char *ours = json[0].data, *theirs = json[1].data;
+        if (must && cmd_was_set(field->name) && strcmp(ours, theirs) != 0)
+                cmd_usage("%s was made with %s, not %s: leave that setting out", model, theirs,
+                          ours);
+        one[0].later = field->later;
         if (!cmd_was_set(field->name) &&
-            ran_fields_parse(one, config, theirs.data, theirs.len - 1, false, &err) != RAN_OK)
+            ran_fields_parse(one, config, theirs, json[1].len - 1, false, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s: %s", model, err.text);
-        ran_buf_release(&ours);
-        ran_buf_release(&theirs);
+        ran_buf_release(&json[0]);
+        ran_buf_release(&json[1]);
 }
 
 /* Whether a field says how a pretrained encoder reads a document or makes its vector, or the
@@ -162,11 +154,15 @@ bool train_init_is_folder(const struct train_init_options *options)
         return options->vectors != NULL && stat(options->vectors, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Its files are read, but no option names them. */
-static void check_folder(const char *name)
+static void open_folder(struct train_init *s, struct ran_config *config)
 {
         static const char *const files[] = {"model.safetensors", "tokenizer.json", "config.json"};
+        const char *name = s->options->vectors;
+        struct ran_error err = {0};
 
+        if (ran_vector_folder_open(&s->folder, name, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        /* Its files are read, but no option names them. */
         for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
                 char *path;
 
@@ -175,16 +171,6 @@ static void check_folder(const char *name)
                 cmd_check_read(path);
                 free(path);
         }
-}
-
-static void open_folder(struct train_init *s, struct ran_config *config)
-{
-        const char *name = s->options->vectors;
-        struct ran_error err = {0};
-
-        if (ran_vector_folder_open(&s->folder, name, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        check_folder(name);
         if (cmd_was_set("dim") && config->dim != s->folder.rows.D)
                 cmd_usage("%s: its vectors have %zu numbers each, not %zu, as --dim says", name,
                           s->folder.rows.D, config->dim);
@@ -229,28 +215,10 @@ void train_init_extend(struct train_init *s, const struct ran_config *config,
                          s->options->model);
 }
 
-static void tell_vectors(const struct ran_vectors_report *r, const char *name, size_t V)
-{
-        if (r->found == 0)
-                cmd_die(CMD_FAILED, "no token of the vocabulary has a vector in %s", name);
-        cmd_note("%zu of the %zu tokens of the vocabulary have one of the %zu vectors in %s",
-                 r->found, V, r->rows, name);
-        /* GloVe does not count its row of unknown words. */
-        if (r->header && r->rows != r->promised && r->rows != r->promised + 1)
-                cmd_warn("%s: the first line says %zu vectors, but there are %zu", name,
-                         r->promised, r->rows);
-        else if (!r->header && r->cut)
-                cmd_warn("%s: the last line has no end: the file may be truncated", name);
-        if (r->not_utf8 > 0)
-                cmd_warn("%s: %zu words are not UTF-8 and match no text", name, r->not_utf8);
-        if (r->repeated > 0)
-                cmd_note("%s: %zu rows repeat a word: the first row counts", name, r->repeated);
-}
-
 static void read_vectors(struct train_init *s, const struct ran_train_job *job)
 {
         const char *name = s->options->vectors;
-        struct ran_vectors_report report;
+        struct ran_vectors_report r;
         struct ran_error err = {0};
 
         if (job->tokenizer == NULL)
@@ -258,11 +226,24 @@ static void read_vectors(struct train_init *s, const struct ran_train_job *job)
                         "the documents are ids without a vocabulary: give --vocab to look up words "
                         "in %s",
                         name);
-        size_t V = ran_tokenizer_size(job->tokenizer);
+        const size_t V = ran_tokenizer_size(job->tokenizer);
         if (ran_embedding_init(&s->embedding, V, job->config->dim, &err) != RAN_OK ||
-            ran_vectors_read(s->file, job->tokenizer, &s->embedding, &report, &err) != RAN_OK)
+            ran_vectors_read(s->file, job->tokenizer, &s->embedding, &r, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        tell_vectors(&report, name, V);
+        if (r.found == 0)
+                cmd_die(CMD_FAILED, "no token of the vocabulary has a vector in %s", name);
+        cmd_note("%zu of the %zu tokens of the vocabulary have one of the %zu vectors in %s",
+                 r.found, V, r.rows, name);
+        /* GloVe does not count its row of unknown words. */
+        if (r.header && r.rows != r.promised && r.rows != r.promised + 1)
+                cmd_warn("%s: the first line says %zu vectors, but there are %zu", name, r.promised,
+                         r.rows);
+        else if (!r.header && r.cut)
+                cmd_warn("%s: the last line has no end: the file may be truncated", name);
+        if (r.not_utf8 > 0)
+                cmd_warn("%s: %zu words are not UTF-8 and match no text", name, r.not_utf8);
+        if (r.repeated > 0)
+                cmd_note("%s: %zu rows repeat a word: the first row counts", name, r.repeated);
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */

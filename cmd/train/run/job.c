@@ -7,29 +7,11 @@
 #include "cmd/formats/json.h"
 #include "cmd/options/options.h"
 #include "cmd/options/message.h"
-#include "cmd/train/run/job.h"
-#include "cmd/train/run/label-texts.h"
-#include "cmd/train/run/dry-run.h"
-#include "cmd/train/run/ranks.h"
+#include "cmd/train/run/session.h"
 #include "cmd/train/run/tune.h"
-#include "cmd/train/run/thresholds.h"
-#include "cmd/train/run/unjudged.h"
 #include "cmd/train/run/wrong-labels.h"
 
 /* ---- settings that the data decide on ------------------------------------------------------- */
-
-static void tell_held_out(const struct train_session *s, size_t all, size_t own)
-{
-        if (s->has_dev && own > 0 && own < all)
-                cmd_note("%zu of the %zu documents with a label of their own are held out for "
-                         "validation",
-                         s->dev.set.B, own);
-        else if (s->has_dev)
-                cmd_note("%zu of %zu documents are held out for validation", s->dev.set.B, all);
-        else
-                cmd_note("too few %s for validation",
-                         s->train.set.group != NULL ? "groups of documents" : "documents");
-}
 
 static void split(struct train_session *s, const bool *known)
 {
@@ -44,19 +26,14 @@ static void split(struct train_session *s, const bool *known)
 /* Fewer say nothing, unless no more were wanted. */
 static bool is_enough(const struct train_session *s, size_t n)
 {
-        const double least = 10, wanted = s->dev_share * (double)s->train.set.B;
-
-        return (double)n >= fmin(least, floor(wanted));
+        return (double)n >= fmin(10, floor(s->dev_share * (double)s->train.set.B));
 }
 
 /* Which documents the model of --init was trained on; NULL: none. The caller frees it. */
 static bool *find_known(const struct train_session *s, size_t *n)
 {
-        struct ran_error err = {0};
-        bool *known = ran_alloc(s->train.set.B, sizeof *known, &err);
+        bool *known = ran_new(s->train.set.B, sizeof *known);
 
-        if (known == NULL)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
         *n = ran_train_find_known(&s->train.set, s->init.model, s->config.task, known);
         if (*n > 0)
                 return known;
@@ -93,12 +70,24 @@ size_t train_job_held_out(struct train_session *s)
 }
 
 /* Documents that the model of --init was trained on do not judge its successor, if others can. */
-static void split_known(struct train_session *s)
+static void hold_out(struct train_session *s)
 {
-        const size_t all = s->train.set.B;
+        const size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
         size_t n;
-        bool *known = find_known(s, &n);
 
+        group_alike(s);
+        if (s->has_dev)
+                return;
+        if (s->dev_share == 0) {
+                if (s->options->file.dev_share > 0 && s->train.without_label == 0)
+                        cmd_note("no documents are held out for validation: fewer than %d could "
+                                 "not tell what a pretrained encoder is worth (--dev-share %g "
+                                 "holds some out)",
+                                 TRAIN_FEW, s->options->file.dev_share);
+                return;
+        }
+        s->held_out = ran_new(all, sizeof *s->held_out);
+        bool *known = find_known(s, &n);
         split(s, known);
         free(known);
         if (n > 0 && is_enough(s, s->dev.set.B)) {
@@ -112,42 +101,19 @@ static void split_known(struct train_session *s)
                             "--dev FILE",
                             s->init.options->model, n, all);
         }
-}
-
-static void hold_out(struct train_session *s)
-{
-        struct ran_error err = {0};
-        size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
-
-        group_alike(s);
-        if (s->has_dev)
-                return;
-        if (s->dev_share == 0) {
-                if (s->options->file.dev_share > 0 && s->train.without_label == 0)
-                        cmd_note("no documents are held out for validation: fewer than %d could "
-                                 "not tell what a pretrained encoder is worth (--dev-share %g "
-                                 "holds some out)",
-                                 TRAIN_FEW, s->options->file.dev_share);
-                return;
-        }
-        s->held_out = ran_alloc(all, sizeof *s->held_out, &err);
-        if (s->held_out == NULL)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        split_known(s);
         s->has_dev = s->dev.set.B > 0;
-        tell_held_out(s, all, own);
+        if (s->has_dev && own > 0 && own < all)
+                cmd_note("%zu of the %zu documents with a label of their own are held out for "
+                         "validation",
+                         s->dev.set.B, own);
+        else if (s->has_dev)
+                cmd_note("%zu of %zu documents are held out for validation", s->dev.set.B, all);
+        else
+                cmd_note("too few %s for validation",
+                         s->train.set.group != NULL ? "groups of documents" : "documents");
 }
 
 /* ---- the job -------------------------------------------------------------------------------- */
-
-/* The user's setting is kept. */
-static void fit_linear_model(struct train_session *s)
-{
-        const struct ran_dataset *d = &s->train.set;
-
-        if (!cmd_was_asked("wide") && s->replay.model == NULL && s->model == NULL)
-                train_init_rows(&s->config, d->C, d->first[d->B]);
-}
 
 /* A frozen encoder is stored as it was, which loses nothing. */
 static int storage_of(const struct train_session *s)
@@ -158,62 +124,44 @@ static int storage_of(const struct train_session *s)
                        : s->options->file.weights;
 }
 
-static void describe_list(const struct ran_list *list, struct ran_buf *out)
-{
-        json_begin(out, '[');
-        for (size_t i = 0; i < list->n; i++)
-                json_string(out, list->item[i], strlen(list->item[i]));
-        json_end(out, ']');
-}
-
 /* Settings outside the library that can change the model. */
-static void describe_data(const struct train_session *s, struct ran_buf *training)
+static void describe_data(const struct train_session *s, struct ran_buf *out)
 {
         const struct train_file_options *file = &s->options->file;
 
-        if (file->dev == NULL) {
-                ran_buf_str(training, "\"dev_share\":");
-                ran_buf_double(training, s->dev_share);
-        }
+        if (file->dev == NULL)
+                json_put_double(out, "dev_share", s->dev_share);
         if (s->train.without_label > 0)
-                ran_buf_printf(training, "%s\"labels_guessed\":true", training->len > 0 ? "," : "");
-        if (file->dev_group != NULL) {
-                ran_buf_str(training, ",\"dev_group\":");
-                ran_buf_json(training, file->dev_group, strlen(file->dev_group));
-        }
+                json_put_bool(out, "labels_guessed", true);
+        if (file->dev_group != NULL)
+                json_put_text(out, "dev_group", file->dev_group);
         if (file->dev_alike)
-                ran_buf_str(training, ",\"dev_alike\":true");
+                json_put_bool(out, "dev_alike", true);
         if (s->learned) {
-                ran_buf_str(training, training->len > 0 ? "," : "");
-                ran_fields_json(ran_vocab_fields, &s->vocabulary, training);
+                ran_buf_str(out, out->len > 0 ? "," : "");
+                ran_fields_json(ran_vocab_fields, &s->vocabulary, out);
         }
         if (s->learned && file->init.vector_words > 0)
-                ran_buf_printf(training, ",\"vector_words\":%zu", file->init.vector_words);
+                json_put_size(out, "vector_words", file->init.vector_words);
         if (file->soft_label != NULL) {
-                ran_buf_str(training, training->len > 0 ? "," : "");
-                ran_buf_str(training, "\"soft_label\":");
-                ran_buf_json(training, file->soft_label, strlen(file->soft_label));
-                ran_buf_str(training, ",\"soft_share\":");
-                ran_buf_double(training, file->soft_share);
+                json_put_text(out, "soft_label", file->soft_label);
+                json_put_double(out, "soft_share", file->soft_share);
         }
-        if (file->weight_member != NULL) {
-                ran_buf_str(training, training->len > 0 ? "," : "");
-                ran_buf_str(training, "\"weight_member\":");
-                ran_buf_json(training, file->weight_member, strlen(file->weight_member));
-        }
+        if (file->weight_member != NULL)
+                json_put_text(out, "weight_member", file->weight_member);
         if (file->threshold_for.n > 0) {
-                ran_buf_str(training, training->len > 0 ? "," : "");
-                ran_buf_str(training, "\"threshold_for\":");
-                describe_list(&file->threshold_for, training);
+                json_name(out, "threshold_for");
+                json_begin(out, '[');
+                for (size_t i = 0; i < file->threshold_for.n; i++)
+                        json_string(out, file->threshold_for.item[i],
+                                    strlen(file->threshold_for.item[i]));
+                json_end(out, ']');
                 if (train_thresholds_train_encoder(s))
-                        ran_buf_str(training, ",\"threshold_encoder\":true");
+                        json_put_bool(out, "threshold_encoder", true);
         }
         if (storage_of(s) != RAN_STORAGE_F32)
-                ran_buf_printf(training, "%s\"weights\":\"%s\"", training->len > 0 ? "," : "",
-                               ran_storage_names[storage_of(s)]);
-        ran_buf_char(training, '\0');
-        if (training->failed)
-                cmd_die(CMD_FAILED, "out of memory");
+                json_put_text(out, "weights", ran_storage_names[storage_of(s)]);
+        ran_buf_char(out, '\0');
 }
 
 static struct ran_train_job job_of(const struct train_session *s)
@@ -299,8 +247,9 @@ int train_job_run(struct train_session *s)
         train_unjudged_leave_out(s);
         if (s->task->adapt_to_dev != NULL)
                 s->task->adapt_to_dev(s);
-        if (s->task->label != NULL)
-                fit_linear_model(s);
+        if (s->task->label != NULL && !cmd_was_asked("wide") && s->replay.model == NULL &&
+            s->model == NULL)
+                train_init_rows(&s->config, s->train.set.C, s->train.set.first[s->train.set.B]);
         struct ran_train_job job = job_of(s);
         describe_data(s, &training);
         job.training = training.data;
@@ -310,8 +259,6 @@ int train_job_run(struct train_session *s)
         job.below = s->below;
         int status = train_thresholds_find(s, &job, &about);
         describe_split(s, &about);
-        if (about.failed)
-                cmd_die(CMD_FAILED, "no memory to describe the data");
         job.about = about.data;
         if (mode->replay != NULL)
                 train_replay_check(&s->replay, &job);

@@ -1,5 +1,5 @@
-/* label-texts.c - see label-texts.h. */
-#include "cmd/train/run/label-texts.h"
+/* label-texts.c - --label-texts: descriptions of labels are evidence. */
+#include "cmd/train/run/session.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -31,39 +31,13 @@ void train_label_texts_open(struct train_session *s)
         if (t == NULL)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         const size_t C = ran_label_texts_count(t);
-        char **names = ran_alloc(C, sizeof *names, NULL);
-        if (names == NULL)
-                cmd_die(CMD_FAILED, "no memory for the names of %zu labels", C);
+        char **names = ran_new(C, sizeof *names);
         for (size_t c = 0; c < C; c++)
                 names[c] = (char *)ran_label_texts_label(t, c);
         qsort(names, C, sizeof *names, compare);
         train_data_set_classes(&s->train, names, C);
         free(names);
         s->source.label_texts = s->options->file.label_texts;
-}
-
-/* That of a label of the data among the descriptions. */
-static size_t find(const struct ran_label_texts *t, const char *name)
-{
-        size_t c = 0;
-
-        while (strcmp(ran_label_texts_label(t, c), name) != 0)
-                c++;
-        return c;
-}
-
-/* v (C, width) in the order of the data's labels. */
-static void take(struct train_session *s, const struct ran_label_texts *t, const float *v,
-                 size_t width)
-{
-        const size_t C = s->train.set.C;
-
-        s->label_vectors = ran_alloc_floats(C * width, NULL);
-        if (s->label_vectors == NULL)
-                cmd_die(CMD_FAILED, "no memory for the vectors of %zu labels", C);
-        for (size_t c = 0; c < C; c++)
-                memcpy(s->label_vectors + c * width, v + find(t, s->train.set.names[c]) * width,
-                       width * sizeof *v);
 }
 
 /* Whether a name has a word, of three letters at least: numbers and codes say nothing. */
@@ -78,15 +52,6 @@ static bool has_word(const char *name)
         return letters == 3;
 }
 
-static bool have_words(const struct ran_label_texts *t)
-{
-        size_t c = 0;
-
-        while (c < ran_label_texts_count(t) && has_word(ran_label_texts_label(t, c)))
-                c++;
-        return c == ran_label_texts_count(t);
-}
-
 /* Names that say nothing are no mistake. */
 static void read_vectors(struct train_session *s, const struct ran_label_texts *t)
 {
@@ -96,10 +61,11 @@ static void read_vectors(struct train_session *s, const struct ran_label_texts *
         double length;
         struct ran_embedder *e = ran_embedder_new(m, &err);
         const size_t width = e != NULL ? ran_embedder_width(e) : 0;
-        float *v = ran_alloc_floats(ran_label_texts_count(t) * width, &err);
+        const size_t C = ran_label_texts_count(t);
+        float *v = ran_new_floats(C * width);
 
-        const bool read = e != NULL && v != NULL &&
-                          ran_label_texts_vectors(t, m, e, v, &length, &words, &err) == RAN_OK;
+        const bool read =
+                e != NULL && ran_label_texts_vectors(t, m, e, v, &length, &words, &err) == RAN_OK;
         if (!read && is_file(s))
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         const bool broken = ran_label_words_are_foreign(&words);
@@ -107,37 +73,46 @@ static void read_vectors(struct train_session *s, const struct ran_label_texts *
                 cmd_warn("%s: %zu of %zu tokens of the descriptions are unknown to the base model "
                          "or parts of words: write them in its language, and in common words",
                          s->options->file.label_texts, words.broken, words.tokens);
-        if (read && (is_file(s) || !broken))
-                take(s, t, v, width);
+        if (read && (is_file(s) || !broken)) {
+                /* in the order of the data's labels */
+                s->label_vectors = ran_new_floats(s->train.set.C * width);
+                for (size_t c = 0; c < s->train.set.C; c++) {
+                        size_t at = 0;
+
+                        while (strcmp(ran_label_texts_label(t, at), s->train.set.names[c]) != 0)
+                                at++;
+                        memcpy(s->label_vectors + c * width, v + at * width, width * sizeof *v);
+                }
+        }
         free(v);
         ran_embedder_free(e);
-}
-
-/* Whether documents have vectors that a model has learned to make. */
-static bool has_vectors(const struct train_session *s)
-{
-        return s->init.model != NULL && s->config.frozen && ran_config_has_vector(&s->config) &&
-               ran_model_tokenizer(s->init.model) != NULL;
 }
 
 void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
 {
         const char *name = s->options->file.label_texts;
         const bool none = name != NULL && !is_file(s);
+        /* documents have vectors that a model has learned to make */
+        const bool vectors = s->init.model != NULL && s->config.frozen &&
+                             ran_config_has_vector(&s->config) &&
+                             ran_model_tokenizer(s->init.model) != NULL;
         struct ran_label_texts *names = NULL;
         struct ran_error err = {0};
 
-        if (!has_vectors(s) && is_file(s))
+        if (!vectors && is_file(s))
                 cmd_die(CMD_USAGE,
                         "--label-texts %s: this training has no vectors of documents that it could "
                         "compare with descriptions: give --init english --frozen",
                         name);
-        if (s->task->task != RAN_TASK_CLASSIFY || none || !has_vectors(s) || s->train.set.C < 2)
+        if (s->task->task != RAN_TASK_CLASSIFY || none || !vectors || s->train.set.C < 2)
                 return;
         if (s->label_texts == NULL)
                 names = ran_label_texts_of_names(s->train.set.names, s->train.set.C, "labels",
                                                  NULL);
-        if (s->label_texts != NULL || (names != NULL && have_words(names)))
+        bool have_words = names != NULL;
+        for (size_t c = 0; have_words && c < ran_label_texts_count(names); c++)
+                have_words = has_word(ran_label_texts_label(names, c));
+        if (s->label_texts != NULL || have_words)
                 read_vectors(s, s->label_texts != NULL ? s->label_texts : names);
         ran_label_texts_free(names);
         job->label_vectors = s->label_vectors;
@@ -192,11 +167,9 @@ void train_label_texts_tell(const struct train_session *s)
                 ran_buf_printf(&line, "%s%s %zu", c > 0 ? ", " : "", d->names[c], n);
         }
         ran_buf_char(&line, '\0');
-        if (!line.failed)
-                cmd_note("no document has a label: by the descriptions they are %s%s", line.data,
-                         s->has_dev ? ""
-                                    : "; nothing shows how often that is right (--dev FILE, "
-                                      "with labels)");
+        cmd_note("no document has a label: by the descriptions they are %s%s", line.data,
+                 s->has_dev ? ""
+                            : "; nothing shows how often that is right (--dev FILE, with labels)");
         ran_buf_release(&line);
 }
 

@@ -7,7 +7,7 @@
 #include "cmd/options/options.h"
 #include "cmd/content/names.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/run/thresholds.h"
+#include "cmd/train/run/session.h"
 #include "cmd/train/run/wrong-labels.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)

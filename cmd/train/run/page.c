@@ -1,5 +1,4 @@
 /* page.c - a training as a page: its curves, times, settings, data and result. */
-#include "cmd/train/run/page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,16 +11,12 @@
 #include "cmd/pages/chart.h"
 #include "cmd/pages/page.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/run/figure.h"
-#include "cmd/train/run/progress.h"
+#include "cmd/train/run/run.h"
 
 struct train_page *train_page_new(const char *path)
 {
-        struct ran_error err;
-        struct train_page *p = ran_alloc(1, sizeof *p, &err);
+        struct train_page *p = ran_new(1, sizeof *p);
 
-        if (p == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
         p->path = path;
         p->curve[0].every = p->curve[1].every = 1;
         return p;
@@ -230,7 +225,7 @@ static void add_setting(const struct ran_field *field, const void *base, struct 
 
         ran_fields_json(one, base, &json);
         const size_t name = strlen(field->name) + 3;
-        if (!json.failed && json.len > name) {
+        if (json.len > name) {
                 report_bytes(r, REPORT_AMOUNT, NULL, field->name, json.data + name,
                              json.len - name);
                 report_note(r, "%s", cmd_was_set(field->name) ? "given" : "");

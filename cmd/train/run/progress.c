@@ -4,11 +4,11 @@
  * line for each evaluation and every half minute in between: a log stays short, and a long run is
  * never silent.
  */
-#include "cmd/train/run/progress.h"
+#include "cmd/train/run/run.h"
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/run/figure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,6 +29,66 @@ void train_progress_begin(struct train_progress *p)
         p->next = p->live ? 0 : plain_seconds;
 }
 
+/* ---- results as people read them ------------------------------------------------------------- */
+
+double train_progress_metric(const struct train_progress *p, double metric)
+{
+        if (p->texts && strcmp(p->metric, "loss") == 0)
+                return ran_exp(-metric);
+        return strcmp(p->metric, "loss") == 0 ? -metric : 100 * metric;
+}
+
+const char *train_progress_name(const struct train_progress *p)
+{
+        if (p->texts && strcmp(p->metric, "loss") == 0)
+                return "perplexity";
+        return p->single && strcmp(p->metric, "micro_f1") == 0 ? "accuracy" : p->metric;
+}
+
+/* "84 of 100, 76 to 90 %", or "76 to 90 %, 100 documents" where the metric is no share of them. */
+static void add_interval(const struct train_progress *p, double metric, struct ran_interval i,
+                         size_t documents, struct ran_buf *out)
+{
+        const bool share = p->single && strncmp(p->metric, "macro", 5) != 0;
+
+        if (i.low > i.high) {
+                ran_buf_printf(out, "(%zu documents)", documents);
+                return;
+        }
+        ran_buf_char(out, '(');
+        if (share)
+                ran_buf_printf(out, "%.0f of %zu, ", round(metric * (double)documents), documents);
+        ran_buf_printf(out, "%.0f to %.0f %%", 100 * i.low, 100 * i.high);
+        if (!share)
+                ran_buf_printf(out, ", %zu documents", documents);
+        ran_buf_char(out, ')');
+}
+
+void train_figure_metric(const struct train_progress *p, double metric,
+                         struct ran_interval interval, size_t documents, struct ran_buf *out)
+{
+        ran_buf_printf(out, "%s %.2f ", train_progress_name(p), train_progress_metric(p, metric));
+        add_interval(p, metric, interval, documents, out);
+        if (p->unknown > 0)
+                ran_buf_printf(out, ", %.3g %% of tokens unknown", 100 * p->unknown);
+}
+
+void train_figure_add(const struct train_progress *p, const struct ran_train_report *r,
+                      struct ran_buf *out)
+{
+        const struct ran_interval none = {1, 0};
+
+        ran_buf_printf(out, "validation loss %.4f", r->loss);
+        if (strcmp(train_progress_name(p), "loss") == 0) {
+                ran_buf_char(out, ' ');
+                add_interval(p, r->metric, none, r->validation, out);
+        } else {
+                ran_buf_str(out, ", ");
+                train_figure_metric(p, r->metric, p->texts ? none : r->interval, r->validation,
+                                    out);
+        }
+}
+
 /* ---- lines for people ----------------------------------------------------------------------- */
 
 static size_t terminal_width(void)
@@ -40,41 +100,23 @@ static size_t terminal_width(void)
         return w.ws_col - 1u; /* a full line would wrap, and could not be drawn again */
 }
 
-/* "[####------]", of what is left of the width; nothing where that is little. */
-static void add_bar(struct ran_buf *line, double share, size_t width, size_t rest)
-{
-        const size_t most = 22, least = 6;
-        size_t n = line->len + rest < width ? width - line->len - rest : 0;
-
-        n = n > most ? most : n;
-        if (n < least)
-                return;
-        n -= 4; /* brackets, and two spaces */
-        ran_buf_str(line, "  [");
-        for (size_t i = 0; i < n; i++)
-                ran_buf_char(line, (double)i + 0.5 < share * (double)n ? '#' : '-');
-        ran_buf_char(line, ']');
-}
-
-/* `tail` behind a bar; a plain line has no bar. */
+/* `tail` behind a bar, "[####------]", of what is left of the width; a plain line has no bar, nor
+ * one where little is left. */
 static void add_tail(const struct train_progress *p, struct ran_buf *line, double share,
                      const struct ran_buf *tail)
 {
-        if (p->live)
-                add_bar(line, share, terminal_width(), tail->len);
-        line->failed |= tail->failed;
+        const size_t most = 22, least = 6, width = terminal_width();
+        size_t n = line->len + tail->len < width ? width - line->len - tail->len : 0;
+
+        n = n > most ? most : n;
+        if (p->live && n >= least) {
+                n -= 4; /* brackets, and two spaces */
+                ran_buf_str(line, "  [");
+                for (size_t i = 0; i < n; i++)
+                        ran_buf_char(line, (double)i + 0.5 < share * (double)n ? '#' : '-');
+                ran_buf_char(line, ']');
+        }
         ran_buf_add(line, tail->data, tail->len);
-}
-
-static void add_pass(const struct train_progress *p, const struct ran_train_report *r,
-                     struct ran_buf *line)
-{
-        struct ran_buf tail = {0};
-
-        ran_buf_str(line, "linear model");
-        ran_buf_printf(&tail, "  %.0f %%  pass %zu", floor(100 * r->share), r->step);
-        add_tail(p, line, r->share, &tail);
-        ran_buf_release(&tail);
 }
 
 /* The speed is left out where the bar would have no room. */
@@ -96,7 +138,6 @@ static void add_step(const struct train_progress *p, const struct ran_train_repo
         if (!p->live || line->len + tail.len + speed.len + left.len + bar <= terminal_width())
                 ran_buf_add(&tail, speed.data, speed.len);
         ran_buf_add(&tail, left.data, left.len);
-        tail.failed |= speed.failed || left.failed;
         add_tail(p, line, share, &tail);
         ran_buf_release(&tail);
         ran_buf_release(&speed);
@@ -121,30 +162,27 @@ static void add_epoch(const struct train_progress *p, const struct ran_train_rep
                 ran_buf_printf(line, ", validation loss %.4f", r->encoder_loss);
 }
 
-static void add_refit(const struct train_progress *p, const struct ran_train_report *r,
-                      struct ran_buf *line)
-{
-        if (r->no_encoder || r->linear_only)
-                ran_buf_printf(line, "refitting the linear model on all %zu documents",
-                               p->documents);
-        else
-                ran_buf_printf(line, "epoch %zu was best; refitting on all %zu documents",
-                               r->best_epoch, p->documents);
-}
-
 static void make_line(const struct train_progress *p, const struct ran_train_report *r,
                       struct ran_buf *line)
 {
+        struct ran_buf tail = {0};
+
         if (p->trial > 0)
                 ran_buf_printf(line, "trial %zu  ", p->trial);
         if (r->refit && r->event != RAN_REPORT_REFIT)
                 ran_buf_str(line, "refit  ");
-        if (r->event == RAN_REPORT_REFIT) {
-                add_refit(p, r, line);
+        if (r->event == RAN_REPORT_REFIT && (r->no_encoder || r->linear_only)) {
+                ran_buf_printf(line, "refitting the linear model on all %zu documents",
+                               p->documents);
+        } else if (r->event == RAN_REPORT_REFIT) {
+                ran_buf_printf(line, "epoch %zu was best; refitting on all %zu documents",
+                               r->best_epoch, p->documents);
         } else if (r->event == RAN_REPORT_DECIDED) {
                 ran_train_decision_tell(&r->decision, line);
         } else if (r->event == RAN_REPORT_LINEAR) {
-                add_pass(p, r, line);
+                ran_buf_str(line, "linear model");
+                ran_buf_printf(&tail, "  %.0f %%  pass %zu", floor(100 * r->share), r->step);
+                add_tail(p, line, r->share, &tail);
         } else if (r->event == RAN_REPORT_FITTED || r->no_encoder) {
                 ran_buf_str(line, "linear model: ");
                 train_figure_add(p, r, line);
@@ -153,13 +191,7 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
         } else {
                 add_step(p, r, line);
         }
-}
-
-/* Reports whose line stays. */
-static bool lasts(const struct train_progress *p, const struct ran_train_report *r)
-{
-        return p->trial == 0 && (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT ||
-                                 r->event == RAN_REPORT_FITTED || r->event == RAN_REPORT_DECIDED);
+        ran_buf_release(&tail);
 }
 
 void train_progress_clear(struct train_progress *p)
@@ -169,23 +201,13 @@ void train_progress_clear(struct train_progress *p)
         p->drawn = false;
 }
 
-static void draw(struct train_progress *p, const struct ran_buf *line, bool lasting)
-{
-        const size_t width = terminal_width();
-        const size_t n = p->live && !lasting && line->len > width ? width : line->len;
-
-        if (line->failed)
-                return;
-        train_progress_clear(p);
-        cmd_put_line(line->data, n);
-        fputs(p->live && !lasting ? "" : "\n", stderr);
-        p->drawn = p->live && !lasting;
-}
-
 static void show(struct train_progress *p, const struct ran_train_report *r)
 {
-        bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_LINEAR;
-        bool lasting = lasts(p, r);
+        const bool passing = r->event == RAN_REPORT_STEP || r->event == RAN_REPORT_LINEAR;
+        const bool lasting =
+                p->trial == 0 && (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT ||
+                                  r->event == RAN_REPORT_FITTED || r->event == RAN_REPORT_DECIDED);
+        const size_t width = terminal_width();
         struct ran_buf line = {0};
 
         if (!lasting && (!passing || r->seconds < p->next))
@@ -193,28 +215,16 @@ static void show(struct train_progress *p, const struct ran_train_report *r)
         p->next = r->seconds + (!p->live ? plain_seconds : lasting ? 0 : live_seconds);
         p->decided |= r->event == RAN_REPORT_DECIDED;
         make_line(p, r, &line);
-        draw(p, &line, lasting);
-        ran_buf_release(&line);
-}
-
-void train_progress_share(struct train_progress *p, const char *what, double share, double seconds)
-{
-        struct ran_buf line = {0}, tail = {0};
-
-        if (p->when == TRAIN_PROGRESS_NEVER || seconds < p->next)
-                return;
-        p->next = seconds + (p->live ? live_seconds : plain_seconds);
-        ran_buf_str(&line, what);
-        ran_buf_printf(&tail, "  %.0f %%", floor(100 * share));
-        add_tail(p, &line, share, &tail);
-        draw(p, &line, false);
-        ran_buf_release(&tail);
+        train_progress_clear(p);
+        p->drawn = p->live && !lasting;
+        cmd_put_line(line.data, p->drawn && line.len > width ? width : line.len);
+        fputs(p->drawn ? "" : "\n", stderr);
         ran_buf_release(&line);
 }
 
 void train_progress_line(struct train_progress *p, const struct ran_buf *line)
 {
-        if (p->when == TRAIN_PROGRESS_NEVER || line->failed)
+        if (p->when == TRAIN_PROGRESS_NEVER)
                 return;
         train_progress_clear(p);
         fprintf(stderr, "%.*s\n", (int)line->len, line->data);
@@ -222,48 +232,45 @@ void train_progress_line(struct train_progress *p, const struct ran_buf *line)
 
 /* ---- lines for machines --------------------------------------------------------------------- */
 
-static void add_number(struct ran_buf *b, const char *name, double x)
-{
-        ran_buf_printf(b, ",\"%s\":", name);
-        ran_buf_double(b, x);
-}
-
 static void add_validation(const struct train_progress *p, const struct ran_train_report *r,
                            struct ran_buf *b)
 {
-        ran_buf_str(b, ",\"dev\":{\"loss\":");
-        ran_buf_double(b, r->loss);
+        json_name(b, "dev");
+        json_begin(b, '{');
+        json_put_double(b, "loss", r->loss);
         if (p->texts) {
-                add_number(b, "perplexity", ran_exp(r->loss));
-                add_number(b, "unknown_share", p->unknown);
+                json_put_double(b, "perplexity", ran_exp(r->loss));
+                json_put_double(b, "unknown_share", p->unknown);
         } else {
-                add_number(b, "accuracy", r->accuracy);
-                add_number(b, "micro_f1", r->micro_f1);
-                add_number(b, "macro_f1", r->macro_f1);
+                json_put_double(b, "accuracy", r->accuracy);
+                json_put_double(b, "micro_f1", r->micro_f1);
+                json_put_double(b, "macro_f1", r->macro_f1);
         }
-        ran_buf_printf(b, "},\"metric\":\"%s\"", p->metric);
-        add_number(b, "value", r->metric);
-        ran_buf_printf(b, ",\"documents\":%zu", r->validation);
+        json_end(b, '}');
+        json_put_text(b, "metric", p->metric);
+        json_put_double(b, "value", r->metric);
+        json_put_size(b, "documents", r->validation);
         if (!p->texts && !isnan(r->baseline))
-                add_number(b, "baseline", r->baseline);
+                json_put_double(b, "baseline", r->baseline);
         if (r->interval.low <= r->interval.high) {
-                ran_buf_str(b, ",\"interval\":[");
+                json_name(b, "interval");
+                json_begin(b, '[');
                 ran_buf_double(b, r->interval.low);
                 ran_buf_char(b, ',');
                 ran_buf_double(b, r->interval.high);
-                ran_buf_char(b, ']');
+                json_end(b, ']');
         }
         if (r->event == RAN_REPORT_FITTED)
                 return;
-        ran_buf_printf(b, ",\"improved\":%s", r->improved ? "true" : "false");
-        add_number(b, "best", r->best);
-        ran_buf_printf(b, ",\"best_epoch\":%zu", r->best_epoch);
+        json_put_bool(b, "improved", r->improved);
+        json_put_double(b, "best", r->best);
+        json_put_size(b, "best_epoch", r->best_epoch);
         if (r->no_encoder)
                 return;
-        add_number(b, "training_loss", r->training_loss);
+        json_put_double(b, "training_loss", r->training_loss);
         if (r->encoder_loss > 0) {
-                add_number(b, "encoder_loss", r->encoder_loss);
-                add_number(b, "linear_loss", r->linear_loss);
+                json_put_double(b, "encoder_loss", r->encoder_loss);
+                json_put_double(b, "linear_loss", r->linear_loss);
         }
 }
 
@@ -273,37 +280,37 @@ static void make_entry(const struct train_progress *p, const struct ran_train_re
         static const char *const event[] = {"wide",  "step", "dev",    "checkpoint", "kept",
                                             "refit", "end",  "linear", "decided"};
 
-        ran_buf_printf(b, "\"event\":\"%s\"", event[r->event]);
+        json_put_text(b, "event", event[r->event]);
         if (p->trial > 0)
-                ran_buf_printf(b, ",\"trial\":%zu", p->trial);
+                json_put_size(b, "trial", p->trial);
         if (r->refit)
-                ran_buf_str(b, ",\"refit\":true");
-        ran_buf_printf(b, ",\"epoch\":%zu,\"epochs\":%zu,\"step\":%zu,\"steps\":%zu", r->epoch,
-                       r->epochs, r->step, r->steps);
+                json_put_bool(b, "refit", true);
+        json_put_size(b, "epoch", r->epoch);
+        json_put_size(b, "epochs", r->epochs);
+        json_put_size(b, "step", r->step);
+        json_put_size(b, "steps", r->steps);
         if (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_FITTED) {
                 add_validation(p, r, b);
         } else {
-                add_number(b, "loss", r->loss);
-                add_number(b, "lr", r->learning_rate);
-                add_number(b, "grad_norm", r->gradient_norm);
+                json_put_double(b, "loss", r->loss);
+                json_put_double(b, "lr", r->learning_rate);
+                json_put_double(b, "grad_norm", r->gradient_norm);
         }
         if (r->event == RAN_REPORT_DECIDED) {
                 struct ran_buf why = {0};
 
                 ran_train_decision_tell(&r->decision, &why);
-                ran_buf_str(b, ",\"decision\":");
-                ran_buf_json(b, why.data, why.len);
-                b->failed |= why.failed;
+                json_put_string(b, "decision", why.data, why.len);
                 ran_buf_release(&why);
         }
         if (r->event == RAN_REPORT_LINEAR)
-                add_number(b, "share", r->share);
-        ran_buf_printf(b, ",\"tokens\":%zu", r->tokens);
-        add_number(b, "tokens_per_s", r->tokens_per_second);
-        add_number(b, "seconds", r->seconds);
+                json_put_double(b, "share", r->share);
+        json_put_size(b, "tokens", r->tokens);
+        json_put_double(b, "tokens_per_s", r->tokens_per_second);
+        json_put_double(b, "seconds", r->seconds);
         if (r->moved > 0)
-                add_number(b, "moved_bytes", (double)r->moved);
-        ran_buf_printf(b, ",\"seed\":%llu", (unsigned long long)p->seed);
+                json_put_double(b, "moved_bytes", (double)r->moved);
+        json_put_size(b, "seed", p->seed);
 }
 
 /* Training survives a log that fails (a full disk): it is reported once, and at the end. */
@@ -315,11 +322,9 @@ void train_progress_entry(struct train_progress *p, const struct ran_buf *member
                 return;
         ran_buf_char(&entry, '{');
         ran_buf_add(&entry, members->data, members->len);
-        add_number(&entry, "time", floor(1e3 * ran_clock_date()) / 1e3);
+        json_put_double(&entry, "time", floor(1e3 * ran_clock_date()) / 1e3);
         ran_buf_str(&entry, "}\n");
-        errno = ENOMEM;
-        if (entry.failed || members->failed ||
-            fwrite(entry.data, 1, entry.len, p->log) != entry.len || fflush(p->log) != 0) {
+        if (fwrite(entry.data, 1, entry.len, p->log) != entry.len || fflush(p->log) != 0) {
                 p->log_failed = true;
                 train_progress_clear(p);
                 cmd_warn("%s: the log cannot be written: %s; training continues without it",

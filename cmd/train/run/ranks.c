@@ -1,5 +1,4 @@
 /* ranks.c - ranks of a command: which one prints, and how they end. */
-#include "cmd/train/run/ranks.h"
 #include "cmd/options/message.h"
 #include "cmd/train/run/run.h"
 

@@ -36,7 +36,6 @@ void train_replay_check_files(const struct train_replay *r, const char *dev, con
                               const char *vectors);
 /* Where time ended the training of the model. */
 struct ran_train_limit train_replay_limit(const struct train_replay *r);
-/* And its first phase. */
 /* A name for the result that is no file. */
 const char *train_replay_output(struct train_replay *r);
 

@@ -4,8 +4,6 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/train/run/figure.h"
-#include "cmd/train/run/summary.h"
 #include "cmd/train/run/tune.h"
 #include "cmd/train/read/task.h"
 
@@ -21,50 +19,42 @@
 
 static atomic_int stop_signal; /* any thread may ask */
 
-static bool is_sent(int signal)
-{
-        return signal == SIGINT || signal == SIGTERM;
-}
-
 /* A signal requests a checkpoint and the end, which takes up to one step. The second SIGINT or
  * SIGTERM ends the program at once. The others only request: a hangup comes twice if the shell
  * passes it on, and a pipe without a reader breaks at every line. */
 static void on_signal(int signal)
 {
-        if (is_sent(signal) && is_sent(stop_signal))
+        const int before = stop_signal;
+        const bool sent = signal == SIGINT || signal == SIGTERM;
+
+        if (sent && (before == SIGINT || before == SIGTERM))
                 _exit(128 + signal);
-        if (is_sent(signal) || stop_signal == 0)
+        if (sent || before == 0)
                 stop_signal = signal;
-}
-
-static void catch_signal(int signal)
-{
-        const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-
-        sigaction(signal, &action, NULL);
-}
-
-static bool ignored(int signal)
-{
-        struct sigaction action;
-
-        return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 /* Catches SIGINT even if a script started the program in the background, with SIGINT ignored; but
  * respects nohup. */
 void train_run_catch_signals(void)
 {
-        catch_signal(SIGINT);
-        catch_signal(SIGTERM);
-        if (!ignored(SIGHUP))
-                catch_signal(SIGHUP);
-        if (!ignored(SIGPIPE))
-                catch_signal(SIGPIPE);
+        static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+        const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+        struct sigaction now;
+
+        for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+                if (i < 2 || sigaction(signals[i], NULL, &now) != 0 || now.sa_handler != SIG_IGN)
+                        sigaction(signals[i], &action, NULL);
 }
 
 int train_run_stopped(void)
 {
+        return stop_signal;
+}
+
+int train_run_watch(void *arg, const struct ran_train_report *report)
+{
+        (void)arg;
+        (void)report;
         return stop_signal;
 }
 
@@ -81,18 +71,6 @@ int train_run_ended(const struct ran_error *err, const char *interrupted)
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
-
-/* A resumed run appends to its log. */
-static void open_log(struct train_run *run)
-{
-        const char *name = run->options->log;
-
-        if (name == NULL)
-                return;
-        run->log = fopen(name, run->resume ? "ae" : "we");
-        if (run->log == NULL)
-                cmd_die(CMD_FAILED, "cannot write the log %s: %s", name, strerror(errno));
-}
 
 /* The output, and the files beside it that must not be overwritten. */
 struct neighbours {
@@ -177,7 +155,12 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
         run->resume = options->resume;
         cmd_check_writable(output);
         prepare_checkpoint(run, &n);
-        open_log(run);
+        if (options->log != NULL) { /* a resumed run appends to it */
+                run->log = fopen(options->log, run->resume ? "ae" : "we");
+                if (run->log == NULL)
+                        cmd_die(CMD_FAILED, "cannot write the log %s: %s", options->log,
+                                strerror(errno));
+        }
         if (options->report != NULL) {
                 cmd_check_writable(options->report);
                 run->page = train_page_new(options->report);
@@ -212,32 +195,6 @@ static int on_report(void *arg, const struct ran_train_report *report)
         return stop_signal;
 }
 
-static const char *metric_name(int metric)
-{
-        const struct ran_field *f = ran_train_fields;
-
-        while (strcmp(f->name, "metric") != 0)
-                f++;
-        return f->choices[metric];
-}
-
-/* Reports the files left, and how to continue; steps: whether this run did any. */
-static int ended_early(const struct ran_train_job *job, const struct ran_error *err, bool steps)
-{
-        bool again = err->code != RAN_EDIVERGED;
-        bool interrupted = err->code == RAN_EINTR && stop_signal != 0; /* not another rank */
-
-        if (interrupted && job->ranks == NULL)
-                cmd_warn("interrupted");
-        else
-                cmd_warn("%s%s", interrupted ? "interrupted: " : "", err->text);
-        if (steps && again && job->checkpoint != NULL && access(job->checkpoint, F_OK) == 0)
-                cmd_warn("%s has the state of the training: continue with the same command and "
-                         "--resume",
-                         job->checkpoint);
-        return interrupted ? 128 + stop_signal : cmd_status_of(err);
-}
-
 /* The share among predicted tokens: those of a source are not. */
 static double unknown_share(const struct ran_train_job *job)
 {
@@ -259,8 +216,11 @@ struct train_progress train_run_progress(const struct ran_train_job *job,
                                          const struct train_run *run)
 {
         const struct train_task *task = run->task;
+        const struct ran_field *metric = ran_train_fields;
+        while (strcmp(metric->name, "metric") != 0)
+                metric++;
         struct train_progress p = {.when = run->options->progress,
-                                   .metric = metric_name(job->settings->metric),
+                                   .metric = metric->choices[job->settings->metric],
                                    .texts = task->label == NULL,
                                    .unknown = task->label == NULL ? unknown_share(job) : 0,
                                    .single =
@@ -287,8 +247,21 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
         train_run_catch_signals();
         int rc = ran_train(&watched, &err);
         bool logged = train_progress_end(progress);
-        if (rc != RAN_OK)
-                return ended_early(job, &err, progress->last.step > 0);
+        if (rc != RAN_OK) {
+                /* by a signal that another rank did not get */
+                const bool interrupted = err.code == RAN_EINTR && stop_signal != 0;
+
+                if (interrupted && job->ranks == NULL)
+                        cmd_warn("interrupted");
+                else
+                        cmd_warn("%s%s", interrupted ? "interrupted: " : "", err.text);
+                if (progress->last.step > 0 && err.code != RAN_EDIVERGED &&
+                    job->checkpoint != NULL && access(job->checkpoint, F_OK) == 0)
+                        cmd_warn("%s has the state of the training: continue with the same command "
+                                 "and --resume",
+                                 job->checkpoint);
+                return interrupted ? 128 + stop_signal : cmd_status_of(&err);
+        }
         train_summarise(job, progress);
         if (run->page != NULL)
                 run->page->unknown = progress->unknown;

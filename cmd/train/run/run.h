@@ -4,8 +4,95 @@
 
 #include "cmd/options/options.h"
 #include "ran.h"
-#include "cmd/train/run/page.h"
-#include "cmd/train/run/progress.h"
+
+/* ---- progress.c ------------------------------------------------------------------------------ */
+
+/* AUTO: the live line on a terminal, else a plain line now and then. ALWAYS: the live line on
+ * any stderr. */
+enum { TRAIN_PROGRESS_AUTO, TRAIN_PROGRESS_ALWAYS, TRAIN_PROGRESS_NEVER };
+
+/* Zero-initialise but for the first members. */
+struct train_progress {
+        int when;           /* TRAIN_PROGRESS_... */
+        const char *metric; /* name of the dev metric, as in --metric */
+        bool texts;         /* of a language model: loss is shown as perplexity */
+        double unknown;     /* of a language model: the share of unknown tokens in its texts */
+        bool single;        /* one label a document: micro F1 is shown as accuracy */
+        size_t documents;   /* of the training data, including held-out ones */
+        uint64_t seed;
+        size_t trial; /* of a search, from 1: its epochs are shown like steps; 0: of none */
+        FILE *log;    /* one JSON object a report; NULL: none */
+        const char *log_name;
+        /* The rest is filled here. */
+        bool live; /* one line that is redrawn, on a terminal */
+        bool drawn, log_failed;
+        double next; /* seconds of the run when the next line is due */
+        struct ran_train_report last;
+        bool decided; /* the line that says why there is no encoder was shown */
+};
+
+/* Decides between the live line and plain ones. */
+void train_progress_begin(struct train_progress *p);
+/* Shows and logs one report. */
+void train_progress_report(struct train_progress *p, const struct ran_train_report *r);
+/* Shows a line that stays; writes an entry of the log, members from `"event":...` on, no braces. */
+void train_progress_line(struct train_progress *p, const struct ran_buf *line);
+void train_progress_entry(struct train_progress *p, const struct ran_buf *members);
+/* Ends the live line, so that messages start on a line of their own. */
+void train_progress_clear(struct train_progress *p);
+/* Closes the log; false if some of it could not be written (already reported). */
+bool train_progress_end(struct train_progress *p);
+
+/* ---- page.c ---------------------------------------------------------------------------------- */
+
+enum { TRAIN_PAGE_POINTS = 1500, TRAIN_PAGE_EPOCHS = 2000 };
+
+/* A curve: when it is full, every second point is left out, and from then on as many more. */
+struct train_page_curve {
+        double step[TRAIN_PAGE_POINTS], seconds[TRAIN_PAGE_POINTS], loss[TRAIN_PAGE_POINTS],
+                rate[TRAIN_PAGE_POINTS], norm[TRAIN_PAGE_POINTS], speed[TRAIN_PAGE_POINTS];
+        size_t n, every, skipped;
+};
+/* Validation after an epoch. */
+struct train_page_epochs {
+        double epoch[TRAIN_PAGE_EPOCHS], step[TRAIN_PAGE_EPOCHS], loss[TRAIN_PAGE_EPOCHS],
+                metric[TRAIN_PAGE_EPOCHS];
+        size_t n;
+};
+struct train_page {
+        const char *path;    /* of the page */
+        struct ran_buf data; /* the report about the data, as a part of the page */
+        /* One for the first training, one for the refit. */
+        struct train_page_curve curve[2];
+        struct train_page_epochs epochs[2];
+        double linear_seconds,
+                kept_seconds; /* when the linear model, the first training were done */
+        struct ran_train_report last;
+        bool resumed;
+        double unknown; /* of a language model: the share of unknown tokens */
+};
+
+/* The page that --report asks for. */
+struct train_page *train_page_new(const char *path);
+void train_page_free(struct train_page *p);
+void train_page_note(struct train_page *p, const struct ran_train_report *r);
+/* Writes the page of a complete training; exits with 3 if it cannot. metric: its name; texts: of a
+ * language model. */
+void train_page_write(const struct train_page *p, const struct ran_train_job *job,
+                      const char *metric, bool texts);
+
+/* The validation metric for people, and its name: a loss, a perplexity, or per cent for all else.
+ */
+double train_progress_metric(const struct train_progress *p, double metric);
+const char *train_progress_name(const struct train_progress *p);
+/* Appends "accuracy 84.00 (84 of 100, 76 to 90 %)": metric, documents and 95 % interval; and the
+ * same behind "validation loss 0.4490, ", of a report RAN_REPORT_DEV or _FITTED. */
+void train_figure_metric(const struct train_progress *p, double metric,
+                         struct ran_interval interval, size_t documents, struct ran_buf *out);
+void train_figure_add(const struct train_progress *p, const struct ran_train_report *r,
+                      struct ran_buf *out);
+
+/* ---- run.c ----------------------------------------------------------------------------------- */
 
 struct train_run_options {
         int progress; /* TRAIN_PROGRESS_... */
@@ -49,9 +136,38 @@ int train_run(const struct ran_train_job *job, struct train_run *run);
  * unless ignored; _stopped returns the one received, or 0); the live line and the log. */
 void train_run_catch_signals(void);
 int train_run_stopped(void);
+/* The report of a job that nobody sees: whether it is to end. */
+int train_run_watch(void *arg, const struct ran_train_report *report);
 /* Says why computing ended before its time, `interrupted` after a signal; the exit status. */
 int train_run_ended(const struct ran_error *err, const char *interrupted);
 struct train_progress train_run_progress(const struct ran_train_job *job,
                                          const struct train_run *run);
+
+/* ---- summary.c ------------------------------------------------------------------------------- */
+
+/* The most memory that the process has had. */
+double train_peak_bytes(void);
+/* Results and cost, from the last report. */
+void train_summarise(const struct ran_train_job *job, const struct train_progress *p);
+/* Where the model is, and the command that uses it. */
+void train_tell_model(const struct ran_train_job *job, const struct train_run *run);
+
+/* ---- dry-run.c ------------------------------------------------------------------------------- */
+
+/* Reports on stdout what training needs. It trains for a few seconds to measure the time, and
+ * discards the result. */
+int train_dry_run(const struct ran_train_job *job);
+
+/* ---- ranks.c --------------------------------------------------------------------------------- */
+
+/* Call it first in main. Returns true in rank 0 or a single process, which reads the command
+ * line and all files; false: the process only follows. Exits if the ranks cannot work together. */
+bool train_ranks_open(void);
+/* Does its part of rank 0's training runs; returns the exit status. */
+int train_ranks_follow(void);
+/* Call it last in main; returns the status. */
+int train_ranks_close(int status);
+/* NULL: a single process. */
+struct ran_ranks *train_ranks(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* session.c - opens models and vocabularies, and reads the data. */
-#include "cmd/train/run/base.h"
+#include "cmd/train/run/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,6 @@
 #include "cmd/content/model.h"
 #include "cmd/content/sequence.h"
 #include "cmd/content/vocab.h"
-#include "cmd/train/run/label-texts.h"
-#include "cmd/train/run/pairs.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
@@ -39,12 +37,9 @@ static void check_outputs(struct train_session *s, char **files)
         const struct train_options *o = s->options;
         const struct train_mode_options *mode = &o->mode;
 
-        char **const inputs[] = {files};
-        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
-                cmd_check_inputs("output", o->file.output, inputs[i]);
-                cmd_check_inputs("log", o->run.log, inputs[i]);
-                cmd_check_inputs("report", o->run.report, inputs[i]);
-        }
+        cmd_check_inputs("output", o->file.output, files);
+        cmd_check_inputs("log", o->run.log, files);
+        cmd_check_inputs("report", o->run.report, files);
         cmd_check_inputs("dump-gradients", mode->dump_gradients, files);
         s->run.options = &o->run;
         s->run.task = s->task;
@@ -53,17 +48,6 @@ static void check_outputs(struct train_session *s, char **files)
         if (!mode->check && !mode->dry_run && mode->dump_gradients == NULL &&
             o->file.output != NULL)
                 train_run_prepare(&s->run, o->file.output, &o->program, files);
-}
-
-/* Labels of the data are looked up among those of the model. */
-static void set_model_classes(struct train_session *s)
-{
-        size_t C = s->task->label != NULL ? ran_model_classes(s->model) : 0;
-
-        for (size_t c = 0; c < C; c++) {
-                char *name = (char *)ran_model_label(s->model, c);
-                train_data_set_classes(&s->train, &name, 1);
-        }
 }
 
 static void open_model(struct train_session *s)
@@ -77,7 +61,11 @@ static void open_model(struct train_session *s)
         s->config = *ran_model_config(s->model);
         s->source.tokenizer = ran_model_tokenizer(s->model);
         s->source.V = ran_model_vocabulary(s->model);
-        set_model_classes(s);
+        /* Labels of the data are looked up among those of the model. */
+        for (size_t c = 0; s->task->label != NULL && c < ran_model_classes(s->model); c++) {
+                char *name_of_class = (char *)ran_model_label(s->model, c);
+                train_data_set_classes(&s->train, &name_of_class, 1);
+        }
 }
 
 /* The vocabulary that the embedding of --init belongs to; one that is replayed may go on. */
@@ -142,50 +130,34 @@ static bool of_words(const struct train_task *task)
         return task->label != NULL && !task->of_documents;
 }
 
-/* A pretrained encoder forgets what it knows at the rate of a new head: all of it learns at 3e-5,
- * as its authors tune it. Its last layers alone may learn faster, and a tagger's have to: their
- * task is another one. Measured on development data of CR and WikiGold, see share/experiments. */
-static double spared(const struct train_session *s)
-{
-        const bool some = ran_train_below(&s->settings, &s->config) > 0;
-
-        if (s->task->of_documents)
-                return some ? 0.1 : 0.03;
-        return some ? 0.3 : 0.1;
-}
-
 static void set_unless_asked(const char *name, double *setting, double value)
 {
         if (!cmd_was_set(name))
                 *setting = value;
 }
 
-/* What learns alone, on rows that stay, learns fast. An encoder that was trained with less dropout
- * than a new tagger has suffers from more. */
+/* A pretrained encoder forgets what it knows at the rate of a new head: all of it learns at 3e-5,
+ * as its authors tune it. Its last layers alone may learn faster, and a tagger's have to: their
+ * task is another one. Measured on development data of CR and WikiGold, see share/experiments. What
+ * learns alone, on rows that stay, learns fast. An encoder that was trained with less dropout than
+ * a new tagger has suffers from more. */
 static void spare_encoder(struct train_session *s)
 {
         struct ran_train_settings *to = &s->settings;
         const size_t below = ran_train_below(to, &s->config);
+        const bool documents = s->task->of_documents;
 
         if (!train_init_is_pretrained(&s->init, &s->config) ||
             !ran_config_trains_encoder(&s->config))
                 return;
-        set_unless_asked("init_rate", &to->init_rate, spared(s));
-        if (s->task->of_documents)
+        set_unless_asked("init_rate", &to->init_rate,
+                         documents ? (below > 0 ? 0.1 : 0.03) : (below > 0 ? 0.3 : 0.1));
+        if (documents)
                 return;
         set_unless_asked("dropout", &to->dropout, 0.1);
         set_unless_asked("embed_dropout", &to->embed_dropout, 0.1);
         if (below == s->config.layers)
                 set_unless_asked("learning_rate", &to->learning_rate, 0.01);
-}
-
-/* What stands above the encoder and learns is trained in place of such a linear model. */
-static void stay_below(struct train_session *s)
-{
-        if (!s->config.frozen || s->config.upper != RAN_UPPER_CERTAIN)
-                return;
-        s->config.frozen = false;
-        s->settings.tune_layers = 0;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
@@ -224,7 +196,11 @@ void train_session_open(struct train_session *s, char **files)
                 .task = s->task, .input = &o->input, .V = TRAIN_ANY_ID, .names = &s->names};
         train_init_tune_nothing(&s->config, &s->settings);
         train_init_open(&s->init, &o->file.init, &s->config);
-        stay_below(s);
+        /* What stands above the encoder and learns is trained in place of such a linear model. */
+        if (s->config.frozen && s->config.upper == RAN_UPPER_CERTAIN) {
+                s->config.frozen = false;
+                s->settings.tune_layers = 0;
+        }
         if (s->config.ran.review_source && s->config.task == RAN_TASK_LM && !cmd_was_set("mask"))
                 s->config.mask = RAN_MASK_PREFIX;
         check_config(s);
@@ -390,34 +366,22 @@ void train_session_read(struct train_session *s, char **files)
 }
 
 /* The training is over: whatever happens here, its results stand. */
-static void close_vectors(struct train_session *s)
+static void close_cache(struct ran_vector_cache *cache, const char *name, bool documents)
 {
         struct ran_error err;
         size_t found, computed;
 
-        if (s->vectors == NULL)
+        if (cache == NULL)
                 return;
-        ran_vector_cache_counts(s->vectors, &found, &computed);
-        if (ran_vector_cache_close(s->vectors, &err) != RAN_OK)
-                cmd_warn("the vectors of %zu documents were not saved: %s", computed, err.text);
-        else if (s->options->file.vector_cache != NULL)
-                cmd_note("%s: %zu vectors taken from it, %zu added", s->options->file.vector_cache,
-                         found, computed);
-}
-
-static void close_below(struct train_session *s)
-{
-        struct ran_error err;
-        size_t found, computed;
-
-        if (s->below == NULL)
-                return;
-        ran_vector_cache_counts(s->below, &found, &computed);
-        if (ran_vector_cache_close(s->below, &err) != RAN_OK)
-                cmd_warn("the rows of %zu windows are not kept: %s", computed, err.text);
-        else if (s->options->file.vector_cache != NULL)
-                cmd_note("%s: rows of %zu windows were in it, %zu added",
-                         s->options->file.vector_cache, found, computed);
+        ran_vector_cache_counts(cache, &found, &computed);
+        if (ran_vector_cache_close(cache, &err) != RAN_OK)
+                cmd_warn(documents ? "the vectors of %zu documents were not saved: %s"
+                                   : "the rows of %zu windows are not kept: %s",
+                         computed, err.text);
+        else if (name != NULL)
+                cmd_note(documents ? "%s: %zu vectors taken from it, %zu added"
+                                   : "%s: rows of %zu windows were in it, %zu added",
+                         name, found, computed);
 }
 
 void train_session_release(struct train_session *s)
@@ -428,8 +392,8 @@ void train_session_release(struct train_session *s)
         train_label_texts_release(s);
         free(s->held_out);
         train_init_release(&s->init);
-        close_vectors(s);
-        close_below(s);
+        close_cache(s->vectors, s->options->file.vector_cache, true);
+        close_cache(s->below, s->options->file.vector_cache, false);
         train_replay_release(&s->replay);
         train_run_release(&s->run);
         ran_tokenizer_free(s->tokenizer);

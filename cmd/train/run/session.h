@@ -4,6 +4,7 @@
 #define CMD_TRAIN_RUN_SESSION_H
 
 #include "cmd/content/names.h"
+#include "cmd/train/check/check.h"
 #include "cmd/train/run/options.h"
 #include "cmd/train/run/replay.h"
 
@@ -28,7 +29,7 @@ struct train_session {
         struct train_source source;
         struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;
-        double dev_share; /* of the documents to hold out: unjudged.h */
+        double dev_share; /* of the documents to hold out: unjudged.c */
         bool *held_out;   /* (B of train) documents copied to dev; NULL: dev has other documents */
         bool has_dev;
         struct ran_label_texts *label_texts; /* of --label-texts, or NULL */
@@ -40,5 +41,73 @@ void train_session_open(struct train_session *s, char **files);
 /* Reads the data. */
 void train_session_read(struct train_session *s, char **files);
 void train_session_release(struct train_session *s);
+
+/* ---- base.c ---------------------------------------------------------------------------------- */
+
+/* Exits with 2 if other options rule --base out. */
+void train_base_check(const struct train_session *s);
+/* Before the data are read: whether a base model may be used. Exits with 3 if --base names one that
+ * is not there. */
+bool train_base_may_serve(const struct train_session *s);
+/* For struct train_source: when the words of the documents are known, opens the base model as
+ * s->init and adapts the settings of the session (arg) and the spelling to it, if they are few and
+ * of its language. Returns its vocabulary, or NULL. */
+const struct ran_tokenizer *train_base_take(void *arg, const struct train_counted *counted,
+                                            size_t *spelling);
+
+/* ---- pairs.c --------------------------------------------------------------------------------- */
+
+/* Whether records with a source and a target get a vocabulary of their own: *v. */
+bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v);
+/* The mask prefix, and those defaults for what is not set; names them. For data that have sources
+ * and targets where nobody set a mask. */
+void train_pairs_adapt(struct train_session *s);
+
+/* ---- unjudged.c ------------------------------------------------------------------------------ */
+
+/* Validation documents: fewer stop a pretrained encoder too early, or leave it out, by chance.
+ * Measured, see share/experiments. */
+enum { TRAIN_FEW = 50 };
+/* Whether an option asks for an encoder, or says how to train it. *setting, unless that is NULL:
+ * the first that describes one to be trained from the start, NULL: there is none. */
+bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting);
+/* When the training data are read: s->dev_share, that of --dev-share, or 0. */
+void train_choose_dev_share(struct train_session *s);
+/* When it is known whether there are validation documents: leaves an encoder out that nobody asks
+ * for and nothing would judge. */
+void train_unjudged_leave_out(struct train_session *s);
+
+/* ---- label-texts.c --------------------------------------------------------------------------- */
+
+/* Before the data are read: opens the file of --label-texts, whose labels are those of the data. */
+void train_label_texts_open(struct train_session *s);
+/* The vectors of the descriptions, for the job. Exits if --label-texts names a file and the
+ * training has no vectors of documents. */
+void train_label_texts_job(struct train_session *s, struct ran_train_job *job);
+/* Documents without labels: what cannot be done with them; how many each label got. */
+void train_label_texts_find_problems(struct train_problems *problems,
+                                     const struct train_session *s);
+void train_label_texts_tell(const struct train_session *s);
+void train_label_texts_release(struct train_session *s);
+
+/* ---- thresholds.c ---------------------------------------------------------------------------- */
+
+/* Exits with 2 for an item that is not LABEL=recall:X or LABEL=precision:X. */
+void train_thresholds_check(const struct ran_list *items);
+/* Whether the models of the folds have an encoder to train: they have no validation documents, and
+ * so none that nobody asked for. */
+bool train_thresholds_train_encoder(const struct train_session *s);
+/* Finds them by out-of-fold probabilities of the training documents, says what they reach, and
+ * appends them as the member "decisions". Nothing without items. Returns CMD_OK, or how the program
+ * ends if a signal ended it; exits for what cannot be reached. */
+int train_thresholds_find(const struct train_session *s, const struct ran_train_job *job,
+                          struct ran_buf *about);
+
+/* ---- job.c ----------------------------------------------------------------------------------- */
+
+/* Trains, or does a dry run, a replay or a search; returns the exit status. */
+int train_job_run(struct train_session *s);
+/* How many documents it will hold out for validation. */
+size_t train_job_held_out(struct train_session *s);
 
 #endif

@@ -1,5 +1,4 @@
 /* summary.c - what is said when a training has ended: results, cost, and how to use the model. */
-#include "cmd/train/run/summary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include "cmd/formats/import.h"
 #include "cmd/content/model.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/run/figure.h"
+#include "cmd/train/run/run.h"
 
 double train_peak_bytes(void)
 {
@@ -29,22 +28,8 @@ static void tell_figure(const struct train_progress *p, const char *model, doubl
 
         train_figure_metric(p, metric, interval, p->last.validation, &line);
         ran_buf_char(&line, '\0');
-        if (!line.failed)
-                cmd_note("%s: validation %s%s", model, line.data, after);
+        cmd_note("%s: validation %s%s", model, line.data, after);
         ran_buf_release(&line);
-}
-
-/* Always giving the most frequent label needs no document. */
-static void tell_baseline(const struct train_progress *p)
-{
-        const struct ran_train_report *last = &p->last;
-        const bool of_words = !p->single;
-
-        if (last->best_epoch == 0 || isnan(last->baseline) ||
-            strcmp(train_progress_name(p), "accuracy") != 0)
-                return;
-        cmd_note("baseline, always the most frequent %s: validation accuracy %.2f",
-                 of_words ? "tag" : "label", 100 * last->baseline);
 }
 
 static void tell_linear(const struct train_progress *p, bool names)
@@ -81,17 +66,6 @@ static void tell_best(const struct train_progress *p)
                 snprintf(name, sizeof name, "best epoch %zu of %zu", last->best_epoch, last->epoch);
         tell_figure(p, name, last->best, p->texts ? none : last->best_interval,
                     last->refit ? "; the model is refitted on all documents" : "");
-}
-
-static void tell_decision(const struct ran_train_decision *d)
-{
-        struct ran_buf line = {0};
-
-        ran_train_decision_tell(d, &line);
-        ran_buf_char(&line, '\0');
-        if (!line.failed && line.len > 1)
-                cmd_note("%s", line.data);
-        ran_buf_release(&line);
 }
 
 static void tell_cost(const struct ran_train_job *job, const struct ran_train_report *last)
@@ -152,12 +126,23 @@ void train_summarise(const struct ran_train_job *job, const struct train_progres
                 cmd_note("%zu epochs, training loss %.4f; the last epoch is kept, without "
                          "validation documents",
                          last->epoch, last->loss);
-        tell_baseline(p);
+        /* Always giving the most frequent label needs no document. */
+        if (last->best_epoch > 0 && !isnan(last->baseline) &&
+            strcmp(train_progress_name(p), "accuracy") == 0)
+                cmd_note("baseline, always the most frequent %s: validation accuracy %.2f",
+                         p->single ? "label" : "tag", 100 * last->baseline);
         if (last->first_encoder)
                 cmd_note("the encoder of the first training is kept: the refitted one does worse "
                          "on the validation documents");
-        if (!p->decided)
-                tell_decision(&last->decision);
+        if (!p->decided) {
+                struct ran_buf line = {0};
+
+                ran_train_decision_tell(&last->decision, &line);
+                ran_buf_char(&line, '\0');
+                if (line.len > 1)
+                        cmd_note("%s", line.data);
+                ran_buf_release(&line);
+        }
         if (last->encoder_only)
                 cmd_note("encoder only: the linear model did not improve results on %zu "
                          "validation documents",
@@ -207,7 +192,6 @@ void train_tell_model(const struct ran_train_job *job, const struct train_run *r
         cmd_note("the model is %s (%sB); use it with:", job->output,
                  train_amount(size, (double)file.st_size));
         add_columns(&columns, run->columns);
-        cmd_note("    %s -m %s%s FILE", cmd_model_use(job->config), job->output,
-                 columns.failed ? "" : columns.data);
+        cmd_note("    %s -m %s%s FILE", cmd_model_use(job->config), job->output, columns.data);
         ran_buf_release(&columns);
 }

@@ -1,12 +1,11 @@
-/* thresholds.c - see thresholds.h. */
-#include "cmd/train/run/thresholds.h"
+/* thresholds.c - --threshold-for: thresholds that reach a recall or a precision. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
-#include "cmd/train/run/unjudged.h"
+#include "cmd/train/run/session.h"
 
 /* With fewer documents of a label, the interval of its recall spans a half of all there is. */
 enum { FOLDS = 5, FEWEST = 10 };
@@ -51,13 +50,6 @@ void train_thresholds_check(const struct ran_list *items)
 
 /* ---- out of fold ----------------------------------------------------------------------------- */
 
-static int on_report(void *arg, const struct ran_train_report *report)
-{
-        (void)arg;
-        (void)report;
-        return train_run_stopped();
-}
-
 static int on_fold(void *arg, size_t fold)
 {
         (void)arg;
@@ -69,7 +61,7 @@ bool train_thresholds_train_encoder(const struct train_session *s)
 {
         return ran_config_trains_encoder(&s->config) &&
                (s->replay.model != NULL ? train_replay_has(&s->replay, "threshold_encoder")
-                                        : train_asks_for_encoder(s));
+                                        : train_encoder_setting(s, NULL));
 }
 
 static int predict(const struct train_session *s, const struct ran_train_job *job, float *p,
@@ -81,7 +73,7 @@ static int predict(const struct train_session *s, const struct ran_train_job *jo
         if (ran_config_trains_encoder(&config) && !train_thresholds_train_encoder(s))
                 ran_config_drop_encoder(&config);
         folds.config = &config;
-        folds.report = on_report;
+        folds.report = train_run_watch;
         folds.seconds = 0;
         folds.limit = (struct ran_train_limit){0};
         return ran_train_folds(&folds, FOLDS, on_fold, NULL, p, err);
@@ -97,51 +89,27 @@ static size_t class_of(const struct ran_dataset *d, const struct wanted *w)
         cmd_usage("--threshold-for: no document has the label \"%.*s\"", (int)w->n, w->label);
 }
 
-static bool has_label(const struct ran_dataset *d, size_t b, size_t c)
+static int find(const struct ran_dataset *d, const float *p, size_t c, const struct wanted *w,
+                struct ran_threshold *t, struct ran_error *err)
 {
-        for (size_t at = d->label_first[b]; at < d->label_first[b + 1]; at++)
-                if (d->labels[at] == c)
-                        return true;
-        return false;
-}
-
-/* own, positive (B): room for the probabilities of label c, and for who has it. */
-static int find_by(const struct ran_dataset *d, const float *p, size_t c, const struct wanted *w,
-                   float *own, bool *positive, struct ran_threshold *t, struct ran_error *err)
-{
+        float *own = ran_new_floats(d->B); /* the probabilities of label c, and who has it */
+        bool *positive = ran_new(d->B, sizeof *positive);
         size_t positives = 0;
 
         for (size_t b = 0; b < d->B; b++) {
                 own[b] = p[b * d->C + c];
-                positive[b] = has_label(d, b, c);
+                for (size_t at = d->label_first[b]; at < d->label_first[b + 1]; at++)
+                        positive[b] |= d->labels[at] == c;
                 positives += positive[b];
         }
-        if (positives < FEWEST)
-                return ran_fail(err, RAN_EINVAL, "only %zu documents have it, and %d are needed",
-                                positives, FEWEST);
-        return ran_threshold_find(t, own, positive, d->B, w->precision, w->value, err);
-}
-
-static int find(const struct ran_dataset *d, const float *p, size_t c, const struct wanted *w,
-                struct ran_threshold *t, struct ran_error *err)
-{
-        float *own = ran_alloc_floats(d->B, err);
-        bool *positive = ran_alloc(d->B, sizeof *positive, err);
-        const int rc = own != NULL && positive != NULL ? find_by(d, p, c, w, own, positive, t, err)
-                                                       : (int)RAN_ENOMEM;
-
+        const int rc =
+                positives < FEWEST
+                        ? ran_fail(err, RAN_EINVAL, "only %zu documents have it, and %d are needed",
+                                   positives, FEWEST)
+                        : ran_threshold_find(t, own, positive, d->B, w->precision, w->value, err);
         free(own);
         free(positive);
         return rc;
-}
-
-static void say(const struct ran_dataset *d, size_t c, const struct ran_threshold *t)
-{
-        cmd_note("%s from probability %.4g on: recall %.1f %% (95 %% interval %.1f to %.1f), "
-                 "precision %.1f %% (%.1f to %.1f), on %zu documents, %zu of them with the label",
-                 d->names[c], (double)t->threshold, 100 * t->recall, 100 * t->recall_interval.low,
-                 100 * t->recall_interval.high, 100 * t->precision, 100 * t->precision_interval.low,
-                 100 * t->precision_interval.high, t->documents, t->positives);
 }
 
 static void put_share(struct ran_buf *out, const char *name, double share,
@@ -191,7 +159,13 @@ static void find_all(const struct ran_dataset *d, const struct ran_list *items, 
 
                 if (find(d, p, c, &w, &t, &err) != RAN_OK)
                         cmd_die(CMD_FAILED, "--threshold-for %s: %s", items->item[i], err.text);
-                say(d, c, &t);
+                cmd_note("%s from probability %.4g on: recall %.1f %% (95 %% interval %.1f to "
+                         "%.1f), precision %.1f %% (%.1f to %.1f), on %zu documents, %zu of them "
+                         "with the label",
+                         d->names[c], (double)t.threshold, 100 * t.recall,
+                         100 * t.recall_interval.low, 100 * t.recall_interval.high,
+                         100 * t.precision, 100 * t.precision_interval.low,
+                         100 * t.precision_interval.high, t.documents, t.positives);
                 describe(d->names[c], &w, &t, about);
         }
         json_end(about, ']');
@@ -210,9 +184,9 @@ int train_thresholds_find(const struct train_session *s, const struct ran_train_
         }
         if (items->n == 0)
                 return CMD_OK;
-        float *p = d->B <= SIZE_MAX / sizeof *p / d->C ? ran_alloc_floats(d->B * d->C, &err) : NULL;
-        if (p == NULL)
+        if (d->B > SIZE_MAX / sizeof(float) / d->C)
                 cmd_die(CMD_FAILED, "no memory for the probabilities of %zu documents", d->B);
+        float *p = ran_new_floats(d->B * d->C);
         train_run_catch_signals();
         const int rc = predict(s, job, p, &err);
         if (rc == RAN_OK)

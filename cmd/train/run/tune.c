@@ -20,12 +20,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/table.h"
 #include "cmd/options/write.h"
-#include "cmd/train/about/amount.h"
-#include "cmd/train/run/figure.h"
-#include "cmd/train/run/summary.h"
+#include "cmd/train/about/about.h"
 
 struct search {
         const struct ran_train_job *job; /* as the user has it */
@@ -117,26 +116,33 @@ enum { ENDS = sizeof ends / sizeof *ends };
 static void add_trial(const struct search *t, struct ran_buf *out)
 {
         const struct train_trial *r = &t->result[t->at];
+        struct ran_buf changes = {0};
 
-        ran_buf_printf(out, "\"trial\":%zu,\"settings\":{", t->at + 1);
-        const size_t begin = out->len;
-        ran_fields_changes(ran_train_fields, &t->settings, t->job->settings, out);
-        ran_buf_str(out, out->len > begin ? "," : "");
-        const size_t middle = out->len;
-        ran_fields_changes(ran_config_fields, &t->config, t->job->config, out);
-        if (out->len == middle && middle > begin)
-                out->len--; /* the comma */
-        ran_buf_str(out, "},\"dev\":[");
+        json_put_size(out, "trial", t->at + 1);
+        json_name(out, "settings");
+        json_begin(out, '{');
+        ran_fields_changes(ran_train_fields, &t->settings, t->job->settings, &changes);
+        json_raw(out, changes.data, changes.len);
+        changes.len = 0;
+        ran_fields_changes(ran_config_fields, &t->config, t->job->config, &changes);
+        json_raw(out, changes.data, changes.len);
+        json_end(out, '}');
+        json_name(out, "dev");
+        json_begin(out, '[');
         for (size_t e = 0; e < r->epochs; e++) {
                 ran_buf_str(out, e > 0 ? "," : "");
                 ran_buf_double(out, r->dev[e]);
         }
-        ran_buf_str(out, "],\"best\":");
-        ran_buf_double(out, r->best);
-        ran_buf_printf(out, ",\"best_epoch\":%zu,\"seconds\":", r->best_epoch);
-        ran_buf_double(out, round(r->seconds * 1e3) / 1e3);
-        ran_buf_printf(out, ",\"end\":\"%s\",\"model\":", ends[r->end]);
-        ran_buf_printf(out, r->model[0] != '\0' ? "\"%s\"" : "null%s", r->model);
+        json_end(out, ']');
+        json_put_double(out, "best", r->best);
+        json_put_size(out, "best_epoch", r->best_epoch);
+        json_put_double(out, "seconds", round(r->seconds * 1e3) / 1e3);
+        json_put_text(out, "end", ends[r->end]);
+        if (r->model[0] != '\0')
+                json_put_text(out, "model", r->model);
+        else
+                json_put_raw(out, "model", "null", 4);
+        ran_buf_release(&changes);
 }
 
 static void write_trial(const struct search *t)

@@ -1,11 +1,12 @@
-/* unjudged.c - see unjudged.h. */
-#include "cmd/train/run/unjudged.h"
+/* unjudged.c - an encoder beside a linear model must show on validation documents that it helps.
+ * Without such documents a classifier has none, unless an option asks for one. A pretrained encoder
+ * has shown what it knows: where few documents could be held out, all teach it. */
+#include "cmd/train/run/session.h"
 
 #include <string.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/train/run/resumed.h"
 
 /* Settings of training that do not ask for an encoder. */
 static bool is_of_any_classifier(const char *name)
@@ -23,7 +24,9 @@ bool train_encoder_setting(const struct train_session *s, const struct ran_field
 {
         const struct train_options *o = s->options;
         const bool documents = s->task->of_documents;
+        const struct ran_field *none;
 
+        setting = setting != NULL ? setting : &none;
         *setting = NULL;
         if (o->file.init.model != NULL || o->file.init.vectors != NULL || o->mode.replay != NULL ||
             o->mode.dump_gradients != NULL || o->run.tune > 0 || cmd_was_asked("frozen") ||
@@ -40,13 +43,6 @@ bool train_encoder_setting(const struct train_session *s, const struct ran_field
                         return true;
                 }
         return false;
-}
-
-bool train_asks_for_encoder(const struct train_session *s)
-{
-        const struct ran_field *setting;
-
-        return train_encoder_setting(s, &setting);
 }
 
 /* Options that speak of validation documents, or need some. */
@@ -75,17 +71,19 @@ void train_choose_dev_share(struct train_session *s)
 /* A training that began with one goes on with it. */
 static bool continues_with(const struct train_session *s)
 {
-        struct ran_config config;
+        struct ran_error err;
+        struct ran_model *m = s->run.resume ? ran_model_open(s->run.checkpoint, false, &err) : NULL;
+        const bool with = m != NULL && ran_config_has_encoder(ran_model_config(m));
 
-        return s->run.resume && train_resumed_config(s->run.checkpoint, &config) &&
-               ran_config_has_encoder(&config);
+        ran_model_free(m);
+        return with;
 }
 
 void train_unjudged_leave_out(struct train_session *s)
 {
         if (s->has_dev || s->config.task != RAN_TASK_CLASSIFY ||
             !ran_config_trains_encoder(&s->config) || s->options->run.minutes > 0 ||
-            train_asks_for_encoder(s) || continues_with(s))
+            train_encoder_setting(s, NULL) || continues_with(s))
                 return;
         ran_config_drop_encoder(&s->config);
         cmd_note("linear model only: without validation documents nothing shows whether an encoder "

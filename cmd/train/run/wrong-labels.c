@@ -1,4 +1,4 @@
-/* wrong-labels.c - see wrong-labels.h. */
+/* wrong-labels.c - --find-wrong-labels: documents whose label is probably wrong. */
 #include "cmd/train/run/wrong-labels.h"
 
 #include <math.h>
@@ -31,13 +31,6 @@ struct suspects {
 
 /* ---- the models of the folds ----------------------------------------------------------------- */
 
-static int on_report(void *arg, const struct ran_train_report *report)
-{
-        (void)arg;
-        (void)report;
-        return train_run_stopped();
-}
-
 static int on_fold(void *arg, size_t fold)
 {
         const struct suspects *x = arg;
@@ -53,12 +46,10 @@ static int judge(struct suspects *x, const struct ran_train_job *job, struct ran
         const size_t B = set->B, C = set->C;
         struct ran_train_job watched = *job;
 
-        watched.report = on_report;
+        watched.report = train_run_watch;
         if (B > SIZE_MAX / sizeof *x->p / C)
                 return ran_fail(err, RAN_ENOMEM, "%zu documents of %zu labels are too many", B, C);
-        x->p = ran_alloc_floats(B * C, err);
-        if (x->p == NULL)
-                return RAN_ENOMEM;
+        x->p = ran_new_floats(B * C);
         RAN_TRY(ran_train_folds(&watched, x->s->options->mode.folds, on_fold, x, x->p, err));
         return ran_suspects_find(&x->found, x->p, x->several ? set->label_first : NULL, set->labels,
                                  B, C, err);
@@ -117,7 +108,6 @@ static void write_record(const struct suspects *x, size_t rank, const struct cmd
         json_end(&value, '}');
         json_end(&value, '}');
         emit_record(out, line, &how, "suspect", &value);
-        out->failed |= value.failed;
         ran_buf_release(&value);
 }
 
@@ -177,14 +167,10 @@ static int add_article(const struct suspects *x, size_t rank, const struct cmd_l
  * them, too. With several labels a document that is no share: suspects may lack the label. */
 static void write_labels(const struct suspects *x, struct ran_buf *out)
 {
-        struct ran_error err;
         const size_t C = x->set->C;
-        size_t *count = ran_alloc(2 * C, sizeof *count, &err);
+        size_t *count = ran_new(2 * C, sizeof *count), *listed = count + C;
         struct report r = {0};
 
-        if (count == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        size_t *listed = count + C;
         for (size_t at = 0; at < x->set->label_first[x->set->B]; at++)
                 count[x->set->labels[at]]++;
         for (size_t rank = 0; rank < x->listed; rank++)
@@ -270,17 +256,6 @@ static void write_list(const struct suspects *x)
         record_release(&line.record);
 }
 
-static void tell(const struct suspects *x)
-{
-        if (x->several)
-                cmd_note("about %zu labels of %zu documents are wrong or missing; the %zu most "
-                         "suspicious are listed",
-                         x->found.wrong, x->set->B, x->listed);
-        else
-                cmd_note("about %zu of %zu labels are wrong; the %zu most suspicious are listed",
-                         x->found.wrong, x->set->B, x->listed);
-}
-
 int train_find_wrong_labels(const struct train_session *s, const struct ran_train_job *job)
 {
         const size_t asked = s->options->mode.suspects;
@@ -293,7 +268,14 @@ int train_find_wrong_labels(const struct train_session *s, const struct ran_trai
         if (judge(&x, job, &err) == RAN_OK) {
                 x.listed = asked > 0 ? asked : x.found.wrong;
                 x.listed = x.listed < x.found.n ? x.listed : x.found.n;
-                tell(&x);
+                if (x.several)
+                        cmd_note("about %zu labels of %zu documents are wrong or missing; the %zu "
+                                 "most suspicious are listed",
+                                 x.found.wrong, x.set->B, x.listed);
+                else
+                        cmd_note("about %zu of %zu labels are wrong; the %zu most suspicious are "
+                                 "listed",
+                                 x.found.wrong, x.set->B, x.listed);
                 write_list(&x);
         } else {
                 status = train_run_ended(&err, "interrupted");
