@@ -3,8 +3,6 @@
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/train/check/check.h"
-#include "cmd/train/check/pairs.h"
-#include "cmd/train/check/report.h"
 #include "cmd/train/run/session.h"
 #include "cmd/train/tasks.h"
 

@@ -109,14 +109,11 @@ static void measure_linear(const struct ran_train_job *job, double cost, struct 
         measure(&linear, &config, m, report);
 }
 
-/* Documents in the order of their length. */
-static const size_t *first_token;
-
-static int compare_lengths(const void *a, const void *b)
+/* Documents in the order of their length, the longest first. */
+static int compare_lengths(const void *a, const void *b, void *first_token)
 {
-        const size_t i = *(const size_t *)a, j = *(const size_t *)b;
-        const size_t x = first_token[i + 1] - first_token[i];
-        const size_t y = first_token[j + 1] - first_token[j];
+        const size_t i = *(const size_t *)a, j = *(const size_t *)b, *first = first_token;
+        const size_t x = first[i + 1] - first[i], y = first[j + 1] - first[j];
 
         return x != y ? (x < y ? 1 : -1) : (i > j) - (i < j);
 }
@@ -130,19 +127,17 @@ static void measure_few(const struct ran_train_job *job)
         struct ran_train_settings settings = *job->settings;
         struct ran_train_job few = *job;
         const size_t B = train.B, n = ran_train_batch(job);
-        size_t *order = ran_alloc(B, sizeof *order, NULL);
-        bool *others = ran_alloc(B, sizeof *others, NULL);
+        size_t *order = ran_new(B, sizeof *order);
+        bool *others = ran_new(B, sizeof *others);
 
-        if (order == NULL || others == NULL)
-                cmd_die(CMD_FAILED, "no memory for the lengths of %zu documents", B);
         for (size_t b = 0; b < B; b++) {
                 order[b] = b;
                 others[b] = true;
         }
-        first_token = train.first;
-        qsort(order, B, sizeof *order, compare_lengths);
+        qsort_r(order, B, sizeof *order, compare_lengths, train.first);
+        /* Few of the longest meet in a step. */
         for (size_t i = 0; i < n && i < B; i++)
-                others[order[B > 8 * n ? i * (B / n / 8) : i]] = false;
+                others[order[B > 3 * n ? 3 * i : i]] = false;
         if (ran_config_has_features(job->config))
                 train.B = B < n ? B : n;
         dev.B = dev.B < n ? dev.B : n;

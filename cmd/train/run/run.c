@@ -4,7 +4,6 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/train/run/tune.h"
 #include "cmd/train/read/task.h"
 
 #include <errno.h>
@@ -72,21 +71,24 @@ int train_run_ended(const struct ran_error *err, const char *interrupted)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* The output, and the files beside it that must not be overwritten. */
-struct neighbours {
-        const char *output;
-        const struct cmd_program *program;
-        char **files; /* that are read */
-};
+const char *train_run_trial(char path[PATH_MAX], const char *folder, size_t trial)
+{
+        if (trial == 0)
+                snprintf(path, PATH_MAX, "%s/running.json", folder);
+        else
+                snprintf(path, PATH_MAX, "%s/%zu.json", folder, trial);
+        return path;
+}
 
 /* The name of a file beside the output. Nobody named it, so that it must be ours to replace: what a
  * symbolic link points to is not, and a pipe would wait for somebody at its other end. */
-static char *beside(const struct neighbours *n, const char *suffix, bool folder)
+static char *beside(const char *output, const char *suffix, bool folder,
+                    const struct cmd_program *program, char **files)
 {
         struct stat st;
         char *name;
 
-        if (asprintf(&name, "%s%s", n->output, suffix) < 0)
+        if (asprintf(&name, "%s%s", output, suffix) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
         if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) && !(folder && S_ISDIR(st.st_mode)))
                 cmd_die(CMD_FAILED,
@@ -97,64 +99,53 @@ static char *beside(const struct neighbours *n, const char *suffix, bool folder)
                         : S_ISDIR(st.st_mode)  ? "a folder"
                         : S_ISFIFO(st.st_mode) ? "a pipe"
                                                : "not a regular file");
-        cmd_check_beside(n->program, name, n->files);
+        cmd_check_beside(program, name, files);
         return name;
-}
-
-/* The folder of a search: whether an interrupted one is there, or with --resume any. */
-static bool find_trials(struct train_run *run, const struct neighbours *n)
-{
-        char path[PATH_MAX];
-        struct stat st;
-
-        run->trials = beside(n, ".tune", true);
-        if (stat(run->trials, &st) == 0 && !S_ISDIR(st.st_mode) &&
-            !run->options->overwrite_checkpoint)
-                cmd_die(CMD_USAGE,
-                        "%s is of an older version, which this version cannot continue: resume it "
-                        "with that version, or start again with --overwrite-checkpoint",
-                        run->trials);
-        return access(train_tune_file(path, run->trials, 0), F_OK) == 0 ||
-               (run->resume && access(train_tune_file(path, run->trials, 1), F_OK) == 0);
-}
-
-/* A training leaves its state beside its output, unless that is a stream. */
-static void prepare_checkpoint(struct train_run *run, const struct neighbours *n)
-{
-        const struct train_run_options *options = run->options;
-
-        if (cmd_is_stream(n->output)) {
-                if (run->resume || options->tune > 0)
-                        cmd_usage("--%s keeps the state of the training in a file beside the "
-                                  "output, and %s is no file: give -o MODEL",
-                                  run->resume ? "resume" : "tune", n->output);
-                return;
-        }
-        run->checkpoint = beside(n, ".ckpt", false);
-        cmd_check_writable(run->checkpoint);
-        const bool exists = access(run->checkpoint, F_OK) == 0;
-        const bool any = (options->tune > 0 && find_trials(run, n)) || exists;
-        if (any && !run->resume && !options->overwrite_checkpoint)
-                cmd_die(CMD_FAILED,
-                        "%s is left from an interrupted training: continue with --resume, or start "
-                        "again with --overwrite-checkpoint",
-                        exists ? run->checkpoint : run->trials);
-        if (run->resume && !any) {
-                cmd_note("there is no %s to resume: training starts from the beginning",
-                         run->checkpoint);
-                run->resume = false;
-        }
 }
 
 void train_run_prepare(struct train_run *run, const char *output, const struct cmd_program *program,
                        char **files)
 {
         const struct train_run_options *options = run->options;
-        const struct neighbours n = {output, program, files};
+        char path[PATH_MAX];
+        struct stat st;
 
         run->resume = options->resume;
         cmd_check_writable(output);
-        prepare_checkpoint(run, &n);
+        if (cmd_is_stream(output) && (run->resume || options->tune > 0))
+                cmd_usage("--%s keeps the state of the training in a file beside the output, and "
+                          "%s is no file: give -o MODEL",
+                          run->resume ? "resume" : "tune", output);
+        if (!cmd_is_stream(output)) {
+                run->checkpoint = beside(output, ".ckpt", false, program, files);
+                cmd_check_writable(run->checkpoint);
+                const bool exists = access(run->checkpoint, F_OK) == 0;
+                bool any = exists;
+                if (options->tune > 0) {
+                        run->trials = beside(output, ".tune", true, program, files);
+                        if (stat(run->trials, &st) == 0 && !S_ISDIR(st.st_mode) &&
+                            !options->overwrite_checkpoint)
+                                cmd_die(CMD_USAGE,
+                                        "%s is of an older version, which this version cannot "
+                                        "continue: resume it with that version, or start again "
+                                        "with --overwrite-checkpoint",
+                                        run->trials);
+                        /* an interrupted search, or with --resume any */
+                        any |= access(train_run_trial(path, run->trials, 0), F_OK) == 0 ||
+                               (run->resume &&
+                                access(train_run_trial(path, run->trials, 1), F_OK) == 0);
+                }
+                if (any && !run->resume && !options->overwrite_checkpoint)
+                        cmd_die(CMD_FAILED,
+                                "%s is left from an interrupted training: continue with --resume, "
+                                "or start again with --overwrite-checkpoint",
+                                exists ? run->checkpoint : run->trials);
+                if (run->resume && !any) {
+                        cmd_note("there is no %s to resume: training starts from the beginning",
+                                 run->checkpoint);
+                        run->resume = false;
+                }
+        }
         if (options->log != NULL) { /* a resumed run appends to it */
                 run->log = fopen(options->log, run->resume ? "ae" : "we");
                 if (run->log == NULL)

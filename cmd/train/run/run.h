@@ -2,6 +2,8 @@
 #ifndef CMD_TRAIN_RUN_RUN_H
 #define CMD_TRAIN_RUN_RUN_H
 
+#include <limits.h>
+
 #include "cmd/options/options.h"
 #include "ran.h"
 
@@ -128,6 +130,9 @@ struct train_run {
 void train_run_prepare(struct train_run *run, const char *output, const struct cmd_program *program,
                        char **files);
 void train_run_release(struct train_run *run);
+/* In the folder of a search the file of a trial, from 1, that is over; 0: of the one that is not.
+ * Returns path. */
+const char *train_run_trial(char path[PATH_MAX], const char *folder, size_t trial);
 
 /* Trains, with resume, report and arg of its own. Returns the status to end with. */
 int train_run(const struct ran_train_job *job, struct train_run *run);

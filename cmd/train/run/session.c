@@ -107,24 +107,6 @@ static void open_vocabulary(struct train_session *s)
                 s->source.V = ran_tokenizer_size(s->source.tokenizer);
 }
 
-/* Before anything is read: does the vocabulary have the reserved tokens of the task? Whether it
- * needs [SEP] may depend on the records. */
-static void check_vocabulary(const struct train_session *s)
-{
-        const struct train_options *o = s->options;
-        const char *name = o->mode.model != NULL              ? o->mode.model
-                           : o->file.init.model != NULL       ? o->file.init.model
-                           : s->init.folder.tokenizer != NULL ? o->file.init.vectors
-                           : o->mode.replay != NULL           ? o->mode.replay
-                                                              : o->file.vocab;
-        struct cmd_reserved reserved;
-        struct ran_error err = {0};
-
-        if (s->task->reserved && cmd_reserved_find(&reserved, s->source.tokenizer, s->task->task,
-                                                   s->config.mask, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s: %s", name, err.text);
-}
-
 static bool of_words(const struct train_task *task)
 {
         return task->label != NULL && !task->of_documents;
@@ -212,7 +194,18 @@ void train_session_open(struct train_session *s, char **files)
         s->source.keep = o->run.data_memory << 20;
         open_model(s);
         open_vocabulary(s);
-        check_vocabulary(s);
+        /* Does the vocabulary have the reserved tokens of the task? Whether it needs [SEP] may
+         * depend on the records. */
+        const char *name = o->mode.model != NULL              ? o->mode.model
+                           : o->file.init.model != NULL       ? o->file.init.model
+                           : s->init.folder.tokenizer != NULL ? o->file.init.vectors
+                           : o->mode.replay != NULL           ? o->mode.replay
+                                                              : o->file.vocab;
+        struct cmd_reserved reserved;
+        struct ran_error err = {0};
+        if (s->task->reserved && cmd_reserved_find(&reserved, s->source.tokenizer, s->task->task,
+                                                   s->config.mask, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s: %s", name, err.text);
         cmd_names_open(&s->names, o->file.label_names, of_words(s->task));
         train_label_texts_open(s);
 }
@@ -251,15 +244,6 @@ static void init_source(struct train_session *s)
         source->vector_words = file->init.vector_words;
 }
 
-static void take_given(struct train_session *s)
-{
-        s->source.tokenizer = train_init_vocabulary(&s->init);
-        s->source.V = ran_tokenizer_size(s->source.tokenizer);
-        check_config(s);
-        if (s->vectors == NULL && s->below == NULL)
-                open_vectors(s); /* those of a base model */
-}
-
 /* For struct train_source. */
 static const struct ran_tokenizer *extend(void *arg, const struct train_counted *counted,
                                           size_t *spelling)
@@ -295,7 +279,11 @@ static void learn_vocabulary(struct train_session *s, char **files)
         s->tokenizer = train_data_learn(&s->train, &s->source, &s->vocabulary,
                                         differs ? &of_pairs : NULL, &paired, files);
         if (s->init.model != NULL) {
-                take_given(s);
+                s->source.tokenizer = train_init_vocabulary(&s->init);
+                s->source.V = ran_tokenizer_size(s->source.tokenizer);
+                check_config(s);
+                if (s->vectors == NULL && s->below == NULL)
+                        open_vectors(s); /* those of a base model */
                 return;
         }
         if (paired)
@@ -306,16 +294,6 @@ static void learn_vocabulary(struct train_session *s, char **files)
                 s->source.V = ran_tokenizer_size(s->tokenizer);
         else
                 drop_spelling(s);
-}
-
-/* A tagger's encoder that was trained before learns its tags in a few epochs. Of 20 it would see
- * but the first, at high learning rates, and the last are the best (share/models/README.md). */
-static void shorten(struct train_session *s)
-{
-        if (of_words(s->task) && s->init.model != NULL && !cmd_was_set("epochs") &&
-            ran_config_has_layers(ran_model_config(s->init.model)) &&
-            !train_init_is_pretrained(&s->init, &s->config))
-                s->settings.epochs = 8;
 }
 
 static void read_train(struct train_session *s, char **files)
@@ -331,7 +309,13 @@ static void read_train(struct train_session *s, char **files)
                         train_base_may_serve(s); /* says why not */
                 train_data_read(&s->train, &s->source, files);
         }
-        shorten(s);
+        /* A tagger's encoder that was trained before learns its tags in a few epochs. Of 20 it
+         * would see but the first, at high learning rates, and the last are the best
+         * (share/models/README.md). */
+        if (of_words(s->task) && s->init.model != NULL && !cmd_was_set("epochs") &&
+            ran_config_has_layers(ran_model_config(s->init.model)) &&
+            !train_init_is_pretrained(&s->init, &s->config))
+                s->settings.epochs = 8;
         if (s->task->adapt != NULL)
                 s->task->adapt(s);
         if (s->train.set.multilabel && s->model != NULL && !s->config.classify.multilabel)

@@ -100,15 +100,6 @@ static void add_changes(const struct search *t, bool was, struct ran_buf *out)
 
 /* ---- the file of a trial -------------------------------------------------------------------- */
 
-const char *train_tune_file(char path[PATH_MAX], const char *folder, size_t trial)
-{
-        if (trial == 0)
-                snprintf(path, PATH_MAX, "%s/running.json", folder);
-        else
-                snprintf(path, PATH_MAX, "%s/%zu.json", folder, trial);
-        return path;
-}
-
 static const char *const ends[] = {"running", "done", "behind", "diverged"};
 enum { ENDS = sizeof ends / sizeof *ends };
 
@@ -155,7 +146,7 @@ static void write_trial(const struct search *t)
         ran_buf_char(&out, ',');
         ran_train_describe(&t->run, &out);
         ran_buf_str(&out, "}\n");
-        cmd_write_file(train_tune_file(path, t->folder, 0), &out);
+        cmd_write_file(train_run_trial(path, t->folder, 0), &out);
         ran_buf_release(&out);
 }
 
@@ -240,7 +231,7 @@ static bool load(struct search *t, size_t trial)
         struct ran_error err;
         struct ran_span run;
 
-        if (access(train_tune_file(path, t->folder, trial), F_OK) != 0)
+        if (access(train_run_trial(path, t->folder, trial), F_OK) != 0)
                 return false;
         if (ran_bytes_open(&file, path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
@@ -415,8 +406,8 @@ static void conclude(struct search *t, int end)
                 find_digest(t->job->output, r->model);
         write_trial(t);
         t->n++;
-        train_tune_file(over, t->folder, t->n);
-        if (rename(train_tune_file(running, t->folder, 0), over) != 0)
+        train_run_trial(over, t->folder, t->n);
+        if (rename(train_run_trial(running, t->folder, 0), over) != 0)
                 cmd_die(CMD_FAILED, "cannot write %s: %s", over, strerror(errno));
         tell_trial(t);
 }
@@ -456,7 +447,7 @@ static void open_folder(const struct search *t, bool resume)
         if (mkdir(t->folder, 0777) != 0 && errno != EEXIST)
                 cmd_die(CMD_FAILED, "cannot make the folder %s: %s", t->folder, strerror(errno));
         size_t i = 0;
-        while (!resume && (unlink(train_tune_file(path, t->folder, i)) == 0 || i == 0))
+        while (!resume && (unlink(train_run_trial(path, t->folder, i)) == 0 || i == 0))
                 i++;
 }
 
@@ -516,7 +507,7 @@ static int finish(struct search *t, const struct ran_error *err)
                 cmd_warn("%s", err->text);
         else if (train_run_stopped())
                 cmd_warn("interrupted");
-        train_tune_file(path, t->folder, 0);
+        train_run_trial(path, t->folder, 0);
         if (err->code != RAN_OK || train_run_stopped()) {
                 if (best != SIZE_MAX)
                         cmd_warn("%s is the model of trial %zu, the best so far", t->job->output,

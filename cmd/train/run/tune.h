@@ -2,8 +2,6 @@
 #ifndef CMD_TRAIN_RUN_TUNE_H
 #define CMD_TRAIN_RUN_TUNE_H
 
-#include <limits.h>
-
 #include "cmd/train/run/run.h"
 
 /* Trains with the settings of the job, then with others, for as long as --tune says; the model is
@@ -13,8 +11,6 @@
 int train_tune(const struct ran_train_job *job, struct train_run *run,
                bool (*given)(const char *name), struct ran_config *config,
                struct ran_train_settings *settings);
-/* The file of a trial, from 1, that is over; 0: of the one that is not. Returns path. */
-const char *train_tune_file(char path[PATH_MAX], const char *folder, size_t trial);
 
 /* What came of a trial. */
 struct train_trial {
