@@ -298,12 +298,11 @@ size_t ran_dataset_guessed(const struct ran_dataset *d)
 double ran_dataset_baseline(const struct ran_dataset *d, size_t *most)
 {
         const size_t n = d->B > 0 ? d->label_first[d->B] : 0;
-        size_t *count =
-                d->C > 0 && n > 0 && !d->multilabel ? ran_alloc(d->C, sizeof *count, NULL) : NULL;
 
         *most = 0;
-        if (count == NULL)
+        if (d->C == 0 || n == 0 || d->multilabel)
                 return NAN;
+        size_t *count = ran_new(d->C, sizeof *count);
         for (size_t i = 0; i < n; i++)
                 if (d->labels[i] < d->C)
                         count[d->labels[i]]++;
@@ -344,12 +343,10 @@ static int compare_classes(const void *a, const void *b)
 }
 
 /* new_number (C), or NULL: the numbers stay. */
-static int order_soft(struct ran_dataset *d, const uint32_t *new_number, struct ran_error *err)
+static void order_soft(struct ran_dataset *d, const uint32_t *new_number)
 {
-        float *p = ran_alloc_floats(d->C, err); /* of one document, by class */
+        float *p = ran_new_floats(d->C); /* of one document, by class */
 
-        if (p == NULL)
-                return RAN_ENOMEM;
         for (size_t b = 0; b < d->B; b++) {
                 size_t from = d->soft_first[b], to = d->soft_first[b + 1];
 
@@ -363,19 +360,13 @@ static int order_soft(struct ran_dataset *d, const uint32_t *new_number, struct 
                         d->soft[i] = p[d->soft_labels[i]];
         }
         free(p);
-        return RAN_OK;
 }
 
-static int order_classes(struct ran_dataset *d, struct ran_error *err)
+static void order_classes(struct ran_dataset *d)
 {
-        struct ordered *classes = ran_alloc(d->C, sizeof *classes, err);
-        uint32_t *new_number = ran_alloc(d->C, sizeof *new_number, err);
+        struct ordered *classes = ran_new(d->C, sizeof *classes);
+        uint32_t *new_number = ran_new(d->C, sizeof *new_number);
 
-        if (classes == NULL || new_number == NULL) {
-                free(classes);
-                free(new_number);
-                return RAN_ENOMEM;
-        }
         for (size_t c = 0; c < d->C; c++)
                 classes[c] = (struct ordered){d->names[c], (uint32_t)c};
         qsort(classes, d->C, sizeof *classes, compare_classes);
@@ -388,10 +379,10 @@ static int order_classes(struct ran_dataset *d, struct ran_error *err)
         for (size_t b = 0; b < d->B && d->positions == NULL; b++)
                 sort_labels(d->labels + d->label_first[b],
                             d->label_first[b + 1] - d->label_first[b]);
-        int code = d->soft_first != NULL ? order_soft(d, new_number, err) : RAN_OK;
+        if (d->soft_first != NULL)
+                order_soft(d, new_number);
         free(classes);
         free(new_number);
-        return code;
 }
 
 /* Whether each of n labels has a class. */
@@ -416,10 +407,10 @@ int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
             (d->soft_first != NULL &&
              check_labels(d, d->soft_labels, d->soft_first[d->B], err) != RAN_OK))
                 return RAN_EINVAL;
-        if (!order && d->soft_first != NULL && order_soft(d, NULL, err) != RAN_OK)
-                return RAN_ENOMEM;
-        if (order && order_classes(d, err) != RAN_OK)
-                return RAN_ENOMEM;
+        if (order)
+                order_classes(d);
+        else if (d->soft_first != NULL)
+                order_soft(d, NULL);
         forget_names(d);
         d->fixed = true;
         return RAN_OK;

@@ -96,30 +96,21 @@ int ran_masking_make(struct ran_masking *g, const struct ran_dataset *d, size_t 
 {
         const uint32_t *ids = d->ids + d->first[b], *labels = d->labels + d->label_first[b];
         struct words w = words_of(d, b, draw);
-        uint32_t *all = ran_grow(g->ids, &g->ids_cap, w.L, sizeof *all, err), *position, *gold;
 
-        if (all == NULL)
-                return RAN_ENOMEM;
-        g->ids = all;
-        position = ran_grow(g->position, &g->position_cap, w.L, sizeof *position, err);
-        if (position == NULL)
-                return RAN_ENOMEM;
-        g->position = position;
-        gold = ran_grow(g->gold, &g->gold_cap, w.L, sizeof *gold, err);
-        if (gold == NULL)
-                return RAN_ENOMEM;
-        g->gold = gold;
-        memcpy(all, ids, w.L * sizeof *ids);
+        RAN_TRY(RAN_GROW(g->ids, g->ids_cap, w.L, err));
+        RAN_TRY(RAN_GROW(g->position, g->position_cap, w.L, err));
+        RAN_TRY(RAN_GROW(g->gold, g->gold_cap, w.L, err));
+        memcpy(g->ids, ids, w.L * sizeof *ids);
         g->n = d->given ? w.n : 0;
         for (size_t i = 0; i < g->n; i++) {
-                position[i] = w.position[i];
-                gold[i] = labels[i];
+                g->position[i] = w.position[i];
+                g->gold[i] = labels[i];
         }
         for (size_t i = 0; i < w.n && !d->given; i++)
                 for (size_t t = w.position[i]; is_masked(&w, i) && t < word_end(&w, i); t++) {
-                        all[t] = replace(&w, t, ids[t], mask, V);
-                        position[g->n] = (uint32_t)t;
-                        gold[g->n++] = ids[t];
+                        g->ids[t] = replace(&w, t, ids[t], mask, V);
+                        g->position[g->n] = (uint32_t)t;
+                        g->gold[g->n++] = ids[t];
                 }
         return RAN_OK;
 }

@@ -111,14 +111,12 @@ float ran_rates_best_threshold(const struct ran_dataset *d, const float *probabi
         return (float)at / 20.0f;
 }
 
-int ran_rates_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
-                        const float *probabilities, struct ran_error *err)
+void ran_rates_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
+                         const float *probabilities)
 {
-        float *right = ran_alloc(d->B, sizeof *right, err);
+        float *right = ran_new_floats(d->B);
         size_t n = 0;
 
-        if (right == NULL)
-                return RAN_ENOMEM;
         for (size_t b = 0; b < d->B; b++) {
                 uint32_t label = d->labels[d->label_first[b]];
 
@@ -128,5 +126,4 @@ int ran_rates_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
         }
         ran_calibration_release(c); /* an untrusted checkpoint may contain one */
         ran_calibration_make(c, right, n);
-        return RAN_OK;
 }

@@ -29,8 +29,8 @@ double ran_rates_losses(const struct ran_dataset *d, const float *probabilities,
  * ones the nearest to 0.5. */
 float ran_rates_best_threshold(const struct ran_dataset *d, const float *probabilities);
 /* One label a document: calibration of prediction sets. Documents with guessed labels are
- * ignored; if all are, c stays empty. Fails only for lack of memory. */
-int ran_rates_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
-                        const float *probabilities, struct ran_error *err);
+ * ignored; if all are, c stays empty. */
+void ran_rates_calibrate(struct ran_calibration *c, const struct ran_dataset *d,
+                         const float *probabilities);
 
 #endif

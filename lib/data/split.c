@@ -124,18 +124,13 @@ static double fraction_of(double fraction, size_t all, size_t n)
  * every 1/share-th document: the counts of each class and in all are then right to within one
  * document. The first of each class is skipped, because a class must not vanish from training.
  * Groups are shuffled, and a group is taken when at least half of it is due. */
-static int pick(const struct ran_dataset *d, double fraction, uint64_t seed, const bool *known,
-                bool *held_out, struct ran_error *err)
+static void pick(const struct ran_dataset *d, double fraction, uint64_t seed, const bool *known,
+                 bool *held_out)
 {
-        struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
-        size_t *left = ran_alloc(d->C + 1, sizeof *left, err);
+        struct drawn *drawn = ran_new(d->B, sizeof *drawn);
+        size_t *left = ran_new(d->C + 1, sizeof *left);
         double due = 0.5; /* rounds to nearest */
 
-        if (drawn == NULL || left == NULL) {
-                free(drawn);
-                free(left);
-                return RAN_ENOMEM;
-        }
         for (size_t b = 0; b < d->B; b++)
                 if (has_one_label(d, b))
                         left[label_of(d, b)]++;
@@ -155,7 +150,6 @@ static int pick(const struct ran_dataset *d, double fraction, uint64_t seed, con
         }
         free(drawn);
         free(left);
-        return RAN_OK;
 }
 
 /* ---- copies --------------------------------------------------------------------------------- */
@@ -206,33 +200,28 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         return RAN_OK;
 }
 
-int ran_dataset_split_size(const struct ran_dataset *d, double fraction, uint64_t seed,
-                           const bool *known, size_t *n, struct ran_error *err)
+size_t ran_dataset_split_size(const struct ran_dataset *d, double fraction, uint64_t seed,
+                              const bool *known)
 {
-        bool *held_out = ran_alloc(d->B, sizeof *held_out, err);
-        int rc = held_out != NULL ? pick(d, fraction, seed, known, held_out, err) : RAN_ENOMEM;
+        bool *held_out = ran_new(d->B, sizeof *held_out);
+        size_t n = 0;
 
-        *n = 0;
-        for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
-                *n += held_out[b];
+        pick(d, fraction, seed, known, held_out);
+        for (size_t b = 0; b < d->B; b++)
+                n += held_out[b];
         free(held_out);
-        return rc;
-}
-
-static int begin_copy(struct ran_dataset *to, const struct ran_dataset *d, struct ran_error *err)
-{
-        to->multilabel = d->multilabel;
-        to->given = d->given;
-        to->keep = d->keep;
-        memcpy(to->digest, d->digest, sizeof to->digest);
-        return ran_dataset_set_classes(to, d->names, d->C, err);
+        return n;
 }
 
 /* Copies the documents with taken[b] == value. */
 static int copy(struct ran_dataset *to, const struct ran_dataset *d, const bool *taken, bool value,
                 bool judges, struct ran_error *err)
 {
-        RAN_TRY(begin_copy(to, d, err));
+        to->multilabel = d->multilabel;
+        to->given = d->given;
+        to->keep = d->keep;
+        memcpy(to->digest, d->digest, sizeof to->digest);
+        RAN_TRY(ran_dataset_set_classes(to, d->names, d->C, err));
         for (size_t b = 0; b < d->B; b++)
                 if (taken[b] == value)
                         RAN_TRY(copy_document(to, d, b, judges, err));
@@ -244,7 +233,7 @@ int ran_dataset_split(const struct ran_dataset *d, double fraction, uint64_t see
                       struct ran_error *err)
 {
         memset(held_out, 0, d->B * sizeof *held_out);
-        RAN_TRY(pick(d, fraction, seed, known, held_out, err));
+        pick(d, fraction, seed, known, held_out);
         return copy(dev, d, held_out, true, true, err);
 }
 
@@ -256,14 +245,10 @@ int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struc
 
 /* ---- folds ----------------------------------------------------------------------------------- */
 
-int ran_dataset_folds(const struct ran_dataset *d, size_t folds, uint64_t seed, uint32_t *fold,
-                      struct ran_error *err)
+void ran_dataset_folds(const struct ran_dataset *d, size_t folds, uint64_t seed, uint32_t *fold)
 {
-        err = ran_error_or_spare(err);
-        struct drawn *drawn = ran_alloc(d->B, sizeof *drawn, err);
+        struct drawn *drawn = ran_new(d->B, sizeof *drawn);
 
-        if (drawn == NULL)
-                return RAN_ENOMEM;
         for (size_t b = 0; b < d->B; b++)
                 fold[b] = RAN_NO_FOLD;
         const size_t n = draw(d, seed, drawn);
@@ -274,5 +259,4 @@ int ran_dataset_folds(const struct ran_dataset *d, size_t folds, uint64_t seed, 
                         fold[drawn[j].document] = (uint32_t)at;
         }
         free(drawn);
-        return RAN_OK;
 }

@@ -31,7 +31,7 @@ struct ran_dataset {
         bool *guessed;         /* (B) its labels are guessed from the soft target */
         uint64_t *group;       /* (B) or NULL: a split never separates equal numbers */
         uint32_t *fingerprint; /* (B) or NULL: the model will know these documents again */
-        char **names; /* (C) label names, ordered by their bytes; owned */
+        char **names;          /* (C) label names, ordered by their bytes; owned */
         size_t C;
         bool multilabel; /* records hold "labels": set by the caller */
         bool given;      /* mlm: positions are masked tokens, labels the original ones: set by the
@@ -119,8 +119,8 @@ double ran_dataset_baseline(const struct ran_dataset *d, size_t *most);
 int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, const bool *known,
                       bool *held_out, struct ran_dataset *dev, struct ran_error *err);
 /* How many that would be. */
-int ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t seed,
-                           const bool *known, size_t *n, struct ran_error *err);
+size_t ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t seed,
+                              const bool *known);
 /* Copies all other documents to `to` (zeroed) for training, with soft targets and groups, in order.
  * After a failure `to` is incomplete: release it. */
 int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struct ran_dataset *to,
@@ -129,8 +129,7 @@ int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struc
  * fold. A document whose labels are guessed is in none, unless all are: RAN_NO_FOLD. The choice
  * depends only on the seed and on a document's index in d. folds >= 1. */
 #define RAN_NO_FOLD UINT32_MAX
-int ran_dataset_folds(const struct ran_dataset *d, size_t folds, uint64_t seed, uint32_t *fold,
-                      struct ran_error *err);
+void ran_dataset_folds(const struct ran_dataset *d, size_t folds, uint64_t seed, uint32_t *fold);
 void ran_dataset_release(struct ran_dataset *d);
 
 enum { RAN_SCHEDULE_CONSTANT, RAN_SCHEDULE_LINEAR, RAN_SCHEDULE_COSINE };

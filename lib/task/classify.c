@@ -138,21 +138,18 @@ static void combine(struct ran_task_judged *k)
 }
 
 /* The mean loss of the encoder alone, beside a linear model; 0: there is none. */
-static int judge_encoder(const struct ran_task_judged *k, double *loss, struct ran_error *err)
+static double judge_encoder(const struct ran_task_judged *k)
 {
         const size_t n = k->dev->B * k->C;
 
-        *loss = 0;
         if (k->linear == NULL || k->alone)
-                return RAN_OK;
-        float *p = ran_alloc_floats(n, err);
-        if (p == NULL)
-                return RAN_ENOMEM;
+                return 0;
+        float *p = ran_new_floats(n);
         memcpy(p, k->logits, n * sizeof *p);
         make_probabilities(k, p);
-        *loss = ran_rates_losses(k->dev, p, k->losses);
+        const double loss = ran_rates_losses(k->dev, p, k->losses);
         free(p);
-        return RAN_OK;
+        return loss;
 }
 
 static void rate(const struct ran_task_judged *k, struct ran_rates *r)
@@ -180,9 +177,9 @@ static void rate(const struct ran_task_judged *k, struct ran_rates *r)
 
 static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err)
 {
-        double encoder;
+        const double encoder = judge_encoder(k);
 
-        RAN_TRY(judge_encoder(k, &encoder, err));
+        (void)err;
         if (k->linear != NULL)
                 k->ensemble = ran_ensemble_fit(k->prior, k->dev, k->logits, k->linear, k->alone);
         combine(k);
@@ -196,10 +193,12 @@ static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_erro
 static int tune(struct ran_task_judged *k, struct ran_calibration *calibration, double *threshold,
                 struct ran_error *err)
 {
+        (void)err;
         combine(k);
-        if (!k->c->classify.multilabel)
-                return ran_rates_calibrate(calibration, k->dev, k->logits, err);
-        *threshold = (double)ran_rates_best_threshold(k->dev, k->logits);
+        if (k->c->classify.multilabel)
+                *threshold = (double)ran_rates_best_threshold(k->dev, k->logits);
+        else
+                ran_rates_calibrate(calibration, k->dev, k->logits);
         return RAN_OK;
 }
 

@@ -107,7 +107,7 @@ static int run_folds(struct fold *f, size_t folds, int (*next)(void *arg, size_t
 {
         const struct ran_dataset *d = f->job->train;
 
-        RAN_TRY(ran_dataset_folds(d, folds, f->job->settings->seed, f->of, err));
+        ran_dataset_folds(d, folds, f->job->settings->seed, f->of);
         memset(f->p, 0, d->B * d->C * sizeof *f->p);
         for (size_t k = 0; k < folds; k++) {
                 if (next != NULL && next(arg, k) != 0)

@@ -54,18 +54,15 @@ static void group_alike(struct train_session *s)
 size_t train_job_held_out(struct train_session *s)
 {
         const double share = s->dev_share;
-        struct ran_error err;
-        size_t of_known, n;
+        size_t of_known;
 
         group_alike(s);
         bool *known = find_known(s, &of_known);
-        int rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, known, &n, &err);
+        size_t n = ran_dataset_split_size(&s->train.set, share, s->settings.seed, known);
 
-        if (rc == RAN_OK && known != NULL && !is_enough(s, n))
-                rc = ran_dataset_split_size(&s->train.set, share, s->settings.seed, NULL, &n, &err);
+        if (known != NULL && !is_enough(s, n))
+                n = ran_dataset_split_size(&s->train.set, share, s->settings.seed, NULL);
         free(known);
-        if (rc != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
         return n;
 }
 
