@@ -39,44 +39,23 @@ static void release(struct alignment *k)
         free(k->weight);
 }
 
-/* ---- the selection -------------------------------------------------------------------------- */
-
-/* --layer and --head as ran_alignment has them. attnmask_select has checked them. */
-static size_t layer_of(const struct attnmask_model *a)
-{
-        const struct attnmask_selection *c = &a->selection;
-
-        return c->layer_to - c->layer_from > 1 || a->options->layer == NULL ? RAN_PROBE_MEAN
-                                                                            : c->layer_from;
-}
-
-static size_t head_of(const struct attnmask_model *a)
-{
-        const struct attnmask_selection *c = &a->selection;
-
-        if (a->options->head == NULL || c->head_to - c->head_from > 1 ||
-            c->head_from == RAN_PROBE_MEAN)
-                return RAN_PROBE_MEAN;
-        return c->head_to == 0 ? RAN_ALIGN_REVIEW : c->head_from;
-}
-
 /* ---- tokens --------------------------------------------------------------------------------- */
 
 /* The text of a token, without space around it; a reserved token has its name, and one that is of
  * space alone or a part of a character what the vocabulary calls it. */
-static int add_text(const struct alignment *k, uint32_t id, struct ran_buf *out,
-                    struct ran_error *err)
+static void add_text(const struct alignment *k, uint32_t id, struct ran_buf *out)
 {
         const struct ran_tokenizer *t = ran_model_tokenizer(k->a->model);
         struct ran_buf text = {0};
+        struct ran_error ignored;
         size_t from = 0, n;
         const char *name;
 
         if (t == NULL) {
                 ran_buf_printf(out, "%u", (unsigned)id);
-                return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a token") : RAN_OK;
+                return;
         }
-        int rc = ran_tokenizer_decode(t, &id, 1, &text, err);
+        int rc = ran_tokenizer_decode(t, &id, 1, &text, &ignored);
         for (; from < text.len && text.data[from] == ' '; from++)
                 ;
         n = text.len - from;
@@ -84,26 +63,26 @@ static int add_text(const struct alignment *k, uint32_t id, struct ran_buf *out,
         if (name != NULL)
                 ran_buf_add(out, name, n);
         ran_buf_release(&text);
-        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a token") : RAN_OK;
 }
 
 /* The texts of tokens [from, from + n). */
-static struct ran_buf *texts_of(const struct alignment *k, size_t from, size_t n,
-                                struct ran_error *err)
+static struct ran_buf *texts_of(const struct alignment *k, size_t from, size_t n)
 {
-        struct ran_buf *texts = ran_alloc(n, sizeof *texts, err);
+        struct ran_buf *texts = ran_new(n, sizeof *texts);
 
-        for (size_t i = 0; i < n && texts != NULL; i++)
-                if (add_text(k, k->s->reading.tokens.ids[from + i], &texts[i], err) != RAN_OK) {
-                        release_texts(texts, n);
-                        return NULL;
-                }
+        for (size_t i = 0; i < n; i++)
+                add_text(k, k->s->reading.tokens.ids[from + i], &texts[i]);
         return texts;
 }
 
 static int read_alignment(struct alignment *k, struct ran_error *err)
 {
         const struct cmd_reading *r = &k->s->reading;
+        const struct attnmask_selection *c = &k->a->selection;
+        const struct attnmask_options *o = k->a->options;
+        const bool one_layer = o->layer != NULL && c->layer_to - c->layer_from == 1,
+                   one_head = o->head != NULL && c->head_to - c->head_from <= 1 &&
+                              c->head_from != RAN_PROBE_MEAN;
 
         k->sources = r->sources;
         if (r->sources == 0 || r->tokens.L < r->sources + 1)
@@ -115,8 +94,12 @@ static int read_alignment(struct alignment *k, struct ran_error *err)
         k->weight = ran_alloc(k->rows * k->sources, sizeof *k->weight, err);
         if (k->weight == NULL)
                 return RAN_ENOMEM;
-        return ran_alignment(k->a->model, k->s->state, &d, k->sources, layer_of(k->a),
-                             head_of(k->a), k->weight, err);
+        return ran_alignment(k->a->model, k->s->state, &d, k->sources,
+                             one_layer ? c->layer_from : RAN_PROBE_MEAN,
+                             !one_head         ? RAN_PROBE_MEAN
+                             : c->head_to == 0 ? RAN_ALIGN_REVIEW
+                                               : c->head_from,
+                             k->weight, err);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -298,18 +281,6 @@ static void write_svg(const struct alignment *k, struct picture_scale scale, str
                        left, top, w, h);
 }
 
-static void write_page(const struct alignment *k, struct picture_scale scale,
-                       const struct cmd_line *line, struct ran_buf *out)
-{
-        attnmask_page_begin(k->a, k->s, line, "Attention to the source", out);
-        page_put(out, HTML_NOTE,
-                 "A line is a token of the target, a column one of the source. The stronger the "
-                 "colour, the more attention the source token got when the target token was "
-                 "predicted; point at a cell for the weight.");
-        write_svg(k, scale, out);
-        page_end(out);
-}
-
 /* ---- a picture ------------------------------------------------------------------------------ */
 
 /* PNG has no text: names lines and columns. */
@@ -325,8 +296,7 @@ static void explain(const struct alignment *k)
                         put_letter(&names, text, j);
         }
         ran_buf_char(&names, '\0');
-        if (!names.failed)
-                cmd_note("lines: %s", names.data);
+        cmd_note("lines: %s", names.data);
         ran_buf_release(&names);
 }
 
@@ -336,10 +306,8 @@ static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sin
         const int format = k->a->options->format;
         const struct picture_scale scale = picture_scale(k->weight, k->rows * k->sources);
 
-        k->source = texts_of(k, 0, k->sources, err);
-        k->target = texts_of(k, k->sources, k->rows, err);
-        if (k->source == NULL || k->target == NULL)
-                return err->code;
+        k->source = texts_of(k, 0, k->sources);
+        k->target = texts_of(k, k->sources, k->rows);
         if (format == PICTURE_PNG) {
                 struct picture p;
                 int rc = picture_init(&p, 1, k->sources, k->rows, err);
@@ -356,13 +324,19 @@ static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sin
                                 "%zu target and %zu source tokens are too many for a grid with "
                                 "texts: --format png draws one without",
                                 k->rows, k->sources);
-        if (format == PICTURE_HTML)
-                write_page(k, scale, line, &out->buf);
-        else if (format == PICTURE_SVG)
+        if (format == PICTURE_HTML) {
+                attnmask_page_begin(k->a, k->s, line, "Attention to the source", &out->buf);
+                page_put(&out->buf, HTML_NOTE,
+                         "A line is a token of the target, a column one of the source. The "
+                         "stronger the colour, the more attention the source token got when the "
+                         "target token was predicted; point at a cell for the weight.");
+                write_svg(k, scale, &out->buf);
+                page_end(&out->buf);
+        } else if (format == PICTURE_SVG)
                 write_svg(k, scale, &out->buf);
         else
                 write_letters(k, scale, &out->buf);
-        return out->buf.failed ? ran_fail(err, RAN_ENOMEM, "no memory for a grid") : RAN_OK;
+        return RAN_OK;
 }
 
 int attnmask_align_draw(const struct attnmask_model *a, struct attnmask_scratch *s,

@@ -31,8 +31,7 @@ static void average(struct ran_probe *k)
                 }
 }
 
-static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, bool steps,
-                     struct ran_error *err)
+static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, bool steps)
 {
         const struct attnmask_selection *c = &a->selection;
         struct ran_buf name = {0};
@@ -47,7 +46,7 @@ static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, 
                 ran_buf_printf(&name, ", mean of %zu heads", c->shape.table[0].heads);
         else if (!steps)
                 ran_buf_printf(&name, ", head %zu", k->head);
-        return picture_string(&name, err);
+        return picture_string(&name);
 }
 
 /* How to read it. */
@@ -93,13 +92,11 @@ static int make_panels(const struct attnmask_model *a, struct attnmask_scratch *
                              steps ? s->n : ran_probe_height(s->probes), err));
         const size_t cells = p->panels * p->height * p->width;
         RAN_TRY(RAN_GROW(s->sum, s->sum_cap, cells, err));
-        p->names = ran_alloc(p->panels, sizeof *p->names, err);
-        if (p->names == NULL)
-                return RAN_ENOMEM;
+        p->names = ran_new(p->panels, sizeof *p->names);
         for (size_t i = 0; i < s->n; i++) {
                 s->probes[i].sum = s->sum + i * (cells / s->n);
-                if (i < p->panels && (p->names[i] = name_of(a, &s->probes[i], steps, err)) == NULL)
-                        return RAN_ENOMEM;
+                if (i < p->panels)
+                        p->names[i] = name_of(a, &s->probes[i], steps);
         }
         RAN_TRY(attnmask_probe(a, s, s->probes, s->n, err));
         for (size_t i = 0; i < s->n; i++)
@@ -129,9 +126,7 @@ static int name_axes(const struct attnmask_model *a, const struct attnmask_scrat
         p->x_to = k->key_to - 1;
         p->y_from = steps ? k->layer : k->query_from;
         p->y_to = steps ? s->probes[s->n - 1].layer : k->query_to - 1;
-        p->title = attnmask_title("Attention", line, err);
-        if (p->title == NULL)
-                return RAN_ENOMEM;
+        p->title = attnmask_title("Attention", line);
         if (k->across == 1 && t->keys != RAN_AXIS_STATES) {
                 p->x_words = attnmask_words(
                         a, s, line, t->keys == RAN_AXIS_DOCUMENT ? RAN_AXIS_TOKENS : t->keys,

@@ -84,13 +84,13 @@ size_t attnmask_largest(const double *x, size_t n, double least, size_t *at, siz
 }
 
 /* A weight is the mean over the queries. */
-static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
-                   const struct ran_probe *k, struct ran_error *err)
+static void add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
+                    const struct ran_probe *k)
 {
         size_t n = k->key_to - k->key_from, height = ran_probe_height(k), got = 0;
         double queries = (double)(k->query_to - k->query_from);
 
-        RAN_TRY(RAN_GROW(s->ranked, s->ranked_cap, n, err));
+        RAN_ROOM(s->ranked, s->ranked_cap, n);
         for (size_t j = 0; j < n; j++) {
                 double sum = 0;
 
@@ -100,20 +100,9 @@ static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct a
                         s->ranked[got++] = (struct attnmask_weight){sum / queries, k->key_from + j};
         }
         attnmask_add_top(out, a, s, s->shape.table[k->table].keys, got, "weight");
-        return RAN_OK;
 }
 
 /* ---- the weights themselves ----------------------------------------------------------------- */
-
-static void add_row_name(struct ran_buf *out, const struct attnmask_scratch *s,
-                         const struct ran_probe *k, size_t query)
-{
-        enum ran_axis axis = s->shape.table[k->table].queries;
-        bool cell = axis == RAN_AXIS_ROWS && ran_probe_is_cell(&s->shape, query, &query);
-
-        if (axis != RAN_AXIS_DOCUMENT)
-                ran_buf_printf(out, cell ? "\"row\":\"cell:%zu\"," : "\"row\":%zu,", query);
-}
 
 /* A key that is neither token nor window: a cell, or the state before the first window. */
 static bool is_other(const struct attnmask_scratch *s, enum ran_axis axis, size_t key, size_t *at)
@@ -133,10 +122,14 @@ static void add_row(struct ran_buf *out, const struct attnmask_scratch *s,
         const enum ran_axis axis = s->shape.table[k->table].keys;
         const size_t n = k->key_to - k->key_from;
         const double *w = k->sum + y * n;
-        size_t at, end = SIZE_MAX;
+        const enum ran_axis queries = s->shape.table[k->table].queries;
+        size_t at, end = SIZE_MAX, query = k->query_from + y;
 
         json_begin(out, '{');
-        add_row_name(out, s, k, k->query_from + y);
+        if (queries == RAN_AXIS_ROWS && ran_probe_is_cell(&s->shape, query, &query))
+                ran_buf_printf(out, "\"row\":\"cell:%zu\"", query);
+        else if (queries != RAN_AXIS_DOCUMENT)
+                json_put_size(out, "row", query);
         for (size_t j = 0; j < n; j++)
                 if (w[j] > 0 && is_other(s, axis, k->key_from + j, &at))
                         json_put_float(out, axis == RAN_AXIS_ROWS ? "cell" : "first", (float)w[j]);
@@ -219,8 +212,8 @@ static void add_scores(struct ran_buf *out, const struct attnmask_model *a,
                 (float)((double)scores / (double)ran_review_scores(&c, r->tokens.L, r->sources)));
 }
 
-static int add_probe(struct ran_buf *out, const struct attnmask_model *a,
-                     struct attnmask_scratch *s, const struct ran_probe *k, struct ran_error *err)
+static void add_probe(struct ran_buf *out, const struct attnmask_model *a,
+                      struct attnmask_scratch *s, const struct ran_probe *k)
 {
         json_begin(out, '{');
         json_put_size(out, "layer", k->layer);
@@ -237,16 +230,15 @@ static int add_probe(struct ran_buf *out, const struct attnmask_model *a,
                 json_put_float(out, "context", (float)k->context);
         }
         if (a->options->top > 0)
-                RAN_TRY(add_top(out, a, s, k, err));
+                add_top(out, a, s, k);
         if (a->options->weights) {
                 json_name(out, "weights");
                 json_begin(out, '[');
-                for (size_t y = 0; y < ran_probe_height(k) && !out->failed; y++)
+                for (size_t y = 0; y < ran_probe_height(k); y++)
                         add_row(out, s, k, y);
                 json_end(out, ']');
         }
         json_end(out, '}');
-        return RAN_OK;
 }
 
 int attnmask_attention(const struct attnmask_model *a, struct attnmask_scratch *s,
@@ -272,7 +264,7 @@ int attnmask_attention(const struct attnmask_model *a, struct attnmask_scratch *
         json_name(out, "heads");
         json_begin(out, '[');
         for (size_t i = 0; i < s->n; i++)
-                RAN_TRY(add_probe(out, a, s, &s->probes[i], err));
+                add_probe(out, a, s, &s->probes[i]);
         json_end(out, ']');
         json_end(out, '}');
         return RAN_OK;

@@ -47,7 +47,7 @@ struct attnmask {
         size_t from, to; /* --rows, else all; --row: that one alone */
 };
 
-/* Each appends its answer to out. RAN_ENOMEM and RAN_EINVAL are possible. */
+/* Each appends its answer to out. RAN_EINVAL, RAN_ENOMEM. */
 int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err);
 int attnmask_rows(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err);
 int attnmask_row(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err);
@@ -193,11 +193,11 @@ void token_text_next(struct token_text *x, size_t t, struct token_part *part);
 void token_text_rest(const struct token_text *x, struct token_part *part);
 
 /* What stands at [from, to) of an axis: tokens, or rows of tokens and cells. Free them with
- * picture_strings_free. NULL: RAN_ENOMEM, or an error of the document. */
+ * picture_strings_free. NULL: an error of the document. */
 char **attnmask_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
                       const struct cmd_line *line, enum ran_axis axis, size_t from, size_t to,
                       struct ran_error *err);
-/* "WHAT: name of the record"; the caller frees it. NULL: RAN_ENOMEM. */
-char *attnmask_title(const char *what, const struct cmd_line *line, struct ran_error *err);
+/* "WHAT: name of the record"; the caller frees it. */
+char *attnmask_title(const char *what, const struct cmd_line *line);
 
 #endif

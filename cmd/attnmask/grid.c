@@ -69,7 +69,7 @@ static void fill_panel(const struct ran_mask *m, const struct attnmask *a, size_
 }
 
 /* "Attention pattern dispersed(4), mask causal, 100 tokens" */
-static char *title_of(const struct attnmask *a, struct ran_error *err)
+static char *title_of(const struct attnmask *a)
 {
         const struct attnmask_options *o = a->options;
         struct ran_buf title = {0};
@@ -80,7 +80,7 @@ static char *title_of(const struct attnmask *a, struct ran_error *err)
         if (o->mask != RAN_MASK_NONE)
                 ran_buf_printf(&title, ", mask %s", ran_mask_names[o->mask]);
         ran_buf_printf(&title, ", %zu tokens", o->length);
-        return picture_string(&title, err);
+        return picture_string(&title);
 }
 
 int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
@@ -93,9 +93,8 @@ int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_err
         struct picture p;
         int rc = picture_init(&p, a->n, divide_up(tokens, across), divide_up(tokens, down), err);
 
-        if (rc == RAN_OK && (p.title = title_of(a, err)) == NULL)
-                rc = RAN_ENOMEM;
         if (rc == RAN_OK) {
+                p.title = title_of(a);
                 p.names = a->n > 1 ? a->names : NULL;
                 p.x_name = "key (token)";
                 p.y_name = "query (token)";

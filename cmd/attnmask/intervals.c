@@ -3,6 +3,7 @@
 #include "cmd/attnmask/attnmask.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- intervals ------------------------------------------------------------------------------ */
 
@@ -48,20 +49,6 @@ int attnmask_rows(const struct attnmask *a, struct cmd_sink *out, struct ran_err
         return RAN_OK;
 }
 
-/* ---- one row -------------------------------------------------------------------------------- */
-
-static void add_row_text(struct cmd_sink *out, const struct attnmask *a, size_t head, size_t row)
-{
-        const struct ran_mask *m = &a->heads[head].mask;
-        const struct ran_mask_ranges s = ran_mask_row(m, row);
-
-        ran_buf_printf(&out->buf, "%s, mask %s: token %zu of %zu sees %zu\n", a->names[head],
-                       ran_mask_names[a->options->mask], row, m->N,
-                       s.to - s.from + s.left + s.right);
-        add_keys(out, m, row, false);
-        ran_buf_char(&out->buf, '\n');
-}
-
 /* ---- after several layers ------------------------------------------------------------------- */
 
 /* Sets of tokens: the reached tokens, their keys, and scratch. */
@@ -78,33 +65,6 @@ static void add_to(uint64_t *set, size_t from, size_t to)
                 set[from / 64] = ~UINT64_C(0);
         for (; from < to; from++)
                 set[from / 64] |= UINT64_C(1) << from % 64;
-}
-
-/* Through one layer a token reaches the keys of its row. */
-static void reach_one(struct reach *r, const struct attnmask *a)
-{
-        for (size_t h = 0; h < a->n; h++) {
-                const struct ran_mask *m = &a->heads[h].mask;
-                struct ran_mask_ranges s = ran_mask_row(m, a->from);
-                size_t pos = 0, from, to;
-
-                while (ran_mask_ranges_next(m, &s, &pos, &from, &to))
-                        add_to(r->set, from, to);
-        }
-}
-
-/* One more layer; returns whether the set has grown. */
-static bool reach_further(struct reach *r, const struct attnmask *a)
-{
-        bool more = false;
-
-        for (size_t h = 0; h < a->n; h++)
-                ran_mask_spread(&a->heads[h].mask, r->next, r->set, r->spare);
-        for (size_t w = 0; w < r->words; w++) {
-                more = more || r->set[w] != r->next[w];
-                r->set[w] = r->next[w];
-        }
-        return more;
 }
 
 /* The first token from `at` on that is in the set, or is not, as `in` says; N at the end. */
@@ -148,34 +108,38 @@ static void add_reach(struct cmd_sink *out, const struct reach *r, const struct 
         ran_buf_str(&out->buf, json ? "]}\n" : "\n");
 }
 
-/* A layer of dispersed attention moves the set by each of its distances: N sqrt(N) work. */
-static int check_reach(const struct attnmask *a, struct ran_error *err)
+static int add_reached(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
-        const size_t most = 100000000;
+        const size_t words = RAN_TOKEN_WORDS(a->options->length), most = 100000000;
+        struct reach r = {.words = words};
+        bool more = true;
 
+        /* A layer of dispersed attention moves the set by each of its distances: N sqrt(N) work. */
         for (size_t h = 0; h < a->n && a->options->reach > 1; h++)
                 if (a->heads[h].pattern == RAN_ATTENTION_DISPERSED && a->options->length > most)
                         return ran_fail(err, RAN_EINVAL,
                                         "--reach with dispersed attention is for lengths up to "
                                         "%zu: beyond that it would take hours",
                                         most);
-        return RAN_OK;
-}
-
-static int add_reached(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
-{
-        const size_t words = RAN_TOKEN_WORDS(a->options->length);
-        struct reach r = {.words = words};
-
-        RAN_TRY(check_reach(a, err));
-        r.set = ran_alloc(3 * words, sizeof *r.set, err);
+        r.set = ran_alloc(3 * words, sizeof *r.set, err); /* --length says how many */
         if (r.set == NULL)
                 return RAN_ENOMEM;
         r.next = r.set + words;
         r.spare = r.next + words;
-        reach_one(&r, a);
-        for (size_t k = 1; k < a->options->reach && reach_further(&r, a); k++)
-                ;
+        for (size_t h = 0; h < a->n; h++) { /* through one layer it reaches the keys of its row */
+                const struct ran_mask *m = &a->heads[h].mask;
+                struct ran_mask_ranges s = ran_mask_row(m, a->from);
+                size_t pos = 0, from, to;
+
+                while (ran_mask_ranges_next(m, &s, &pos, &from, &to))
+                        add_to(r.set, from, to);
+        }
+        for (size_t k = 1; k < a->options->reach && more; k++) {
+                for (size_t h = 0; h < a->n; h++)
+                        ran_mask_spread(&a->heads[h].mask, r.next, r.set, r.spare);
+                more = memcmp(r.set, r.next, words * sizeof *r.set) != 0;
+                memcpy(r.set, r.next, words * sizeof *r.set);
+        }
         add_reach(out, &r, a);
         free(r.set);
         return RAN_OK;
@@ -186,10 +150,18 @@ int attnmask_row(const struct attnmask *a, struct cmd_sink *out, struct ran_erro
         if (a->options->reach > 0)
                 return add_reached(a, out, err);
         for (size_t h = 0; h < a->n; h++) {
-                if (a->options->format == PICTURE_JSON)
+                const struct ran_mask *m = &a->heads[h].mask;
+                const struct ran_mask_ranges s = ran_mask_row(m, a->from);
+
+                if (a->options->format == PICTURE_JSON) {
                         add_row_json(out, a, h, a->from);
-                else
-                        add_row_text(out, a, h, a->from);
+                        continue;
+                }
+                ran_buf_printf(&out->buf, "%s, mask %s: token %zu of %zu sees %zu\n", a->names[h],
+                               ran_mask_names[a->options->mask], a->from, m->N,
+                               s.to - s.from + s.left + s.right);
+                add_keys(out, m, a->from, false);
+                ran_buf_char(&out->buf, '\n');
         }
         return RAN_OK;
 }

@@ -84,10 +84,7 @@ static int ask_classifier(const struct attnmask_model *a, struct attnmask_scratc
 {
         const struct ran_model *m = a->model;
         size_t C = ran_model_classes(m);
-        float *p = ran_alloc_floats(2 * C, err);
-
-        if (p == NULL)
-                return RAN_ENOMEM;
+        float *p = ran_new_floats(2 * C);
         int rc = ran_classify(m, s->state, &s->reading.tokens, p + C, NULL, err);
         if (rc == RAN_OK) {
                 ran_probabilities(ran_model_config(m), p + C, C, p);
@@ -103,11 +100,9 @@ static int ask_tagger(const struct attnmask_model *a, struct attnmask_scratch *s
                       struct explained *x, struct ran_error *err)
 {
         const struct ran_document *d = &s->reading.tokens;
-        uint32_t *tags = ran_alloc(d->words, sizeof *tags, err);
-        float *score = ran_alloc_floats(d->words, err);
-        int rc = tags != NULL && score != NULL
-                         ? ran_tag(a->model, s->state, d, tags, score, NULL, err)
-                         : RAN_ENOMEM;
+        uint32_t *tags = ran_new(d->words, sizeof *tags);
+        float *score = ran_new_floats(d->words);
+        int rc = ran_tag(a->model, s->state, d, tags, score, NULL, err);
 
         if (rc == RAN_OK) {
                 for (size_t i = 0; i < d->words && d->positions[i] <= token; i++)
@@ -128,7 +123,7 @@ static int read_document(const struct attnmask_model *a, struct attnmask_scratch
         const struct cmd_reading *r = &s->reading;
         const size_t L = r->tokens.L;
 
-        RAN_TRY(RAN_GROW(s->value, s->value_cap, L, err));
+        RAN_ROOM(s->value, s->value_cap, L);
         RAN_TRY(ran_explain_read(s->explainer, &r->tokens, r->sources, err));
         if (c->to > L)
                 return ran_fail(err, RAN_EINVAL,
@@ -244,22 +239,20 @@ static int fill_table(struct attnmask_scratch *s, const struct table *t, struct 
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static int add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
-                   const char *name, size_t from, size_t to, struct ran_error *err)
+static void add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
+                    const char *name, size_t from, size_t to)
 {
         size_t n = 0;
 
-        RAN_TRY(RAN_GROW(s->ranked, s->ranked_cap, to - from, err));
+        RAN_ROOM(s->ranked, s->ranked_cap, to - from);
         for (size_t t = from; t < to; t++)
                 if (s->value[t] != 0)
                         s->ranked[n++] = (struct attnmask_weight){s->value[t], t};
         attnmask_add_top(out, a, s, RAN_AXIS_TOKENS, n, name);
-        return RAN_OK;
 }
 
-static int add_gains(struct ran_buf *out, const struct attnmask_model *a,
-                     struct attnmask_scratch *s, const struct attnmask_map *map,
-                     struct ran_error *err)
+static void add_gains(struct ran_buf *out, const struct attnmask_model *a,
+                      struct attnmask_scratch *s, const struct attnmask_map *map)
 {
         const struct blocks all = table_of(a, s, map).columns;
 
@@ -271,13 +264,12 @@ static int add_gains(struct ran_buf *out, const struct attnmask_model *a,
         }
         json_put_text(out, "label", map->label);
         json_put_float(out, "score", (float)map->p);
-        RAN_TRY(add_top(out, a, s, "gain", all.from, all.to, err));
+        add_top(out, a, s, "gain", all.from, all.to);
         if (a->options->weights) {
                 json_put_size(out, "from", all.from);
                 json_name(out, "gains");
                 attnmask_add_numbers(out, s->value + all.from, all.to - all.from);
         }
-        return RAN_OK;
 }
 
 static int add_moves(struct ran_buf *out, const struct attnmask_model *a,
@@ -287,7 +279,7 @@ static int add_moves(struct ran_buf *out, const struct attnmask_model *a,
         const struct table t = table_of(a, s, map);
 
         ran_buf_printf(out, ",\"rows\":[%zu,%zu]", map->from, map->to);
-        RAN_TRY(add_top(out, a, s, "move", 0, s->reading.tokens.L, err));
+        add_top(out, a, s, "move", 0, s->reading.tokens.L);
         if (!a->options->weights)
                 return RAN_OK;
         RAN_TRY(fill_table(s, &t, err));
@@ -312,7 +304,10 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
         json_put_size(out, "tokens", r->tokens.L);
         if (r->document != NULL)
                 cmd_document_truncated(r->document, out);
-        RAN_TRY((is_label(a) ? add_gains : add_moves)(out, a, s, &map, err));
+        if (is_label(a))
+                add_gains(out, a, s, &map);
+        else
+                RAN_TRY(add_moves(out, a, s, &map, err));
         json_end(out, '}');
         return RAN_OK;
 }
@@ -345,7 +340,7 @@ static void explain(const struct attnmask_model *a, const struct picture *p,
 }
 
 /* Characters that XML cannot have, U+FFFE and U+FFFF, become question marks. */
-static char *name_of(const char *before, const char *label, struct ran_error *err)
+static char *name_of(const char *before, const char *label)
 {
         struct ran_buf name = {0}, shown = {0};
 
@@ -357,9 +352,8 @@ static char *name_of(const char *before, const char *label, struct ran_error *er
                 s += foreign ? 2 : 0;
         }
         ran_buf_shown(&shown, name.data, name.len);
-        shown.failed |= name.failed;
         ran_buf_release(&name);
-        return picture_string(&shown, err);
+        return picture_string(&shown);
 }
 
 /* Two panels: evidence for the label, and against it. */
@@ -372,10 +366,9 @@ static int make_label_panels(const struct attnmask_model *a, struct attnmask_scr
         RAN_TRY(make_gains(a, s, map, err));
         RAN_TRY(picture_init(p, 2, n, 1, err));
         RAN_TRY(RAN_GROW(s->sum, s->sum_cap, 2 * n, err));
-        p->names = ran_alloc(2, sizeof *p->names, err);
-        if (p->names == NULL || (p->names[0] = name_of("for", map->label, err)) == NULL ||
-            (p->names[1] = name_of("against", map->label, err)) == NULL)
-                return RAN_ENOMEM;
+        p->names = ran_new(2, sizeof *p->names);
+        p->names[0] = name_of("for", map->label);
+        p->names[1] = name_of("against", map->label);
         for (size_t i = 0; i < n; i++) {
                 double gain = sum_of(s->value, block_of(&t->columns, i));
 
@@ -402,9 +395,7 @@ static int name_axes(const struct attnmask_model *a, const struct attnmask_scrat
 {
         p->title = attnmask_title(is_label(a) ? "Influence on the label"
                                               : "Influence on the outputs of tokens",
-                                  line, err);
-        if (p->title == NULL)
-                return RAN_ENOMEM;
+                                  line);
         p->x_name = "token";
         p->x_from = t->columns.from;
         p->x_to = t->columns.to - 1;

@@ -32,10 +32,8 @@ static void free_scratch(void *arg)
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         const struct attnmask_model *a = arg;
-        struct attnmask_scratch *s = ran_alloc(1, sizeof *s, err);
+        struct attnmask_scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         s->state = ran_state_new(a->model, a->pool, err);
         s->reading.whole.with_positions = maps(a) && a->tags;
         if (maps(a))

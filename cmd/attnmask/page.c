@@ -39,17 +39,6 @@ struct page {
         size_t per_block;        /* windows of a cell of the strip */
 };
 
-static void release(struct page *p)
-{
-        token_text_release(&p->text);
-        free(p->got);
-        free(p->state);
-        free(p->value);
-        free(p->shown);
-        free(p->probe);
-        free(p->sum);
-}
-
 /* ---- places ---------------------------------------------------------------------------------- */
 
 static size_t end_of(const struct page *p, size_t w)
@@ -107,17 +96,13 @@ static int read_overview(struct page *p, struct ran_error *err)
         size_t n = 0;
         struct ran_probe k[2];
 
-        p->got = ran_alloc(heads->n_keys, sizeof *p->got, err);
-        p->value = ran_alloc(p->windows, sizeof *p->value, err);
-        p->shown = ran_alloc(p->windows, sizeof *p->shown, err);
-        if (p->got == NULL || p->value == NULL || p->shown == NULL)
-                return RAN_ENOMEM;
+        p->got = ran_new(heads->n_keys, sizeof *p->got);
+        p->value = ran_new(p->windows, sizeof *p->value);
+        p->shown = ran_new(p->windows, sizeof *p->shown);
         k[n] = probe_of(p, RAN_PROBE_HEADS, p->head);
         k[n++].sum = p->got;
         if (review->heads > 0) {
-                p->state = ran_alloc(review->n_keys, sizeof *p->state, err);
-                if (p->state == NULL)
-                        return RAN_ENOMEM;
+                p->state = ran_new(review->n_keys, sizeof *p->state);
                 k[n] = probe_of(p, RAN_PROBE_REVIEW, 0);
                 k[n++].sum = p->state;
         }
@@ -163,9 +148,7 @@ static int read_weights(struct page *p, struct ran_error *err)
 {
         size_t n = 0, all = 0;
 
-        p->probe = ran_alloc(p->shown_n, sizeof *p->probe, err);
-        if (p->probe == NULL)
-                return RAN_ENOMEM;
+        p->probe = ran_new(p->shown_n, sizeof *p->probe);
         for (size_t w = 0; w < p->windows && n < p->shown_n; w++) {
                 struct ran_probe *k = &p->probe[n];
 
@@ -185,9 +168,7 @@ static int read_weights(struct page *p, struct ran_error *err)
                 all += ran_probe_height(k) * ran_probe_width(k);
                 n++;
         }
-        p->sum = ran_alloc(all, sizeof *p->sum, err);
-        if (p->sum == NULL)
-                return RAN_ENOMEM;
+        p->sum = ran_new(all, sizeof *p->sum);
         for (size_t i = 0, at = 0; i < n; i++) {
                 p->probe[i].sum = p->sum + at;
                 at += ran_probe_height(&p->probe[i]) * ran_probe_width(&p->probe[i]);
@@ -314,10 +295,9 @@ static void write_row(const struct page *p, const struct ran_probe *k, size_t ro
                 ran_buf_char(&title, '"');
         }
         ran_buf_char(&title, '\0');
-        page_open_with(out, HTML_SHADE, "class=\"a%d\"%s", level, title.failed ? "" : title.data);
+        page_open_with(out, HTML_SHADE, "class=\"a%d\"%s", level, title.data);
         page_text(out, part->text, part->n);
         page_close(out, HTML_SHADE);
-        out->failed |= title.failed;
         ran_buf_release(&title);
 }
 
@@ -444,6 +424,12 @@ int attnmask_attention_page(const struct attnmask_model *a, struct attnmask_scra
         struct page p = {.a = a, .s = s};
         int rc = make_page(&p, line, out, err);
 
-        release(&p);
+        token_text_release(&p.text);
+        free(p.got);
+        free(p.state);
+        free(p.value);
+        free(p.shown);
+        free(p.probe);
+        free(p.sum);
         return rc;
 }

@@ -21,13 +21,9 @@ int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
         return p->shade != NULL ? RAN_OK : RAN_ENOMEM;
 }
 
-char *picture_string(struct ran_buf *text, struct ran_error *err)
+char *picture_string(struct ran_buf *text)
 {
         ran_buf_char(text, '\0');
-        if (text->failed) {
-                ran_buf_release(text);
-                ran_fail(err, RAN_ENOMEM, "no memory for the words of a picture");
-        }
         return text->data;
 }
 
@@ -104,18 +100,11 @@ void picture_fill(struct picture *p, const double *value, struct picture_scale s
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static char letter(unsigned char shade)
-{
-        static const char between[] = PICTURE_BETWEEN;
-
-        if (shade == 0 || shade == 255)
-                return shade == 0 ? '.' : '#';
-        return between[(size_t)(shade - 1) * (sizeof between - 1) / 254];
-}
-
 int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
                   struct ran_error *err)
 {
+        static const char between[] = PICTURE_BETWEEN;
+
         if (format == PICTURE_SVG)
                 return picture_svg(p, size, out, err);
         if (format == PICTURE_PNG)
@@ -127,7 +116,12 @@ int picture_write(const struct picture *p, int format, size_t size, struct cmd_s
                         const unsigned char *shade = picture_line(p, i, y);
 
                         for (size_t x = 0; x < p->width; x++)
-                                ran_buf_char(&out->buf, letter(shade[x]));
+                                ran_buf_char(&out->buf,
+                                             shade[x] == 0 ? '.'
+                                             : shade[x] == 255
+                                                     ? '#'
+                                                     : between[(size_t)(shade[x] - 1) *
+                                                               (sizeof between - 1) / 254]);
                         ran_buf_char(&out->buf, '\n');
                         cmd_sink_flush(out);
                 }

@@ -62,9 +62,8 @@ static inline const unsigned char *picture_line(const struct picture *p, size_t 
         return p->shade + (panel * p->height + y) * p->width;
 }
 
-/* The texts of a buffer, which is released, as a string; NULL without memory. The caller frees it.
- */
-char *picture_string(struct ran_buf *text, struct ran_error *err);
+/* The text of a buffer as a string: the caller frees it, and not the buffer. */
+char *picture_string(struct ran_buf *text);
 /* Frees n strings and their array, which may be NULL. */
 void picture_strings_free(char **strings, size_t n);
 

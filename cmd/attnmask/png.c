@@ -49,7 +49,6 @@ static void write_chunk(struct ran_buf *out, const char *type, struct ran_buf *d
         ran_buf_add(out, type, 4);
         ran_buf_add(out, data->data, data->len);
         add_u32(out, ~crc32(crc, (const unsigned char *)data->data, data->len));
-        out->failed |= data->failed;
         data->len = 0;
 }
 
@@ -137,21 +136,9 @@ static void draw_line(const struct picture *p, size_t y, size_t w, size_t gap, u
         }
 }
 
-static void begin_file(struct png *png, size_t width, size_t height, struct ran_buf *out)
-{
-        static const unsigned char depth[] = {8, 0, 0, 0, 0}; /* 8 bits of grey, in one pass */
-
-        ran_buf_add(out, "\x89PNG\r\n\x1a\n", 8);
-        add_u32(&png->data, (uint32_t)width);
-        add_u32(&png->data, (uint32_t)height);
-        ran_buf_add(&png->data, depth, sizeof depth);
-        write_chunk(out, "IHDR", &png->data);
-        put_bits(png, 0x0178, 16); /* zlib: deflate, 32 kB at most, no dictionary */
-        put_bits(png, 3, 3);       /* the last block, fixed codes */
-}
-
 int picture_png(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err)
 {
+        static const unsigned char depth[] = {8, 0, 0, 0, 0}; /* 8 bits of grey, in one pass */
         const size_t across = p->width * p->x_cells, down = p->height * p->y_cells;
         const size_t cells = across > down ? across : down, scale = size > cells ? size / cells : 1;
         const size_t gap = 1 + scale * across / 64;
@@ -165,8 +152,14 @@ int picture_png(const struct picture *p, size_t size, struct cmd_sink *out, stru
         if (pixel == NULL)
                 return RAN_ENOMEM;
         unsigned char *above = pixel + width, *filtered = above + width;
-        begin_file(&png, width, height, &out->buf);
-        filtered[0] = 2; /* Up */
+        ran_buf_add(&out->buf, "\x89PNG\r\n\x1a\n", 8);
+        add_u32(&png.data, (uint32_t)width);
+        add_u32(&png.data, (uint32_t)height);
+        ran_buf_add(&png.data, depth, sizeof depth);
+        write_chunk(&out->buf, "IHDR", &png.data);
+        put_bits(&png, 0x0178, 16); /* zlib: deflate, 32 kB at most, no dictionary */
+        put_bits(&png, 3, 3);       /* the last block, fixed codes */
+        filtered[0] = 2;            /* Up */
         for (size_t y = 0; y < height; y++) {
                 if (y % (scale * p->y_cells) == 0)
                         draw_line(p, y / scale / p->y_cells, scale * p->x_cells, gap, pixel);

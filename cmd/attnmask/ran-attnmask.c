@@ -266,47 +266,28 @@ static void note_oddities(void)
 
 /* ---- heads ---------------------------------------------------------------------------------- */
 
-static char *name_of(int pattern)
-{
-        struct ran_buf name = {0};
-
-        ran_buf_str(&name, ran_attention_names[pattern]);
-        if (pattern == RAN_ATTENTION_DILATED)
-                ran_buf_printf(&name, "(%zu, %zu)", options.window, options.dilation);
-        else if (pattern != RAN_ATTENTION_FULL)
-                ran_buf_printf(&name, "(%zu)", options.window);
-        ran_buf_char(&name, '\0');
-        if (name.failed)
-                cmd_die(CMD_FAILED, "out of memory");
-        return name.data;
-}
-
 static void init_heads(struct attnmask *a)
 {
         struct ran_error err;
 
         a->n = options.attention.n;
-        a->heads = ran_alloc(a->n, sizeof *a->heads, &err);
-        a->names = ran_alloc(a->n, sizeof *a->names, &err);
-        if (a->heads == NULL || a->names == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        a->heads = ran_new(a->n, sizeof *a->heads);
+        a->names = ran_new(a->n, sizeof *a->names);
         for (size_t h = 0; h < a->n; h++) {
-                int pattern = options.attention.item[h];
+                const int pattern = options.attention.item[h];
+                struct ran_buf name = {0};
 
+                ran_buf_str(&name, ran_attention_names[pattern]);
+                if (pattern == RAN_ATTENTION_DILATED)
+                        ran_buf_printf(&name, "(%zu, %zu)", options.window, options.dilation);
+                else if (pattern != RAN_ATTENTION_FULL)
+                        ran_buf_printf(&name, "(%zu)", options.window);
+                a->names[h] = picture_string(&name);
                 a->heads[h].pattern = pattern;
-                a->names[h] = name_of(pattern);
                 if (ran_mask_init(&a->heads[h].mask, pattern, options.window, options.dilation,
                                   options.mask, options.length, options.source, &err) != RAN_OK)
                         cmd_refuse(NULL, &err);
         }
-}
-
-static void release(struct attnmask *a)
-{
-        for (size_t h = 0; h < a->n; h++)
-                free(a->names[h]);
-        free(a->names);
-        free(a->heads);
 }
 
 /* --row I or --rows A:B */
@@ -354,7 +335,8 @@ static void answer(void)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         }
         cmd_sink_close(&out);
-        release(&a);
+        picture_strings_free(a.names, a.n);
+        free(a.heads);
 }
 
 int main(int argc, char **argv)

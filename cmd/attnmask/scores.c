@@ -27,7 +27,7 @@ static int add_vector(struct vectors *v, const char *line, struct ran_span value
                 const char *text = line + item.begin;
                 const size_t n = item.end - item.begin;
 
-                RAN_TRY(RAN_GROW(v->x, v->cap, v->floats + 1, err));
+                RAN_ROOM(v->x, v->cap, v->floats + 1);
                 if (!ran_parse_double(text, n, &x) || !isfinite((float)x))
                         return ran_fail(err, RAN_EFORMAT, "\"%s\": %.*s is not a usable number",
                                         name, n < 40 ? (int)n : 40, text);
@@ -73,7 +73,8 @@ struct scratch {
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         (void)arg;
-        return ran_alloc(1, sizeof(struct scratch), err);
+        (void)err;
+        return ran_new(1, sizeof(struct scratch));
 }
 
 static void free_scratch(void *arg)
@@ -143,7 +144,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         RAN_TRY(ran_mask_init(&m, o->attention.item[0], o->window, o->dilation, o->mask, s->query.n,
                               o->source, err));
         ran_buf_char(out, '[');
-        for (size_t i = 0; i < m.N && !out->failed; i++)
+        for (size_t i = 0; i < m.N; i++)
                 add_row(out, &m, i, &s->query, key, o->similarity);
         ran_buf_char(out, ']');
         return RAN_OK;

@@ -106,16 +106,6 @@ struct axis {
         size_t step;   /* from number to number */
 };
 
-/* The least of 1, 2, 5, 10, 20, ... with which so many numbers at most stand on the axis. */
-static size_t round_step(size_t span, size_t most)
-{
-        size_t step = 1;
-
-        for (int i = 0; span / step > most && step < SIZE_MAX / 10; i++)
-                step = i % 3 == 1 ? step / 2 * 5 : step * 2;
-        return step;
-}
-
 static void measure(struct axis *a, size_t unit)
 {
         double widest = 0;
@@ -129,7 +119,12 @@ static void measure(struct axis *a, size_t unit)
                 widest = fmax(widest, width_of(a->words[i], LONGEST, 1));
         double number = 7.0 * snprintf(NULL, 0, "%zu", a->to);
         double each = a->upright ? LINE + 6 : number + 16;
-        a->step = round_step(a->to - a->from, (size_t)((double)a->length / each));
+        /* The least of 1, 2, 5, 10, 20, ... with which so many numbers at most stand on the axis.
+         */
+        const size_t most = (size_t)((double)a->length / each);
+        a->step = 1;
+        for (int i = 0; (a->to - a->from) / a->step > most && a->step < SIZE_MAX / 10; i++)
+                a->step = i % 3 == 1 ? a->step / 2 * 5 : a->step * 2;
         a->depth = (size_t)ceil(a->words != NULL ? widest : a->upright ? number : CAPITAL);
         a->depth += TICK + SPACE + LINE + SPACE;
 }
@@ -301,11 +296,6 @@ static int make_frame(struct svg *g, const struct picture *p, size_t size, struc
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-static unsigned rounded(unsigned char shade)
-{
-        return ((unsigned)shade * (SHADES - 1) + 254) / 255;
-}
-
 static void write_path(const struct picture *p, size_t panel, unsigned shade, struct cmd_sink *out)
 {
         const size_t across = p->x_cells;
@@ -317,7 +307,7 @@ static void write_path(const struct picture *p, size_t panel, unsigned shade, st
                 for (size_t x = 0, end; x < p->width; x = end) {
                         for (end = x + 1; end < p->width && line[end] == line[x]; end++)
                                 ;
-                        if (rounded(line[x]) != shade)
+                        if ((line[x] * (SHADES - 1) + 254u) / 255 != shade)
                                 continue;
                         if (!begun)
                                 ran_buf_printf(&out->buf, "<path fill-opacity=\"%.3g\" d=\"",
@@ -352,7 +342,6 @@ static void write_svg(const struct picture *p, const struct svg *g, struct cmd_s
         ran_buf_add(&out->buf, g->bars.data, g->bars.len);
         ran_buf_add(&out->buf, g->texts.data, g->texts.len);
         ran_buf_str(&out->buf, "</svg>\n");
-        out->buf.failed |= g->bars.failed || g->texts.failed;
 }
 
 int picture_svg(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err)

@@ -91,7 +91,7 @@ char **attnmask_words(const struct attnmask_model *a, const struct attnmask_scra
         int rc = token_text_begin(&text, &s->reading, a->model, &line->record, err);
 
         if (rc == RAN_OK)
-                words = ran_alloc(to - from, sizeof *words, err);
+                words = ran_new(to - from, sizeof *words);
         for (size_t i = from; i < to && words != NULL; i++) {
                 struct ran_buf word = {0};
                 size_t token = i;
@@ -102,24 +102,19 @@ char **attnmask_words(const struct attnmask_model *a, const struct attnmask_scra
                         token_text_next(&text, token, &part);
                         ran_buf_shown(&word, part.text, part.n);
                 }
-                words[i - from] = picture_string(&word, err);
-                if (words[i - from] == NULL) {
-                        picture_strings_free(words, to - from);
-                        words = NULL;
-                }
+                words[i - from] = picture_string(&word);
         }
         token_text_release(&text);
         return words;
 }
 
-char *attnmask_title(const char *what, const struct cmd_line *line, struct ran_error *err)
+char *attnmask_title(const char *what, const struct cmd_line *line)
 {
         struct ran_buf name = {0}, title = {0};
 
         ran_buf_printf(&name, "%s: ", what);
         record_name(&name, &line->record.json, line->file, line->number);
         ran_buf_shown(&title, name.data, name.len);
-        title.failed |= name.failed;
         ran_buf_release(&name);
-        return picture_string(&title, err);
+        return picture_string(&title);
 }

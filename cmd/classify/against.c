@@ -1,5 +1,5 @@
-/* against.c - see against.h. */
-#include "cmd/classify/against.h"
+/* against.c - --against: another model on the same records. */
+#include "cmd/classify/classify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,32 +7,20 @@
 #include "cmd/options/message.h"
 #include "cmd/content/model.h"
 
-static void fail(const struct ran_error *err)
-{
-        cmd_die(cmd_status_of(err), "%s", err->text);
-}
-
-static void check_kind(const struct ran_model *a, const struct ran_model *b, const char *name)
-{
-        const bool several = ran_model_config(b)->classify.multilabel;
-
-        if (ran_model_config(a)->classify.multilabel != several)
-                cmd_die(CMD_FAILED,
-                        "--against %s: it gives %s, and the other model does not, so they cannot "
-                        "be compared",
-                        name, several ? "several labels a document" : "one label a document");
-}
-
 void classify_against_open(struct classify_against *a, const struct classifier *c,
                            const struct cmd_names *names)
 {
         const struct classify_options *o = c->options;
-        struct ran_error err;
-
         struct ran_model *m = cmd_model_open(o->against, o->verify, RAN_TASK_CLASSIFY);
         const struct ran_list none = {0};
 
-        check_kind(c->model, m, o->against);
+        const bool several = ran_model_config(m)->classify.multilabel;
+
+        if (ran_model_config(c->model)->classify.multilabel != several)
+                cmd_die(CMD_FAILED,
+                        "--against %s: it gives %s, and the other model does not, so they cannot "
+                        "be compared",
+                        o->against, several ? "several labels a document" : "one label a document");
         *a = (struct classify_against){.other = {.options = o,
                                                  .model = m,
                                                  .pool = c->pool,
@@ -41,21 +29,18 @@ void classify_against_open(struct classify_against *a, const struct classifier *
         a->thresholds = classify_thresholds(m, o);
         a->other.thresholds = a->thresholds;
         decision_open(&a->other.decision, m, &none, NULL, true);
-        if (classify_eval_init(&a->eval, m, a->thresholds, &a->other.decision, &err) != RAN_OK)
-                fail(&err);
+        a->pairs = ran_paired_new(several);
+        classify_eval_init(&a->eval, a->thresholds, &a->other.decision);
         a->eval.labels.called = names;
-        a->pairs = ran_paired_new(ran_model_config(m)->classify.multilabel);
-        a->scratch[0].is_gold = ran_alloc(c->C, sizeof(bool), &err);
-        a->scratch[1].is_gold = ran_alloc(a->other.C, sizeof(bool), &err);
-        if (a->scratch[0].is_gold == NULL || a->scratch[1].is_gold == NULL)
-                fail(&err);
+        a->is_gold[0] = ran_new(c->C, sizeof(bool));
+        a->is_gold[1] = ran_new(a->other.C, sizeof(bool));
 }
 
 void classify_against_close(struct classify_against *a)
 {
         ran_paired_free(a->pairs);
-        free(a->scratch[0].is_gold);
-        free(a->scratch[1].is_gold);
+        free(a->is_gold[0]);
+        free(a->is_gold[1]);
         classify_eval_release(&a->eval);
         decision_release(&a->other.decision);
         free(a->thresholds);
@@ -65,18 +50,16 @@ void classify_against_close(struct classify_against *a)
 
 /* ---- the answer of a model to a record ------------------------------------------------------- */
 
-static struct ran_answer one_label(const struct classify_eval *e, const float *p)
+static struct ran_answer answer_of(const struct classify_eval *e, const float *p, bool *is_gold)
 {
-        const bool right = e->n_gold > 0 && e->gold[0] == ran_most_probable(p, e->C);
+        struct ran_answer a = {0};
 
-        return (struct ran_answer){right, !right, !right};
-}
-
-static struct ran_answer several_labels(const struct classify_eval *e, const float *p,
-                                        bool *is_gold)
-{
-        struct ran_answer a = {.missed = (uint32_t)e->n_unknown};
-
+        if (!e->multilabel) {
+                a.right = e->n_gold > 0 && e->gold[0] == ran_most_probable(p, e->C);
+                a.wrong = a.missed = !a.right;
+                return a;
+        }
+        a.missed = (uint32_t)e->n_unknown;
         memset(is_gold, 0, e->C * sizeof *is_gold);
         for (size_t i = 0; i < e->n_gold; i++)
                 is_gold[e->gold[i]] = true;
@@ -90,12 +73,6 @@ static struct ran_answer several_labels(const struct classify_eval *e, const flo
         return a;
 }
 
-static struct ran_answer answer_of(const struct classify_eval *e, const float *p,
-                                   struct against_answer *scratch)
-{
-        return e->multilabel ? several_labels(e, p, scratch->is_gold) : one_label(e, p);
-}
-
 int classify_against_add(struct classify_against *a, const struct classify_eval *e,
                          const struct record *record, const float *p, const float *other,
                          struct ran_error *err)
@@ -105,8 +82,8 @@ int classify_against_add(struct classify_against *a, const struct classify_eval 
         RAN_TRY(classify_eval_add(&a->eval, record, other, err));
         if (a->eval.compared == compared)
                 return RAN_OK;
-        const struct ran_answer first = answer_of(e, p, &a->scratch[0]);
-        const struct ran_answer second = answer_of(&a->eval, other, &a->scratch[1]);
+        const struct ran_answer first = answer_of(e, p, a->is_gold[0]);
+        const struct ran_answer second = answer_of(&a->eval, other, a->is_gold[1]);
 
         ran_paired_add(a->pairs, &first, &second);
         return RAN_OK;

@@ -1,12 +1,14 @@
-/* collection.c - see collection.h. */
-#include "cmd/classify/collection.h"
+/* collection.c - reads the collection that --nearest searches: records, with the vectors that
+ * --embed wrote into them or without, and arrays of numpy (cmd/formats/npy.c has the form of the
+ * file). */
+#include "cmd/classify/classify.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/classify/array.h"
-#include "cmd/classify/predict.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 
@@ -15,6 +17,167 @@ struct reading {
         struct classify_nearest *nearest;
         size_t given, computed; /* vectors of records */
 };
+
+/* RAN_EFORMAT unless vectors have this name, of n bytes: that of the ones of the model. */
+static int check_name(const struct reading *r, const char *name, size_t n, struct ran_error *err)
+{
+        const char *vectors = r->classifier->vectors;
+
+        if (n == strlen(vectors) && memcmp(name, vectors, n) == 0)
+                return RAN_OK;
+        return ran_fail(err, RAN_EFORMAT,
+                        "its vectors are of the model %.*s, and this model is %s, whose vectors "
+                        "are others: write them with this model (--embed)",
+                        (int)(n < 64 ? n : 64), name, vectors);
+}
+
+/* ---- arrays of numpy ------------------------------------------------------------------------- */
+
+static const char magic[] = "\x93NUMPY";
+enum { MAGIC = sizeof magic - 1, PREFIX = MAGIC + 4, HEADER_MOST = 65535 };
+enum { NAME = 16, TAIL = 128 + NAME }; /* of the vectors; the array with it */
+
+static bool is_array(const char *path)
+{
+        const size_t n = strlen(path);
+        char begin[MAGIC];
+        FILE *f = fopen(path, "rb");
+        const bool is =
+                f != NULL && fread(begin, 1, MAGIC, f) == MAGIC && memcmp(begin, magic, MAGIC) == 0;
+
+        if (f != NULL)
+                fclose(f);
+        return is || (n > 4 && strcmp(path + n - 4, ".npy") == 0);
+}
+
+/* Behind the name of a member in the header, with blanks as Python may write them; NULL: no such
+ * member. */
+static const char *member(const char *header, const char *name)
+{
+        const char *at = strstr(header, name);
+
+        if (at == NULL)
+                return NULL;
+        at += strlen(name);
+        return at + strspn(at, " :");
+}
+
+/* A size, and what follows it; NULL: none. */
+static const char *read_size(const char *s, size_t *size)
+{
+        char *end;
+
+        errno = 0;
+        const unsigned long long n = strtoull(s, &end, 10);
+        *size = (size_t)n;
+        return *s >= '0' && *s <= '9' && errno == 0 && *size == n ? end + strspn(end, " ") : NULL;
+}
+
+/* Two sizes, as Python writes a tuple of them. */
+static bool read_shape(const char *s, size_t *rows, size_t *cols)
+{
+        if (s == NULL || *s != '(')
+                return false;
+        s = read_size(s + 1, rows);
+        if (s == NULL || *s != ',')
+                return false;
+        s = read_size(s + 1 + strspn(s + 1, " "), cols);
+        return s != NULL && *s == ')';
+}
+
+/* What the header says; the rows begin at *from. *name: of the vectors, or NULL. */
+static int read_header(const struct ran_bytes *b, size_t D, size_t *rows, size_t *from,
+                       const char **name, struct ran_error *err)
+{
+        const unsigned char *p = b->data;
+        char header[HEADER_MOST + 1];
+        size_t length = 0, cols = 0, floats;
+
+        if (b->size < MAGIC || memcmp(p, magic, MAGIC) != 0)
+                return ran_fail(err, RAN_EFORMAT, "no array of numpy, as its name says");
+        if (b->size >= PREFIX && p[MAGIC] == 1)
+                length = p[PREFIX - 2] + (size_t)p[PREFIX - 1] * 256;
+        *from = PREFIX + length;
+        if (length == 0 || b->size < *from)
+                return ran_fail(err, RAN_EFORMAT,
+                                "an array of numpy of another version than 1.0, or cut off");
+        memcpy(header, p + PREFIX, length);
+        header[length] = '\0';
+        const char *type = member(header, "'descr'"), *order = member(header, "'fortran_order'");
+        if (type == NULL || strncmp(type, "'<f4'", 5) != 0 || order == NULL ||
+            strncmp(order, "False", 5) != 0 || !read_shape(member(header, "'shape'"), rows, &cols))
+                return ran_fail(err, RAN_EFORMAT,
+                                "not an array of rows of 32-bit floats, the lowest byte first");
+        if (cols != D)
+                return ran_fail(err, RAN_EFORMAT,
+                                "its vectors have %zu numbers, and those of the model have %zu",
+                                cols, D);
+        *name = NULL;
+        if (b->size - *from >= TAIL && memcmp(p + b->size - TAIL, magic, MAGIC) == 0)
+                *name = (const char *)p + b->size - NAME;
+        const size_t room = b->size - *from - (*name != NULL ? TAIL : 0);
+        if (__builtin_mul_overflow(*rows, cols, &floats) || floats > room / 4 || floats * 4 != room)
+                return ran_fail(err, RAN_EFORMAT,
+                                "its %zu rows are not all there, or there is more than them",
+                                *rows);
+        return RAN_OK;
+}
+
+/* A row that is not a number is of a record without a vector, and left out. */
+static int add_row(struct classify_nearest *to, const char *path, size_t row,
+                   const unsigned char *p, float *v, size_t D, struct ran_error *err)
+{
+        struct ran_buf place = {0}, id = {0};
+        bool finite = true;
+
+        for (size_t d = 0; d < D; d++) {
+                const unsigned char *x = p + 4 * d;
+                const uint32_t bits = (uint32_t)x[0] | (uint32_t)x[1] << 8 | (uint32_t)x[2] << 16 |
+                                      (uint32_t)x[3] << 24;
+
+                memcpy(&v[d], &bits, sizeof bits);
+                finite &= isfinite(v[d]) != 0;
+        }
+        if (!finite)
+                return RAN_OK;
+        ran_buf_printf(&place, "%s:%zu", path, row + 1);
+        ran_buf_json(&id, place.data, place.len);
+        int rc = classify_nearest_put(to, v, id.data, id.len, err);
+        ran_buf_release(&place);
+        ran_buf_release(&id);
+        return rc;
+}
+
+static int read_rows(const struct reading *r, const char *path, const struct ran_bytes *b,
+                     struct ran_error *err)
+{
+        const size_t D = r->classifier->D;
+        size_t rows = 0, from = 0;
+        const char *name = NULL;
+        int rc = RAN_OK;
+
+        RAN_TRY(read_header(b, D, &rows, &from, &name, err));
+        if (name != NULL)
+                RAN_TRY(check_name(r, name, NAME, err));
+        float *v = ran_new_floats(D);
+        for (size_t i = 0; i < rows && rc == RAN_OK; i++)
+                rc = add_row(r->nearest, path, i, b->data + from + i * D * 4, v, D, err);
+        free(v);
+        return rc;
+}
+
+/* Adds the rows of an array to the collection, row i as "PATH:i", from 1. Exits on failure. */
+static void read_array(const struct reading *r, const char *path)
+{
+        struct ran_error err = {0};
+        struct ran_bytes b;
+
+        if (ran_bytes_open(&b, path, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "--among %s", err.text);
+        if (read_rows(r, path, &b, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "--among %s: %s", path, err.text);
+        ran_bytes_release(&b);
+}
 
 /* ---- the vector of a record ------------------------------------------------------------------ */
 
@@ -75,7 +238,7 @@ struct found {
         struct ran_buf id; /* as JSON */
 };
 
-static void release(void *found)
+static void release_found(void *found)
 {
         struct found *f = found;
 
@@ -95,7 +258,6 @@ static void add_id(struct ran_buf *out, const struct cmd_line *line)
         }
         ran_buf_printf(&place, "%s:%zu", line->file, line->number);
         ran_buf_json(out, place.data, place.len);
-        out->failed |= place.failed;
         ran_buf_release(&place);
 }
 
@@ -108,21 +270,19 @@ static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
         struct ran_span array, model;
         const float *v;
 
-        f->v = ran_alloc_floats(c->D, err);
-        if (f->v == NULL)
-                return RAN_ENOMEM;
+        f->v = ran_new_floats(c->D);
         f->computed = !find_embedding(r, c->options->output.into, &array, &model);
         if (!f->computed) {
                 if (model.end > model.begin)
-                        RAN_TRY(classify_nearest_same(r->line + model.begin,
-                                                      model.end - model.begin, c->vectors, err));
+                        RAN_TRY(check_name(arg, r->line + model.begin, model.end - model.begin,
+                                           err));
                 RAN_TRY(read_embedding(r, array, c->D, f->v, err));
         } else {
                 RAN_TRY(classify_vector(c, scratch, line, &v, err));
                 memcpy(f->v, v, c->D * sizeof *v);
         }
         add_id(&f->id, line);
-        return f->id.failed ? ran_fail(err, RAN_ENOMEM, "no memory for an id") : RAN_OK;
+        return RAN_OK;
 }
 
 static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_result *result,
@@ -138,25 +298,6 @@ static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_
 }
 
 /* ---- the collection -------------------------------------------------------------------------- */
-
-/* Reads those that are arrays of vectors; the others, NULL at the end. */
-static char **read_arrays(struct reading *r, const struct ran_list *list)
-{
-        struct ran_error err;
-        char **others = ran_alloc(list->n + 1, sizeof *others, &err);
-        size_t n = 0;
-
-        if (others == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        for (size_t i = 0; i < list->n; i++) {
-                if (!array_is(list->item[i]))
-                        others[n++] = list->item[i];
-                else if (array_read(r->nearest, list->item[i], r->classifier->D,
-                                    r->classifier->vectors, &err) != RAN_OK)
-                        cmd_die(CMD_FAILED, "--among %s", err.text);
-        }
-        return others;
-}
 
 static void *make_scratch(void *arg, struct ran_error *err)
 {
@@ -177,10 +318,15 @@ static void read_files(struct reading *r)
                                       .work = read_vector,
                                       .take = take_vector,
                                       .result_size = sizeof(struct found),
-                                      .release = release,
+                                      .release = release_found,
                                       .arg = r};
 
-        char **files = read_arrays(r, &o->among);
+        char **files = ran_new(o->among.n + 1, sizeof *files); /* that are no arrays; NULL */
+        for (size_t i = 0, n = 0; i < o->among.n; i++)
+                if (is_array(o->among.item[i]))
+                        read_array(r, o->among.item[i]);
+                else
+                        files[n++] = o->among.item[i];
         if (files[0] != NULL)
                 cmd_records(&loop, files, NULL);
         free(files);

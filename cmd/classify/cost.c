@@ -6,11 +6,12 @@
  *      ham,0,10,               an empty cell costs what it does where the file says nothing
  *      spam,1,0,0.2
  */
+#include "cmd/classify/classify.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/classify/cost.h"
 #include "cmd/formats/table.h"
 
 /* Names in the file, decoded. */
@@ -53,8 +54,8 @@ size_t decision_label(const struct decision *d, const char *name, size_t n)
 
 /* ---- one cost ------------------------------------------------------------------------------- */
 
-static int find(const struct decision *d, const struct reader *r, const struct ran_buf *name,
-                size_t *class, struct ran_error *err)
+static int find_label(const struct decision *d, const struct reader *r, const struct ran_buf *name,
+                      size_t *class, struct ran_error *err)
 {
         *class = decision_label(d, name->data, name->len);
         if (*class == d->C)
@@ -71,16 +72,13 @@ static int add_cost(struct decision *d, const struct reader *r, size_t gold, con
         double x;
 
         if (r->given.len > 0)
-                RAN_TRY(find(d, r, &r->given, &given, err));
+                RAN_TRY(find_label(d, r, &r->given, &given, err));
         if (!ran_parse_double(number, n, &x) || !isfinite(x))
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s: the cost of \"%.*s\" in place of \"%.*s\" is not a number",
                                 r->file, (int)r->given.len, r->given.data, (int)r->gold.len,
                                 r->gold.data);
-        struct decision_cost *grown = ran_grow(d->cost, &d->cap, d->n + 1, sizeof *grown, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        d->cost = grown;
+        RAN_ROOM(d->cost, d->cap, d->n + 1);
         d->may_abstain |= given == d->C;
         d->cost[d->n++] = (struct decision_cost){.gold = (uint32_t)gold,
                                                  .given = (uint32_t)given,
@@ -97,7 +95,7 @@ static int read_object(struct decision *d, struct reader *r, struct ran_span row
         struct ran_span name, item;
         char kind;
 
-        RAN_TRY(find(d, r, &r->gold, &gold, err));
+        RAN_TRY(find_label(d, r, &r->gold, &gold, err));
         if (type != 'o')
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s: \"%.*s\" must be an object with the cost of each wrong label",
@@ -152,7 +150,7 @@ static int take_cell(const struct row *row, const struct table_cell *cell, const
                 table_decode(row->s, cell, out);
         else
                 ran_buf_add(out, row->s + cell->span.begin, cell->span.end - cell->span.begin);
-        return out->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a table of costs") : RAN_OK;
+        return RAN_OK;
 }
 
 /* The costs of a row; its first cell is the true label. */
@@ -169,7 +167,7 @@ static int read_row(struct decision *d, struct reader *r, const struct row *head
                                         row->number);
                 if (i == 0) {
                         RAN_TRY(take_cell(row, &cell, r->file, &r->gold, err));
-                        RAN_TRY(find(d, r, &r->gold, &gold, err));
+                        RAN_TRY(find_label(d, r, &r->gold, &gold, err));
                         continue;
                 }
                 RAN_TRY(take_cell(header, &name, r->file, &r->given, err));
@@ -221,18 +219,6 @@ int decision_compare_costs(const void *a, const void *b)
         return (x->gold > y->gold) - (x->gold < y->gold);
 }
 
-/* By the label given, so that one pass has the costs of all labels. */
-static int sort_costs(struct decision *d, const char *file, struct ran_error *err)
-{
-        if (d->n > 0)
-                qsort(d->cost, d->n, sizeof *d->cost, decision_compare_costs);
-        for (size_t i = 1; i < d->n; i++)
-                if (decision_compare_costs(&d->cost[i - 1], &d->cost[i]) == 0)
-                        return ran_fail(err, RAN_EFORMAT, "%s: a cost for \"%s\" is given twice",
-                                        file, ran_model_label(d->model, d->cost[i].gold));
-        return RAN_OK;
-}
-
 int decision_read_costs(struct decision *d, const char *text, size_t n, const char *file,
                         struct ran_error *err)
 {
@@ -248,5 +234,12 @@ int decision_read_costs(struct decision *d, const char *text, size_t n, const ch
         d->by_cost = true;
         ran_buf_release(&r.gold);
         ran_buf_release(&r.given);
-        return rc == RAN_OK ? sort_costs(d, file, err) : rc;
+        /* By the label given, so that one pass has the costs of all labels. */
+        if (d->n > 0)
+                qsort(d->cost, d->n, sizeof *d->cost, decision_compare_costs);
+        for (size_t i = 1; rc == RAN_OK && i < d->n; i++)
+                if (decision_compare_costs(&d->cost[i - 1], &d->cost[i]) == 0)
+                        rc = ran_fail(err, RAN_EFORMAT, "%s: a cost for \"%s\" is given twice",
+                                      file, ran_model_label(d->model, d->cost[i].gold));
+        return rc;
 }

@@ -1,5 +1,5 @@
 /* decide.c - which label a document of one label gets. */
-#include "cmd/classify/cost.h"
+#include "cmd/classify/classify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,30 +38,19 @@ static void read_limit(struct decision *d, const char *item)
         d->limit[c] = (float)x;
 }
 
-/* Those that the model brings. Of several labels they are among its thresholds. */
-static bool has_limits(const struct ran_model *m)
-{
-        bool any = false;
-
-        for (size_t c = 0; c < ran_model_classes(m) && !ran_model_config(m)->classify.multilabel;
-             c++)
-                any |= ran_model_limit(m, c) >= 0;
-        return any;
-}
-
 /* own: by those of the model, too, unless an item is "none". */
 static void read_limits(struct decision *d, const struct ran_list *limits, bool own)
 {
-        struct ran_error err;
+        bool brought = false; /* of several labels they are among its thresholds */
 
         for (size_t i = 0; i < limits->n; i++)
                 own &= strcmp(limits->item[i], "none") != 0;
-        own = own && has_limits(d->model);
+        for (size_t c = 0; c < d->C && !ran_model_config(d->model)->classify.multilabel; c++)
+                brought |= ran_model_limit(d->model, c) >= 0;
+        own = own && brought;
         if (limits->n == 0 && !own)
                 return;
-        d->limit = ran_alloc_floats(d->C, &err);
-        if (d->limit == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        d->limit = ran_new_floats(d->C);
         for (size_t c = 0; c < d->C; c++)
                 d->limit[c] = own ? ran_model_limit(d->model, c) : -1;
         for (size_t i = 0; i < limits->n; i++)
@@ -71,24 +60,20 @@ static void read_limits(struct decision *d, const struct ran_list *limits, bool 
 
 /* ---- costs ---------------------------------------------------------------------------------- */
 
-static void read_cost_file(struct decision *d, const char *file)
+void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
+                   const char *cost, bool own)
 {
         struct ran_bytes bytes;
         struct ran_error err;
 
-        if (ran_bytes_open_within(&bytes, file, COST_BYTES, &err) != RAN_OK ||
-            decision_read_costs(d, (const char *)bytes.data, bytes.size, file, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        ran_bytes_release(&bytes);
-}
-
-void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
-                   const char *cost, bool own)
-{
         *d = (struct decision){.model = m, .C = ran_model_classes(m)};
         read_limits(d, limits, own && cost == NULL);
-        if (cost != NULL)
-                read_cost_file(d, cost);
+        if (cost == NULL)
+                return;
+        if (ran_bytes_open_within(&bytes, cost, COST_BYTES, &err) != RAN_OK ||
+            decision_read_costs(d, (const char *)bytes.data, bytes.size, cost, &err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_bytes_release(&bytes);
 }
 
 /* ---- decisions ------------------------------------------------------------------------------ */
@@ -143,6 +128,13 @@ size_t decision_choose(const struct decision *d, const float *p)
         if (d->by_cost)
                 return choose_by_cost(d, p);
         return d->limit != NULL ? choose_by_limits(d, p) : ran_most_probable(p, d->C);
+}
+
+size_t decision_best(const struct decision *d, const float *p)
+{
+        const size_t chosen = decision_choose(d, p);
+
+        return chosen < d->C ? chosen : ran_most_probable(p, d->C);
 }
 
 double decision_cost_of(const struct decision *d, uint32_t gold, size_t given)

@@ -1,5 +1,5 @@
 /* eval-page.c - an evaluation as a page: tables, charts, and the worst errors with their text. */
-#include "cmd/classify/eval-page.h"
+#include "cmd/classify/classify.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static int add_error(struct classify_eval_page *page, const struct classify_eval
 
         (void)err;
         page_record_name(&d.name, &line->record.json, line->file, line->number);
-        add_answer(&r, e, a->p, classify_eval_best(e, a->p));
+        add_answer(&r, e, a->p, decision_best(e->decision, a->p));
         report_page(&r, &d.body);
         report_release(&r);
         page_put_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
@@ -89,7 +89,7 @@ int classify_eval_page_add(struct classify_eval_page *p, const struct classify_e
                            const struct cmd_line *line, const struct classify_answer *a,
                            struct ran_error *err)
 {
-        size_t best = classify_eval_best(e, a->p);
+        size_t best = decision_best(e->decision, a->p);
         double bad = badness(e, a->p, best);
 
         p->worst.most = WORST;
@@ -104,26 +104,23 @@ int classify_eval_page_add(struct classify_eval_page *p, const struct classify_e
         return add_error(p, e, line, a, bad, err);
 }
 
-void classify_eval_page_release(struct classify_eval_page *p)
-{
-        page_documents_release(&p->worst);
-}
-
 /* ---- the page -------------------------------------------------------------------------------- */
 
 void classify_eval_page_write(struct classify_eval_page *p, const struct classify_eval *e,
-                              const char *model, struct cmd_sink *out)
+                              const char *model, const char *output)
 {
         struct report r = {0};
         struct ran_buf lead = {0};
+        struct cmd_sink out;
 
+        cmd_sink_open(&out, output);
         classify_eval_tree(e, &r);
         page_count(&lead, e->compared);
         ran_buf_printf(&lead, " documents, model %s", model);
         if (e->skipped > 0)
                 ran_buf_printf(&lead, "; %zu without a label are left out", e->skipped);
-        page_begin(&out->buf, "Evaluation", &lead);
-        report_page(&r, &out->buf);
+        page_begin(&out.buf, "Evaluation", &lead);
+        report_page(&r, &out.buf);
         report_release(&r);
         page_reliability_write(&p->reliability, e->multilabel ? "labels" : "documents",
                                e->multilabel ? NULL : "documents with a label",
@@ -132,7 +129,9 @@ void classify_eval_page_write(struct classify_eval_page *p, const struct classif
                                          "labels."
                                        : "Documents whose label is less probable than the "
                                          "threshold get none.",
-                               &out->buf);
-        page_worst_write(&p->worst, "Worst errors", p->errors, "documents with an error", out);
-        page_end(&out->buf);
+                               &out.buf);
+        page_worst_write(&p->worst, "Worst errors", p->errors, "documents with an error", &out);
+        page_end(&out.buf);
+        cmd_sink_close(&out);
+        page_documents_release(&p->worst);
 }

@@ -1,5 +1,5 @@
 /* eval-report.c - an evaluation as a report: figures, labels, confusions. */
-#include "cmd/classify/eval-report.h"
+#include "cmd/classify/classify.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,39 +1,22 @@
 /* eval.c - predicted labels against those of the records. */
-#include "cmd/classify/eval.h"
+#include "cmd/classify/classify.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/classify/eval-report.h"
-
-static int compare_classes(const void *a, const void *b, void *names)
+void classify_eval_init(struct classify_eval *e, const float *thresholds,
+                        const struct decision *decision)
 {
-        const char *const *name = names;
+        const struct ran_model *m = decision->model;
 
-        return strcmp(name[*(const uint32_t *)a], name[*(const uint32_t *)b]);
-}
-
-int classify_eval_init(struct classify_eval *e, const struct ran_model *model,
-                       const float *thresholds, const struct decision *decision,
-                       struct ran_error *err)
-{
         *e = (struct classify_eval){.thresholds = thresholds,
                                     .decision = decision,
-                                    .multilabel = ran_model_config(model)->classify.multilabel,
-                                    .C = ran_model_classes(model)};
-        e->names = ran_alloc(e->C, sizeof *e->names, err);
-        e->by_name = ran_alloc(e->C, sizeof *e->by_name, err);
-        if (e->names == NULL || e->by_name == NULL) {
-                classify_eval_release(e);
-                return RAN_ENOMEM;
-        }
-        for (size_t c = 0; c < e->C; c++) {
-                e->names[c] = ran_model_label(model, c);
-                e->by_name[c] = (uint32_t)c;
-        }
-        qsort_r(e->by_name, e->C, sizeof *e->by_name, compare_classes, e->names);
+                                    .multilabel = ran_model_config(m)->classify.multilabel,
+                                    .C = ran_model_classes(m)};
+        e->names = ran_new(e->C, sizeof *e->names);
+        for (size_t c = 0; c < e->C; c++)
+                e->names[c] = ran_model_label(m, c);
         e->eval = ran_eval_new(e->C, e->names, e->multilabel);
-        return RAN_OK;
 }
 
 void classify_eval_release(struct classify_eval *e)
@@ -41,38 +24,9 @@ void classify_eval_release(struct classify_eval *e)
         ran_eval_free(e->eval);
         cmd_labels_release(&e->labels);
         free(e->names);
-        free(e->by_name);
         free(e->gold);
         free(e->unknown_label);
         *e = (struct classify_eval){0};
-}
-
-/* Compares the name, of n bytes, with that of a class. */
-static int compare_name(const char *name, size_t n, const char *class)
-{
-        size_t m = strlen(class), shorter = n < m ? n : m;
-        int order = shorter > 0 ? memcmp(name, class, shorter) : 0;
-
-        return order != 0 ? order : (n > m) - (n < m);
-}
-
-static bool find_class(const struct classify_eval *e, const char *name, size_t n, uint32_t *class)
-{
-        size_t low = 0, high = e->C;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                int order = compare_name(name, n, e->names[e->by_name[middle]]);
-                if (order == 0) {
-                        *class = e->by_name[middle];
-                        return true;
-                }
-                if (order < 0)
-                        high = middle;
-                else
-                        low = middle + 1;
-        }
-        return false;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -84,47 +38,36 @@ static int compare_names(const void *a, const void *b)
         return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Each label once, even if the record repeats it. */
-static void note_unknown(struct classify_eval *e, size_t n, size_t *unknown)
+/* The known labels of the record as classes; counts the others. */
+static void find_gold(struct classify_eval *e, size_t *n, size_t *unknown)
 {
-        if (n > 0)
-                qsort(e->unknown_label, n, sizeof *e->unknown_label, compare_names);
-        for (size_t i = 0; i < n; i++) {
+        const struct cmd_labels *l = &e->labels;
+        size_t n_unknown = 0;
+
+        RAN_ROOM(e->gold, e->gold_cap, l->n);
+        RAN_ROOM(e->unknown_label, e->unknown_cap, l->n);
+        *n = *unknown = 0;
+        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
+                const size_t length = l->end[i] - begin;
+                const char *name = length > 0 ? l->names.data + begin : "";
+                const size_t c = decision_label(e->decision, name, length);
+
+                if (c < e->C)
+                        e->gold[(*n)++] = (uint32_t)c;
+                else
+                        e->unknown_label[n_unknown++] = (struct classify_eval_name){name, length};
+        }
+        /* Each label once, even if the record repeats it. */
+        if (n_unknown > 0)
+                qsort(e->unknown_label, n_unknown, sizeof *e->unknown_label, compare_names);
+        for (size_t i = 0; i < n_unknown; i++) {
                 const struct classify_eval_name *name = &e->unknown_label[i];
+
                 if (i > 0 && compare_names(name - 1, name) == 0)
                         continue;
                 ++*unknown;
                 ran_eval_unknown(e->eval, name->text, name->n);
         }
-}
-
-/* The known labels of the record as classes; counts the others. */
-static int find_gold(struct classify_eval *e, size_t *n, size_t *unknown, struct ran_error *err)
-{
-        const struct cmd_labels *l = &e->labels;
-        size_t n_unknown = 0;
-        uint32_t *gold = ran_grow(e->gold, &e->gold_cap, l->n, sizeof *gold, err);
-
-        if (gold == NULL)
-                return RAN_ENOMEM;
-        e->gold = gold;
-        struct classify_eval_name *names =
-                ran_grow(e->unknown_label, &e->unknown_cap, l->n, sizeof *names, err);
-        if (names == NULL)
-                return RAN_ENOMEM;
-        e->unknown_label = names;
-        *n = *unknown = 0;
-        for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
-                size_t length = l->end[i] - begin;
-                const char *name = length > 0 ? l->names.data + begin : "";
-                uint32_t class;
-                if (find_class(e, name, length, &class))
-                        gold[(*n)++] = class;
-                else
-                        names[n_unknown++] = (struct classify_eval_name){name, length};
-        }
-        note_unknown(e, n_unknown, unknown);
-        return RAN_OK;
 }
 
 int classify_eval_add(struct classify_eval *e, const struct record *record, const float *p,
@@ -145,7 +88,7 @@ int classify_eval_add(struct classify_eval *e, const struct record *record, cons
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"labels\" has %zu labels, but the model predicts one",
                                 e->labels.n);
-        RAN_TRY(find_gold(e, &n, &unknown, err));
+        find_gold(e, &n, &unknown);
         e->compared++;
         e->n_gold = n;
         e->n_unknown = unknown;
@@ -158,13 +101,6 @@ int classify_eval_add(struct classify_eval *e, const struct record *record, cons
                 e->cost += n > 0 ? decision_cost_of(e->decision, e->gold[0], given) : 1;
         ran_eval_add_decided(e->eval, n > 0 ? e->gold : NULL, unknown, p, (uint32_t)given);
         return RAN_OK;
-}
-
-size_t classify_eval_best(const struct classify_eval *e, const float *p)
-{
-        size_t chosen = decision_choose(e->decision, p);
-
-        return chosen < e->C ? chosen : ran_most_probable(p, e->C);
 }
 
 void classify_eval_tree(const struct classify_eval *e, struct report *r)

@@ -1,12 +1,13 @@
 /* evidence.c - the passages that decided the label of a document: gains of tokens propose them, and
  * classifying the document without each of them confirms it (ablation). */
-#include "cmd/classify/evidence.h"
+#include "cmd/classify/classify.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/content/spans.h"
+#include "cmd/formats/json.h"
 
 /* Candidate passages for each requested one: gains do not say what is left without them. */
 enum { TRIALS = 2 };
@@ -57,21 +58,18 @@ struct classify_evidence *classify_evidence_new(const struct classify_evidence_o
                                                 const struct ran_model *m, struct ran_pool *pool,
                                                 struct ran_error *err)
 {
-        struct classify_evidence *e = ran_alloc(1, sizeof *e, err);
+        struct classify_evidence *e = ran_new(1, sizeof *e);
 
-        if (e == NULL)
-                return NULL;
         e->options = options;
         e->m = m;
         e->explainer = ran_explainer_new(m, pool, err);
         e->state = ran_state_new(m, pool, err);
-        e->logits = ran_alloc_floats(ran_model_classes(m), err);
-        e->p = ran_alloc_floats(ran_model_classes(m), err);
-        if (e->explainer == NULL || e->state == NULL || e->logits == NULL || e->p == NULL) {
-                classify_evidence_free(e);
-                return NULL;
-        }
-        return e;
+        e->logits = ran_new_floats(ran_model_classes(m));
+        e->p = ran_new_floats(ran_model_classes(m));
+        if (e->explainer != NULL && e->state != NULL)
+                return e;
+        classify_evidence_free(e);
+        return NULL;
 }
 
 void classify_evidence_free(struct classify_evidence *e)
@@ -103,14 +101,6 @@ int classify_evidence_read(struct classify_evidence *e, const struct cmd_documen
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-#define ROOM(array, want)                                                                       \
-        do {                                                                                    \
-                void *moved = ran_grow(e->array, &e->array##_cap, want, sizeof *e->array, err); \
-                if (moved == NULL)                                                              \
-                        return RAN_ENOMEM;                                                      \
-                e->array = moved;                                                               \
-        } while (0)
-
 /* The end of word i's tokens: the next word, or the point of truncation. */
 static size_t end_of(const struct cmd_document *d, size_t i)
 {
@@ -121,7 +111,7 @@ static size_t end_of(const struct cmd_document *d, size_t i)
 
 /* The passage with the largest gain among free words: from each word on, as many words as fit
  * into the length. */
-static struct passage best(const struct classify_evidence *e, size_t length)
+static struct passage best_passage(const struct classify_evidence *e, size_t length)
 {
         const struct cmd_document *d = e->document;
         struct passage most = {0};
@@ -150,14 +140,14 @@ static int by_position(const void *a, const void *b)
 }
 
 /* The passages with the largest gains, in the order of the document. */
-static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
+static int propose(struct classify_evidence *e, size_t c, struct ran_error *err)
 {
         const struct cmd_document *d = e->document;
         size_t L = d->L, length = e->options->evidence_length, most = e->options->evidence;
         double sum = 0;
 
-        ROOM(value, L + 1);
-        ROOM(taken, d->words + 1);
+        RAN_ROOM(e->value, e->value_cap, L + 1);
+        RAN_ROOM(e->taken, e->taken_cap, d->words + 1);
         RAN_TRY(ran_explain_label(e->explainer, 0, c, RAN_EXPLAIN_BEST, e->value, err));
         for (size_t t = 0; t <= L; t++) {
                 double value = t < L ? e->value[t] : 0;
@@ -168,11 +158,11 @@ static int find(struct classify_evidence *e, size_t c, struct ran_error *err)
         memset(e->taken, 0, d->words * sizeof *e->taken);
         length = length < L / 2 ? length : L / 2;
         for (e->n = 0; e->n / TRIALS < most; e->n++) {
-                const struct passage p = best(e, length);
+                const struct passage p = best_passage(e, length);
 
                 if (!(p.gain > 0))
                         break;
-                ROOM(passage, e->n + 1);
+                RAN_ROOM(e->passage, e->passage_cap, e->n + 1);
                 e->passage[e->n] = p;
                 for (size_t i = p.first; i < p.last; i++)
                         e->taken[i] = true;
@@ -200,11 +190,11 @@ static int remove_passage(struct classify_evidence *e, struct passage *p, size_t
         p->without = NAN;
         if (end - first == d.L)
                 return RAN_OK;
-        ROOM(ids, d.L);
+        RAN_ROOM(e->ids, e->ids_cap, d.L);
         copy_without(e->ids, d.ids, sizeof *d.ids, d.L, first, end);
         d.ids = e->ids;
         if (d.spelling != NULL) {
-                ROOM(spelling, d.L * RAN_SPELLING);
+                RAN_ROOM(e->spelling, e->spelling_cap, d.L * RAN_SPELLING);
                 copy_without(e->spelling, d.spelling, RAN_SPELLING * sizeof *d.spelling, d.L, first,
                              end);
                 d.spelling = e->spelling;
@@ -243,12 +233,6 @@ static int confirm(struct classify_evidence *e, size_t c, float p, struct ran_er
 
 /* ---- output -------------------------------------------------------------------------- */
 
-/* The index of a token in the record, before truncation. */
-static size_t untruncated(const struct cmd_document *d, size_t t)
-{
-        return t < d->head ? t : t + d->uncut - d->L;
-}
-
 /* Offsets and text of the passages, which are in the order of the record. */
 static int locate(struct classify_evidence *e, struct ran_error *err)
 {
@@ -268,29 +252,17 @@ static int locate(struct classify_evidence *e, struct ran_error *err)
                 p->text.begin = e->text.len;
                 RAN_TRY(cmd_spans_next(&spans, first, last, &p->start, &p->end, &e->text, err));
                 p->text.end = e->text.len;
-                if (d->ids != d->encoding.ids) {
-                        p->start = untruncated(d, first);
-                        p->end = untruncated(d, last - 1) + 1;
+                if (d->ids != d->encoding.ids) { /* as they are in the record, before truncation */
+                        p->start = first < d->head ? first : first + d->uncut - d->L;
+                        p->end = last - 1 < d->head ? last : last + d->uncut - d->L;
                 }
         }
         return RAN_OK;
 }
 
-static void add_passage(const struct classify_evidence *e, const struct passage *p,
-                        struct ran_buf *out)
-{
-        ran_buf_printf(out, "{\"start\":%zu,\"end\":%zu,\"text\":", p->start, p->end);
-        ran_buf_json(out, e->text.data + p->text.begin, p->text.end - p->text.begin);
-        ran_buf_str(out, ",\"gain\":");
-        ran_buf_float(out, (float)p->gain);
-        ran_buf_str(out, ",\"without\":");
-        ran_buf_float(out, p->without);
-        ran_buf_char(out, '}');
-}
-
 int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struct ran_error *err)
 {
-        RAN_TRY(find(e, c, err));
+        RAN_TRY(propose(e, c, err));
         RAN_TRY(confirm(e, c, p, err));
         RAN_TRY(locate(e, err));
         if (e->n > 0)
@@ -312,11 +284,20 @@ int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct
                           struct ran_error *err)
 {
         RAN_TRY(classify_evidence_find(e, c, p, err));
-        ran_buf_str(out, ",\"evidence\":[");
+        json_name(out, "evidence");
+        json_begin(out, '[');
         for (size_t i = 0; i < e->n && i < e->options->evidence; i++) {
-                ran_buf_str(out, i == 0 ? "" : ",");
-                add_passage(e, &e->passage[i], out);
+                const struct passage *k = &e->passage[i];
+
+                json_begin(out, '{');
+                json_put_size(out, "start", k->start);
+                json_put_size(out, "end", k->end);
+                json_put_string(out, "text", e->text.data + k->text.begin,
+                                k->text.end - k->text.begin);
+                json_put_float(out, "gain", (float)k->gain);
+                json_put_float(out, "without", k->without);
+                json_end(out, '}');
         }
-        ran_buf_char(out, ']');
+        json_end(out, ']');
         return RAN_OK;
 }

@@ -1,5 +1,5 @@
-/* nearest.c - see nearest.h. */
-#include "cmd/classify/nearest.h"
+/* nearest.c - --nearest: the documents of a collection that are nearest to each record. */
+#include "cmd/classify/classify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,10 +18,8 @@ struct classify_nearest {
 struct classify_nearest *classify_nearest_new(size_t D, size_t most, double least,
                                               struct ran_error *err)
 {
-        struct classify_nearest *n = ran_alloc(1, sizeof *n, err);
+        struct classify_nearest *n = ran_new(1, sizeof *n);
 
-        if (n == NULL)
-                return NULL;
         n->most = most;
         n->least = least > -1 ? least : -INFINITY; /* rounding leads beyond -1 */
         n->vectors = ran_nearest_new(D, err);
@@ -50,15 +48,9 @@ size_t classify_nearest_count(const struct classify_nearest *n)
 int classify_nearest_put(struct classify_nearest *n, const float *v, const char *id, size_t length,
                          struct ran_error *err)
 {
-        size_t *grown = ran_grow(n->id_end, &n->cap, n->n + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        n->id_end = grown;
+        RAN_ROOM(n->id_end, n->cap, n->n + 1);
         RAN_TRY(ran_nearest_add(n->vectors, v, err));
         ran_buf_add(&n->ids, id, length);
-        if (n->ids.failed)
-                return ran_fail(err, RAN_ENOMEM, "out of memory for the ids of --among");
         n->id_end[n->n++] = n->ids.len;
         return RAN_OK;
 }
@@ -83,15 +75,9 @@ int classify_nearest_find(const struct classify_nearest *n, const float *v, size
         to->n = 0;
         if (__builtin_mul_overflow(count, k, &all))
                 return ran_fail(err, RAN_ENOMEM, "out of memory for neighbours");
-        struct ran_neighbour *list = ran_grow(to->list, &to->list_cap, all, sizeof *list, err);
-        if (list == NULL)
-                return RAN_ENOMEM;
-        to->list = list;
-        size_t *found = ran_grow(to->found, &to->found_cap, count, sizeof *found, err);
-        if (found == NULL)
-                return RAN_ENOMEM;
-        to->found = found;
-        RAN_TRY(ran_nearest_find(n->vectors, v, count, k, n->least, list, found, err));
+        RAN_TRY(RAN_GROW(to->list, to->list_cap, all, err));
+        RAN_ROOM(to->found, to->found_cap, count);
+        RAN_TRY(ran_nearest_find(n->vectors, v, count, k, n->least, to->list, to->found, err));
         to->n = count;
         return RAN_OK;
 }
@@ -109,21 +95,10 @@ void classify_nearest_add(const struct classify_nearest *n, const struct classif
 
                 json_begin(out, '{');
                 json_put_raw(out, "id", n->ids.data + begin, n->id_end[at] - begin);
-                json_name(out, "cosine");
-                ran_buf_float(out, (float)list[r].cosine);
+                json_put_float(out, "cosine", (float)list[r].cosine);
                 json_end(out, '}');
         }
         json_end(out, ']');
-}
-
-int classify_nearest_same(const char *name, size_t n, const char *vectors, struct ran_error *err)
-{
-        if (n == strlen(vectors) && memcmp(name, vectors, n) == 0)
-                return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT,
-                        "its vectors are of the model %.*s, and this model is %s, whose vectors "
-                        "are others: write them with this model (--embed)",
-                        (int)(n < 64 ? n : 64), name, vectors);
 }
 
 void classify_neighbours_release(struct classify_neighbours *n)

@@ -1,5 +1,5 @@
 /* options.c - the options of ran-classify, and which of them go together. */
-#include "cmd/classify/options.h"
+#include "cmd/classify/classify.h"
 
 #include <math.h>
 
@@ -199,27 +199,6 @@ void classify_options_check(struct classify_options *o)
                 o->evidence.offsets = RAN_UNIT_BYTE;
 }
 
-/* A format may be unable to write some labels. */
-static void check_writable_labels(const struct ran_model *m, const struct output_format *format)
-{
-        for (size_t c = 0; c < ran_model_classes(m); c++) {
-                const char *label = ran_model_label(m, c), *why = format->refuses(label);
-
-                if (why != NULL)
-                        cmd_die(CMD_FAILED,
-                                "the label \"%s\" %s, which --output-format=%s cannot write", label,
-                                why, output_name(format));
-        }
-}
-
-/* A model without labels can only embed. */
-static void check_labels(const struct ran_model *m)
-{
-        cmd_excludes(ran_model_config(m)->task != RAN_TASK_CLASSIFY,
-                     "the model is no classifier: it can only --embed and --nearest",
-                     "top threshold coverage abstain probs logits evidence");
-}
-
 void classify_options_check_model(const struct classify_options *o, const struct ran_model *m)
 {
         bool several = ran_model_config(m)->classify.multilabel;
@@ -236,7 +215,17 @@ void classify_options_check_model(const struct classify_options *o, const struct
                           o->model);
         if (classify_options_embed(o))
                 cmd_model_need_encoder(m, o->model);
-        check_labels(m);
-        if (o->output.format->kind == OUTPUT_LABELS)
-                check_writable_labels(m, o->output.format);
+        cmd_excludes(ran_model_config(m)->task != RAN_TASK_CLASSIFY,
+                     "the model is no classifier: it can only --embed and --nearest",
+                     "top threshold coverage abstain probs logits evidence");
+        if (o->output.format->kind != OUTPUT_LABELS)
+                return;
+        for (size_t c = 0; c < ran_model_classes(m); c++) {
+                const char *label = ran_model_label(m, c), *why = o->output.format->refuses(label);
+
+                if (why != NULL)
+                        cmd_die(CMD_FAILED,
+                                "the label \"%s\" %s, which --output-format=%s cannot write", label,
+                                why, output_name(o->output.format));
+        }
 }

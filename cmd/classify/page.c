@@ -2,7 +2,7 @@
  *
  * Threads make the HTML of a document; the page takes them in order. Counts for its tables are
  * sums, so they may be added in any order. */
-#include "cmd/classify/page.h"
+#include "cmd/classify/classify.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -41,8 +41,7 @@ static void free_scratch(void *arg)
 {
         struct page_scratch *s = arg;
 
-        if (s->predict != NULL)
-                classify_scratch_free(s->predict);
+        classify_scratch_free(s->predict);
         cmd_labels_release(&s->gold);
         cmd_shown_release(&s->shown);
         free(s->mark);
@@ -52,10 +51,8 @@ static void free_scratch(void *arg)
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         struct page *p = arg;
-        struct page_scratch *s = ran_alloc(1, sizeof *s, err);
+        struct page_scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         s->gold.separator = cmd_input_separator(&p->classifier.options->input);
         s->predict = classify_scratch_new(&p->classifier, err);
         if (s->predict != NULL)
@@ -189,11 +186,7 @@ static int find_evidence(struct page_scratch *s, struct classify_scored *scored,
                                  100 * (double)scored->p[class], 100 * (double)passage.without);
                 m.label = label;
                 m.label_n = label != NULL ? strlen(label) : 0;
-                struct page_mark *grown =
-                        ran_grow(s->mark, &s->mark_cap, s->mark_n + 1, sizeof *grown, err);
-                if (grown == NULL)
-                        return RAN_ENOMEM;
-                s->mark = grown;
+                RAN_ROOM(s->mark, s->mark_cap, s->mark_n + 1);
                 s->mark[s->mark_n++] = m;
         }
         return RAN_OK;
@@ -263,7 +256,7 @@ static void add_text(struct ran_buf *out, struct page_scratch *s)
 
 /* ---- in any thread --------------------------------------------------------------------------- */
 
-static void count(struct page *page, const float *p, size_t best)
+static void count_answer(struct page *page, const float *p, size_t best)
 {
         const struct classifier *c = &page->classifier;
         size_t given = 0, bin = (size_t)(p[best] * BINS);
@@ -289,7 +282,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         struct ran_error ignored;
 
         RAN_TRY(classify_score(c, s->predict, line, &scored, err));
-        size_t best = classify_best(c, scored.p);
+        size_t best = decision_best(&c->decision, scored.p);
         RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
         RAN_TRY(find_marks(c, s, &scored, best, err));
         page_record_name(&d->name, &line->record.json, line->file, line->number);
@@ -304,7 +297,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         add_bars(&d->body, c, scored.p);
         add_text(&d->body, s);
         d->doubt = doubt_of(c, scored.p, best);
-        count(page, scored.p, best);
+        count_answer(page, scored.p, best);
         return RAN_OK;
 }
 
@@ -361,22 +354,23 @@ static void add_probabilities(const struct page *p, struct report *r)
         report_end(r);
 }
 
+/* One beside the other. */
 static void write_counts(const struct page *p, struct ran_buf *out)
 {
-        void (*const adds[])(const struct page *, struct report *) = {add_labels_given,
-                                                                      add_probabilities};
+        struct report labels = {0}, probabilities = {0};
 
+        add_labels_given(p, &labels);
+        add_probabilities(p, &probabilities);
         page_open(out, HTML_CHARTS);
-        for (size_t i = 0; i < 2; i++) {
-                struct report r = {0};
-
-                adds[i](p, &r);
-                page_open(out, HTML_CHART);
-                report_page(&r, out);
-                page_close(out, HTML_CHART);
-                report_release(&r);
-        }
+        page_open(out, HTML_CHART);
+        report_page(&labels, out);
+        page_close(out, HTML_CHART);
+        page_open(out, HTML_CHART);
+        report_page(&probabilities, out);
+        page_close(out, HTML_CHART);
         page_close(out, HTML_CHARTS);
+        report_release(&labels);
+        report_release(&probabilities);
 }
 
 static void write_lead(const struct page *p, const struct cmd_counts *counts, struct ran_buf *out)
@@ -417,16 +411,13 @@ int classify_page(const struct classifier *c, struct cmd_loop loop, char **files
         const char *output = c->options->output.output;
         struct page p = {.classifier = *c};
         struct cmd_counts counts;
-        struct ran_error err;
 
         cmd_check_inputs("output", output, files);
         if (output == NULL)
                 cmd_check_standard_output(files);
         else
                 cmd_check_writable(output);
-        p.given = ran_alloc(c->C, sizeof *p.given, &err);
-        if (p.given == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        p.given = ran_new(c->C, sizeof *p.given);
         loop.output = NULL;
         loop.work_all = NULL; /* its scratch is another one */
         loop.make_scratch = make_scratch;

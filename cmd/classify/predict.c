@@ -1,31 +1,46 @@
 /* predict.c - labels and their probabilities for a document, and the prediction of its record. */
-#include "cmd/classify/predict.h"
-#include "cmd/classify/nearest.h"
+#include "cmd/classify/classify.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/classify/ahead.h"
 #include "cmd/options/message.h"
 #include "cmd/content/labels.h"
+#include "cmd/formats/json.h"
 #include "cmd/formats/row.h"
 #include "cmd/content/shown.h"
 
 /* The most bytes of a text that a page of an evaluation may show. */
 enum { SHOWN = 4096 };
 
+/* Bytes of a record that is worth being scored with others: a longer one has none to be scored
+ * with, and would be read twice. */
+enum { TOGETHER_BYTES = 1 << 14 };
+
+/* Records whose documents are scored together. */
+struct together {
+        struct ran_document document[CLASSIFY_TOGETHER]; /* those that could be read, */
+        size_t first[CLASSIFY_TOGETHER];                 /* where their ids begin, */
+        size_t of[CLASSIFY_TOGETHER]; /* and their place among the items + 1; 0: none */
+        size_t n;
+        uint32_t *ids;
+        float *logits, *embedding; /* (n, C), (n, D) */
+        size_t ids_n, ids_cap, logits_cap, embedding_cap;
+        struct classify_neighbours near;
+};
+
 /* Each thread has one. */
 struct scratch {
         struct ran_state *state;
-        struct ahead ahead; /* records that are scored together, */
+        struct together others; /* records that are scored together, */
         size_t item; /* and the place of the record at hand among them, + 1; 0: it is alone */
         struct cmd_document document;
-        struct classify_evidence *evidence;   /* NULL unless asked for */
-        float *logits, *p;                    /* (C) */
-        float *embedding;                     /* (D), NULL unless asked for */
-        struct classify_neighbours near, own; /* of the records that are scored together; of one */
-        struct cmd_shown shown;               /* for a page */
-        struct ran_buf text;                  /* of a row */
+        struct classify_evidence *evidence; /* NULL unless asked for */
+        float *logits, *p;                  /* (C) */
+        float *embedding;                   /* (D), NULL unless asked for */
+        struct classify_neighbours near;    /* of a record that is alone */
+        struct cmd_shown shown;             /* for a page */
+        struct ran_buf text;                /* of a row */
         struct ranked {
                 float p;
                 uint32_t c;
@@ -36,8 +51,13 @@ void classify_scratch_free(void *arg)
 {
         struct scratch *s = arg;
 
+        if (s == NULL)
+                return;
         ran_state_free(s->state);
-        ahead_release(&s->ahead);
+        free(s->others.ids);
+        free(s->others.logits);
+        free(s->others.embedding);
+        classify_neighbours_release(&s->others.near);
         cmd_document_release(&s->document);
         cmd_shown_release(&s->shown);
         classify_evidence_free(s->evidence);
@@ -45,7 +65,6 @@ void classify_scratch_free(void *arg)
         free(s->p);
         free(s->embedding);
         classify_neighbours_release(&s->near);
-        classify_neighbours_release(&s->own);
         ran_buf_release(&s->text);
         free(s->ranked);
         free(s);
@@ -55,31 +74,112 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
 {
         const struct classifier *c = arg;
         const struct classify_options *o = c->options;
-        struct scratch *s = ran_alloc(1, sizeof *s, err);
+        struct scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         s->document.spelling = ran_model_config(c->model)->spelling;
         s->document.encoding.ids_only = s->document.spelling == 0 && o->evidence.evidence == 0;
         s->document.with_fingerprint = c->known != NULL || o->select > 0;
         s->state = ran_state_new(c->model, c->pool, err);
-        s->logits = ran_alloc_floats(c->C, err);
-        s->p = ran_alloc_floats(c->C, err);
-        s->ranked = ran_alloc(c->C, sizeof *s->ranked, err);
+        s->logits = ran_new_floats(c->C);
+        s->p = ran_new_floats(c->C);
+        s->ranked = ran_new(c->C, sizeof *s->ranked);
         if (classify_options_embed(o))
-                s->embedding = ran_alloc_floats(c->D, err);
+                s->embedding = ran_new_floats(c->D);
         if (o->evidence.evidence > 0) {
                 s->document.with_positions = true;
                 s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool, err);
         }
-        if (s->state == NULL || s->logits == NULL || s->p == NULL || s->ranked == NULL ||
-            (classify_options_embed(o) && s->embedding == NULL) ||
-            (o->evidence.evidence > 0 && s->evidence == NULL)) {
-                classify_scratch_free(s);
-                return NULL;
-        }
-        return s;
+        if (s->state != NULL && (s->evidence != NULL || o->evidence.evidence == 0))
+                return s;
+        classify_scratch_free(s);
+        return NULL;
 }
+
+/* ---- documents that are scored together ------------------------------------------------------ */
+
+/* Reads the items; the next one is read into the same memory. */
+static void read_items(const struct classifier *c, struct scratch *s, const struct cmd_item *items,
+                       size_t n)
+{
+        struct together *a = &s->others;
+        const struct ran_model *m = c->model;
+        struct ran_error err;
+
+        a->n = a->ids_n = 0;
+        for (size_t i = 0; i < n && a->n < CLASSIFY_TOGETHER; i++) {
+                if (items[i].line->record.json.length > TOGETHER_BYTES ||
+                    cmd_document_read(&s->document, &items[i].line->record, ran_model_tokenizer(m),
+                                      ran_model_vocabulary(m), &c->options->document,
+                                      &err) != RAN_OK)
+                        continue;
+                const struct ran_document d = cmd_document_view(&s->document);
+                if (d.L == 0)
+                        continue;
+                RAN_ROOM(a->ids, a->ids_cap, a->ids_n + d.L);
+                memcpy(a->ids + a->ids_n, d.ids, d.L * sizeof *d.ids);
+                a->first[a->n] = a->ids_n;
+                a->document[a->n] = (struct ran_document){.L = d.L};
+                a->of[a->n++] = i + 1;
+                a->ids_n += d.L;
+        }
+        for (size_t k = 0; k < a->n; k++)
+                a->document[k].ids = a->ids + a->first[k];
+}
+
+static int score_items(const struct classifier *c, struct scratch *s, struct ran_error *err)
+{
+        const bool embed = classify_options_embed(c->options);
+        struct together *a = &s->others;
+
+        if (a->n > SIZE_MAX / (c->C + c->D + 1))
+                return ran_fail(err, RAN_ENOMEM, "no memory for the results of %zu documents",
+                                a->n);
+        RAN_ROOM(a->logits, a->logits_cap, a->n * c->C);
+        RAN_ROOM(a->embedding, a->embedding_cap, embed ? a->n * c->D : 0);
+        if (c->embedder != NULL)
+                RAN_TRY(ran_embed_each(c->embedder, s->state, a->document, a->n, a->embedding,
+                                       err));
+        if (c->C == 0)
+                return RAN_OK;
+        return ran_classify_each(c->model, s->state, a->document, a->n, a->logits,
+                                 embed && c->embedder == NULL ? a->embedding : NULL, err);
+}
+
+/* The place of the record at hand among the documents that were scored; SIZE_MAX: it was not. */
+static size_t place_of(const struct scratch *s)
+{
+        for (size_t k = 0; k < s->others.n && s->item > 0; k++)
+                if (s->others.of[k] == s->item)
+                        return k;
+        return SIZE_MAX;
+}
+
+/* Nothing is known of documents that cannot be read or scored: they fail again alone, with their
+ * message. */
+void classify_together(const struct classifier *c, void *scratch, struct cmd_item *items, size_t n,
+                       int (*work)(void *arg, void *scratch, const struct cmd_line *line,
+                                   struct cmd_result *result, struct ran_error *err),
+                       void *arg, void *work_scratch)
+{
+        struct scratch *s = scratch;
+        struct together *a = &s->others;
+        struct ran_error err;
+
+        read_items(c, s, items, n);
+        if (a->n > 0 && score_items(c, s, &err) != RAN_OK)
+                a->n = 0;
+        a->near.n = 0;
+        if (c->nearest != NULL && classify_nearest_together(c->nearest) && a->n > 0)
+                (void)classify_nearest_find(c->nearest, a->embedding, a->n, &a->near, &err);
+        for (size_t i = 0; i < n; i++) {
+                s->item = i + 1;
+                items[i].code =
+                        work(arg, work_scratch, items[i].line, items[i].result, items[i].err);
+        }
+        s->item = 0;
+}
+
+/* ---- a document ------------------------------------------------------------------------------ */
 
 /* Fills logits, p and embedding of the scratch. */
 static int score(const struct classifier *c, struct scratch *s, const struct record *record,
@@ -90,8 +190,12 @@ static int score(const struct classifier *c, struct scratch *s, const struct rec
         RAN_TRY(cmd_document_read(&s->document, record, ran_model_tokenizer(m),
                                   ran_model_vocabulary(m), &c->options->document, err));
         const struct ran_document document = cmd_document_view(&s->document);
-        const bool known =
-                s->item > 0 && ahead_take(&s->ahead, c, s->item - 1, s->logits, s->embedding);
+        const size_t k = place_of(s);
+        const bool known = k != SIZE_MAX;
+        if (known)
+                memcpy(s->logits, s->others.logits + k * c->C, c->C * sizeof *s->logits);
+        if (known && s->embedding != NULL)
+                memcpy(s->embedding, s->others.embedding + k * c->D, c->D * sizeof *s->embedding);
         if (c->embedder != NULL && !known)
                 RAN_TRY(ran_embed(c->embedder, s->state, &document, s->embedding, err));
         if (c->C == 0)
@@ -101,34 +205,6 @@ static int score(const struct classifier *c, struct scratch *s, const struct rec
                                      c->embedder == NULL ? s->embedding : NULL, err));
         ran_probabilities(ran_model_config(m), s->logits, c->C, s->p);
         return RAN_OK;
-}
-
-/* The neighbours of the records that are scored together; without memory each is searched for. */
-static void find_nearest(const struct classifier *c, struct scratch *s)
-{
-        struct ran_error err;
-
-        s->near.n = 0;
-        if (c->nearest != NULL && classify_nearest_together(c->nearest) && s->ahead.n > 0)
-                (void)classify_nearest_find(c->nearest, s->ahead.embedding, s->ahead.n, &s->near,
-                                            &err);
-}
-
-void classify_together(const struct classifier *c, void *scratch, struct cmd_item *items, size_t n,
-                       int (*work)(void *arg, void *scratch, const struct cmd_line *line,
-                                   struct cmd_result *result, struct ran_error *err),
-                       void *arg, void *work_scratch)
-{
-        struct scratch *s = scratch;
-
-        ahead_score(&s->ahead, c, s->state, &s->document, items, n);
-        find_nearest(c, s);
-        for (size_t i = 0; i < n; i++) {
-                s->item = i + 1;
-                items[i].code =
-                        work(arg, work_scratch, items[i].line, items[i].result, items[i].err);
-        }
-        s->item = 0;
 }
 
 int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
@@ -194,16 +270,14 @@ int classify_probabilities(const struct classifier *c, void *scratch, const stru
         RAN_TRY(score(c, s, &line->record, err));
         if (c->known != NULL)
                 cmd_known_note(c->known, c->model, s->document.fingerprint);
-        *p = ran_alloc_floats(c->C, err);
-        if (*p == NULL)
-                return RAN_ENOMEM;
+        *p = ran_new_floats(c->C);
         memcpy(*p, s->p, c->C * sizeof **p);
         if (text == NULL)
                 return RAN_OK;
         RAN_TRY(cmd_shown_read(&s->shown, &s->document, &line->record, err));
         ran_buf_add(text, s->shown.text.data,
                     s->shown.text.len < SHOWN ? s->shown.text.len : SHOWN);
-        return text->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a page") : RAN_OK;
+        return RAN_OK;
 }
 
 /* ---- thresholds ------------------------------------------------------------------------------ */
@@ -211,13 +285,10 @@ int classify_probabilities(const struct classifier *c, void *scratch, const stru
 float *classify_thresholds(const struct ran_model *m, const struct classify_options *o)
 {
         size_t C = ran_model_classes(m);
-        struct ran_error err;
 
         if (!ran_model_config(m)->classify.multilabel)
                 return NULL;
-        float *thresholds = ran_alloc_floats(C, &err);
-        if (thresholds == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        float *thresholds = ran_new_floats(C);
         for (size_t c = 0; c < C; c++)
                 thresholds[c] = o->threshold > 0 ? (float)o->threshold : ran_model_thresholds(m)[c];
         return thresholds;
@@ -229,40 +300,29 @@ static void add_label(struct ran_buf *out, const struct classifier *c, size_t cl
 {
         const char *label = ran_model_label(c->model, class);
 
-        ran_buf_json(out, label, strlen(label));
+        json_string(out, label, strlen(label));
 }
 
 /* Without the closing brace. */
 static void add_scored(struct ran_buf *out, const struct classifier *c, size_t class, float p)
 {
-        ran_buf_str(out, "{\"label\":");
-        add_label(out, c, class);
-        ran_buf_str(out, ",\"score\":");
-        ran_buf_float(out, p);
-}
-
-static void add_floats(struct ran_buf *out, const char *name, const float *x, size_t n)
-{
-        ran_buf_printf(out, "%s\"%s\":[", out->data[out->len - 1] == '{' ? "" : ",", name);
-        for (size_t i = 0; i < n; i++) {
-                ran_buf_str(out, i == 0 ? "" : ",");
-                ran_buf_float(out, x[i]);
-        }
-        ran_buf_char(out, ']');
+        json_begin(out, '{');
+        json_put_text(out, "label", ran_model_label(c->model, class));
+        json_put_float(out, "score", p);
 }
 
 static int add_nearest(const struct classifier *c, struct scratch *s, struct ran_buf *out,
                        struct ran_error *err)
 {
-        const size_t at = s->item > 0 ? ahead_place(&s->ahead, s->item - 1) : SIZE_MAX;
-        const bool known = knows_a_token(c, s), found = at < s->near.n;
+        const size_t at = place_of(s);
+        const bool known = knows_a_token(c, s), found = at < s->others.near.n;
 
         if (known && !found)
-                RAN_TRY(classify_nearest_find(c->nearest, s->embedding, 1, &s->own, err));
+                RAN_TRY(classify_nearest_find(c->nearest, s->embedding, 1, &s->near, err));
         classify_nearest_add(c->nearest,
                              !known  ? NULL
-                             : found ? &s->near
-                                     : &s->own,
+                             : found ? &s->others.near
+                                     : &s->near,
                              found ? at : 0, out);
         return RAN_OK;
 }
@@ -274,28 +334,6 @@ static size_t set_size(const struct classifier *c, const float *p)
         for (size_t i = 0; i < c->C; i++)
                 n += p[i] >= c->cut;
         return n;
-}
-
-static void add_set(struct ran_buf *out, const struct classifier *c, const float *p)
-{
-        const char *before = "";
-
-        ran_buf_str(out, ",\"set\":[");
-        for (size_t i = 0; i < c->C; i++) {
-                if (p[i] < c->cut)
-                        continue;
-                ran_buf_str(out, before);
-                add_label(out, c, i);
-                before = ",";
-        }
-        ran_buf_char(out, ']');
-}
-
-size_t classify_best(const struct classifier *c, const float *p)
-{
-        size_t chosen = decision_choose(&c->decision, p);
-
-        return chosen < c->C ? chosen : ran_most_probable(p, c->C);
 }
 
 /* Abstains if the label is less probable than --threshold, or if the prediction set has several. A
@@ -320,36 +358,38 @@ bool classify_gives(const struct classifier *c, const float *p, size_t best, siz
 /* One label, or null. */
 static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
 {
-        size_t best = classify_best(c, p);
+        size_t best = decision_best(&c->decision, p);
 
-        ran_buf_str(out, "\"label\":");
+        json_name(out, "label");
         if (is_given(c, p, best))
                 add_label(out, c, best);
         else
-                ran_buf_str(out, "null");
-        ran_buf_str(out, ",\"score\":");
-        ran_buf_float(out, p[best]);
-        if (c->options->coverage > 0)
-                add_set(out, c, p);
+                json_raw(out, "null", 4);
+        json_put_float(out, "score", p[best]);
+        if (!(c->options->coverage > 0))
+                return;
+        json_name(out, "set");
+        json_begin(out, '[');
+        for (size_t i = 0; i < c->C; i++)
+                if (!(p[i] < c->cut))
+                        add_label(out, c, i);
+        json_end(out, ']');
 }
 
 static int add_multiple(struct ran_buf *out, const struct classifier *c, struct scratch *s,
                         struct ran_error *err)
 {
-        const char *before = "";
-
-        ran_buf_str(out, "\"labels\":[");
+        json_name(out, "labels");
+        json_begin(out, '[');
         for (size_t i = 0; i < c->C; i++) {
                 if (s->p[i] < c->thresholds[i])
                         continue;
-                ran_buf_str(out, before);
                 add_scored(out, c, i, s->p[i]);
                 if (s->evidence != NULL)
                         RAN_TRY(classify_evidence_add(s->evidence, i, s->p[i], out, err));
-                ran_buf_char(out, '}');
-                before = ",";
+                json_end(out, '}');
         }
-        ran_buf_char(out, ']');
+        json_end(out, ']');
         return RAN_OK;
 }
 
@@ -370,25 +410,22 @@ static void add_top(struct ran_buf *out, const struct classifier *c, struct scra
         for (size_t i = 0; i < c->C; i++)
                 s->ranked[i] = (struct ranked){s->p[i], (uint32_t)i};
         qsort(s->ranked, c->C, sizeof *s->ranked, compare_ranked);
-        ran_buf_str(out, ",\"top\":[");
+        json_name(out, "top");
+        json_begin(out, '[');
         for (size_t i = 0; i < k; i++) {
-                ran_buf_str(out, i == 0 ? "" : ",");
                 add_scored(out, c, s->ranked[i].c, s->ranked[i].p);
-                ran_buf_char(out, '}');
+                json_end(out, '}');
         }
-        ran_buf_char(out, ']');
+        json_end(out, ']');
 }
 
 static void add_probs(struct ran_buf *out, const struct classifier *c, const float *p)
 {
-        ran_buf_str(out, ",\"probs\":{");
-        for (size_t i = 0; i < c->C; i++) {
-                ran_buf_str(out, i == 0 ? "" : ",");
-                add_label(out, c, i);
-                ran_buf_char(out, ':');
-                ran_buf_float(out, p[i]);
-        }
-        ran_buf_char(out, '}');
+        json_name(out, "probs");
+        json_begin(out, '{');
+        for (size_t i = 0; i < c->C; i++)
+                json_put_float(out, ran_model_label(c->model, i), p[i]);
+        json_end(out, '}');
 }
 
 /* The predicted labels, and the text. */
@@ -396,7 +433,7 @@ static int write_labels(const struct classifier *c, const struct scratch *s,
                         const struct record *record, struct ran_buf *out, struct ran_error *err)
 {
         const struct output_format *format = c->options->output.format;
-        const size_t best = classify_best(c, s->p);
+        const size_t best = decision_best(&c->decision, s->p);
 
         for (size_t i = 0; i < c->C; i++)
                 if (classify_gives(c, s->p, best, i))
@@ -433,7 +470,6 @@ static void add_labels(struct cmd_row *row, const struct classifier *c, const fl
                 cmd_labels_join(&labels, ran_model_label(c->model, i), '|');
         }
         cmd_row_string(row, labels.data, labels.len);
-        row->out->failed |= labels.failed;
         ran_buf_release(&labels);
 }
 
@@ -441,7 +477,7 @@ static int write_row(const struct classifier *c, struct scratch *s, const struct
                      struct ran_buf *out, struct ran_error *err)
 {
         struct cmd_row row = {.out = out, .format = c->options->output.format};
-        size_t best = classify_best(c, s->p);
+        size_t best = decision_best(&c->decision, s->p);
 
         RAN_TRY(cmd_row_id(&row, line, err));
         if (c->thresholds != NULL)
@@ -477,7 +513,7 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
                 return write_row(c, s, line, out, err);
         if (o->output.format->kind == OUTPUT_LABELS)
                 return write_labels(c, s, &line->record, out, err);
-        ran_buf_char(out, '{');
+        json_begin(out, '{');
         if (c->C == 0)
                 ; /* no labels */
         else if (c->thresholds != NULL)
@@ -488,21 +524,24 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
                 add_top(out, c, s);
         if (o->probs)
                 add_probs(out, c, s->p);
-        if (o->logits)
-                add_floats(out, "logits", s->logits, c->C);
+        if (o->logits) {
+                json_name(out, "logits");
+                json_floats(out, s->logits, c->C);
+        }
         if (o->embed) {
-                add_floats(out, "embedding", s->embedding, c->D);
-                ran_buf_printf(out, ",\"embedding_model\":\"%s\"", c->vectors);
+                json_name(out, "embedding");
+                json_floats(out, s->embedding, c->D);
+                json_put_text(out, "embedding_model", c->vectors);
         }
         if (c->nearest != NULL)
                 RAN_TRY(add_nearest(c, s, out, err));
         if (s->evidence != NULL && c->thresholds == NULL) {
-                size_t best = classify_best(c, s->p);
+                size_t best = decision_best(&c->decision, s->p);
 
                 RAN_TRY(classify_evidence_add(s->evidence, best, s->p[best], out, err));
         }
         cmd_document_truncated(&s->document, out);
-        ran_buf_char(out, '}');
+        json_end(out, '}');
         return RAN_OK;
 }
 

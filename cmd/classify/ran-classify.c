@@ -1,16 +1,9 @@
 /* ran-classify.c - labels and their probabilities for documents of any length. */
+#include "cmd/classify/classify.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/classify/against.h"
-#include "cmd/classify/ahead.h"
-#include "cmd/classify/collection.h"
-#include "cmd/classify/described.h"
-#include "cmd/classify/eval-page.h"
-#include "cmd/classify/eval.h"
-#include "cmd/classify/page.h"
-#include "cmd/classify/predict.h"
-#include "cmd/classify/select.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
@@ -62,10 +55,8 @@ static void free_scratch(void *scratch)
 {
         struct eval_scratch *s = scratch;
 
-        if (s->model != NULL)
-                classify_scratch_free(s->model);
-        if (s->against != NULL)
-                classify_scratch_free(s->against);
+        classify_scratch_free(s->model);
+        classify_scratch_free(s->against);
         free(s);
 }
 
@@ -80,59 +71,40 @@ static void answer_all(void *arg, void *scratch, struct cmd_item *items, size_t 
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         struct evaluation *e = arg;
-        struct eval_scratch *s = ran_alloc(1, sizeof *s, err);
+        struct eval_scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         s->model = classify_scratch_new(&e->classifier, err);
         s->against = compares(e) ? classify_scratch_new(&e->against.other, err) : NULL;
-        if (s->model == NULL || (compares(e) && s->against == NULL)) {
-                free_scratch(s);
-                return NULL;
-        }
-        return s;
-}
-
-/* Whoever describes labels may have forgotten one, or have called it something else. */
-static void tell_undescribed(struct evaluation *e, const struct cmd_line *line)
-{
-        const struct classify_options *o = e->classifier.options;
-
-        if (e->told || e->eval.n_unknown == 0 || !described(o))
-                return;
-        e->told = true;
-        cmd_caution("%s:%zu: the label \"%.*s\" is not in %s, and is never found", line->file,
-                    line->number, (int)e->eval.unknown_label[0].n, e->eval.unknown_label[0].text,
-                    o->labels != NULL ? "--labels" : o->label_texts);
+        if (s->model != NULL && (s->against != NULL || !compares(e)))
+                return s;
+        free_scratch(s);
+        return NULL;
 }
 
 static int compare_labels(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                           struct ran_error *err)
 {
         struct evaluation *e = arg;
+        const struct classify_options *o = e->classifier.options;
         const struct classify_answer *a = result->found;
         const size_t skipped = e->eval.skipped;
 
         RAN_TRY(classify_eval_add(&e->eval, &line->record, a->p, err));
-        if (e->eval.skipped == skipped)
-                tell_undescribed(e, line);
+        /* Whoever describes labels may have forgotten one, or have called it something else. */
+        if (e->eval.skipped == skipped && !e->told && e->eval.n_unknown > 0 && described(o)) {
+                const struct classify_eval_name *name = &e->eval.unknown_label[0];
+
+                e->told = true;
+                cmd_caution("%s:%zu: the label \"%.*s\" is not in %s, and is never found",
+                            line->file, line->number, (int)name->n, name->text,
+                            o->labels != NULL ? "--labels" : o->label_texts);
+        }
         if (compares(e))
                 return classify_against_add(&e->against, &e->eval, &line->record, a->p, a->other,
                                             err);
         if (!makes_page(e) || e->eval.skipped > skipped)
                 return RAN_OK;
         return classify_eval_page_add(&e->page, &e->eval, line, a, err);
-}
-
-static void write_page(struct evaluation *e)
-{
-        const struct classify_options *o = e->classifier.options;
-        struct cmd_sink out;
-
-        cmd_sink_open(&out, o->output.output);
-        classify_eval_page_write(&e->page, &e->eval, o->model, &out);
-        cmd_sink_close(&out);
-        classify_eval_page_release(&e->page);
 }
 
 static void write_report(const struct evaluation *e)
@@ -162,14 +134,12 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         struct evaluation e = {.classifier = *c};
         struct cmd_names names;
         struct cmd_counts counts;
-        struct ran_error err;
 
         cmd_check_inputs("output", o->output.output, files);
         if (o->output.output != NULL)
                 cmd_check_writable(o->output.output);
         e.classifier.known = &e.known;
-        if (classify_eval_init(&e.eval, c->model, c->thresholds, &c->decision, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        classify_eval_init(&e.eval, c->thresholds, &c->decision);
         if (o->coverage > 0)
                 ran_eval_sets(e.eval.eval, c->cut);
         cmd_names_open(&names, o->label_names, false);
@@ -195,7 +165,7 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
                 cmd_note("%zu records have no label and are left out", e.eval.skipped);
         cmd_known_warn(&e.known, e.eval.compared, o->model);
         if (makes_page(&e))
-                write_page(&e);
+                classify_eval_page_write(&e.page, &e.eval, o->model, o->output.output);
         else
                 write_report(&e);
         if (compares(&e))
@@ -224,7 +194,7 @@ static int run(struct classifier *c, char **files)
 
         if (ran_model_scores_abreast(c->model) || (c->nearest != NULL && c->C == 0)) {
                 loop.work_all = classify_predict_all;
-                loop.abreast = AHEAD_RECORDS;
+                loop.abreast = CLASSIFY_TOGETHER;
         }
         if (c->options->select > 0)
                 return classify_select(c, loop, files);
@@ -233,17 +203,6 @@ static int run(struct classifier *c, char **files)
         if (c->options->output.format->kind == OUTPUT_PAGE)
                 return classify_page(c, loop, files);
         return cmd_records(&loop, files, NULL);
-}
-
-static struct ran_model *open_model(const struct classify_options *o)
-{
-        struct ran_model *m = described(o) ? described_open(o)
-                              : classify_options_embed(o)
-                                      ? cmd_model_open_any(o->model, o->verify)
-                                      : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
-
-        classify_options_check_model(o, m);
-        return m;
 }
 
 /* Makes vectors for models whose output layer does not take the vector of a document. */
@@ -260,15 +219,6 @@ static struct ran_embedder *embedder_of(const struct ran_model *m, const struct 
         if (e == NULL)
                 cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
         return e;
-}
-
-/* The names of the option stand in the order of RAN_UPPER_MEAN and so on, after the model's. */
-static void join_windows(struct ran_model *m, const struct classify_options *o)
-{
-        struct ran_error err;
-
-        if (o->join_windows != 0 && ran_model_join_windows(m, o->join_windows, &err) != RAN_OK)
-                cmd_usage("--join-windows: %s: %s", o->model, err.text);
 }
 
 static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct classify_options *o)
@@ -309,61 +259,45 @@ static void close_vectors(struct ran_vector_cache *k, const struct classify_opti
                          computed);
 }
 
-/* With several labels, each has a threshold already. */
-static void set_thresholds(float *thresholds, const struct decision *d)
-{
-        for (size_t c = 0; d->limit != NULL && c < d->C; c++)
-                if (d->limit[c] >= 0)
-                        thresholds[c] = d->limit[c];
-}
-
-/* Few calibration documents promise little. */
-static void say_exactness(const struct ran_model *m, double coverage)
+static float cut_of(const struct ran_model *m, const struct classify_options *o)
 {
         const double exact = 0.02;
+        struct ran_error err;
         size_t documents;
-        double floor = ran_model_cut_floor(m, coverage, &documents);
+        float cut = 0;
 
-        if (floor < coverage - exact)
+        if (!(o->coverage > 0))
+                return cut;
+        if (ran_model_cut(m, o->coverage, &cut, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
+        /* Few calibration documents promise little. */
+        double floor = ran_model_cut_floor(m, o->coverage, &documents);
+        if (floor < o->coverage - exact)
                 cmd_note("--coverage %g: with %zu calibration documents, it may turn out to be "
                          "%.1f %% (95 %% confidence); train with more of them, --dev-share or "
                          "--dev, for a more exact one",
-                         coverage, documents, 100 * floor);
-}
-
-static float cut_of(const struct ran_model *m, const struct classify_options *o)
-{
-        struct ran_error err;
-        float cut = 0;
-
-        if (o->coverage > 0 && ran_model_cut(m, o->coverage, &cut, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
-        if (o->coverage > 0)
-                say_exactness(m, o->coverage);
+                         o->coverage, documents, 100 * floor);
         return cut;
-}
-
-/* 16 digits tell models apart. */
-static void name_vectors(struct classifier *c)
-{
-        char hex[65];
-        struct ran_error err;
-
-        if (!classify_options_embed(c->options))
-                return;
-        if (ran_embedding_digest(c->model, hex, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s: %s", c->options->model, err.text);
-        memcpy(c->vectors, hex, sizeof c->vectors - 1);
 }
 
 int main(int argc, char **argv)
 {
         struct classify_options *o = &classify_options;
-        char **files = cmd_files(&o->input, argv + cmd_parse(&classify_program, argc, argv));
+        char **files = cmd_files(&o->input, argv + cmd_parse(&classify_program, argc, argv)),
+             hex[65];
+        struct ran_error err;
 
         classify_options_check(o);
-        struct ran_model *model = open_model(o);
-        join_windows(model, o);
+        struct ran_model *model = described(o) ? described_open(o)
+                                  : classify_options_embed(o)
+                                          ? cmd_model_open_any(o->model, o->verify)
+                                          : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
+        classify_options_check_model(o, model);
+        /* The names of the option stand in the order of RAN_UPPER_MEAN and so on, after the
+         * model's.
+         */
+        if (o->join_windows != 0 && ran_model_join_windows(model, o->join_windows, &err) != RAN_OK)
+                cmd_usage("--join-windows: %s: %s", o->model, err.text);
         struct ran_vector_cache *vectors = open_vectors(model, o);
         struct ran_embedder *embedder = embedder_of(model, o);
         float *thresholds = classify_thresholds(model, o);
@@ -378,13 +312,19 @@ int main(int argc, char **argv)
                 .thresholds = thresholds,
                 .cut = cut_of(model, o),
         };
-        name_vectors(&c);
+        if (classify_options_embed(o)) {
+                if (ran_embedding_digest(model, hex, &err) != RAN_OK)
+                        cmd_die(cmd_status_of(&err), "%s: %s", o->model, err.text);
+                memcpy(c.vectors, hex, sizeof c.vectors - 1); /* 16 digits tell models apart */
+        }
         o->output.width = c.D;
         o->output.vectors = c.vectors;
         decision_open(&c.decision, model, &o->threshold_for, o->cost,
                       !o->abstain && !(o->threshold > 0));
-        if (thresholds != NULL)
-                set_thresholds(thresholds, &c.decision);
+        /* With several labels, each has a threshold already. */
+        for (size_t i = 0; thresholds != NULL && c.decision.limit != NULL && i < c.C; i++)
+                if (c.decision.limit[i] >= 0)
+                        thresholds[i] = c.decision.limit[i];
         struct classify_nearest *nearest = o->nearest > 0 ? classify_collection_read(&c) : NULL;
         c.nearest = nearest;
         int status = run(&c, files);

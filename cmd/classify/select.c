@@ -1,5 +1,5 @@
-/* select.c - see select.h. */
-#include "cmd/classify/select.h"
+/* select.c - --select: the records to label next. */
+#include "cmd/classify/classify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,8 +68,7 @@ static void free_scratch(void *scratch)
 {
         struct scratch *s = scratch;
 
-        if (s->classify != NULL)
-                classify_scratch_free(s->classify);
+        classify_scratch_free(s->classify);
         cmd_vocab_words_release(&s->words);
         free(s);
 }
@@ -77,13 +76,13 @@ static void free_scratch(void *scratch)
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         struct selecting *x = arg;
-        struct scratch *s = ran_alloc(1, sizeof *s, err);
+        struct scratch *s = ran_new(1, sizeof *s);
 
-        if (s != NULL && (s->classify = classify_scratch_new(&x->classifier, err)) == NULL) {
-                free_scratch(s);
-                return NULL;
-        }
-        return s;
+        s->classify = classify_scratch_new(&x->classifier, err);
+        if (s->classify != NULL)
+                return s;
+        free_scratch(s);
+        return NULL;
 }
 
 /* Of a document of ids each id is a word. */
@@ -98,7 +97,7 @@ static int read_words(const struct selecting *x, struct scratch *s, const struct
                 ran_buf_add(words, (const char *)&size, sizeof size);
                 ran_buf_add(words, (const char *)&d->ids[t], size);
         }
-        return words->failed ? ran_fail(err, RAN_ENOMEM, "no memory for a document") : RAN_OK;
+        return RAN_OK;
 }
 
 static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
@@ -186,17 +185,16 @@ static void add_prediction(struct ran_buf *out, const struct selecting *x,
         json_name(out, "predictions");
         json_begin(out, '[');
         json_begin(out, '{');
-        json_put_string(out, "model_version", x->classifier.options->model,
-                        strlen(x->classifier.options->model));
+        json_put_text(out, "model_version", x->classifier.options->model);
         if (score != NULL)
                 json_put_raw(out, "score", r.line + score->value.begin,
                              score->value.end - score->value.begin);
         json_name(out, "result");
         json_begin(out, '[');
         json_begin(out, '{');
-        json_put_string(out, "from_name", "label", 5);
-        json_put_string(out, "to_name", "text", 4);
-        json_put_string(out, "type", "choices", 7);
+        json_put_text(out, "from_name", "label");
+        json_put_text(out, "to_name", "text");
+        json_put_text(out, "type", "choices");
         json_name(out, "value");
         json_begin(out, '{');
         json_name(out, "choices");
@@ -223,27 +221,6 @@ static void add_prediction(struct ran_buf *out, const struct selecting *x,
         ran_record_release(&r);
 }
 
-/* A task has the record as its data. */
-static void add_task(struct ran_buf *out, const struct selecting *x, const struct cmd_line *line,
-                     const struct ran_buf *prediction)
-{
-        json_begin(out, '{');
-        json_put_raw(out, "data", line->record.json.line + line->record.json.object.begin,
-                     line->record.json.object.end - line->record.json.object.begin);
-        add_prediction(out, x, prediction);
-        json_end(out, '}');
-}
-
-/* "rank" and "margin" are further members of the prediction. */
-static void add_rank(struct ran_buf *prediction, size_t rank, double margin)
-{
-        prediction->len--; /* its closing brace */
-        json_put_size(prediction, "rank", rank);
-        json_name(prediction, "margin");
-        ran_buf_float(prediction, (float)margin);
-        ran_buf_char(prediction, '}');
-}
-
 static void write_one(const struct selecting *x, size_t number, size_t rank, struct cmd_sink *out)
 {
         const struct kept *kept = x->kept.data, *k = &kept[number];
@@ -258,19 +235,24 @@ static void write_one(const struct selecting *x, size_t number, size_t rank, str
                     k->result - before.result);
         if (record_scan(&line.record, record, k->record - before.record, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s:%zu: %s", k->file, k->line, err.text);
-        if (how->format->kind == OUTPUT_RECORDS)
-                add_rank(&result, rank, k->margin);
-        if (result.failed)
-                cmd_die(CMD_FAILED, "out of memory");
         if (how->format->kind == OUTPUT_RECORDS) {
+                /* "rank" and "margin" are further members of the prediction. */
+                result.len--; /* its closing brace */
+                json_put_size(&result, "rank", rank);
+                json_put_float(&result, "margin", (float)k->margin);
+                json_end(&result, '}');
                 how->format->record(&out->buf, &line, how,
                                     how->into != NULL ? how->into : "prediction", &result);
         } else if (how->format->kind == OUTPUT_TASKS) {
+                struct ran_buf task = {0}; /* it has the record as its data */
+
+                json_begin(&task, '{');
+                json_put_raw(&task, "data", line.record.json.line + line.record.json.object.begin,
+                             line.record.json.object.end - line.record.json.object.begin);
+                add_prediction(&task, x, &result);
+                json_end(&task, '}');
                 ran_buf_str(&out->buf, rank > 1 ? ",\n" : "");
-                struct ran_buf task = {0};
-                add_task(&task, x, &line, &result);
                 ran_buf_add(&out->buf, task.data, task.len);
-                out->buf.failed |= task.failed;
                 ran_buf_release(&task);
         } else {
                 ran_buf_add(&out->buf, result.data, result.len);
@@ -302,9 +284,9 @@ static void choose(struct selecting *x)
 {
         const size_t wanted = x->classifier.options->select, most = wanted < x->n ? wanted : x->n;
         struct ran_error err;
-        size_t *chosen = ran_alloc(most + 1, sizeof *chosen, &err), n = 0;
+        size_t *chosen = ran_new(most + 1, sizeof *chosen), n = 0;
 
-        if (chosen == NULL || ran_selection_choose(x->selection, most, chosen, &n, &err) != RAN_OK)
+        if (ran_selection_choose(x->selection, most, chosen, &n, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         if (x->known > 0)
                 cmd_note("%zu records are passed over: %s was trained on them", x->known,

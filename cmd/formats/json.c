@@ -39,6 +39,16 @@ void json_size(struct ran_buf *out, size_t x)
         ran_buf_size(out, x);
 }
 
+void json_floats(struct ran_buf *out, const float *x, size_t n)
+{
+        json_begin(out, '[');
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_str(out, i == 0 ? "" : ",");
+                ran_buf_float(out, x[i]);
+        }
+        json_end(out, ']');
+}
+
 void json_raw(struct ran_buf *out, const char *json, size_t n)
 {
         if (n > 0)

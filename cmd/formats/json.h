@@ -21,6 +21,7 @@ void json_end(struct ran_buf *out, char bracket);   /* '}' or ']' */
 void json_name(struct ran_buf *out, const char *name);
 void json_string(struct ran_buf *out, const char *s, size_t n);
 void json_size(struct ran_buf *out, size_t x);
+void json_floats(struct ran_buf *out, const float *x, size_t n); /* [1.5,2] */
 /* Appends JSON: a value, or members without braces. */
 void json_raw(struct ran_buf *out, const char *json, size_t n);
 

@@ -4,12 +4,13 @@
  * own computation and nothing else. What comes out of a beam search goes the same way: token by
  * token into the text.
  */
-#include "cmd/lm/continuation.h"
-#include "cmd/lm/replace.h"
+#include "cmd/lm/lm.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cmd/formats/json.h"
 
 void continuation_free(void *continuation)
 {
@@ -35,23 +36,21 @@ void *continuation_new(void *how, struct ran_error *err)
 {
         const struct continuation_how *h = how;
         const struct continuation_options *o = h->options;
-        struct continuation *k = ran_alloc(1, sizeof *k, err);
+        struct continuation *k = ran_new(1, sizeof *k);
 
-        if (k == NULL)
-                return NULL;
         k->how = h;
         k->sampler = (struct ran_sampler){.temperature = o->temperature,
                                           .top_k = o->top_k,
                                           .top_p = o->top_p,
                                           .never = h->never};
         k->state = ran_state_new(h->lm.model, h->lm.pool, err);
-        k->logits = ran_alloc_floats(h->lm.V, err);
-        k->allowed = ran_alloc_floats(h->lm.V, err);
+        k->logits = ran_new_floats(h->lm.V);
+        k->allowed = ran_new_floats(h->lm.V);
         k->own = h->lm.context == NULL;
         if (o->replace_unknown)
                 k->sequence.document.unit = RAN_UNIT_BYTE;
         k->context = k->own ? ran_lm_context_new(h->lm.model, err) : h->lm.context;
-        if (k->state != NULL && k->logits != NULL && k->allowed != NULL && k->context != NULL)
+        if (k->state != NULL && k->context != NULL)
                 return k;
         continuation_free(k);
         return NULL;
@@ -59,44 +58,23 @@ void *continuation_new(void *how, struct ran_error *err)
 
 /* ---- the text ------------------------------------------------------------------------------- */
 
-/* The token before the new text, which decides on a space; none after [START] and [SEP]. */
-static uint32_t token_before(const struct lm *lm, const struct cmd_sequence *q)
-{
-        uint32_t id = q->ids[q->L - q->begun - 1];
-
-        return id == lm->reserved.start || id == lm->reserved.sep || id == lm->reserved.end
-                       ? RAN_NO_ID
-                       : id;
-}
-
 /* Empties the text but for the beginning that the sequence gave. */
-static int begin(struct continuation *k, struct ran_error *err)
+static int begin_text(struct continuation *k, struct ran_error *err)
 {
         static const struct ran_list none;
+        const struct cmd_reserved *r = &k->how->lm.reserved;
         const struct cmd_sequence *q = &k->sequence;
+        /* It decides on a space; none comes after [START] and [SEP]. */
+        const uint32_t before = q->ids[q->L - q->begun - 1];
 
         k->n_new = 0;
         k->finish = NULL;
-        lm_text_begin(&k->text, k->how->lm.tokenizer, &none, token_before(&k->how->lm, q));
+        lm_text_begin(&k->text, k->how->lm.tokenizer, &none,
+                      before == r->start || before == r->sep || before == r->end ? RAN_NO_ID
+                                                                                 : before);
         for (size_t t = q->L - q->begun; t < q->L; t++)
                 RAN_TRY(lm_text_add(&k->text, q->ids[t], err));
         k->text.stops = &k->how->options->stop;
-        return RAN_OK;
-}
-
-static int append_token(struct continuation *k, uint32_t id, float nll, struct ran_error *err)
-{
-        uint32_t *ids = ran_grow(k->ids, &k->ids_cap, k->n_new + 1, sizeof *ids, err);
-
-        if (ids == NULL)
-                return RAN_ENOMEM;
-        k->ids = ids;
-        float *all = ran_grow(k->nll, &k->nll_cap, k->n_new + 1, sizeof *all, err);
-        if (all == NULL)
-                return RAN_ENOMEM;
-        k->nll = all;
-        ids[k->n_new] = id;
-        all[k->n_new++] = nll;
         return RAN_OK;
 }
 
@@ -104,7 +82,10 @@ static int append_token(struct continuation *k, uint32_t id, float nll, struct r
  * that may come. */
 static int add_token(struct continuation *k, uint32_t id, float nll, struct ran_error *err)
 {
-        RAN_TRY(append_token(k, id, nll, err));
+        RAN_ROOM(k->ids, k->ids_cap, k->n_new + 1);
+        RAN_ROOM(k->nll, k->nll_cap, k->n_new + 1);
+        k->ids[k->n_new] = id;
+        k->nll[k->n_new++] = nll;
         if (id == k->how->lm.reserved.end) {
                 k->finish = "end";
                 return RAN_OK;
@@ -137,25 +118,11 @@ static uint64_t key_of(const struct continuation *k, const struct record *record
                               ran_lm_context_tokens(k->context), key);
 }
 
-/* Appends a token that was generated to the sequence, which remembers what may not be repeated. */
-static int remember(struct continuation *k, uint32_t id, struct ran_error *err)
-{
-        struct cmd_sequence *q = &k->sequence;
-        uint32_t *ids = ran_grow(q->ids, &q->cap, q->L + 1, sizeof *ids, err);
-
-        if (ids == NULL)
-                return RAN_ENOMEM;
-        q->ids = ids;
-        ids[q->L++] = id;
-        q->begun++;
-        return RAN_OK;
-}
-
 /* Samples one more token from the logits. */
 static int sample_token(struct continuation *k, uint64_t key, struct ran_error *err)
 {
         const struct continuation_options *o = k->how->options;
-        const struct cmd_sequence *q = &k->sequence;
+        struct cmd_sequence *q = &k->sequence;
         uint32_t id = 0, end = k->how->lm.reserved.end;
         const float *allowed = k->logits;
 
@@ -169,28 +136,25 @@ static int sample_token(struct continuation *k, uint64_t key, struct ran_error *
         }
         RAN_TRY(ran_sampler_draw(&k->sampler, allowed, k->how->lm.V,
                                  ran_random_uniform(key, k->n_new), &id, err));
-        if (o->no_repeat_ngram > 0)
-                RAN_TRY(remember(k, id, err));
+        if (o->no_repeat_ngram > 0) { /* the sequence remembers what may not be repeated */
+                RAN_ROOM(q->ids, q->cap, q->L + 1);
+                q->ids[q->L++] = id;
+                q->begun++;
+        }
         return add_token(k, id, (float)ran_nll(k->logits, k->how->lm.V, id), err);
-}
-
-static int read_tokens(struct continuation *k, const uint32_t *ids, size_t n, size_t sources,
-                       struct ran_error *err)
-{
-        const struct ran_lm_out out = {.last = k->logits};
-
-        return ran_lm_read(k->how->lm.model, k->state, k->context, ids, n, sources, &out, err);
 }
 
 static int sample(struct continuation *k, uint64_t key,
                   void (*show)(void *arg, const struct lm_text *text), void *arg,
                   struct ran_error *err)
 {
+        const struct ran_lm_out out = {.last = k->logits};
         const uint32_t *next = k->sequence.ids;
         size_t n = k->sequence.L, sources = k->sequence.sources;
 
         while (k->finish == NULL) {
-                RAN_TRY(read_tokens(k, next, n, sources, err));
+                RAN_TRY(ran_lm_read(k->how->lm.model, k->state, k->context, next, n, sources, &out,
+                                    err));
                 RAN_TRY(sample_token(k, key, err));
                 if (show != NULL)
                         show(arg, &k->text);
@@ -204,14 +168,14 @@ static int sample(struct continuation *k, uint64_t key,
 /* ---- beam search ----------------------------------------------------------------------------- */
 
 /* The i-th best becomes the text. *found: there is one. */
-static int take(struct continuation *k, size_t i, bool *found, struct ran_error *err)
+static int take_found(struct continuation *k, size_t i, bool *found, struct ran_error *err)
 {
         const struct ran_beam_text text = ran_beam_text(k->beam, i);
 
         *found = text.n > 0;
         if (!*found)
                 return RAN_OK;
-        RAN_TRY(begin(k, err));
+        RAN_TRY(begin_text(k, err));
         for (size_t t = 0; t < text.n; t++)
                 RAN_TRY(add_token(k, text.ids[t], text.nll[t], err));
         lm_text_end(&k->text);
@@ -242,7 +206,7 @@ static int search(struct continuation *k, struct ran_error *err)
         bool found;
         RAN_TRY(ran_beam_search(k->beam, k->state, k->context, q->ids, q->L, q->sources, q->begun,
                                 err));
-        return take(k, 0, &found, err);
+        return take_found(k, 0, &found, err);
 }
 
 /* ---- either --------------------------------------------------------------------------------- */
@@ -256,7 +220,7 @@ int continuation_make(struct continuation *k, const struct record *record,
                 ran_lm_context_clear(k->context);
         if (k->how->options->beam > 0)
                 return search(k, err);
-        RAN_TRY(begin(k, err));
+        RAN_TRY(begin_text(k, err));
         int rc = sample(k, key_of(k, record), show, arg, err);
         lm_text_end(&k->text);
         if (rc == RAN_OK && k->how->options->replace_unknown)
@@ -275,52 +239,43 @@ static void add_members(struct ran_buf *out, const struct continuation *k)
 
         for (size_t i = 0; i < k->n_new; i++)
                 nll += (double)k->nll[i];
-        if (lm->tokenizer != NULL) {
-                ran_buf_str(out, "\"text\":");
-                ran_buf_json(out, k->text.text.data, k->text.text.len);
-                ran_buf_char(out, ',');
-        }
-        if (k->sequence.document.from == CMD_FROM_IDS) {
-                ran_buf_str(out, "\"ids\":");
+        if (lm->tokenizer != NULL)
+                json_put_string(out, "text", k->text.text.data, k->text.text.len);
+        if (k->sequence.document.from == CMD_FROM_IDS)
                 lm_add_ids(out, k->ids, k->n_new);
-                ran_buf_char(out, ',');
-        }
-        ran_buf_printf(out, "\"tokens\":%zu,\"finish\":\"%s\",\"nll\":", k->n_new, k->finish);
-        ran_buf_double(out, nll);
-        if (k->how->options->beam > 0) {
-                ran_buf_str(out, ",\"score\":");
-                ran_buf_double(out, k->score);
-        }
-        if (k->how->options->per_token) {
-                ran_buf_str(out, ",\"per_token\":{");
-                lm_add_tokens(out, lm, k->ids, k->nll, k->n_new);
-                ran_buf_char(out, '}');
-        }
-}
-
-static int add_n_best(struct ran_buf *out, struct continuation *k, struct ran_error *err)
-{
-        bool found = true;
-
-        ran_buf_str(out, ",\"n_best\":[");
-        for (size_t i = 0; i < k->how->options->n_best; i++) {
-                RAN_TRY(take(k, i, &found, err));
-                if (!found)
-                        break;
-                ran_buf_str(out, i == 0 ? "{" : ",{");
-                add_members(out, k);
-                ran_buf_char(out, '}');
-        }
-        ran_buf_char(out, ']');
-        return RAN_OK;
+        json_put_size(out, "tokens", k->n_new);
+        json_put_text(out, "finish", k->finish);
+        json_put_double(out, "nll", nll);
+        if (k->how->options->beam > 0)
+                json_put_double(out, "score", k->score);
+        if (!k->how->options->per_token)
+                return;
+        json_name(out, "per_token");
+        json_begin(out, '{');
+        lm_add_tokens(out, lm, k->ids, k->nll, k->n_new);
+        json_end(out, '}');
 }
 
 int continuation_json(struct continuation *k, struct ran_buf *out, struct ran_error *err)
 {
-        ran_buf_char(out, '{');
+        const size_t n_best = k->how->options->n_best;
+        bool found = true;
+
+        json_begin(out, '{');
         add_members(out, k);
-        if (k->how->options->n_best > 0)
-                RAN_TRY(add_n_best(out, k, err));
-        ran_buf_char(out, '}');
+        if (n_best > 0) {
+                json_name(out, "n_best");
+                json_begin(out, '[');
+                for (size_t i = 0; i < n_best; i++) {
+                        RAN_TRY(take_found(k, i, &found, err));
+                        if (!found)
+                                break;
+                        json_begin(out, '{');
+                        add_members(out, k);
+                        json_end(out, '}');
+                }
+                json_end(out, ']');
+        }
+        json_end(out, '}');
         return RAN_OK;
 }

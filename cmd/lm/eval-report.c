@@ -1,7 +1,9 @@
-/* eval-report.c - scores of generated texts as a report: BLEU, chrF and ROUGE.
+/* eval-report.c - scores of generated texts as a report: BLEU, chrF and ROUGE; as a page, with the
+ * texts that are least like their references.
  *
  * BLEU and chrF have signatures in the form of sacreBLEU, which say how they were computed. */
-#include "cmd/lm/eval-report.h"
+#include "cmd/lm/lm.h"
+#include "cmd/pages/page.h"
 
 static void add_signature(struct report *r, const struct ran_text_report *t, const char *name,
                           const char *title, const char *how)
@@ -82,4 +84,83 @@ void lm_eval_tree(const struct ran_text_report *t, struct report *r)
                 report_number(r, "recall", NULL, t->rouge_recall[k], 0);
                 report_end(r);
         }
+}
+
+/* ---- a page --------------------------------------------------------------------------------- */
+
+/* Texts on a page, and bytes of each that it shows. */
+enum { WORST = 200, SHOWN = 4000 };
+
+static void add_text(struct report *r, const char *name, const struct ran_buf *text)
+{
+        struct ran_buf passage = {0};
+
+        page_put_excerpt(&passage, text->data, text->len, SHOWN);
+        report_html(r, name, &passage);
+}
+
+void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source,
+                       const struct ran_buf *reference, const struct ran_buf *text,
+                       struct lm_compared *compared)
+{
+        const double chrf = ran_text_chrf(&compared->counts);
+        struct page_document *d = &compared->document;
+        struct report r = {0};
+
+        d->doubt = 1 - chrf / 100;
+        page_record_name(&d->name, &line->record.json, line->file, line->number);
+        page_put(&d->body, HTML_PARAGRAPH, "chrF %.1f", chrf);
+        if (source->len > 0)
+                add_text(&r, "source", source);
+        add_text(&r, "reference", reference);
+        add_text(&r, "generated", text);
+        report_page(&r, &d->body);
+        report_release(&r);
+}
+
+void lm_eval_page_add(struct lm_eval_page *page, const struct lm_compared *compared)
+{
+        const struct page_document *d = &compared->document;
+        const int tenth = (int)(ran_text_chrf(&compared->counts) / 10);
+
+        page->by_chrf[tenth < 0 ? 0 : tenth > 9 ? 9 : tenth]++;
+        page->worst.most = WORST;
+        if (page_documents_want(&page->worst, d->doubt))
+                page_documents_add(&page->worst, d);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+void lm_eval_page_write(struct lm_eval_page *page, const struct ran_text_report *report,
+                        const char *model, size_t skipped, const char *output)
+{
+        const size_t n = report->n;
+        struct ran_buf lead = {0};
+        struct report r = {0};
+        struct cmd_sink out;
+
+        cmd_sink_open(&out, output);
+        if (model != NULL)
+                ran_buf_printf(&lead, "Model %s; ", model);
+        ran_buf_printf(&lead, "%zu text%s compared with a reference", n, n == 1 ? "" : "s");
+        if (skipped > 0)
+                ran_buf_printf(&lead, "; %zu records have none", skipped);
+        ran_buf_char(&lead, '.');
+        page_begin(&out.buf, "Evaluation of generated texts", &lead);
+        lm_eval_tree(report, &r);
+        report_begin(&r, REPORT_LIST, NULL, "Texts by their chrF");
+        for (size_t i = 0; i < 10; i++) {
+                report_begin(&r, REPORT_OBJECT, NULL, "");
+                report_put(&r, NULL, "chrF", "%zu to %zu", 10 * i, 10 * i + 10);
+                report_count(&r, NULL, "texts", page->by_chrf[i]);
+                report_bar(&r, NULL, "share", (double)page->by_chrf[i] / (double)n);
+                report_end(&r);
+        }
+        report_end(&r);
+        report_page(&r, &out.buf);
+        report_release(&r);
+        page_worst_write(&page->worst, "The texts least like their references", n, "texts", &out);
+        page_end(&out.buf);
+        cmd_sink_close(&out);
+        page_documents_release(&page->worst);
 }

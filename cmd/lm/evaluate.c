@@ -1,12 +1,10 @@
 /* evaluate.c - texts that are generated, or were generated before, against those of the records. */
-#include "cmd/lm/evaluate.h"
+#include "cmd/lm/lm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/formats/json.h"
-#include "cmd/lm/eval-page.h"
-#include "cmd/lm/eval-report.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
@@ -69,10 +67,8 @@ static void free_scratch(void *scratch)
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         const struct evaluation *e = arg;
-        struct scratch *s = ran_alloc(1, sizeof *s, err);
+        struct scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         if (e->how != NULL)
                 s->continuation = continuation_new(e->how, err);
         s->counter = ran_text_counter_new();
@@ -86,71 +82,48 @@ static void *make_scratch(void *arg, struct ran_error *err)
 
 /* ---- texts of members ----------------------------------------------------------------------- */
 
-static int bad_text(const char *name, struct ran_error *err)
-{
-        return ran_fail(err, RAN_EFORMAT,
-                        "\"%s\" must be a string, a list of words, or an object with a \"text\"",
-                        name);
-}
-
-/* The words of a list, with a space between. */
-static int join_words(struct ran_buf *out, const char *name, const char *line, struct ran_span list,
-                      struct ran_error *err)
-{
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
-
-        for (size_t n = 0; ran_json_next(line, list, &pos, NULL, &item, &type); n++) {
-                if (type != 's')
-                        return bad_text(name, err);
-                if (n > 0)
-                        ran_buf_char(out, ' ');
-                RAN_TRY(ran_json_decode(line, item, out, err));
-        }
-        return RAN_OK;
-}
-
-/* The member "text" of an object, as ran-lm writes it. */
-static int text_of_object(struct ran_buf *out, const char *name, const char *line,
-                          struct ran_span object, struct ran_error *err)
-{
-        struct ran_span member, item;
-        size_t pos = 0;
-        char type;
-
-        while (ran_json_next(line, object, &pos, &member, &item, &type))
-                if (type == 's' && member.end - member.begin == 6 &&
-                    memcmp(line + member.begin, "\"text\"", 6) == 0)
-                        return ran_json_decode(line, item, out, err);
-        return bad_text(name, err);
-}
-
+/* The text of a string, of a list of words with a space between, or of the member "text" of an
+ * object, as ran-lm writes it. */
 static int read_text(struct ran_buf *out, const char *name, const struct record *record,
                      const struct ran_member *m, struct ran_error *err)
 {
+        const char *line = record->json.line;
+        struct ran_span member, item;
+        size_t pos = 0;
+        bool good = m->type == 'a';
+        char type;
+
         out->len = 0;
         if (m->type == 's')
-                return ran_json_decode(record->json.line, m->value, out, err);
-        if (m->type == 'a')
-                return join_words(out, name, record->json.line, m->value, err);
-        if (m->type == 'o')
-                return text_of_object(out, name, record->json.line, m->value, err);
-        return bad_text(name, err);
+                return ran_json_decode(line, m->value, out, err);
+        for (size_t n = 0; good && ran_json_next(line, m->value, &pos, NULL, &item, &type); n++) {
+                good = type == 's';
+                ran_buf_str(out, n > 0 ? " " : "");
+                if (good)
+                        RAN_TRY(ran_json_decode(line, item, out, err));
+        }
+        while (m->type == 'o' && ran_json_next(line, m->value, &pos, &member, &item, &type))
+                if (type == 's' && member.end - member.begin == 6 &&
+                    memcmp(line + member.begin, "\"text\"", 6) == 0)
+                        return ran_json_decode(line, item, out, err);
+        return good ? RAN_OK
+                    : ran_fail(err, RAN_EFORMAT,
+                               "\"%s\" must be a string, a list of words, or an object with a "
+                               "\"text\"",
+                               name);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* The text to be judged, in *text. */
+/* The text to be judged, in s->text. */
 static int judged_text(const struct evaluation *e, struct scratch *s, const struct record *record,
-                       const struct ran_buf **text, struct ran_error *err)
+                       struct ran_error *err)
 {
         const char *name = e->options->eval_only;
 
         if (name != NULL) {
                 const struct ran_member *m = json_member(&record->json, name);
 
-                *text = &s->text;
                 return m != NULL ? read_text(&s->text, name, record, m, err)
                                  : ran_fail(err, RAN_EFORMAT, "no \"%s\"", name);
         }
@@ -158,42 +131,33 @@ static int judged_text(const struct evaluation *e, struct scratch *s, const stru
         RAN_TRY(continuation_make(s->continuation, record, NULL, NULL, err));
         s->text.len = 0; /* as a record would have it: with U+FFFD for what is no character */
         lm_text_show(&s->continuation->text, 0, &s->text);
-        *text = &s->text;
         return RAN_OK;
-}
-
-/* Reads the source of a generated text, if the record has it. */
-static int read_source(struct scratch *s, const struct record *record, struct ran_error *err)
-{
-        const struct ran_member *m = record->is[FIELD_SOURCE];
-
-        s->source.len = 0;
-        return m != NULL && (m->type == 's' || m->type == 'a')
-                       ? read_text(&s->source, "source", record, m, err)
-                       : RAN_OK;
 }
 
 static int count_record(void *arg, void *scratch, const struct cmd_line *line,
                         struct cmd_result *result, struct ran_error *err)
 {
         const struct evaluation *e = arg;
+        const struct record *record = &line->record;
         const char *name = e->options->reference;
-        const struct ran_member *m = json_member(&line->record.json, name);
+        const struct ran_member *m = json_member(&record->json, name),
+                                *source = record->is[FIELD_SOURCE];
         struct lm_compared *c = result->found;
         struct scratch *s = scratch;
-        const struct ran_buf *text;
 
         if (m == NULL)
                 return RAN_OK;
-        RAN_TRY(read_text(&s->reference, name, &line->record, m, err));
-        RAN_TRY(judged_text(e, s, &line->record, &text, err));
-        RAN_TRY(ran_text_count(s->counter, text->data, text->len, s->reference.data,
+        RAN_TRY(read_text(&s->reference, name, record, m, err));
+        RAN_TRY(judged_text(e, s, record, err));
+        RAN_TRY(ran_text_count(s->counter, s->text.data, s->text.len, s->reference.data,
                                s->reference.len, &c->counts, err));
         c->present = true;
         if (e->options->eval_format != EVAL_HTML)
                 return RAN_OK;
-        RAN_TRY(read_source(s, &line->record, err));
-        lm_eval_page_make(line, &s->source, &s->reference, text, c);
+        s->source.len = 0;
+        if (source != NULL && (source->type == 's' || source->type == 'a'))
+                RAN_TRY(read_text(&s->source, "source", record, source, err));
+        lm_eval_page_make(line, &s->source, &s->reference, &s->text, c);
         return RAN_OK;
 }
 
@@ -204,13 +168,16 @@ static int add_record(void *arg, const struct cmd_line *line, const struct cmd_r
         const struct lm_compared *c = result->found;
 
         (void)line;
+        (void)err;
         if (!c->present) {
                 e->skipped++;
                 return RAN_OK;
         }
         ran_text_score_add(e->score, &c->counts);
         e->compared++;
-        return e->options->eval_format == EVAL_HTML ? lm_eval_page_add(&e->page, c, err) : RAN_OK;
+        if (e->options->eval_format == EVAL_HTML)
+                lm_eval_page_add(&e->page, c);
+        return RAN_OK;
 }
 
 static void release(void *found)
@@ -219,17 +186,6 @@ static void release(void *found)
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */
-
-static void write_page(struct evaluation *e, const struct ran_text_report *report,
-                       const char *output)
-{
-        struct cmd_sink out;
-
-        cmd_sink_open(&out, output);
-        lm_eval_page_write(&e->page, report, e->model, e->skipped, &out);
-        cmd_sink_close(&out);
-        lm_eval_page_release(&e->page);
-}
 
 static void write_report(struct evaluation *e, uint64_t seed, const char *output)
 {
@@ -240,7 +196,7 @@ static void write_report(struct evaluation *e, uint64_t seed, const char *output
         ran_text_score_finish(e->score, seed, &report);
         report.lowercase = e->options->lowercase;
         if (e->options->eval_format == EVAL_HTML) {
-                write_page(e, &report, output);
+                lm_eval_page_write(&e->page, &report, e->model, e->skipped, output);
                 return;
         }
         lm_eval_tree(&report, &tree);

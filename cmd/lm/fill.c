@@ -10,9 +10,8 @@
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/content/masked.h"
+#include "cmd/formats/json.h"
 #include "cmd/lm/lm.h"
-#include "cmd/lm/verbs.h"
-#include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -90,30 +89,16 @@ static void free_scratch(void *arg)
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         const struct filler *f = arg;
-        struct scratch *s = ran_alloc(1, sizeof *s, err);
+        struct scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         s->sampler.never = f->never;
         s->state = ran_state_new(f->lm.model, f->lm.pool, err);
-        s->best = ran_alloc(f->top, sizeof *s->best, err);
-        s->p = ran_alloc(f->top, sizeof *s->p, err);
-        if (s->state != NULL && s->best != NULL && s->p != NULL)
+        s->best = ran_new(f->top, sizeof *s->best);
+        s->p = ran_new(f->top, sizeof *s->p);
+        if (s->state != NULL)
                 return s;
         free_scratch(s);
         return NULL;
-}
-
-static int read_masked(const struct filler *f, struct scratch *s, const struct record *record,
-                       struct ran_error *err)
-{
-        const struct cmd_masked_how how = {.tokenizer = f->lm.tokenizer,
-                                           .V = f->lm.V,
-                                           .mask = f->lm.tokenizer != NULL ? f->lm.reserved.mask
-                                                                           : RAN_MASK,
-                                           .mask_token = options.mask_token};
-
-        return cmd_masked_read(&s->masked, &how, record, err);
 }
 
 /* The answer for one record. */
@@ -132,20 +117,21 @@ static int add_mask(void *arg, size_t i, const float *logits, struct ran_error *
         size_t n;
 
         RAN_TRY(ran_sampler_best(&s->sampler, logits, f->lm.V, f->top, s->best, s->p, &n, err));
-        ran_buf_printf(out, "%s{\"start\":%zu,\"end\":%zu,\"candidates\":[", i == 0 ? "" : ",",
-                       s->masked.start[i], s->masked.end[i]);
+        json_begin(out, '{');
+        json_put_size(out, "start", s->masked.start[i]);
+        json_put_size(out, "end", s->masked.end[i]);
+        json_name(out, "candidates");
+        json_begin(out, '[');
         for (size_t k = 0; k < n; k++) {
-                ran_buf_str(out, k == 0 ? "{" : ",{");
+                json_begin(out, '{');
                 lm_add_token(out, &f->lm, s->best[k]);
-                ran_buf_str(out, ",\"probability\":");
-                ran_buf_float(out, (float)s->p[k]);
-                ran_buf_char(out, '}');
+                json_put_float(out, "probability", (float)s->p[k]);
+                json_end(out, '}');
         }
-        ran_buf_str(out, "]}");
-        if (options.logits) {
-                ran_buf_str(&s->rows, i == 0 ? "" : ",");
-                lm_add_row(&s->rows, logits, f->lm.V);
-        }
+        json_end(out, ']');
+        json_end(out, '}');
+        if (options.logits)
+                json_floats(&s->rows, logits, f->lm.V);
         return RAN_OK;
 }
 
@@ -158,19 +144,27 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line,
         struct ran_buf *out = &result->out;
         struct answer a = {f, s, out};
 
-        RAN_TRY(read_masked(f, s, &line->record, err));
+        const bool words = f->lm.tokenizer != NULL;
+        const struct cmd_masked_how how = {.tokenizer = f->lm.tokenizer,
+                                           .V = f->lm.V,
+                                           .mask = words ? f->lm.reserved.mask : RAN_MASK,
+                                           .mask_token = options.mask_token};
+
+        RAN_TRY(cmd_masked_read(&s->masked, &how, &line->record, err));
         s->rows.len = 0;
-        ran_buf_str(out, "{\"masks\":[");
+        json_begin(out, '{');
+        json_name(out, "masks");
+        json_begin(out, '[');
         RAN_TRY(ran_lm_fill_each(f->lm.model, s->state, m->ids, m->L, m->positions, m->n, add_mask,
                                  &a, err));
-        ran_buf_char(out, ']');
+        json_end(out, ']');
         if (options.logits) {
-                ran_buf_str(out, ",\"logits\":[");
-                ran_buf_add(out, s->rows.data, s->rows.len);
-                ran_buf_char(out, ']');
-                out->failed |= s->rows.failed;
+                json_name(out, "logits");
+                json_begin(out, '[');
+                json_raw(out, s->rows.data, s->rows.len);
+                json_end(out, ']');
         }
-        ran_buf_char(out, '}');
+        json_end(out, '}');
         return RAN_OK;
 }
 
@@ -179,15 +173,12 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line,
 int lm_fill(int argc, char **argv)
 {
         struct filler f = {.never = NULL};
-        struct ran_error err;
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         if (options.mask_token == NULL || options.mask_token[0] == '\0')
                 cmd_usage("--mask-token needs a text that is not empty");
         lm_open(&f.lm, &model_options, RAN_TASK_MLM, files);
-        f.never = lm_never(&f.lm, false, false, &err);
-        if (f.never == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        f.never = lm_never(&f.lm, false, false);
         f.top = options.top < f.lm.V ? options.top : f.lm.V;
         const struct cmd_loop loop = {
                 .input = &input,

@@ -11,11 +11,7 @@
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/parallel.h"
-#include "cmd/lm/continuation.h"
-#include "cmd/lm/evaluate.h"
 #include "cmd/lm/lm.h"
-#include "cmd/lm/verbs.h"
-#include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -216,8 +212,6 @@ static void show_text(void *arg, const struct lm_text *text)
         struct stream *stream = arg;
 
         stream->shown = lm_text_show(text, stream->shown, &stream->out);
-        if (stream->out.failed)
-                cmd_die(CMD_FAILED, "no memory for the text");
         if (output.output != NULL || stream->out.len == 0)
                 return;
         cmd_write(STDOUT_FILENO, "standard output", stream->out.data, stream->out.len);
@@ -258,7 +252,7 @@ static int generate_from_prompt(struct continuation_how *g)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-static void check_limits(void)
+static void check_usage(char **files)
 {
         const struct continuation_options *how = &options.how;
 
@@ -270,11 +264,6 @@ static void check_limits(void)
         for (size_t i = 0; i < how->stop.n; i++)
                 if (how->stop.item[i][0] == '\0')
                         cmd_usage("--stop needs a text that is not empty");
-}
-
-static void check_usage(char **files)
-{
-        check_limits();
         if (options.prompt == NULL)
                 return;
         if (files[0] != NULL)
@@ -286,7 +275,6 @@ static void check_usage(char **files)
 int lm_generate(int argc, char **argv)
 {
         struct continuation_how g = {.options = &options.how};
-        struct ran_error err;
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         check_usage(files);
@@ -316,9 +304,7 @@ int lm_generate(int argc, char **argv)
                          "is faster, and mostly finds the same",
                          options.how.beam, g.lm.V);
         g.never = lm_never(&g.lm, options.how.unknown || options.how.replace_unknown,
-                           model_options.state_out == NULL, &err);
-        if (g.never == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+                           model_options.state_out == NULL);
         int status =
                 options.prompt != NULL ? generate_from_prompt(&g) : generate_records(&g, files);
         lm_save_state(&g.lm, &model_options);

@@ -1,11 +1,18 @@
-/* lm.h - the model of the verbs of ran-lm, and parts of their output. */
+/* lm.h - the verbs of ran-lm and what they share: the model, sequences, measures, reports. */
 #ifndef CMD_LM_LM_H
 #define CMD_LM_LM_H
 
-#include "ran.h"
 #include "cmd/content/sequence.h"
+#include "cmd/pages/documents.h"
+#include "cmd/pages/report.h"
+#include "cmd/records/loop.h"
 
-/* ---- the model (lm/model.c) ----------------------------------------------------------------- */
+/* A main each. */
+int lm_score(int argc, char **argv);
+int lm_generate(int argc, char **argv);
+int lm_fill(int argc, char **argv);
+
+/* ---- the model (model.c) -------------------------------------------------------------------- */
 
 struct lm_options {
         char *model;
@@ -39,22 +46,188 @@ struct cmd_sequence_how lm_how(const struct lm *lm);
 /* Threads for cmd_loop: one, when the records are one document. */
 struct ran_pool *lm_loop_pool(const struct lm *lm);
 
-/* ---- parts of the output (lm/model.c) ------------------------------------------------------- */
-
-/* `"pieces":["the","cat"],"nll":[2.5,1.25]`; "ids" where there is no vocabulary. */
+/* Parts of the output: `"pieces":["the","cat"],"nll":[2.5,1.25]`, or "ids" where there is no
+ * vocabulary; `"piece":"the"`, or "id"; `"ids":[7,9]`. */
 void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids, const float *nll,
                    size_t n);
-/* `"piece":"the"`; "id" where there is no vocabulary. */
 void lm_add_token(struct ran_buf *out, const struct lm *lm, uint32_t id);
-/* `[7,9]` */
 void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n);
-/* `[1,2]` */
-void lm_add_row(struct ran_buf *out, const float *x, size_t n);
-/* `[[1,2],[3,4]]` */
-void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols);
 
 /* (V) Tokens that are never generated: ids without a token, and reserved tokens, except [UNK] if
  * `unknown` and [END] if `end`. Without a vocabulary: none. The caller frees it. */
-bool *lm_never(const struct lm *lm, bool unknown, bool end, struct ran_error *err);
+bool *lm_never(const struct lm *lm, bool unknown, bool end);
+
+/* ---- the text of a continuation, token by token (text.c) ------------------------------------ */
+
+/* Zero-initialise; used again and again. */
+struct lm_text {
+        const struct ran_tokenizer *tokenizer;
+        const struct ran_list *stops;
+        uint32_t last; /* the token before the next one, for the space between; or RAN_NO_ID */
+        struct ran_buf text; /* all so far; may end within a character */
+        size_t sure;  /* bytes that are final: whole characters, and no part of a stop string */
+        bool stopped; /* a stop string was found; it and the rest have been removed */
+        struct ran_buf scratch;
+};
+void lm_text_release(struct lm_text *t);
+/* An empty text, which continues the token `last`. */
+void lm_text_begin(struct lm_text *t, const struct ran_tokenizer *tokenizer,
+                   const struct ran_list *stops, uint32_t last);
+int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err);
+/* The same for the text of a token. */
+void lm_text_add_bytes(struct lm_text *t, const char *bytes, size_t n);
+/* After the last token: all of the text is final. */
+void lm_text_end(struct lm_text *t);
+/* Appends the final text from `from` on, with U+FFFD for invalid UTF-8. Returns where it
+ * stopped. */
+size_t lm_text_show(const struct lm_text *t, size_t from, struct ran_buf *out);
+
+/* ---- continuations (continuation.c, replace.c) ---------------------------------------------- */
+
+struct continuation_options {
+        size_t max_new_tokens, min_new_tokens, no_repeat_ngram;
+        struct ran_list stop;
+        double temperature, top_p;
+        size_t top_k, seed;
+        bool unknown, replace_unknown, per_token;
+        size_t beam, n_best; /* 0: no beam search; only the best */
+        double length_penalty;
+};
+
+/* Set lm, options and never; all threads use it. */
+struct continuation_how {
+        struct lm lm;
+        const struct continuation_options *options;
+        bool *never; /* (V) tokens never generated */
+};
+
+/* Each thread has one. Read `sequence`, then call continuation_make. */
+struct continuation {
+        const struct continuation_how *how;
+        struct ran_state *state;
+        struct ran_lm_context *context; /* of this document, or the common one of all records */
+        bool own;                       /* it is this one's */
+        struct cmd_sequence sequence;
+        const struct record *record; /* it was read from, while it is continued; or NULL */
+        struct ran_sampler sampler;
+        struct ran_beam *beam;   /* or NULL */
+        float *logits, *allowed; /* (V) after what was read so far; those that may be drawn */
+        /* The text: what was generated, after the beginning that the sequence gave. */
+        uint32_t *ids; /* (n_new) */
+        float *nll;    /* (n_new) */
+        size_t n_new, ids_cap, nll_cap;
+        double score;        /* of a beam search */
+        struct lm_text text; /* with a vocabulary */
+        const char *finish;
+};
+/* how is a struct continuation_how, for cmd_loop.make_scratch and free_scratch. */
+void *continuation_new(void *how, struct ran_error *err);
+void continuation_free(void *continuation);
+
+/* Continues the sequence. record may be NULL: sampling depends on its id. show, which may be NULL,
+ * is called when the text may have grown. */
+int continuation_make(struct continuation *k, const struct record *record,
+                      void (*show)(void *arg, const struct lm_text *text), void *arg,
+                      struct ran_error *err);
+/* The result for a record, an object. */
+int continuation_json(struct continuation *k, struct ran_buf *out, struct ran_error *err);
+
+/* Replaces each [UNK] in the text by the source word that got the most attention; the ids stay. The
+ * source was read from the record, with offsets in bytes. RAN_EFORMAT if it is no text, or if no
+ * source token was in sight. */
+int lm_replace_unknown(struct continuation *k, const struct record *record, struct ran_error *err);
+
+/* ---- generate --eval and --eval-only: texts against those of the records -------------------- */
+
+struct lm_evaluate_options {
+        bool eval;
+        char *eval_only; /* member with texts that were generated before; NULL: generate them */
+        char *reference; /* member to compare with */
+        bool lowercase;
+        int eval_format;
+};
+extern const struct ran_field lm_evaluate_fields[];
+
+/* Reads the sequence of a record into the continuation. */
+typedef int lm_evaluate_read(struct continuation *k, const struct record *record,
+                             struct ran_error *err);
+
+/* Compares and writes the report to `output` (NULL: standard output). loop has input, pool and
+ * reads; how, read and model are NULL with --eval-only. Returns the exit status. */
+int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
+                struct continuation_how *how, lm_evaluate_read *read, const char *model,
+                uint64_t seed, const char *output, char **files);
+
+/* The page (eval-report.c). Zero-initialise. */
+struct lm_eval_page {
+        struct page_documents worst;
+        size_t by_chrf[10]; /* texts with a chrF of 0 to 10, 10 to 20 ... */
+};
+/* A text that was compared with its reference. */
+struct lm_compared {
+        bool present; /* the record has a reference */
+        struct ran_text_counts counts;
+        struct page_document document; /* for a page */
+};
+/* Makes its document, in any thread. source may be empty. */
+void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source,
+                       const struct ran_buf *reference, const struct ran_buf *text,
+                       struct lm_compared *compared);
+/* Takes it, in order. */
+void lm_eval_page_add(struct lm_eval_page *page, const struct lm_compared *compared);
+/* Writes the page to a file, NULL: standard output, and releases it. model NULL: the texts were
+ * generated before. */
+void lm_eval_page_write(struct lm_eval_page *page, const struct ran_text_report *report,
+                        const char *model, size_t skipped, const char *output);
+/* Adds BLEU, chrF and ROUGE to a report. */
+void lm_eval_tree(const struct ran_text_report *t, struct report *r);
+
+/* ---- perplexity (perplexity.c) -------------------------------------------------------------- */
+
+/* Sums over predicted tokens. The sums of several texts add up; perplexities are computed from sums
+ * at the end, never averaged. Zero-initialise. */
+struct perplexity {
+        size_t records;
+        double nll;         /* nats */
+        double nll_unknown; /* that of the unknown words */
+        size_t tokens, unknown;
+        size_t spelled;      /* bytes of the unknown words, and an end for each */
+        size_t words, bytes; /* of the texts of these tokens */
+        size_t uncounted;    /* records without known words: bare ids, encodings */
+};
+/* Adds a token; unknown: a word that the vocabulary lacks, of so many bytes in the text. */
+void perplexity_add(struct perplexity *p, double nll, bool unknown, size_t bytes);
+/* nll with `cost` bits for each byte and the end of each unknown word. That is the length of a code
+ * for the text itself, which [UNK] alone is not: with PERPLEXITY_COST_UNIFORM or more, models with
+ * different vocabularies compare. */
+#define PERPLEXITY_COST_UNIFORM 8.005624549193879 /* log2(257): any byte, or the end */
+double perplexity_spelled(const struct perplexity *p, double cost);
+/* Adds the words and bytes of a text, or of the list of words in the member `words_name`. Words are
+ * separated by white space; each line feed is a word, and so is the predicted end of the document.
+ * These are the tokens of a vocabulary of all words with an end-of-line token, so perplexity per
+ * word does not depend on the vocabulary of the model if it knows all words. */
+int perplexity_count(struct perplexity *p, const struct cmd_document *d,
+                     const struct record *record, const char *words_name, bool ended,
+                     struct ran_buf *scratch, struct ran_error *err);
+void perplexity_merge(struct perplexity *p, const struct perplexity *from);
+/* Adds the measures to a report; with a cost above 0, those of words and bytes have unknown words
+ * spelled. all: people see all measures; else the few that stand beside a text. */
+void perplexity_tree(const struct perplexity *p, double cost, bool all, struct report *r);
+
+/* ---- log likelihoods as a page (score-page.c) ----------------------------------------------- */
+
+/* A text that was scored, for a sum or a page. */
+struct lm_scored {
+        struct perplexity measures;
+        struct page_document document; /* for a page */
+};
+/* Makes the document of a page from the rest, in any thread: nll has an element for each token from
+ * q->first on. Offsets count bytes. */
+void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
+                        const struct cmd_sequence *q, const float *nll, double cost,
+                        struct lm_scored *scored);
+/* Writes the page to a file, NULL: standard output. */
+void lm_score_page_write(struct page_documents *documents, const struct perplexity *total,
+                         const char *model, double cost, const char *output);
 
 #endif

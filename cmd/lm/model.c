@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/content/model.h"
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
@@ -106,95 +107,66 @@ struct ran_pool *lm_loop_pool(const struct lm *lm)
 
 /* ---- parts of the output -------------------------------------------------------------------- */
 
-static void add_token(struct ran_buf *out, const struct ran_tokenizer *tokenizer, uint32_t id)
+static void add_piece(struct ran_buf *out, const struct lm *lm, uint32_t id)
 {
         size_t n;
-        const char *token = ran_tokenizer_token(tokenizer, id, &n);
+        const char *token = ran_tokenizer_token(lm->tokenizer, id, &n);
 
         if (token != NULL)
-                ran_buf_json(out, token, n);
+                json_string(out, token, n);
         else
-                ran_buf_str(out, "null");
+                json_raw(out, "null", 4);
 }
 
 void lm_add_token(struct ran_buf *out, const struct lm *lm, uint32_t id)
 {
         if (lm->tokenizer == NULL) {
-                ran_buf_printf(out, "\"id\":%lu", (unsigned long)id);
+                json_put_size(out, "id", id);
                 return;
         }
-        ran_buf_str(out, "\"piece\":");
-        add_token(out, lm->tokenizer, id);
+        json_name(out, "piece");
+        add_piece(out, lm, id);
 }
 
 void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n)
 {
-        ran_buf_char(out, '[');
+        json_name(out, "ids");
+        json_begin(out, '[');
         for (size_t i = 0; i < n; i++)
-                ran_buf_printf(out, "%s%lu", i == 0 ? "" : ",", (unsigned long)ids[i]);
-        ran_buf_char(out, ']');
-}
-
-void lm_add_row(struct ran_buf *out, const float *x, size_t n)
-{
-        ran_buf_char(out, '[');
-        for (size_t i = 0; i < n; i++) {
-                ran_buf_str(out, i == 0 ? "" : ",");
-                ran_buf_float(out, x[i]);
-        }
-        ran_buf_char(out, ']');
+                json_size(out, ids[i]);
+        json_end(out, ']');
 }
 
 void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids, const float *nll,
                    size_t n)
 {
         if (lm->tokenizer == NULL) {
-                ran_buf_str(out, "\"ids\":");
                 lm_add_ids(out, ids, n);
         } else {
-                ran_buf_str(out, "\"pieces\":[");
-                for (size_t i = 0; i < n; i++) {
-                        ran_buf_str(out, i == 0 ? "" : ",");
-                        add_token(out, lm->tokenizer, ids[i]);
-                }
-                ran_buf_char(out, ']');
+                json_name(out, "pieces");
+                json_begin(out, '[');
+                for (size_t i = 0; i < n; i++)
+                        add_piece(out, lm, ids[i]);
+                json_end(out, ']');
         }
-        ran_buf_str(out, ",\"nll\":");
-        lm_add_row(out, nll, n);
+        json_name(out, "nll");
+        json_floats(out, nll, n);
 }
 
-void lm_add_rows(struct ran_buf *out, const float *x, size_t rows, size_t cols)
-{
-        ran_buf_char(out, '[');
-        for (size_t i = 0; i < rows; i++) {
-                ran_buf_str(out, i == 0 ? "" : ",");
-                lm_add_row(out, x + i * cols, cols);
-        }
-        ran_buf_char(out, ']');
-}
-
-static void forbid(bool *never, size_t V, uint32_t id)
-{
-        if (id < V)
-                never[id] = true;
-}
-
-bool *lm_never(const struct lm *lm, bool unknown, bool end, struct ran_error *err)
+bool *lm_never(const struct lm *lm, bool unknown, bool end)
 {
         const struct cmd_reserved *r = &lm->reserved;
-        bool *never = ran_alloc(lm->V, sizeof *never, err);
+        const uint32_t never_given[] = {r->mask, r->sep, r->start, unknown ? RAN_NO_ID : r->unk,
+                                        end ? RAN_NO_ID : r->end};
+        bool *never = ran_new(lm->V, sizeof *never);
         size_t n;
 
-        if (never == NULL || lm->tokenizer == NULL)
+        if (lm->tokenizer == NULL)
                 return never;
         for (size_t i = 0; i < lm->V; i++)
                 never[i] = ran_tokenizer_token(lm->tokenizer, (uint32_t)i, &n) == NULL;
-        if (!unknown)
-                forbid(never, lm->V, r->unk);
-        if (!end)
-                forbid(never, lm->V, r->end);
-        forbid(never, lm->V, r->mask);
-        forbid(never, lm->V, r->sep);
-        forbid(never, lm->V, r->start);
+        for (size_t i = 0; i < sizeof never_given / sizeof *never_given; i++)
+                if (never_given[i] < lm->V)
+                        never[never_given[i]] = true;
         return never;
 }

@@ -1,6 +1,6 @@
 /* ran-lm.c - scores texts, continues them, and fills masked tokens. */
 #include "cmd/options/options.h"
-#include "cmd/lm/verbs.h"
+#include "cmd/lm/lm.h"
 
 int main(int argc, char **argv)
 {

@@ -1,28 +1,10 @@
 /* replace.c - --replace-unknown: in a generated target, [UNK] becomes the word of the source that
  * the model attended to when it predicted the token, with the mean of all layers and heads. */
-#include "cmd/lm/replace.h"
+#include "cmd/lm/lm.h"
 
 #include <stdlib.h>
 
-#include "cmd/formats/json.h"
-
 /* ---- words of the source -------------------------------------------------------------------- */
-
-/* Appends word `word` of a list of words. */
-static int add_listed(struct ran_buf *out, const struct record *record, size_t word,
-                      struct ran_error *err)
-{
-        const struct ran_member *m = record->is[FIELD_SOURCE];
-        struct ran_span item;
-        size_t pos = 0, i = 0;
-        char type;
-
-        while (m != NULL && m->type == 'a' &&
-               ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type))
-                if (i++ == word && type == 's')
-                        return ran_json_decode(record->json.line, item, out, err);
-        return RAN_OK;
-}
 
 /* Appends the word that source token t is in. Offsets are bytes. */
 static int add_word(struct ran_buf *out, const struct continuation *k, const struct record *record,
@@ -30,10 +12,20 @@ static int add_word(struct ran_buf *out, const struct continuation *k, const str
 {
         const struct cmd_document *d = &k->sequence.document;
         const struct ran_encoding *e = &d->encoding;
-        size_t from = t, to = t + 1;
+        const struct ran_member *m = record->is[FIELD_SOURCE];
+        size_t from = t, to = t + 1, pos = 0;
+        struct ran_span item;
+        char type;
 
-        if (d->from == CMD_FROM_TOKENS)
-                return add_listed(out, record, e->word[t], err);
+        if (d->from == CMD_FROM_TOKENS) {
+                for (size_t i = 0;
+                     m != NULL && m->type == 'a' &&
+                     ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type);
+                     i++)
+                        if (i == e->word[t] && type == 's')
+                                return ran_json_decode(record->json.line, item, out, err);
+                return RAN_OK;
+        }
         while (from > 0 && e->word[from - 1] == e->word[t])
                 from--;
         while (to < e->n && e->word[to] == e->word[t])
@@ -47,68 +39,45 @@ static int add_word(struct ran_buf *out, const struct continuation *k, const str
 
 /* ---- replacing ------------------------------------------------------------------------------ */
 
-static bool has_unknown(const struct continuation *k)
-{
-        for (size_t i = 0; i < k->n_new; i++)
-                if (k->ids[i] == k->how->lm.reserved.unk)
-                        return true;
-        return false;
-}
-
 /* The attention of what was generated: weight (n_new + 1, sources), the caller frees it. */
-static double *read_weights(struct continuation *k, struct ran_error *err)
+static int read_weights(struct continuation *k, double **weight, struct ran_error *err)
 {
         const struct cmd_sequence *q = &k->sequence;
         size_t source = q->L - q->begun, n = source + k->n_new;
-        uint32_t *ids = ran_alloc(n, sizeof *ids, err);
-        double *weight =
-                ids != NULL ? ran_alloc((k->n_new + 1) * q->sources, sizeof *weight, err) : NULL;
+        uint32_t *ids = ran_new(n, sizeof *ids);
         struct ran_document d = {.ids = ids, .L = n};
 
-        for (size_t i = 0; i < n && weight != NULL; i++)
+        *weight = ran_new((k->n_new + 1) * q->sources, sizeof **weight);
+        for (size_t i = 0; i < n; i++)
                 ids[i] = i < source ? q->ids[i] : k->ids[i - source];
-        if (weight != NULL &&
-            ran_alignment(k->how->lm.model, k->state, &d, q->sources, RAN_PROBE_MEAN,
-                          RAN_PROBE_MEAN, weight, err) != RAN_OK) {
-                free(weight);
-                weight = NULL;
-        }
+        int rc = ran_alignment(k->how->lm.model, k->state, &d, q->sources, RAN_PROBE_MEAN,
+                               RAN_PROBE_MEAN, *weight, err);
         free(ids);
-        return weight;
+        return rc;
 }
 
-/* The token of the source, but not [SEP], with the most weight. RAN_EINVAL: none has any. */
-static int most_attended(const struct continuation *k, const double *weight, size_t *most,
-                         struct ran_error *err)
-{
-        size_t n = k->sequence.document.L;
-
-        *most = 0;
-        for (size_t j = 1; j < n; j++)
-                if (weight[j] > weight[*most])
-                        *most = j;
-        return weight[*most] > 0
-                       ? RAN_OK
-                       : ran_fail(err, RAN_EFORMAT,
-                                  "the model saw no token of the source when it predicted an "
-                                  "unknown word: --replace-unknown needs windows with the source "
-                                  "in them, or a model trained with --review-source");
-}
-
-/* The word of the source in place of the i-th token. */
+/* The word of the source in place of the i-th token: that of the token, but not [SEP], with the
+ * most weight. RAN_EFORMAT: none has any. */
 static int add_source_word(struct continuation *k, const struct record *record, size_t i,
                            const double *weight, struct ran_buf *word, struct ran_error *err)
 {
-        size_t most;
+        const double *w = weight + i * k->sequence.sources;
+        size_t most = 0;
 
+        for (size_t j = 1; j < k->sequence.document.L; j++)
+                if (w[j] > w[most])
+                        most = j;
+        if (!(w[most] > 0))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the model saw no token of the source when it predicted an "
+                                "unknown word: --replace-unknown needs windows with the source "
+                                "in them, or a model trained with --review-source");
         word->len = 0;
         if (k->text.text.len > 0)
                 ran_buf_char(word, ' ');
-        RAN_TRY(most_attended(k, weight + i * k->sequence.sources, &most, err));
         RAN_TRY(add_word(word, k, record, most, err));
-        if (word->failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for a word");
-        return lm_text_add_bytes(&k->text, word->data, word->len, err);
+        lm_text_add_bytes(&k->text, word->data, word->len);
+        return RAN_OK;
 }
 
 /* Makes the text anew, with the words of the source in it. */
@@ -138,16 +107,19 @@ static int replace(struct continuation *k, const struct record *record, const do
 int lm_replace_unknown(struct continuation *k, const struct record *record, struct ran_error *err)
 {
         const struct cmd_document *d = &k->sequence.document;
+        double *weight = NULL;
+        size_t i = 0;
 
-        if (!has_unknown(k))
+        while (i < k->n_new && k->ids[i] != k->how->lm.reserved.unk)
+                i++;
+        if (i == k->n_new)
                 return RAN_OK;
         if (d->from != CMD_FROM_TEXT && d->from != CMD_FROM_TOKENS)
                 return ran_fail(err, RAN_EFORMAT,
                                 "--replace-unknown needs a \"source\" of text: ids have no words");
-        double *weight = read_weights(k, err);
-        if (weight == NULL)
-                return err->code;
-        int rc = replace(k, record, weight, err);
+        int rc = read_weights(k, &weight, err);
+        if (rc == RAN_OK)
+                rc = replace(k, record, weight, err);
         free(weight);
         return rc;
 }

@@ -1,5 +1,5 @@
 /* score-page.c - log likelihoods as a page: how surprising each word of each text is. */
-#include "cmd/lm/score-page.h"
+#include "cmd/lm/lm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +14,6 @@ static const double level_bits = 1.5;
 static double bits_of(double nll)
 {
         return nll / ran_log(2);
-}
-
-static double mean(double sum, size_t n)
-{
-        return n > 0 ? sum / (double)n : NAN;
 }
 
 /* ---- a text --------------------------------------------------------------------------------- */
@@ -112,7 +107,7 @@ void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
          */
         const double rank = perplexity_spelled(p, cost > 0 ? cost : PERPLEXITY_COST_UNIFORM);
 
-        d->doubt = p->tokens > 0 ? mean(rank, p->tokens) : 0;
+        d->doubt = p->tokens > 0 ? rank / (double)p->tokens : 0;
         page_record_name(&d->name, &line->record.json, line->file, line->number);
         perplexity_tree(p, cost, false, &d->row);
         add_body(&d->body, lm, q, nll);
@@ -120,8 +115,23 @@ void lm_score_page_make(const struct lm *lm, const struct cmd_line *line,
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-static void write_legend(struct ran_buf *out)
+void lm_score_page_write(struct page_documents *documents, const struct perplexity *total,
+                         const char *model, double cost, const char *output)
 {
+        struct ran_buf lead = {0}, *out;
+        struct report r = {0};
+        struct cmd_sink sink;
+
+        cmd_sink_open(&sink, output);
+        out = &sink.buf;
+        ran_buf_printf(&lead, "%zu text%s, model %s", total->records,
+                       total->records == 1 ? "" : "s", model);
+        page_begin(out, "How surprising texts are", &lead);
+        report_begin(&r, REPORT_OBJECT, NULL, "All texts");
+        perplexity_tree(total, cost, true, &r);
+        report_end(&r);
+        report_page(&r, out);
+        report_release(&r);
         page_open(out, HTML_LEGEND);
         for (int level = 1; level <= LEVELS; level += 2) {
                 page_open_key(out, 'a', level);
@@ -133,23 +143,7 @@ static void write_legend(struct ran_buf *out)
                 out, HTML_NOTE,
                 "The stronger the colour of a word, the less the model expected it after the words "
                 "before; point at it for the bits. A bit more is half the probability.");
-}
-
-void lm_score_page_write(struct page_documents *documents, const struct perplexity *total,
-                         const char *model, double cost, struct cmd_sink *out)
-{
-        struct ran_buf lead = {0};
-        struct report r = {0};
-
-        ran_buf_printf(&lead, "%zu text%s, model %s", total->records,
-                       total->records == 1 ? "" : "s", model);
-        page_begin(&out->buf, "How surprising texts are", &lead);
-        report_begin(&r, REPORT_OBJECT, NULL, "All texts");
-        perplexity_tree(total, cost, true, &r);
-        report_end(&r);
-        report_page(&r, &out->buf);
-        report_release(&r);
-        write_legend(&out->buf);
-        page_documents_write(documents, "The most surprising texts", out);
-        page_end(&out->buf);
+        page_documents_write(documents, "The most surprising texts", &sink);
+        page_end(out);
+        cmd_sink_close(&sink);
 }

@@ -12,11 +12,8 @@
 #include "cmd/content/known.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/parallel.h"
-#include "cmd/lm/perplexity.h"
+#include "cmd/formats/json.h"
 #include "cmd/lm/lm.h"
-#include "cmd/lm/score-page.h"
-#include "cmd/lm/verbs.h"
-#include "ran.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -187,37 +184,17 @@ static void *make_scratch(void *arg, struct ran_error *err)
         return NULL;
 }
 
-static int fit(struct scratch *s, size_t n, size_t V, struct ran_error *err)
+static int make_room(struct scratch *s, size_t n, size_t V, struct ran_error *err)
 {
         size_t floats;
-        uint32_t *gold = ran_grow(s->gold, &s->gold_cap, n, sizeof *gold, err);
 
-        if (gold == NULL)
-                return RAN_ENOMEM;
-        s->gold = gold;
-        float *nll = ran_grow(s->nll, &s->nll_cap, n, sizeof *nll, err);
-        if (nll == NULL)
-                return RAN_ENOMEM;
-        s->nll = nll;
+        RAN_ROOM(s->gold, s->gold_cap, n);
+        RAN_ROOM(s->nll, s->nll_cap, n);
         if (!options.logits)
                 return RAN_OK;
         if (__builtin_mul_overflow(n, V, &floats))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu tokens", n);
-        float *logits = ran_grow(s->logits, &s->logits_cap, floats, sizeof *logits, err);
-        if (logits == NULL)
-                return RAN_ENOMEM;
-        s->logits = logits;
-        return RAN_OK;
-}
-
-/* The last token predicts nothing. It is read for its logits; or, after a source, because its
- * window then contains more than the source, which affects the mask. In a continued document it
- * is read with the next text. */
-static size_t tokens_to_read(const struct lm *lm, const struct cmd_sequence *q)
-{
-        bool logits = options.logits && !q->ended;
-
-        return lm->context == NULL && (logits || q->sources > 0) ? q->L : q->L - 1;
+        return RAN_GROW(s->logits, s->logits_cap, floats, err);
 }
 
 /* Reads tokens [from, n) as one, and scores those that follow the tokens from `scored` on. */
@@ -264,9 +241,13 @@ static int score(struct lm *lm, struct scratch *s, const struct record *record,
 
         how.end = options.end && lm->context == NULL;
         RAN_TRY(cmd_sequence_read(q, &how, record, err));
-        size_t n = tokens_to_read(lm, q);
+        /* The last token predicts nothing. It is read for its logits; or, after a source, because
+         * its window then contains more than the source, which affects the mask. In a continued
+         * document it is read with the next text. */
+        const bool last = (options.logits && !q->ended) || q->sources > 0;
+        const size_t n = lm->context == NULL && last ? q->L : q->L - 1;
         s->read = q->ended ? q->L - 1 : n;
-        RAN_TRY(fit(s, n, lm->V, err));
+        RAN_TRY(make_room(s, n, lm->V, err));
         for (size_t t = 0; t < n; t++)
                 s->gold[t] = t + 1 >= q->first && t + 1 < q->L ? q->ids[t + 1] : RAN_NO_ID;
         RAN_TRY(read_chunks(lm, s, n, err));
@@ -277,75 +258,59 @@ static int score(struct lm *lm, struct scratch *s, const struct record *record,
 
 /* ---- the measures of a record --------------------------------------------------------------- */
 
-/* Returns the bytes of a token in its text; 0 where there is no text. */
-static size_t bytes_of(const struct cmd_sequence *q, size_t i)
-{
-        const struct cmd_document *d = &q->document;
-        const size_t at = i - q->shown;
-        const bool has_text = d->from == CMD_FROM_TEXT || d->from == CMD_FROM_TOKENS;
-
-        return has_text && at < d->L ? d->encoding.end[at] - d->encoding.start[at] : 0;
-}
-
 static int measure(const struct lm *lm, struct scratch *s, const struct record *record,
                    struct perplexity *p, struct ran_error *err)
 {
         const struct cmd_sequence *q = &s->sequence;
+        const struct cmd_document *d = &q->document;
+        const bool has_text = d->from == CMD_FROM_TEXT || d->from == CMD_FROM_TOKENS;
 
         *p = (struct perplexity){.records = 1};
         for (size_t i = q->first; i < q->L; i++) {
-                const double nll = (double)s->nll[i - 1];
-                if (q->ids[i] == lm->reserved.unk)
-                        perplexity_add_unknown(p, nll, bytes_of(q, i));
-                else
-                        perplexity_add_token(p, nll);
+                const size_t at = i - q->shown;
+
+                perplexity_add(p, (double)s->nll[i - 1], q->ids[i] == lm->reserved.unk,
+                               has_text && at < d->L ? d->encoding.end[at] - d->encoding.start[at]
+                                                     : 0);
         }
-        return perplexity_count(p, &q->document, record,
-                                lm->mask == RAN_MASK_PREFIX ? "target" : "tokens", q->ended,
-                                &s->text, err);
+        return perplexity_count(p, d, record, lm->mask == RAN_MASK_PREFIX ? "target" : "tokens",
+                                q->ended, &s->text, err);
 }
 
-/* [END] comes after the last character of a text, or the last word. */
-static void add_offsets(struct ran_buf *out, const struct cmd_sequence *q)
-{
-        const struct ran_encoding *e = &q->document.encoding;
-        size_t end = q->document.from == CMD_FROM_TEXT ? perplexity_points(&q->document.text) : 0;
-
-        ran_buf_str(out, ",\"offsets\":[");
-        for (size_t i = q->first; i < q->L; i++) {
-                size_t at = i - q->shown;
-                bool inside = at < q->document.L;
-                ran_buf_printf(out, "%s[%zu,%zu]", i == q->first ? "" : ",",
-                               inside ? e->start[at] : end, inside ? e->end[at] : end);
-        }
-        ran_buf_char(out, ']');
-}
-
-static void add_words(struct ran_buf *out, const struct cmd_sequence *q)
-{
-        const struct ran_encoding *e = &q->document.encoding;
-
-        ran_buf_str(out, ",\"words\":[");
-        for (size_t i = q->first; i < q->L; i++) {
-                size_t at = i - q->shown;
-                ran_buf_printf(out, "%s%zu", i == q->first ? "" : ",",
-                               at < q->document.L ? e->word[at] : e->words);
-        }
-        ran_buf_char(out, ']');
-}
-
+/* The tokens; of words also their numbers, and offsets. [END] comes after the last character of a
+ * text, or the last word. */
 static void add_per_token(struct ran_buf *out, const struct lm *lm, const struct scratch *s)
 {
         const struct cmd_sequence *q = &s->sequence;
-        int from = q->document.from;
+        const struct cmd_document *d = &q->document;
+        const struct ran_encoding *e = &d->encoding;
+        const size_t first = q->first - q->shown, n = q->L - q->first;
+        size_t end = 0;
 
-        ran_buf_str(out, ",\"per_token\":{");
-        lm_add_tokens(out, lm, q->ids + q->first, s->nll + q->first - 1, q->L - q->first);
-        if (from == CMD_FROM_TOKENS)
-                add_words(out, q);
-        if (from == CMD_FROM_TOKENS || from == CMD_FROM_TEXT)
-                add_offsets(out, q);
-        ran_buf_char(out, '}');
+        json_name(out, "per_token");
+        json_begin(out, '{');
+        lm_add_tokens(out, lm, q->ids + q->first, s->nll + q->first - 1, n);
+        if (d->from == CMD_FROM_TOKENS) {
+                json_name(out, "words");
+                json_begin(out, '[');
+                for (size_t i = first; i < first + n; i++)
+                        json_size(out, i < d->L ? e->word[i] : e->words);
+                json_end(out, ']');
+        }
+        for (size_t i = 0; d->from == CMD_FROM_TEXT && i < d->text.len; i++)
+                end += (d->text.data[i] & 0xc0) != 0x80;
+        if (d->from == CMD_FROM_TOKENS || d->from == CMD_FROM_TEXT) {
+                json_name(out, "offsets");
+                json_begin(out, '[');
+                for (size_t i = first; i < first + n; i++) {
+                        json_begin(out, '[');
+                        json_size(out, i < d->L ? e->start[i] : end);
+                        json_size(out, i < d->L ? e->end[i] : end);
+                        json_end(out, ']');
+                }
+                json_end(out, ']');
+        }
+        json_end(out, '}');
 }
 
 static int score_record(void *arg, void *scratch, const struct cmd_line *line,
@@ -378,10 +343,13 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line,
         if (options.per_token)
                 add_per_token(out, lm, s);
         if (options.logits) {
-                ran_buf_str(out, ",\"logits\":");
-                lm_add_rows(out, s->logits, s->read, lm->V);
+                json_name(out, "logits");
+                json_begin(out, '[');
+                for (size_t i = 0; i < s->read; i++)
+                        json_floats(out, s->logits + i * lm->V, lm->V);
+                json_end(out, ']');
         }
-        ran_buf_char(out, '}');
+        json_end(out, '}');
         return RAN_OK;
 }
 
@@ -406,33 +374,13 @@ static void release(void *found)
         page_document_release(&((struct lm_scored *)found)->document);
 }
 
-static void write_page(struct scorer *c)
-{
-        struct cmd_sink out;
-
-        cmd_sink_open(&out, output.output);
-        lm_score_page_write(&c->page, &c->total, model_options.model, options.unknown_cost, &out);
-        cmd_sink_close(&out);
-        page_documents_release(&c->page);
-}
-
-static void write_total(const struct scorer *c)
-{
-        struct report r = {0};
-        struct ran_buf out = {0};
-
-        report_count(&r, "records", NULL, c->total.records);
-        perplexity_tree(&c->total, options.unknown_cost, true, &r);
-        report_finish(&r, false, &out);
-        cmd_write_file(output.output, &out);
-        ran_buf_release(&out);
-}
-
 /* ---- the program ---------------------------------------------------------------------------- */
 
 static int run(struct scorer *c, char **files)
 {
         const bool page = is_page(), all = options.total || page;
+        struct report sums = {0};
+        struct ran_buf out = {0};
         struct cmd_loop loop = {
                 .input = &input,
                 .output = all ? NULL : &output,
@@ -455,18 +403,17 @@ static int run(struct scorer *c, char **files)
         int status = cmd_records(&loop, files, NULL);
         if (options.total) {
                 cmd_known_warn(&c->known, c->total.records, model_options.model);
-                write_total(c);
+                report_count(&sums, "records", NULL, c->total.records);
+                perplexity_tree(&c->total, options.unknown_cost, true, &sums);
+                report_finish(&sums, false, &out);
+                cmd_write_file(output.output, &out);
+                ran_buf_release(&out);
         }
         if (page)
-                write_page(c);
+                lm_score_page_write(&c->page, &c->total, model_options.model, options.unknown_cost,
+                                    output.output);
+        page_documents_release(&c->page);
         return status;
-}
-
-static void check_history(void)
-{
-        if (options.stride > options.history)
-                cmd_usage("--stride %zu would skip tokens: it must be at most %zu, as --history is",
-                          options.stride, options.history);
 }
 
 int lm_score(int argc, char **argv)
@@ -475,7 +422,9 @@ int lm_score(int argc, char **argv)
         char **files = cmd_files(&input, argv + cmd_parse(&program, argc, argv));
 
         output.format = output_formats[options.output_format];
-        check_history();
+        if (options.stride > options.history)
+                cmd_usage("--stride %zu would skip tokens: it must be at most %zu, as --history is",
+                          options.stride, options.history);
         cmd_parallel_check_output(&parallel, "output", output.output);
         files = cmd_parallel_begin(&parallel, true, !options.total && !is_page(), files);
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);

@@ -3,7 +3,7 @@
  *      |  shown already  |  sure  |  may yet become a stop string, or is half a character  |
  *                                 ^ sure                                                    ^ len
  */
-#include "cmd/lm/text.h"
+#include "cmd/lm/lm.h"
 
 #include <string.h>
 
@@ -45,28 +45,26 @@ static bool may_stop(const struct lm_text *t, size_t at)
 {
         size_t n = t->text.len - at;
 
-        for (size_t i = 0; i < t->stops->n; i++) {
+        for (size_t i = 0; i < t->stops->n; i++)
                 if (strlen(t->stops->item[i]) > n &&
                     memcmp(t->stops->item[i], t->text.data + at, n) == 0)
                         return true;
-        }
         return false;
 }
 
 /* ---- characters ----------------------------------------------------------------------------- */
 
-/* Bytes that a character with this first byte has. */
-static size_t width(unsigned char first)
-{
-        return first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
-}
-
 /* Whether the text from `at` on is an incomplete character. */
 static bool is_half(const struct lm_text *t, size_t at)
 {
-        const unsigned char *s = (const unsigned char *)t->text.data;
+        const unsigned char *s = (const unsigned char *)t->text.data, first = s[at];
+        const size_t width = first < 0xc2   ? 1
+                             : first < 0xe0 ? 2
+                             : first < 0xf0 ? 3
+                             : first < 0xf5 ? 4
+                                            : 1;
 
-        if (t->text.len - at >= width(s[at]))
+        if (t->text.len - at >= width)
                 return false;
         for (size_t i = at + 1; i < t->text.len; i++)
                 if ((s[i] & 0xc0) != 0x80)
@@ -76,13 +74,11 @@ static bool is_half(const struct lm_text *t, size_t at)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-int lm_text_add_bytes(struct lm_text *t, const char *bytes, size_t n, struct ran_error *err)
+void lm_text_add_bytes(struct lm_text *t, const char *bytes, size_t n)
 {
         ran_buf_add(&t->text, bytes, n);
-        if (t->text.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the text");
         if (t->text.len == t->sure)
-                return RAN_OK;
+                return;
         size_t stop = find_stop(t, t->sure);
         t->stopped = stop < t->text.len;
         t->text.len = stop;
@@ -90,7 +86,6 @@ int lm_text_add_bytes(struct lm_text *t, const char *bytes, size_t n, struct ran
                 lm_text_end(t);
         while (t->sure < t->text.len && !may_stop(t, t->sure) && !is_half(t, t->sure))
                 t->sure++;
-        return RAN_OK;
 }
 
 /* The text of a token depends on the token before it: with a space, or without. */
@@ -106,7 +101,8 @@ int lm_text_add(struct lm_text *t, uint32_t id, struct ran_error *err)
         t->scratch.len = 0;
         RAN_TRY(ran_tokenizer_decode(t->tokenizer, pair + alone, alone ? 1 : 2, &t->scratch, err));
         t->last = id;
-        return lm_text_add_bytes(t, t->scratch.data + before, t->scratch.len - before, err);
+        lm_text_add_bytes(t, t->scratch.data + before, t->scratch.len - before);
+        return RAN_OK;
 }
 
 void lm_text_end(struct lm_text *t)

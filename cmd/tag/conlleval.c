@@ -1,5 +1,5 @@
 /* conlleval.c - the score of the script conlleval. */
-#include "cmd/tag/conlleval.h"
+#include "cmd/tag/tag.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,29 +45,24 @@ static int add_file(struct ran_conll *conll, const char *name)
         return status;
 }
 
-static void print(struct ran_conll *conll, const char *output)
-{
-        struct ran_conll_report report;
-        struct ran_buf text = {0};
-
-        ran_conll_finish(conll, &report);
-        ran_conll_text(&report, &text);
-        cmd_write_file(output, &text);
-        ran_buf_release(&text);
-}
-
 int tag_conlleval(char **files, const char *output)
 {
         static char *standard_input[] = {"-", NULL};
         struct ran_conll *conll = ran_conll_new();
+        struct ran_conll_report report;
+        struct ran_buf text = {0};
         int status = CMD_OK;
 
         cmd_check_inputs("output", output, files);
         for (files = *files != NULL ? files : standard_input; *files != NULL && status == CMD_OK;
              files++)
                 status = add_file(conll, *files);
-        if (status == CMD_OK)
-                print(conll, output);
+        if (status == CMD_OK) {
+                ran_conll_finish(conll, &report);
+                ran_conll_text(&report, &text);
+                cmd_write_file(output, &text);
+                ran_buf_release(&text);
+        }
         ran_conll_free(conll);
         return status;
 }

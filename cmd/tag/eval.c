@@ -1,5 +1,6 @@
 /* eval.c - predicted tags against those of the records. */
-#include "cmd/tag/eval.h"
+#include "cmd/tag/tag.h"
+
 #include "cmd/content/span-tags.h"
 #include "cmd/formats/conll.h"
 #include "cmd/formats/record.h"
@@ -11,18 +12,12 @@
 
 enum { LISTED = 20 }; /* unknown tags listed by name; others are only counted */
 
-int tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struct ran_tag *tags,
-                  struct ran_error *err)
+void tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struct ran_tag *tags)
 {
         *e = (struct tag_eval){.model = model, .tags = tags};
         e->conll = ran_conll_new();
         e->strict = ran_strict_new();
-        e->words = ran_alloc(ran_model_classes(model), sizeof *e->words, err);
-        if (e->words == NULL) {
-                tag_eval_release(e);
-                return RAN_ENOMEM;
-        }
-        return RAN_OK;
+        e->words = ran_new(ran_model_classes(model), sizeof *e->words);
 }
 
 void tag_eval_release(struct tag_eval *e)
@@ -66,13 +61,12 @@ static int add_fields(struct ran_buf *out, const struct tag_record *r, const str
                 conll_add_field(out, text.data, text.len);
                 ran_buf_char(out, '\n');
         }
-        out->failed |= text.failed;
         ran_buf_release(&text);
         return rc;
 }
 
-static int check(const struct tag_eval *e, const struct cmd_labels *gold, size_t n,
-                 struct ran_error *err)
+static int check_tags(const struct tag_eval *e, const struct cmd_labels *gold, size_t n,
+                      struct ran_error *err)
 {
         if (gold->n != n)
                 return ran_fail(err, RAN_EFORMAT, "the document has %zu words but %zu \"tags\"", n,
@@ -100,13 +94,11 @@ int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const s
         RAN_TRY(cmd_labels_read_tags(gold, record, item->err));
         if (!gold->present)
                 RAN_TRY(cmd_span_tags_read(gold, &r->document, record, item->err));
-        RAN_TRY(check(e, gold, r->words, item->err));
+        RAN_TRY(check_tags(e, gold, r->words, item->err));
         pairs->present = true;
         pairs->n = r->words;
-        pairs->end = ran_alloc(r->words, sizeof *pairs->end, item->err);
-        pairs->found = ran_alloc(r->words, sizeof *pairs->found, item->err);
-        if (pairs->end == NULL || pairs->found == NULL)
-                return RAN_ENOMEM;
+        pairs->end = ran_new(r->words, sizeof *pairs->end);
+        pairs->found = ran_new(r->words, sizeof *pairs->found);
         for (size_t i = 0; i < r->words; i++) {
                 pairs->end[i] = gold->end[i];
                 pairs->found[i] = r->at[i] != TAG_NOT_READ ? s->tags[r->at[i]] : RAN_LABEL_UNKNOWN;
@@ -114,36 +106,22 @@ int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const s
         ran_buf_add(&pairs->names, gold->names.data, gold->names.len);
         if (e->with_columns)
                 RAN_TRY(add_fields(&pairs->words, r, record, item->err));
-        return pairs->names.failed || pairs->words.failed
-                       ? ran_fail(item->err, RAN_ENOMEM, "no memory for the tags of a record")
-                       : RAN_OK;
+        return RAN_OK;
 }
 
 /* ---- one record, in order ------------------------------------------------------------------- */
 
-/* The class of a tag; their number, if the model does not have it. */
-static size_t class_of(const struct tag_eval *e, const char *name, size_t n)
-{
-        const size_t C = ran_model_classes(e->model);
-        size_t c = 0;
-
-        for (; c < C; c++) {
-                const char *known = ran_model_label(e->model, c);
-                if (strlen(known) == n && memcmp(known, name, n) == 0)
-                        break;
-        }
-        return c;
-}
-
 static void note_tag(struct tag_eval *e, const struct cmd_line *line, const char *name, size_t n)
 {
-        const size_t c = class_of(e, name, n);
+        for (size_t c = 0; c < ran_model_classes(e->model); c++) {
+                const char *known = ran_model_label(e->model, c);
 
-        if (c < ran_model_classes(e->model))
-                e->words[c]++;
-        else
-                e->unknown++;
-        if (c < ran_model_classes(e->model) || e->unknown > LISTED)
+                if (strlen(known) == n && memcmp(known, name, n) == 0) {
+                        e->words[c]++;
+                        return;
+                }
+        }
+        if (++e->unknown > LISTED)
                 return;
         cmd_warn("%s:%zu: the model does not know the tag \"%.*s\": any answer counts as wrong",
                  strcmp(line->file, "-") == 0 ? "standard input" : line->file, line->number,
@@ -170,36 +148,27 @@ static void add_columns(struct tag_eval *e, const char **text, const char *gold,
         *text = end + 1;
 }
 
-/* The predicted tag by name: a truncated word is outside. */
-static const char *found_name(const struct tag_eval *e, uint32_t tag)
-{
-        return tag != RAN_LABEL_UNKNOWN ? ran_model_label(e->model, tag) : "O";
-}
-
-/* Parses the tags of both sides, for the strict score. */
-static int parse(struct tag_eval *e, size_t i, const char *gold, size_t n, uint32_t found,
-                 struct ran_error *err)
-{
-        e->found[i] = found != RAN_LABEL_UNKNOWN ? e->tags[found] : (struct ran_tag){'O', "", 0};
-        return ran_tag_parse(&e->gold[i], gold, n, err);
-}
-
-static int compare(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p,
-                   struct ran_error *err)
+/* A truncated word is outside. */
+static int compare_tags(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p,
+                        struct ran_error *err)
 {
         const char *text = p->words.data;
         int rc = RAN_OK;
 
         for (size_t i = 0, begin = 0; i < p->n && rc == RAN_OK; begin = p->end[i++]) {
-                const char *found = found_name(e, p->found[i]);
+                const uint32_t tag = p->found[i];
+                const bool read = tag != RAN_LABEL_UNKNOWN;
+                const char *found = read ? ran_model_label(e->model, tag) : "O";
                 const char *name = p->names.len > 0 ? p->names.data + begin : "";
                 size_t n = p->end[i] - begin;
                 ran_conll_add_token(e->conll, name, n, found, strlen(found));
                 note_tag(e, line, name, n);
                 if (e->with_columns)
                         add_columns(e, &text, name, n, found);
-                if (e->tags != NULL)
-                        rc = parse(e, i, name, n, p->found[i], err);
+                if (e->tags != NULL) {
+                        e->found[i] = read ? e->tags[tag] : (struct ran_tag){'O', "", 0};
+                        rc = ran_tag_parse(&e->gold[i], name, n, err);
+                }
         }
         ran_conll_end_sentence(e->conll);
         if (e->with_columns)
@@ -216,16 +185,10 @@ int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct t
                 e->skipped++;
                 return RAN_OK;
         }
-        struct ran_tag *gold = ran_grow(e->gold, &e->gold_cap, pairs->n, sizeof *gold, err);
-        if (gold == NULL)
-                return RAN_ENOMEM;
-        e->gold = gold;
-        struct ran_tag *found = ran_grow(e->found, &e->found_cap, pairs->n, sizeof *found, err);
-        if (found == NULL)
-                return RAN_ENOMEM;
-        e->found = found;
+        RAN_ROOM(e->gold, e->gold_cap, pairs->n);
+        RAN_ROOM(e->found, e->found_cap, pairs->n);
         e->compared++;
-        return compare(e, line, pairs, err);
+        return compare_tags(e, line, pairs, err);
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */

@@ -1,10 +1,9 @@
 /* options.c - the options of ran-tag, and which of them go together. */
-#include "cmd/tag/options.h"
+#include "cmd/tag/tag.h"
 
 #include "cmd/options/message.h"
 #include "cmd/content/labels.h"
 #include "cmd/formats/row.h"
-#include "cmd/tag/eval.h"
 
 struct tag_options tag_options;
 struct cmd_document_options tag_document_options;

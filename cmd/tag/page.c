@@ -2,7 +2,7 @@
  *
  * Threads make the HTML of a document; the page takes them in order. Counts are sums, so they may
  * be added in any order. */
-#include "cmd/tag/page.h"
+#include "cmd/tag/tag.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +26,9 @@ struct tag_page_scratch {
         struct ran_buf word;
 };
 
-struct tag_page_scratch *tag_page_scratch_new(struct ran_error *err)
+struct tag_page_scratch *tag_page_scratch_new(void)
 {
-        return ran_alloc(1, sizeof(struct tag_page_scratch), err);
+        return ran_new(1, sizeof(struct tag_page_scratch));
 }
 
 void tag_page_scratch_free(struct tag_page_scratch *s)
@@ -57,12 +57,8 @@ static size_t type_of(const struct tag_page *p, const char *name, size_t n)
 
 void tag_page_init(struct tag_page *p, const struct tagger *t, const char *model)
 {
-        struct ran_error err;
-
         *p = (struct tag_page){.tagger = t, .model = model, .types = 1};
-        p->type = ran_alloc(t->C + 1, sizeof *p->type, &err);
-        if (p->type == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        p->type = ran_new(t->C + 1, sizeof *p->type);
         for (size_t c = 0; c < t->C; c++) {
                 const char *label = ran_model_label(t->model, c);
                 const char *name = t->tags != NULL ? t->tags[c].type : label;
@@ -109,23 +105,9 @@ static int add_mark(struct placing *w, struct page_mark **marks, size_t *n, size
         RAN_TRY(cmd_spans_next(&w->spans, first, last, &m.start, &m.end, &w->s->word, err));
         if (!cmd_shown_place(&w->s->shown, &m.start, &m.end))
                 return RAN_OK;
-        struct page_mark *grown = ran_grow(*marks, cap, *n + 1, sizeof *grown, err);
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        *marks = grown;
-        grown[(*n)++] = m;
+        RAN_ROOM(*marks, *cap, *n + 1);
+        (*marks)[(*n)++] = m;
         return RAN_OK;
-}
-
-static float score_of(const struct tag_scratch *tags, const struct tag_record *r, size_t first,
-                      size_t last)
-{
-        float score = 1;
-
-        for (size_t i = first; i < last; i++)
-                if (r->at[i] != TAG_NOT_READ && tags->score[r->at[i]] < score)
-                        score = tags->score[r->at[i]];
-        return score;
 }
 
 static struct page_mark mark_of(const struct tag_page *p, const char *type, size_t n, size_t of)
@@ -148,45 +130,27 @@ static bool is_next(const struct ran_entity *list, size_t n, size_t *at, const s
 /* ---- gold ------------------------------------------------------------------------------------ */
 
 /* Reads the gold tags of a record; false if it has none that fit. */
-static bool read_gold(struct cmd_labels *gold, const struct tag_record *r,
-                      const struct record *record)
+static bool read_gold(struct tag_page_scratch *s, struct cmd_labels *gold, bool scheme,
+                      const struct tag_record *r, const struct record *record)
 {
         struct ran_error ignored;
-        int rc;
 
-        if (!tag_eval_tagged(record))
+        if (!tag_eval_tagged(record) || cmd_labels_read_tags(gold, record, &ignored) != RAN_OK ||
+            (!gold->present &&
+             cmd_span_tags_read(gold, &r->document, record, &ignored) != RAN_OK) ||
+            !gold->present || gold->n != r->words)
                 return false;
-        rc = cmd_labels_read_tags(gold, record, &ignored);
-        if (rc == RAN_OK && !gold->present)
-                rc = cmd_span_tags_read(gold, &r->document, record, &ignored);
-        return rc == RAN_OK && gold->present && gold->n == r->words;
-}
-
-static int parse_gold(struct tag_page_scratch *s, const struct cmd_labels *gold, bool scheme,
-                      bool *fits, struct ran_error *err)
-{
-        struct ran_tag *tags = ran_grow(s->gold, &s->gold_cap, gold->n, sizeof *tags, err);
-
-        if (tags == NULL)
-                return RAN_ENOMEM;
-        s->gold = tags;
-        struct ran_entity *list =
-                ran_grow(s->gold_entity, &s->entity_cap, gold->n, sizeof *list, err);
-        if (list == NULL)
-                return RAN_ENOMEM;
-        s->gold_entity = list;
-        *fits = true;
-        for (size_t i = 0, begin = 0; i < gold->n && *fits; begin = gold->end[i++]) {
+        RAN_ROOM(s->gold, s->gold_cap, gold->n);
+        RAN_ROOM(s->gold_entity, s->entity_cap, gold->n);
+        for (size_t i = 0, begin = 0; i < gold->n; begin = gold->end[i++]) {
                 const char *name = gold->end[i] > begin ? gold->names.data + begin : "";
-                size_t n = gold->end[i] - begin;
-                struct ran_error ignored;
+                const size_t n = gold->end[i] - begin;
 
-                if (scheme)
-                        *fits = ran_tag_parse(&s->gold[i], name, n, &ignored) == RAN_OK;
-                else
-                        s->gold[i] = (struct ran_tag){'B', name, n};
+                s->gold[i] = (struct ran_tag){'B', name, n};
+                if (scheme && ran_tag_parse(&s->gold[i], name, n, &ignored) != RAN_OK)
+                        return false;
         }
-        return RAN_OK;
+        return true;
 }
 
 /* ---- entities -------------------------------------------------------------------------------- */
@@ -227,7 +191,7 @@ static int mark_found(struct tag_page *p, struct tag_page_scratch *s,
         for (size_t i = 0; i < result->found; i++) {
                 const struct ran_entity *e = &r->entities[i];
                 const size_t type = type_of(p, e->type, e->length);
-                const float score = score_of(tags, r, e->start, e->end);
+                const float score = tag_score(tags, r, e->start, e->end);
                 const bool right = is_next(s->gold_entity, result->gold, &at, e);
                 struct page_mark m = mark_of(p, e->type, e->length, type);
 
@@ -288,20 +252,14 @@ static void add_named(struct ran_buf *out, const struct tag_page_scratch *s, siz
         }
 }
 
-static void add_verdict(struct ran_buf *out, const struct result *r)
-{
-        if (!r->has_gold)
-                return;
-        bool right = r->right == r->found && r->right == r->gold;
-        page_put(out, right ? HTML_RIGHT : HTML_WRONG, "%s gold: %zu, found: %zu, right: %zu",
-                 right ? "\xe2\x9c\x93" : "\xe2\x9c\x97", r->gold, r->found, r->right);
-}
-
 static void add_body(struct ran_buf *out, const struct tag_page_scratch *s, const struct result *r)
 {
         bool same = r->right == r->found && r->right == r->gold;
 
-        add_verdict(out, r);
+        if (r->has_gold)
+                page_put(out, same ? HTML_RIGHT : HTML_WRONG,
+                         "%s gold: %zu, found: %zu, right: %zu",
+                         same ? "\xe2\x9c\x93" : "\xe2\x9c\x97", r->gold, r->found, r->right);
         if (s->shown.text.len > WHOLE && s->found_n > 0) {
                 page_open(out, HTML_PARAGRAPH);
                 add_named(out, s, 40);
@@ -317,26 +275,15 @@ static void add_body(struct ran_buf *out, const struct tag_page_scratch *s, cons
         page_close(out, HTML_SIDES);
 }
 
-/* The number of errors in an evaluation; else how sure the least sure tag is. */
-static double doubt_of(const struct tag_page *p, const struct result *r)
-{
-        if (p->eval == NULL)
-                return 1 - (double)r->least;
-        return (double)(r->found - r->right + r->gold - r->right);
-}
-
 int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,
                   const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item,
                   struct page_document *d)
 {
         const struct record *line = &item->line->record;
-        const bool scheme = p->tagger->tags != NULL;
-        struct result result = {.has_gold = read_gold(gold, r, line),
-                                .least = score_of(tags, r, 0, r->words)};
+        struct result result = {.has_gold = read_gold(s, gold, p->tagger->tags != NULL, r, line),
+                                .least = tag_score(tags, r, 0, r->words)};
         struct ran_buf named = {0};
 
-        if (result.has_gold)
-                RAN_TRY(parse_gold(s, gold, scheme, &result.has_gold, item->err));
         RAN_TRY(cmd_shown_read(&s->shown, &r->document, line, item->err));
         s->found_n = s->gold_n = 0;
         result.found = list_found(p, tags, r);
@@ -352,7 +299,10 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
         report_html(&d->row, "found", &named);
         report_share(&d->row, NULL, "least probable tag", (double)result.least);
         add_body(&d->body, s, &result);
-        d->doubt = doubt_of(p, &result);
+        /* The number of errors in an evaluation; else how sure the least sure tag is. */
+        d->doubt = p->eval == NULL
+                           ? 1 - (double)result.least
+                           : (double)(result.found - result.right + result.gold - result.right);
         return RAN_OK;
 }
 
@@ -410,26 +360,29 @@ static void write_lead(const struct tag_page *p, size_t failed, struct ran_buf *
         page_begin(out, p->eval != NULL ? "Evaluation" : "Tagged documents", &lead);
 }
 
-void tag_page_write(struct tag_page *p, size_t failed, struct cmd_sink *out)
+void tag_page_write(struct tag_page *p, size_t failed, const char *output)
 {
         struct report figures = {0};
+        struct cmd_sink out;
 
-        write_lead(p, failed, &out->buf);
+        cmd_sink_open(&out, output);
+        write_lead(p, failed, &out.buf);
         if (p->eval != NULL) {
                 tag_eval_tree(p->eval, true, &figures);
-                report_page(&figures, &out->buf);
+                report_page(&figures, &out.buf);
                 report_release(&figures);
                 page_reliability_write(&p->reliability,
                                        p->tagger->tags != NULL ? "entities" : "tags", NULL,
                                        "The probability of an entity is that of its least "
                                        "probable tag.",
-                                       &out->buf);
+                                       &out.buf);
         }
-        write_types(p, &out->buf);
+        write_types(p, &out.buf);
         if (p->eval == NULL)
-                page_documents_write(&p->documents, "In doubt: the least probable tags", out);
+                page_documents_write(&p->documents, "In doubt: the least probable tags", &out);
         else
                 page_worst_write(&p->documents, "Worst errors", p->wrong, "records with an error",
-                                 out);
-        page_end(&out->buf);
+                                 &out);
+        page_end(&out.buf);
+        cmd_sink_close(&out);
 }

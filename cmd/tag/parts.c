@@ -2,7 +2,7 @@
  *
  * A part is as many sentences as the model read at once in training, a document for the model.
  * Parts are small, so threads take groups of them. */
-#include "cmd/tag/parts.h"
+#include "cmd/tag/tag.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,12 +25,11 @@ struct tag_spare {
         size_t n, cap;
 };
 
-struct tag_spare *tag_spare_new(struct ran_error *err)
+struct tag_spare *tag_spare_new(void)
 {
-        struct tag_spare *spare = ran_alloc(1, sizeof *spare, err);
+        struct tag_spare *spare = ran_new(1, sizeof *spare);
 
-        if (spare != NULL)
-                pthread_mutex_init(&spare->lock, NULL);
+        pthread_mutex_init(&spare->lock, NULL);
         return spare;
 }
 
@@ -61,15 +60,9 @@ static void give_state(const struct tagger *t, struct ran_state *state)
         struct tag_spare *spare = t->spare;
 
         pthread_mutex_lock(&spare->lock);
-        struct ran_state **grown =
-                ran_grow(spare->state, &spare->cap, spare->n + 1, sizeof(struct ran_state *), NULL);
-        if (grown != NULL) {
-                spare->state = grown;
-                grown[spare->n++] = state;
-        }
+        RAN_ROOM(spare->state, spare->cap, spare->n + 1);
+        spare->state[spare->n++] = state;
         pthread_mutex_unlock(&spare->lock);
-        if (grown == NULL)
-                ran_state_free(state);
 }
 
 /* ---- parts ---------------------------------------------------------------------------------- */
@@ -140,16 +133,10 @@ static void group_task(void *arg, size_t i)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-static int add_group(struct tag_scratch *s, size_t *n, size_t word, size_t token,
-                     struct ran_error *err)
+static void add_group(struct tag_scratch *s, size_t *n, size_t word, size_t token)
 {
-        struct tag_group *grown = ran_grow(s->group, &s->group_cap, *n + 1, sizeof *grown, err);
-
-        if (grown == NULL)
-                return RAN_ENOMEM;
-        s->group = grown;
+        RAN_ROOM(s->group, s->group_cap, *n + 1);
         s->group[(*n)++] = (struct tag_group){.word = word, .token = token};
-        return RAN_OK;
 }
 
 int tag_parts(const struct tagger *t, struct tag_scratch *s, struct ran_error *err)
@@ -161,11 +148,11 @@ int tag_parts(const struct tagger *t, struct tag_scratch *s, struct ran_error *e
                 word = end_of_part(t, d, word);
                 if (word < d->words && word - begin < GROUP)
                         continue;
-                RAN_TRY(add_group(s, &n, begin, token, err));
+                add_group(s, &n, begin, token);
                 token = word < d->words ? s->positions[word] : d->L;
                 begin = word;
         }
-        RAN_TRY(add_group(s, &n, begin, token, err)); /* where the last one ends */
+        add_group(s, &n, begin, token); /* where the last one ends */
         struct job job = {t, s, s->group};
         ran_parallel(t->pool, n - 1, group_task, &job);
         for (size_t i = 0; i < n - 1; i++)

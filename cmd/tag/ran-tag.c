@@ -1,4 +1,6 @@
 /* ran-tag.c - a tag for each word of documents of any length, and the entities that they mark. */
+#include "cmd/tag/tag.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +18,6 @@
 #include "cmd/content/model.h"
 #include "ran.h"
 #include "cmd/content/span-tags.h"
-#include "cmd/tag/conlleval.h"
-#include "cmd/tag/eval.h"
-#include "cmd/tag/options.h"
-#include "cmd/tag/page.h"
-#include "cmd/tag/parts.h"
-#include "cmd/tag/predict.h"
-#include "cmd/tag/split.h"
-#include "cmd/tag/words.h"
 
 /* An evaluation or a page needs this of a record. */
 struct found {
@@ -60,8 +54,7 @@ static void free_scratch(void *arg)
 {
         struct scratch *s = arg;
 
-        if (s->tags != NULL)
-                tag_scratch_free(s->tags);
+        tag_scratch_free(s->tags);
         tag_page_scratch_free(s->page);
         cmd_labels_release(&s->gold);
         free(s);
@@ -70,101 +63,15 @@ static void free_scratch(void *arg)
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         const struct program_state *p = arg;
-        struct scratch *s = ran_alloc(1, sizeof *s, err);
+        struct scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         s->tags = tag_scratch_new(&p->tagger, err);
-        s->page = tag_page_scratch_new(err);
-        if (s->tags == NULL || s->page == NULL) {
-                free_scratch(s);
-                return NULL;
-        }
+        s->page = tag_page_scratch_new();
         s->gold.called = &p->names;
-        return s;
-}
-
-/* ---- predictions ---------------------------------------------------------------------------- */
-
-static void predict(void *arg, void *scratch, struct cmd_item *items, size_t n)
-{
-        const struct tagger *t = &((const struct program_state *)arg)->tagger;
-        struct scratch *s = scratch;
-
-        tag_words(t, s->tags, items, n);
-        for (size_t i = 0; i < n; i++)
-                if (items[i].code == RAN_OK)
-                        items[i].code = tag_write(t, s->tags, &s->tags->record[i], &items[i]);
-}
-
-/* ---- pages ---------------------------------------------------------------------------------- */
-
-static int make_document(struct program_state *p, struct scratch *s, size_t i,
-                         struct cmd_item *item)
-{
-        struct found *found = item->result->found;
-
-        return tag_page_make(&p->page, s->page, s->tags, &s->tags->record[i], &s->gold, item,
-                             &found->document);
-}
-
-static void predict_page(void *arg, void *scratch, struct cmd_item *items, size_t n)
-{
-        struct program_state *p = arg;
-        struct scratch *s = scratch;
-
-        tag_words(&p->tagger, s->tags, items, n);
-        for (size_t i = 0; i < n; i++)
-                if (items[i].code == RAN_OK)
-                        items[i].code = make_document(p, s, i, &items[i]);
-}
-
-static int take_page(void *arg, const struct cmd_line *line, const struct cmd_result *result,
-                     struct ran_error *err)
-{
-        const struct found *found = result->found;
-
-        (void)line;
-        return tag_page_add(&((struct program_state *)arg)->page, &found->document, err);
-}
-
-static void write_page(struct tag_page *page, const struct cmd_counts *counts)
-{
-        struct cmd_sink out;
-
-        cmd_sink_open(&out, tag_output.output);
-        tag_page_write(page, counts->bad + counts->passed, &out);
-        cmd_sink_close(&out);
-}
-
-static int make_page(struct program_state *p, struct cmd_loop *loop, char **files)
-{
-        struct cmd_counts counts;
-
-        cmd_check_inputs("output", tag_output.output, files);
-        if (tag_output.output == NULL)
-                cmd_check_standard_output(files);
-        else
-                cmd_check_writable(tag_output.output);
-        loop->output = NULL;
-        loop->work_all = predict_page;
-        loop->take = take_page;
-        loop->result_size = sizeof(struct found);
-        loop->release = release;
-        int status = cmd_records(loop, files, &counts);
-        write_page(&p->page, &counts);
-        return status;
-}
-
-/* ---- evaluation ----------------------------------------------------------------------------- */
-
-static int read_pairs(struct program_state *p, struct scratch *s, size_t i, struct cmd_item *item)
-{
-        struct found *found = item->result->found;
-
-        RAN_TRY(tag_eval_read(&p->eval, s->tags, &s->tags->record[i], &s->gold, item,
-                              &found->pairs));
-        return tag_options.eval_format == TAG_EVAL_HTML ? make_document(p, s, i, item) : RAN_OK;
+        if (s->tags != NULL)
+                return s;
+        free_scratch(s);
+        return NULL;
 }
 
 /* The records of the items are sentences of one document. */
@@ -184,18 +91,67 @@ static void note_known(struct program_state *p, const struct scratch *s,
                 cmd_known_note(&p->known, p->tagger.model, fingerprint);
 }
 
-/* For take; a record without tags gives nothing. */
-static void tag_tagged(void *arg, void *scratch, struct cmd_item *items, size_t n)
+/* Of an evaluation, a record without tags gives nothing. */
+static int work(struct program_state *p, struct scratch *s, const struct tag_record *r,
+                struct cmd_item *item)
+{
+        struct found *found = item->result->found;
+        const bool page = tag_options.eval ? tag_options.eval_format == TAG_EVAL_HTML
+                                           : tag_output.format->kind == OUTPUT_PAGE;
+
+        if (!tag_options.eval && !page)
+                return tag_write(&p->tagger, s->tags, r, item);
+        if (tag_options.eval && !tag_eval_tagged(&item->line->record))
+                return RAN_OK;
+        if (tag_options.eval)
+                RAN_TRY(tag_eval_read(&p->eval, s->tags, r, &s->gold, item, &found->pairs));
+        return page ? tag_page_make(&p->page, s->page, s->tags, r, &s->gold, item, &found->document)
+                    : RAN_OK;
+}
+
+static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
         struct program_state *p = arg;
         struct scratch *s = scratch;
 
         tag_words(&p->tagger, s->tags, items, n);
         for (size_t i = 0; i < n; i++)
-                if (items[i].code == RAN_OK && tag_eval_tagged(&items[i].line->record))
-                        items[i].code = read_pairs(p, s, i, &items[i]);
-        note_known(p, s, items, n);
+                if (items[i].code == RAN_OK)
+                        items[i].code = work(p, s, &s->tags->record[i], &items[i]);
+        if (tag_options.eval)
+                note_known(p, s, items, n);
 }
+
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+static int take_page(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+                     struct ran_error *err)
+{
+        const struct found *found = result->found;
+
+        (void)line;
+        return tag_page_add(&((struct program_state *)arg)->page, &found->document, err);
+}
+
+static int make_page(struct program_state *p, struct cmd_loop *loop, char **files)
+{
+        struct cmd_counts counts;
+
+        cmd_check_inputs("output", tag_output.output, files);
+        if (tag_output.output == NULL)
+                cmd_check_standard_output(files);
+        else
+                cmd_check_writable(tag_output.output);
+        loop->output = NULL;
+        loop->take = take_page;
+        loop->result_size = sizeof(struct found);
+        loop->release = release;
+        int status = cmd_records(loop, files, &counts);
+        tag_page_write(&p->page, counts.bad + counts.passed, tag_output.output);
+        return status;
+}
+
+/* ---- evaluation ----------------------------------------------------------------------------- */
 
 static int compare_tags(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                         struct ran_error *err)
@@ -216,7 +172,7 @@ static void write_report(struct program_state *p, const struct cmd_counts *count
         if (tag_options.conll_out != NULL)
                 cmd_write_file(tag_options.conll_out, &p->eval.columns);
         if (tag_options.eval_format == TAG_EVAL_HTML) {
-                write_page(&p->page, counts);
+                tag_page_write(&p->page, counts->bad + counts->passed, tag_output.output);
                 return;
         }
         tag_eval_report(&p->eval, tag_options.eval_format, &report);
@@ -230,7 +186,6 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
 {
         struct tag_eval *eval = &p->eval;
         struct cmd_counts counts;
-        struct ran_error err;
 
         cmd_check_inputs("output", tag_output.output, files);
         cmd_check_inputs("conll-out", tag_options.conll_out, files);
@@ -238,12 +193,10 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
                 cmd_check_writable(tag_output.output);
         if (tag_options.conll_out != NULL)
                 cmd_check_writable(tag_options.conll_out);
-        if (tag_eval_init(eval, p->tagger.model, p->tagger.tags, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        tag_eval_init(eval, p->tagger.model, p->tagger.tags);
         p->tagger.fingerprints = true;
         eval->with_columns = tag_options.conll_out != NULL;
         cmd_names_open(&p->names, tag_options.label_names, true);
-        loop->work_all = tag_tagged;
         loop->take = compare_tags;
         loop->result_size = sizeof(struct found);
         loop->release = release;
@@ -272,7 +225,7 @@ static int run(struct program_state *p, char **files)
                 .pool = p->tagger.pool,
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
-                .work_all = predict,
+                .work_all = work_all,
                 .together = ran_model_config(p->tagger.model)->tag.join_sentences,
                 .columns = tag_columns,
                 .arg = p,
@@ -290,10 +243,8 @@ static struct ran_tag *parse_tags(const struct ran_model *m)
 {
         size_t C = ran_model_classes(m);
         struct ran_error err;
-        struct ran_tag *tags = ran_alloc(C, sizeof *tags, &err);
+        struct ran_tag *tags = ran_new(C, sizeof *tags);
 
-        if (tags == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
         for (size_t c = 0; c < C; c++) {
                 const char *name = ran_model_label(m, c);
                 if (ran_tag_parse(&tags[c], name, strlen(name), &err) != RAN_OK) {
@@ -320,12 +271,9 @@ int main(int argc, char **argv)
                                           .tags = parse_tags(model),
                                           .options = tag_document_options,
                                           .logits = tag_options.logits,
+                                          .spare = tag_spare_new(),
                                   }};
-        struct ran_error err;
 
-        p.tagger.spare = tag_spare_new(&err);
-        if (p.tagger.spare == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
         tag_split_choose(&p.tagger);
         if (p.tagger.tags == NULL && tag_output.format->kind == OUTPUT_ROWS)
                 cmd_usage("the tags of this model mark no entities: --output-format=conll writes a "

@@ -1,28 +1,8 @@
 /* split.c - how a model wants a text split into words: as the words of its training data were, and
  * with their marks. */
-#include "cmd/tag/split.h"
+#include "cmd/tag/tag.h"
 
 #include <string.h>
-
-#include "cmd/tag/options.h"
-
-static bool is_string(const char *json, struct ran_span value, const char *text)
-{
-        const size_t n = strlen(text);
-
-        return value.end - value.begin == n + 2 && memcmp(json + value.begin + 1, text, n) == 0;
-}
-
-/* The convention of the training data; 0: none. */
-static int learned_split(const struct ran_record *training)
-{
-        const struct ran_member *said = ran_record_find(training, "text_split", NULL);
-
-        for (int i = 0; said != NULL && said->type == 's' && i < RAN_SEGMENT_COUNT; i++)
-                if (is_string(training->line, said->value, ran_segment_names[i]))
-                        return 1 + i;
-        return 0;
-}
 
 static void learn_marks(struct ran_marks *marks, const struct ran_record *training)
 {
@@ -47,10 +27,14 @@ void tag_split_choose(struct tagger *t)
         const char *said = ran_model_metadata(t->model, "training");
         struct ran_record training = {0};
         struct ran_error err;
-        int learned = 0;
+        int learned = 0; /* the convention of the training data; 0: none */
 
         if (said != NULL && ran_record_scan(&training, said, strlen(said), &err) == RAN_OK) {
-                learned = learned_split(&training);
+                const struct ran_member *m = ran_record_find(&training, "text_split", NULL);
+
+                for (int i = 0; m != NULL && m->type == 's' && i < RAN_SEGMENT_COUNT; i++)
+                        if (ran_json_is(training.line, m->value, ran_segment_names[i]))
+                                learned = 1 + i;
                 learn_marks(&t->marks, &training);
         }
         ran_record_release(&training);

@@ -4,18 +4,15 @@
  * --max-tokens form one document, in which each record is a sentence (two, if its middle was
  * truncated), and at[] has the index of a word in it.
  */
-#include "cmd/tag/words.h"
-#include "cmd/tag/parts.h"
+#include "cmd/tag/tag.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err)
 {
-        struct tag_scratch *s = ran_alloc(1, sizeof *s, err);
+        struct tag_scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         s->state = ran_state_new(t->model, t->pool, err);
         if (s->state != NULL)
                 return s;
@@ -25,6 +22,8 @@ struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *er
 
 void tag_scratch_free(struct tag_scratch *s)
 {
+        if (s == NULL)
+                return;
         ran_state_free(s->state);
         for (size_t i = 0; i < s->record_cap; i++)
                 cmd_document_release(&s->record[i].document);
@@ -45,30 +44,7 @@ void tag_scratch_free(struct tag_scratch *s)
         free(s);
 }
 
-/* Room for `want` objects in an array: the address of the pointer to it, and its capacity. */
-static int room(void *array, size_t *cap, size_t want, size_t size, struct ran_error *err)
-{
-        void *p;
-
-        memcpy(&p, array, sizeof p);
-        p = ran_grow(p, cap, want, size, err);
-        if (p == NULL)
-                return RAN_ENOMEM;
-        memcpy(array, &p, sizeof p);
-        return RAN_OK;
-}
-
 /* ---- reading -------------------------------------------------------------------------------- */
-
-static int reserve_records(struct tag_scratch *s, size_t n, struct ran_error *err)
-{
-        size_t old = s->record_cap;
-
-        if (room(&s->record, &s->record_cap, n, sizeof *s->record, err) != RAN_OK)
-                return RAN_ENOMEM;
-        memset(s->record + old, 0, (s->record_cap - old) * sizeof *s->record);
-        return RAN_OK;
-}
 
 /* Room for the tokens and words of one more record. */
 static int reserve(struct tag_scratch *s, const struct cmd_document *d, struct ran_error *err)
@@ -77,13 +53,12 @@ static int reserve(struct tag_scratch *s, const struct cmd_document *d, struct r
 
         if (L < d->L || L > UINT32_MAX || __builtin_mul_overflow(L, RAN_SPELLING, &features))
                 return ran_fail(err, RAN_EFORMAT, "a document of %zu tokens is too long to tag", L);
-        if (room(&s->ids, &s->ids_cap, L, sizeof *s->ids, err) != RAN_OK ||
-            room(&s->positions, &s->positions_cap, words, sizeof *s->positions, err) != RAN_OK ||
-            room(&s->begins, &s->begins_cap, words, sizeof *s->begins, err) != RAN_OK ||
-            room(&s->at, &s->at_cap, words, sizeof *s->at, err) != RAN_OK ||
-            (d->spelling > 0 &&
-             room(&s->spelling, &s->spelling_cap, features, sizeof *s->spelling, err) != RAN_OK))
-                return RAN_ENOMEM;
+        RAN_ROOM(s->ids, s->ids_cap, L);
+        RAN_ROOM(s->positions, s->positions_cap, words);
+        RAN_ROOM(s->begins, s->begins_cap, words);
+        RAN_ROOM(s->at, s->at_cap, words);
+        if (d->spelling > 0)
+                RAN_ROOM(s->spelling, s->spelling_cap, features);
         return RAN_OK;
 }
 
@@ -173,12 +148,11 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
         d->begins = s->begins;
         if (t->logits && __builtin_mul_overflow(n, t->C, &logits))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu words", n);
-        if (room(&s->tags, &s->tags_cap, n, sizeof *s->tags, err) != RAN_OK ||
-            room(&s->score, &s->score_cap, n, sizeof *s->score, err) != RAN_OK ||
-            room(&s->logits, &s->logits_cap, logits, sizeof *s->logits, err) != RAN_OK ||
-            room(&s->found, &s->found_cap, s->words, sizeof *s->found, err) != RAN_OK ||
-            room(&s->entities, &s->entities_cap, s->words, sizeof *s->entities, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_ROOM(s->tags, s->tags_cap, n);
+        RAN_ROOM(s->score, s->score_cap, n);
+        RAN_ROOM(s->found, s->found_cap, s->words);
+        RAN_ROOM(s->entities, s->entities_cap, s->words);
+        RAN_TRY(RAN_GROW(s->logits, s->logits_cap, logits, err));
         return s->segmented ? tag_parts(t, s, err)
                             : ran_tag(t->model, s->state, d, s->tags, s->score,
                                       t->logits ? s->logits : NULL, err);
@@ -201,10 +175,13 @@ static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n
 static int tag_all(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n,
                    struct ran_error *err)
 {
+        const size_t old = s->record_cap;
+
         s->document = (struct ran_document){0};
         s->words = 0;
         s->segmented = false;
-        RAN_TRY(reserve_records(s, n, err));
+        RAN_ROOM(s->record, s->record_cap, n);
+        memset(s->record + old, 0, (s->record_cap - old) * sizeof *s->record);
         for (size_t i = 0; i < n; i++)
                 read_record(t, s, &s->record[i], &items[i]);
         if (s->words > 0)

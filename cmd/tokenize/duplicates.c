@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
@@ -33,30 +34,18 @@ struct duplicates {
 #define DUPLICATES(member) offsetof(struct duplicates, member)
 
 static const struct ran_field duplicates_fields[] = {
-        {.name = "least",
-         .type = RAN_FIELD_REAL,
-         .offset = DUPLICATES(least),
-         .low = 0.1,
-         .high = 1,
-         .initial = "0.8",
+        {"least", 0, RAN_FIELD_REAL, DUPLICATES(least), .low = 0.1, .high = 1, .initial = "0.8",
          .help = "smallest similarity: the share of pairs of adjacent words that two texts have in "
                  "common, of all that either has",
          .value = "X"},
-        {.name = "among",
-         .type = RAN_FIELD_LIST,
-         .offset = DUPLICATES(among),
-         .value = "FILE",
+        {"among", 0, RAN_FIELD_LIST, DUPLICATES(among), .value = "FILE",
          .help = "look for texts like those of FILE, not like earlier ones of the input; may be "
                  "given several times",
          .local = true},
         CMD_SIDE_FORMAT("among", DUPLICATES(among_format)),
-        {.name = "keep",
-         .type = RAN_FIELD_CHOICE,
-         .offset = DUPLICATES(keep),
-         .choices = keep_names,
-         .initial = "all",
+        {"keep", 0, RAN_FIELD_CHOICE, DUPLICATES(keep), .choices = keep_names, .initial = "all",
          .help = "records to write: all; those without a duplicate; those with one"},
-        {.name = NULL},
+        {0},
 };
 
 static int read_words(void *arg, void *scratch, const struct cmd_line *line,
@@ -67,13 +56,14 @@ static int read_words(void *arg, void *scratch, const struct cmd_line *line,
         return cmd_vocab_words_read(scratch, &line->record, d->counter, &result->out, err);
 }
 
-/* Keeps the id of a text: that of its record, or its place. */
-static int keep_id(struct duplicates *d, const struct cmd_line *line, struct ran_error *err)
+/* Adds a text, with the id of its record, or its place. */
+static int add_text(struct duplicates *d, const struct cmd_line *line, struct ran_error *err)
 {
         struct ran_buf place = {0};
         const struct ran_member *id = ran_record_find(&line->record.json, "id", NULL);
-        size_t *end = ran_spool_reserve(&d->ends, d->texts + 1, sizeof *end, err);
 
+        RAN_TRY(ran_near_duplicates_add(d->known, &d->shingles, err));
+        size_t *end = ran_spool_reserve(&d->ends, d->texts + 1, sizeof *end, err);
         if (end == NULL)
                 return (int)err->code;
         if (id != NULL) {
@@ -82,19 +72,10 @@ static int keep_id(struct duplicates *d, const struct cmd_line *line, struct ran
         } else {
                 ran_buf_printf(&place, "%s:%zu", line->file, line->number);
                 ran_buf_json(&d->ids, place.data, place.len);
+                ran_buf_release(&place);
         }
-        const bool failed = d->ids.failed || place.failed;
-        ran_buf_release(&place);
-        if (failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the ids of %zu texts", d->texts);
         end[d->texts++] = d->ids.len;
         return RAN_OK;
-}
-
-static int add(struct duplicates *d, const struct cmd_line *line, struct ran_error *err)
-{
-        RAN_TRY(ran_near_duplicates_add(d->known, &d->shingles, err));
-        return keep_id(d, line, err);
 }
 
 /* Adds a text of --among, unless the same text is there. */
@@ -107,7 +88,7 @@ static int learn(void *arg, const struct cmd_line *line, const struct cmd_result
 
         RAN_TRY(ran_shingles_of(&d->shingles, words->out.data, words->out.len, err));
         RAN_TRY(ran_near_duplicates_find(d->known, &d->shingles, &text, &similarity, err));
-        return text != RAN_NO_TEXT && similarity == 1 ? RAN_OK : add(d, line, err);
+        return text != RAN_NO_TEXT && similarity == 1 ? RAN_OK : add_text(d, line, err);
 }
 
 /* From the words of a record to what is said of it. */
@@ -127,30 +108,17 @@ static int look(void *arg, const struct cmd_line *line, struct cmd_result *resul
         if (text == RAN_NO_TEXT) {
                 if (d->keep != KEEP_DUPLICATES)
                         ran_buf_str(out, "null");
-                return d->looking ? RAN_OK : add(d, line, err);
+                return d->looking ? RAN_OK : add_text(d, line, err);
         }
         d->found++;
         if (d->keep == KEEP_UNIQUE)
                 return RAN_OK;
         const size_t begin = text == 0 ? 0 : end[text - 1];
-        ran_buf_str(out, "{\"of\":");
-        ran_buf_add(out, d->ids.data + begin, end[text] - begin);
-        ran_buf_str(out, ",\"similarity\":");
-        ran_buf_double(out, similarity);
-        ran_buf_char(out, '}');
+        json_begin(out, '{');
+        json_put_raw(out, "of", d->ids.data + begin, end[text] - begin);
+        json_put_double(out, "similarity", similarity);
+        json_end(out, '}');
         return RAN_OK;
-}
-
-static void prepare(struct duplicates *d)
-{
-        struct ran_vocab_settings settings = {0};
-        struct ran_error err;
-
-        if (ran_fields_init(ran_vocab_fields, &settings, &err) != RAN_OK ||
-            (d->counter = ran_counter_new(&settings, &err)) == NULL ||
-            (d->known = ran_near_duplicates_new(d->least, &err)) == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        ran_fields_release(ran_vocab_fields, &settings);
 }
 
 static int run(struct duplicates *d, char **files)
@@ -205,8 +173,14 @@ int tokenize_duplicates(int argc, char **argv)
                 .groups = groups,
         };
         char **files = cmd_files(&d.input, argv + cmd_parse(&program, argc, argv));
+        struct ran_vocab_settings settings = {0};
+        struct ran_error err;
 
-        prepare(&d);
+        if (ran_fields_init(ran_vocab_fields, &settings, &err) != RAN_OK ||
+            (d.counter = ran_counter_new(&settings, &err)) == NULL ||
+            (d.known = ran_near_duplicates_new(d.least, &err)) == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        ran_fields_release(ran_vocab_fields, &settings);
         int status = run(&d, files);
         cmd_note("%zu of %zu texts are near-duplicates (similarity %g or more)", d.found, d.records,
                  d.least);

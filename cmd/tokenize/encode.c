@@ -25,21 +25,13 @@ struct conversion {
 };
 
 static const struct ran_field vocab_fields[] = {
-        {.name = "vocab",
-         .type = RAN_FIELD_TEXT,
-         .offset = offsetof(struct conversion, vocab),
-         .value = "FILE",
+        {"vocab", 0, RAN_FIELD_TEXT, offsetof(struct conversion, vocab), .value = "FILE",
          .help = "vocabulary: a tokenizer.json (WordLevel, WordPiece, BPE or Unigram), a "
                  "vocab.txt of BERT, or the folder of an encoder",
          .local = true},
-        {.name = "model",
-         .letter = 'm',
-         .type = RAN_FIELD_TEXT,
-         .offset = offsetof(struct conversion, model),
-         .value = "FILE",
-         .help = "use the vocabulary of this model",
-         .local = true},
-        {.name = NULL},
+        {"model", 'm', RAN_FIELD_TEXT, offsetof(struct conversion, model), .value = "FILE",
+         .help = "use the vocabulary of this model", .local = true},
+        {0},
 };
 
 struct scratch {
@@ -50,7 +42,8 @@ struct scratch {
 static void *make_scratch(void *arg, struct ran_error *err)
 {
         (void)arg;
-        return ran_alloc(1, sizeof(struct scratch), err);
+        (void)err;
+        return ran_new(1, sizeof(struct scratch));
 }
 
 static void free_scratch(void *scratch)
@@ -62,25 +55,19 @@ static void free_scratch(void *scratch)
         free(s);
 }
 
-static struct ran_model *open_model(const char *path)
-{
-        struct ran_error err;
-        struct ran_model *m = cmd_model_load(path, false, &err);
-
-        if (m == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        if (ran_model_tokenizer(m) == NULL)
-                cmd_die(CMD_FAILED, "%s: this model has no vocabulary: it takes ids", path);
-        return m;
-}
-
 /* The rest of a verb: runs the loop with the input, output and arg of the conversion. */
 static int run(struct conversion *c, struct cmd_loop *loop, char **files)
 {
+        struct ran_error err;
+
         if ((c->vocab == NULL) == (c->model == NULL))
                 cmd_usage("no vocabulary: give --vocab FILE or -m MODEL");
         struct ran_tokenizer *t = c->vocab != NULL ? cmd_vocab_open(c->vocab) : NULL;
-        struct ran_model *m = c->model != NULL ? open_model(c->model) : NULL;
+        struct ran_model *m = c->model != NULL ? cmd_model_load(c->model, false, &err) : NULL;
+        if (c->model != NULL && m == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
+        if (m != NULL && ran_model_tokenizer(m) == NULL)
+                cmd_die(CMD_FAILED, "%s: this model has no vocabulary: it takes ids", c->model);
         c->tokenizer = t != NULL ? t : ran_model_tokenizer(m);
         loop->input = &c->input;
         loop->output = &c->output;
@@ -96,13 +83,9 @@ static int run(struct conversion *c, struct cmd_loop *loop, char **files)
 /* ---- encode --------------------------------------------------------------------------------- */
 
 static const struct ran_field encode_fields[] = {
-        {.name = "offsets",
-         .type = RAN_FIELD_CHOICE,
-         .offset = offsetof(struct conversion, unit),
-         .choices = ran_unit_names,
-         .initial = "codepoint",
-         .help = "unit of the offsets"},
-        {.name = NULL},
+        {"offsets", 0, RAN_FIELD_CHOICE, offsetof(struct conversion, unit),
+         .choices = ran_unit_names, .initial = "codepoint", .help = "unit of the offsets"},
+        {0},
 };
 
 static int encode_record(void *arg, void *scratch, const struct cmd_line *line,

@@ -19,13 +19,10 @@
 static char *output;
 
 static const struct ran_field output_field[] = {
-        {.name = "output",
-         .letter = 'o',
-         .type = RAN_FIELD_TEXT,
-         .value = "FILE",
+        {"output", 'o', RAN_FIELD_TEXT, 0, .value = "FILE",
          .help = "write the vocabulary to FILE, when it is complete, instead of standard output",
          .local = true},
-        {.name = NULL},
+        {0},
 };
 
 static void write_vocab(struct cmd_sink *out, const struct ran_tokenizer *t)
@@ -71,32 +68,9 @@ static int count(void *arg, const struct cmd_line *line, const struct cmd_result
         return rc;
 }
 
-static void say_counts(const struct ran_counter *counter, const struct ran_tokenizer *t)
-{
-        struct ran_counter_report report;
-
-        ran_counter_report(counter, &report);
-        cmd_note("%" PRIu64 " words, %zu of them different; a vocabulary of %zu tokens",
-                 report.words, report.distinct, ran_tokenizer_size(t));
-        if (report.pruned > 0)
-                cmd_note("rare words were forgotten %zu times, with %.2g%% of all occurrences",
-                         report.pruned, 100.0 * (double)report.dropped / (double)report.words);
-}
-
-static struct ran_counter *new_counter(const struct ran_vocab_settings *settings)
-{
-        struct ran_error err;
-        struct ran_counter *counter = ran_counter_new(settings, &err);
-
-        if (counter == NULL && err.code == RAN_EINVAL)
-                cmd_usage("%s", err.text);
-        if (counter == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        return counter;
-}
-
 static int count_and_write(struct learn *l, char **files)
 {
+        struct ran_counter_report report;
         struct cmd_sink out;
         struct cmd_loop loop = {
                 .input = &l->input,
@@ -119,7 +93,12 @@ static int count_and_write(struct learn *l, char **files)
                 cmd_die(CMD_FAILED, "%s", err.text);
         }
         write_vocab(&out, t);
-        say_counts(l->counter, t);
+        ran_counter_report(l->counter, &report);
+        cmd_note("%" PRIu64 " words, %zu of them different; a vocabulary of %zu tokens",
+                 report.words, report.distinct, ran_tokenizer_size(t));
+        if (report.pruned > 0)
+                cmd_note("rare words were forgotten %zu times, with %.2g%% of all occurrences",
+                         report.pruned, 100.0 * (double)report.dropped / (double)report.words);
         ran_tokenizer_free(t);
         return status;
 }
@@ -147,9 +126,14 @@ int tokenize_learn(int argc, char **argv)
                 .groups = groups,
         };
         char **files = cmd_files(&l.input, argv + cmd_parse(&program, argc, argv));
+        struct ran_error err;
 
         cmd_check_inputs("output", output, files);
-        l.counter = new_counter(&l.settings);
+        l.counter = ran_counter_new(&l.settings, &err);
+        if (l.counter == NULL && err.code == RAN_EINVAL)
+                cmd_usage("%s", err.text);
+        if (l.counter == NULL)
+                cmd_die(CMD_FAILED, "%s", err.text);
         int status = count_and_write(&l, files);
         ran_counter_free(l.counter);
         return cmd_finish(status);
@@ -172,46 +156,25 @@ static const char *const accents_names[] = {"auto", "strip", "keep", NULL};
 #define IMPORT(member) offsetof(struct bert_import, member)
 
 static const struct ran_field import_fields[] = {
-        {.name = "case",
-         .type = RAN_FIELD_CHOICE,
-         .offset = IMPORT(letters),
-         .choices = letters_names,
-         .initial = "auto",
+        {"case", 0, RAN_FIELD_CHOICE, IMPORT(letters), .choices = letters_names, .initial = "auto",
          .help = "lower: make letters lower case; keep: keep capitals; auto: keep them if any "
                  "token has a capital"},
-        {.name = "accents",
-         .type = RAN_FIELD_CHOICE,
-         .offset = IMPORT(accents),
-         .choices = accents_names,
+        {"accents", 0, RAN_FIELD_CHOICE, IMPORT(accents), .choices = accents_names,
          .initial = "auto",
          .help = "strip or keep accents; auto: strip them if letters become lower case"},
-        {.name = "clean",
-         .type = RAN_FIELD_CHOICE,
-         .offset = IMPORT(clean),
-         .choices = ran_vocab_clean_names,
+        {"clean", 0, RAN_FIELD_CHOICE, IMPORT(clean), .choices = ran_vocab_clean_names,
          .initial = "all",
          .help = "control characters to remove; all: Cc, Cf and Co, as Hugging Face; cc-cf: "
                  "without Co (private use), as the original BERT"},
-        {.name = "cjk",
-         .type = RAN_FIELD_BOOL,
-         .offset = IMPORT(cjk),
-         .initial = "true",
+        {"cjk", 0, RAN_FIELD_BOOL, IMPORT(cjk), .initial = "true",
          .help = "make each CJK ideograph a word"},
-        {.name = "max_word",
-         .type = RAN_FIELD_SIZE,
-         .offset = IMPORT(max_word),
-         .low = 1,
-         .high = 1e6,
-         .initial = "100",
+        {"max_word", 0, RAN_FIELD_SIZE, IMPORT(max_word), .low = 1, .high = 1e6, .initial = "100",
          .help = "make longer words [UNK]: 100 characters as in Hugging Face, 200 as in the "
                  "original BERT"},
-        {.name = "special",
-         .type = RAN_FIELD_BOOL,
-         .offset = IMPORT(special),
-         .initial = "false",
+        {"special", 0, RAN_FIELD_BOOL, IMPORT(special), .initial = "false",
          .help = "make [PAD], [UNK], [CLS], [SEP] or [MASK] in a text that token, as the BERT of "
                  "Hugging Face does"},
-        {.name = NULL},
+        {0},
 };
 
 static struct ran_tokenizer *import_vocab(const struct bert_import *i, const char *path)

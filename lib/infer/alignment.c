@@ -40,8 +40,8 @@ static struct ran_probe probe_of(const struct alignment *k, int table, size_t la
         };
 }
 
-static int check(const struct ran_model *m, const struct alignment *k, size_t n, size_t layer,
-                 size_t head, struct ran_error *err)
+static int check_alignment(const struct ran_model *m, const struct alignment *k, size_t n,
+                           size_t layer, size_t head, struct ran_error *err)
 {
         if (ran_model_config(m)->mask != RAN_MASK_PREFIX)
                 return ran_fail(err, RAN_EINVAL,
@@ -62,27 +62,18 @@ static int check(const struct ran_model *m, const struct alignment *k, size_t n,
         return RAN_OK;
 }
 
-static void list_probes(struct alignment *k, size_t head)
+static int make_room(struct alignment *k, size_t head, struct ran_error *err)
 {
         const bool review = k->shape.table[RAN_PROBE_SOURCE].heads > 0 && head >= RAN_ALIGN_REVIEW;
+        size_t all;
 
-        k->n = 0;
+        k->probe = ran_new(2 * (k->layer_to - k->layer_from), sizeof *k->probe);
         for (size_t l = k->layer_from; l < k->layer_to; l++) {
                 if (head != RAN_ALIGN_REVIEW)
                         k->probe[k->n++] = probe_of(k, RAN_PROBE_HEADS, l, head);
                 if (review)
                         k->probe[k->n++] = probe_of(k, RAN_PROBE_SOURCE, l, 0);
         }
-}
-
-static int make_room(struct alignment *k, size_t head, struct ran_error *err)
-{
-        size_t all;
-
-        k->probe = ran_alloc(2 * (k->layer_to - k->layer_from), sizeof *k->probe, err);
-        if (k->probe == NULL)
-                return RAN_ENOMEM;
-        list_probes(k, head);
         for (size_t i = 0; i < k->n; i++) {
                 size_t cells = 0;
 
@@ -140,7 +131,7 @@ int ran_alignment(const struct ran_model *m, struct ran_state *s, const struct r
         const bool all = layer == RAN_PROBE_MEAN;
 
         ran_probe_shape(&k.shape, ran_model_config(m), d->L > 0 ? d->L : 1);
-        RAN_TRY(check(m, &k, d->L, layer, head, err));
+        RAN_TRY(check_alignment(m, &k, d->L, layer, head, err));
         k.layer_from = all ? 0 : layer;
         k.layer_to = all ? k.shape.layers : layer + 1;
         int rc = align(&k, m, s, d, head, weight, err);

@@ -71,10 +71,9 @@ struct ran_beam {
 struct ran_beam *ran_beam_new(const struct ran_model *m, const struct ran_beam_settings *set,
                               struct ran_error *err)
 {
-        struct ran_beam *k = ran_alloc(1, sizeof *k, err);
+        struct ran_beam *k = ran_new(1, sizeof *k);
 
-        if (k == NULL)
-                return NULL;
+        (void)err;
         k->m = m;
         k->set = *set;
         k->V = ran_model_vocabulary(m);
@@ -102,15 +101,6 @@ void ran_beam_free(struct ran_beam *k)
         free(k->begun);
         free(k);
 }
-
-/* Grows an array of the search; returns from the caller if there is no memory. */
-#define ROOM(array, cap, want)                                                     \
-        do {                                                                       \
-                void *moved = ran_grow(array, &(cap), want, sizeof *(array), err); \
-                if (moved == NULL)                                                 \
-                        return RAN_ENOMEM;                                         \
-                (array) = moved;                                                   \
-        } while (0)
 
 /* ---- the best extensions -------------------------------------------------------------------- */
 
@@ -155,34 +145,34 @@ static void add_to_heap(struct ran_beam *k, struct candidate c)
         heap[slot] = c;
 }
 
-/* The given beginning and the tokens up to a node, in k->ids. */
-static int spell_out(struct ran_beam *k, size_t node, size_t *length, struct ran_error *err)
+/* The given beginning and the tokens up to a node, in k->ids; returns how many there are. */
+static size_t spell_out(struct ran_beam *k, size_t node)
 {
-        size_t n = k->n_begun;
+        size_t n = k->n_begun, length;
 
         for (size_t i = node; i != ROOT; i = k->node[i].parent)
                 n++;
-        ROOM(k->ids, k->ids_cap, n);
-        ROOM(k->nll, k->nll_cap, n);
-        *length = n;
+        RAN_ROOM(k->ids, k->ids_cap, n);
+        RAN_ROOM(k->nll, k->nll_cap, n);
+        length = n;
         for (size_t i = node; i != ROOT; i = k->node[i].parent) {
                 k->ids[--n] = k->node[i].id;
                 k->nll[n] = k->node[i].nll;
         }
         if (n > 0)
                 memcpy(k->ids, k->begun, n * sizeof *k->ids);
-        return RAN_OK;
+        return length;
 }
 
 /* Adds the extensions of hypothesis h that are among the best. */
-static int extend(struct ran_beam *k, size_t h, size_t most, struct ran_error *err)
+static void extend(struct ran_beam *k, size_t h, size_t most)
 {
         float *logits = k->logits + h * k->V;
         double sum = ran_log_sum_exp(logits, k->V), before = k->live[h].log_p;
-        size_t length;
 
         if (k->set.no_repeat > 0) {
-                RAN_TRY(spell_out(k, k->live[h].node, &length, err));
+                const size_t length = spell_out(k, k->live[h].node);
+
                 ran_ban_repeats(logits, k->ids, length, k->set.no_repeat);
         }
         if (k->set.end < k->V && k->n < k->set.min_new)
@@ -194,13 +184,12 @@ static int extend(struct ran_beam *k, size_t h, size_t most, struct ran_error *e
                 if (logits[id] == -INFINITY || (k->set.never != NULL && k->set.never[id]))
                         continue;
                 if (k->n_best < most) {
-                        ROOM(k->best, k->best_cap, k->n_best + 1);
+                        RAN_ROOM(k->best, k->best_cap, k->n_best + 1);
                         add_to_heap(k, c);
                 } else if (better(&c, &k->best[0])) {
                         replace_worst(k, c);
                 }
         }
-        return RAN_OK;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -213,7 +202,7 @@ static double score_of(const struct ran_beam *k, double log_p, size_t n)
 }
 
 /* Keeps a continuation if it is among the best `width`; of equals the first one stays. */
-static int finish(struct ran_beam *k, size_t node, double log_p, bool ended, struct ran_error *err)
+static void add_finished(struct ran_beam *k, size_t node, double log_p, bool ended)
 {
         double score = score_of(k, log_p, k->n);
         size_t at = k->n_finished;
@@ -221,15 +210,12 @@ static int finish(struct ran_beam *k, size_t node, double log_p, bool ended, str
         while (at > 0 && k->finished[at - 1].score < score)
                 at--;
         if (at == k->set.width)
-                return RAN_OK;
-        ROOM(k->finished, k->finished_cap, k->n_finished + 1);
-        ROOM(k->ids, k->ids_cap, k->n_begun + k->n); /* for ran_beam_text */
-        ROOM(k->nll, k->nll_cap, k->n_begun + k->n);
+                return;
+        RAN_ROOM(k->finished, k->finished_cap, k->n_finished + 1);
         k->n_finished -= k->n_finished == k->set.width;
         memmove(k->finished + at + 1, k->finished + at, (k->n_finished - at) * sizeof *k->finished);
         k->finished[at] = (struct finished){node, score, ended};
         k->n_finished++;
-        return RAN_OK;
 }
 
 /* Whether no hypothesis is better than what is finished. The first is the best one. */
@@ -242,25 +228,9 @@ static bool is_done(const struct ran_beam *k)
 
 /* ---- the next beam -------------------------------------------------------------------------- */
 
-static int add_node(struct ran_beam *k, const struct candidate *c, struct ran_error *err)
-{
-        ROOM(k->node, k->node_cap, k->nodes + 1);
-        k->node[k->nodes++] = (struct node){k->live[c->from].node, c->id, (float)c->nll};
-        return RAN_OK;
-}
-
-static int add_next(struct ran_beam *k, const struct candidate *c, struct ran_error *err)
-{
-        ROOM(k->next, k->next_cap, k->n_next + 1);
-        ROOM(k->last, k->last_cap, k->n_next + 1);
-        k->last[k->n_next] = c->id;
-        k->next[k->n_next++] = (struct hypothesis){k->nodes - 1, c->log_p, k->live[c->from].slot};
-        return RAN_OK;
-}
-
 /* Sorts the candidates into those that end and those that go on. One that ends must be among the
  * best `width`, or unlikely short continuations would fill the places of likely long ones. */
-static int choose(struct ran_beam *k, struct ran_error *err)
+static void choose(struct ran_beam *k)
 {
         k->n_next = 0;
         k->n++;
@@ -272,13 +242,18 @@ static int choose(struct ran_beam *k, struct ran_error *err)
 
                 if (ends && i >= k->set.width)
                         continue;
-                RAN_TRY(add_node(k, c, err));
-                if (ends || k->n == k->set.max_new)
-                        RAN_TRY(finish(k, k->nodes - 1, c->log_p, ends, err));
-                else
-                        RAN_TRY(add_next(k, c, err));
+                RAN_ROOM(k->node, k->node_cap, k->nodes + 1);
+                k->node[k->nodes++] = (struct node){k->live[c->from].node, c->id, (float)c->nll};
+                if (ends || k->n == k->set.max_new) {
+                        add_finished(k, k->nodes - 1, c->log_p, ends);
+                        continue;
+                }
+                RAN_ROOM(k->next, k->next_cap, k->n_next + 1);
+                RAN_ROOM(k->last, k->last_cap, k->n_next + 1);
+                k->last[k->n_next] = c->id;
+                k->next[k->n_next++] =
+                        (struct hypothesis){k->nodes - 1, c->log_p, k->live[c->from].slot};
         }
-        return RAN_OK;
 }
 
 /* A slot that no hypothesis of the next beam uses, from `at` on, with a context. */
@@ -288,8 +263,8 @@ static int free_slot(struct ran_beam *k, size_t *at, struct ran_error *err)
                 ++*at;
         if (*at < k->slots)
                 return RAN_OK;
-        ROOM(k->context, k->context_cap, k->slots + 1);
-        ROOM(k->taken, k->taken_cap, k->slots + 1);
+        RAN_ROOM(k->context, k->context_cap, k->slots + 1);
+        RAN_ROOM(k->taken, k->taken_cap, k->slots + 1);
         struct ran_lm_context *context = ran_lm_context_new(k->m, err);
         if (context == NULL)
                 return RAN_ENOMEM;
@@ -307,7 +282,7 @@ static int share_contexts(struct ran_beam *k, const struct ran_lm_context *root,
 
         if (k->slots > 0)
                 memset(k->taken, 0, k->slots * sizeof *k->taken);
-        ROOM(k->reads, k->reads_cap, k->n_next);
+        RAN_ROOM(k->reads, k->reads_cap, k->n_next);
         for (size_t i = 0; i < k->n_next; i++) {
                 size_t slot = k->next[i].slot;
 
@@ -350,35 +325,30 @@ static int advance(struct ran_beam *k, struct ran_state *s, const struct ran_lm_
                 return RAN_OK;
         if (__builtin_mul_overflow(k->n_live, k->V, &floats))
                 return ran_fail(err, RAN_ENOMEM, "no memory for a beam of %zu", k->n_live);
-        ROOM(k->logits, k->logits_cap, floats);
+        RAN_TRY(RAN_GROW(k->logits, k->logits_cap, floats, err));
         return ran_lm_read_each(k->m, s, k->reads, k->last, k->n_live, k->logits, err);
 }
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-static int check(const struct ran_beam *k, size_t n, size_t begun, struct ran_error *err)
+/* One hypothesis, with nothing generated, and the logits after it. */
+static int begin_search(struct ran_beam *k, struct ran_state *s, struct ran_lm_context *context,
+                        const uint32_t *ids, size_t n, size_t sources, size_t begun,
+                        struct ran_error *err)
 {
         const struct ran_beam_settings *set = &k->set;
 
+        for (size_t i = 0; i < k->slots; i++)
+                ran_lm_context_clear(k->context[i]);
+        k->n = k->nodes = k->n_finished = k->n_live = 0;
         if (set->width == 0 || set->width > SIZE_MAX / 2 || set->max_new == 0 ||
             set->min_new > set->max_new || !(set->length_penalty >= 0) || begun > n)
                 return ran_fail(err, RAN_EINVAL,
                                 "no beam search is possible with width %zu and %zu to %zu tokens",
                                 set->width, set->min_new, set->max_new);
-        return RAN_OK;
-}
-
-/* One hypothesis, with nothing generated, and the logits after it. */
-static int begin(struct ran_beam *k, struct ran_state *s, struct ran_lm_context *context,
-                 const uint32_t *ids, size_t n, size_t sources, size_t begun, struct ran_error *err)
-{
-        for (size_t i = 0; i < k->slots; i++)
-                ran_lm_context_clear(k->context[i]);
-        k->n = k->nodes = k->n_finished = k->n_live = 0;
-        RAN_TRY(check(k, n, begun, err));
-        ROOM(k->live, k->live_cap, 1);
-        ROOM(k->logits, k->logits_cap, k->V);
-        ROOM(k->begun, k->begun_cap, begun + 1);
+        RAN_ROOM(k->live, k->live_cap, 1);
+        RAN_ROOM(k->logits, k->logits_cap, k->V);
+        RAN_ROOM(k->begun, k->begun_cap, begun + 1);
         memcpy(k->begun, ids + (n - begun), begun * sizeof *ids);
         k->n_begun = begun;
         k->live[0] = (struct hypothesis){.node = ROOT, .slot = NONE};
@@ -392,12 +362,12 @@ int ran_beam_search(struct ran_beam *k, struct ran_state *s, struct ran_lm_conte
                     const uint32_t *ids, size_t n, size_t sources, size_t begun,
                     struct ran_error *err)
 {
-        RAN_TRY(begin(k, s, context, ids, n, sources, begun, err));
+        RAN_TRY(begin_search(k, s, context, ids, n, sources, begun, err));
         while (!is_done(k)) {
                 k->n_best = 0;
                 for (size_t h = 0; h < k->n_live; h++)
-                        RAN_TRY(extend(k, h, 2 * k->set.width, err));
-                RAN_TRY(choose(k, err));
+                        extend(k, h, 2 * k->set.width);
+                choose(k);
                 RAN_TRY(advance(k, s, context, err));
         }
         if (k->n_finished == 0)
@@ -408,13 +378,9 @@ int ran_beam_search(struct ran_beam *k, struct ran_state *s, struct ran_lm_conte
 
 struct ran_beam_text ran_beam_text(struct ran_beam *k, size_t i)
 {
-        struct ran_error ignored;
-        struct ran_beam_text text = {0};
-        size_t length;
-
-        /* There is memory: finish has asked for it. */
-        if (i >= k->n_finished || spell_out(k, k->finished[i].node, &length, &ignored) != RAN_OK)
-                return text;
+        if (i >= k->n_finished)
+                return (struct ran_beam_text){0};
+        const size_t length = spell_out(k, k->finished[i].node);
         return (struct ran_beam_text){.ids = k->ids + k->n_begun,
                                       .nll = k->nll + k->n_begun,
                                       .n = length - k->n_begun,

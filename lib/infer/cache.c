@@ -54,17 +54,13 @@ struct ran_cache *ran_cache_new(const struct ran_config *config,
                 ran_fail(err, RAN_EINVAL, "theta of a cache must be between 0 and %d",
                          RAN_CACHE_THETA);
         else {
-                struct ran_cache *c = ran_alloc(1, sizeof *c, err);
+                struct ran_cache *c = ran_new(1, sizeof *c);
 
-                if (c == NULL)
-                        return NULL;
                 c->set = *set;
                 c->D = config->dim;
                 c->slots = set->positions + BLOCK;
-                c->query = ran_alloc_floats(BLOCK * c->D, err);
-                if (c->query != NULL)
-                        return c;
-                ran_cache_free(c);
+                c->query = ran_new_floats(BLOCK * c->D);
+                return c;
         }
         return NULL;
 }
@@ -92,39 +88,20 @@ static size_t used(const struct ran_cache *c, size_t seen)
         return ran_least(seen, c->slots);
 }
 
-static void *grow(void *p, size_t *cap, size_t rows, size_t cols, size_t size,
-                  struct ran_error *err)
-{
-        size_t n;
-
-        if (!__builtin_mul_overflow(rows, cols, &n))
-                return ran_grow(p, cap, n, size, err);
-        ran_fail(err, RAN_ENOMEM, "no memory for a cache of %zu positions", rows);
-        return NULL;
-}
-
 int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error *err)
 {
-        size_t rows = used(c, n > SIZE_MAX - c->seen ? SIZE_MAX : c->seen + n), had = c->mass_cap;
-        float *key = grow(c->key, &c->key_cap, rows, c->D, sizeof *key, err);
+        const size_t rows = used(c, n > SIZE_MAX - c->seen ? SIZE_MAX : c->seen + n),
+                     had = c->mass_cap;
+        size_t keys, similarities;
 
-        if (key == NULL)
-                return RAN_ENOMEM;
-        c->key = key;
-        uint32_t *next = grow(c->next, &c->next_cap, rows, 1, sizeof *next, err);
-        if (next == NULL)
-                return RAN_ENOMEM;
-        c->next = next;
-        float *similarity = grow(c->similarity, &c->similarity_cap, rows, ran_least(n, BLOCK),
-                                 sizeof *similarity, err);
-        if (similarity == NULL)
-                return RAN_ENOMEM;
-        c->similarity = similarity;
-        double *mass = grow(c->mass, &c->mass_cap, V, 1, sizeof *mass, err);
-        if (mass == NULL)
-                return RAN_ENOMEM;
-        c->mass = mass;
-        memset(mass + had, 0, (c->mass_cap - had) * sizeof *mass);
+        if (__builtin_mul_overflow(rows, c->D, &keys) ||
+            __builtin_mul_overflow(rows, ran_least(n, BLOCK), &similarities))
+                return ran_fail(err, RAN_ENOMEM, "no memory for a cache of %zu positions", rows);
+        RAN_TRY(RAN_GROW(c->key, c->key_cap, keys, err));
+        RAN_TRY(RAN_GROW(c->next, c->next_cap, rows, err));
+        RAN_TRY(RAN_GROW(c->similarity, c->similarity_cap, similarities, err));
+        RAN_TRY(RAN_GROW(c->mass, c->mass_cap, V, err));
+        memset(c->mass + had, 0, (c->mass_cap - had) * sizeof *c->mass);
         return RAN_OK;
 }
 
@@ -152,16 +129,16 @@ static void scale_to(float *y, const float *x, double a, size_t D)
 
 /* The positions that position r of the block looks back on: `n` similarities in the order of
  * their slots. The first `wrapped` slots are 0, 1, ..., the others `first`, first + 1, ... */
-struct view {
+struct lookback {
         float *similarity;
         size_t n, first, wrapped;
 };
 
-static struct view view_of(const struct block *k, size_t r)
+static struct lookback lookback_of(const struct block *k, size_t r)
 {
         const struct ran_cache *c = k->c;
         size_t position = k->position[r], n = ran_least(position, c->set.positions);
-        struct view v = {c->similarity + r * k->width, n, (position - n) % c->slots, 0};
+        struct lookback v = {c->similarity + r * k->width, n, (position - n) % c->slots, 0};
 
         if (n > c->slots - v.first) { /* join the two runs */
                 v.wrapped = n - (c->slots - v.first);
@@ -173,7 +150,7 @@ static struct view view_of(const struct block *k, size_t r)
         return v;
 }
 
-static uint32_t next_of(const struct ran_cache *c, const struct view *v, size_t i)
+static uint32_t next_of(const struct ran_cache *c, const struct lookback *v, size_t i)
 {
         return c->next[i < v->wrapped ? i : v->first + (i - v->wrapped)];
 }
@@ -189,7 +166,7 @@ static double mix(const struct ran_cache *c, double log_p, double q)
         return top + ran_log1p(ran_exp((model < cache ? model : cache) - top));
 }
 
-static void mix_logits(const struct block *k, const struct view *v, float *logits)
+static void mix_logits(const struct block *k, const struct lookback *v, float *logits)
 {
         struct ran_cache *c = k->c;
         double all = ran_log_sum_exp(logits, k->V);
@@ -210,7 +187,7 @@ static void look_back(void *arg, size_t r)
 {
         const struct block *k = arg;
         struct ran_cache *c = k->c;
-        struct view v = view_of(k, r);
+        struct lookback v = lookback_of(k, r);
         uint32_t gold = k->gold[k->at[r]];
         double q = 0;
 
@@ -245,17 +222,6 @@ static void remember(struct block *k, const float *h)
         k->width = used(c, c->seen);
 }
 
-static void run_block(struct block *k, struct ran_pool *pool, const float *h)
-{
-        struct ran_cache *c = k->c;
-
-        remember(k, h);
-        ran_gemm_linear(pool, c->similarity, k->width, c->query, c->D, c->key, NULL, k->n, c->D,
-                        k->width);
-        /* mass is for one row at a time */
-        ran_parallel(k->logits == NULL ? pool : NULL, k->n, look_back, k);
-}
-
 void ran_cache_mix(struct ran_cache *c, struct ran_pool *pool, const float *h, const uint32_t *gold,
                    size_t n, float *nll, float *logits, size_t V)
 {
@@ -264,10 +230,14 @@ void ran_cache_mix(struct ran_cache *c, struct ran_pool *pool, const float *h, c
         for (size_t i = 0; i < n; i++) {
                 if (gold[i] != RAN_NO_ID || logits != NULL)
                         k.at[k.n++] = i;
-                if (k.n == BLOCK || (k.n > 0 && i + 1 == n)) {
-                        run_block(&k, pool, h);
-                        k.n = 0;
-                }
+                if (k.n < BLOCK && (k.n == 0 || i + 1 < n))
+                        continue;
+                remember(&k, h);
+                ran_gemm_linear(pool, c->similarity, k.width, c->query, c->D, c->key, NULL, k.n,
+                                c->D, k.width);
+                /* mass is for one row at a time */
+                ran_parallel(logits == NULL ? pool : NULL, k.n, look_back, &k);
+                k.n = 0;
         }
 }
 
@@ -306,8 +276,7 @@ int ran_cache_unpack(struct ran_cache *c, const float *key, const uint32_t *next
         size_t kept = ran_least(ran_least(rows, seen), c->set.positions), from = rows - kept;
 
         ran_cache_clear(c);
-        if (ran_cache_reserve(c, seen, 0, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(ran_cache_reserve(c, seen, 0, err));
         memset(c->key, 0, used(c, seen) * c->D * sizeof *key);
         c->seen = seen;
         for (size_t i = 0; i < kept; i++) {

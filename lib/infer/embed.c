@@ -69,14 +69,13 @@ void ran_embedder_free(struct ran_embedder *e)
         free(e);
 }
 
-/* From weights of the model to frequencies; 1 each if it has none. They may be any numbers. */
-static int make_frequencies(const struct ran_embedder *e, double **frequency, struct ran_error *err)
+/* From weights of the model to frequencies; 1 each if it has none. They may be any numbers. The
+ * caller frees them. */
+static double *make_frequencies(const struct ran_embedder *e)
 {
         const size_t V = e->m->V;
-        double *p = ran_alloc(V, sizeof *p, err), sum = 0;
+        double *p = ran_new(V, sizeof *p), sum = 0;
 
-        if (p == NULL)
-                return RAN_ENOMEM;
         for (size_t id = 0; id < V; id++) {
                 const double weight = (double)e->weight[id];
 
@@ -86,8 +85,7 @@ static int make_frequencies(const struct ran_embedder *e, double **frequency, st
         }
         for (size_t id = 0; id < V; id++)
                 p[id] = sum > 0 ? p[id] / sum : 1 / (double)V;
-        *frequency = p;
-        return RAN_OK;
+        return p;
 }
 
 static void make_weights(struct ran_embedder *e, const double *p)
@@ -106,13 +104,12 @@ static void make_weights(struct ran_embedder *e, const double *p)
  * time in a product, blocks in double. */
 enum { BLOCK = 512 };
 
-static int make_covariance(struct ran_embedder *e, const double *p, struct ran_error *err)
+static void make_covariance(struct ran_embedder *e, const double *p)
 {
         const size_t D = e->m->config.dim, V = e->m->V;
-        float *x = ran_alloc_floats(BLOCK * D, err), *product = ran_alloc_floats(D * D, err);
-        int rc = x != NULL && product != NULL ? RAN_OK : RAN_ENOMEM;
+        float *x = ran_new_floats(BLOCK * D), *product = ran_new_floats(D * D);
 
-        for (size_t from = 0; from < V && rc == RAN_OK; from += BLOCK) {
+        for (size_t from = 0; from < V; from += BLOCK) {
                 const size_t n = V - from < BLOCK ? V - from : BLOCK;
 
                 for (size_t i = 0; i < n; i++) {
@@ -130,7 +127,6 @@ static int make_covariance(struct ran_embedder *e, const double *p, struct ran_e
         }
         free(x);
         free(product);
-        return rc;
 }
 
 /* Cholesky's decomposition of a (D, D), in place; a row without variance is one of the unit matrix.
@@ -156,65 +152,43 @@ static void decompose(double *a, size_t D)
         }
 }
 
-/* *p: the frequencies, for the caller to free, after a failure too. */
-static int find_whitening(struct ran_embedder *e, double **p, struct ran_error *err)
-{
-        RAN_TRY(make_frequencies(e, p, err));
-        make_weights(e, *p);
-        if (e->whiten == NULL)
-                return RAN_OK;
-        RAN_TRY(make_covariance(e, *p, err));
-        decompose(e->whiten, e->m->config.dim);
-        return RAN_OK;
-}
-
-static int make_whitening(struct ran_embedder *e, struct ran_error *err)
-{
-        double *p = NULL;
-        int rc = find_whitening(e, &p, err);
-
-        free(p);
-        return rc;
-}
-
-static int prepare(struct ran_embedder *e, struct ran_error *err)
+static void set_weights(struct ran_embedder *e)
 {
         ran_model_token_weights(e->m, e->weight);
-        int rc = averages(e) ? RAN_OK : make_whitening(e, err);
+        if (!averages(e)) {
+                double *p = make_frequencies(e);
+
+                make_weights(e, p);
+                if (e->whiten != NULL) {
+                        make_covariance(e, p);
+                        decompose(e->whiten, e->m->config.dim);
+                }
+                free(p);
+        }
         const struct ran_tokenizer *t = ran_model_tokenizer(e->m);
         const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
         if (unknown < e->m->V)
                 e->weight[unknown] = 0;
-        return rc;
 }
 
 struct ran_embedder *ran_embedder_new(const struct ran_model *m, struct ran_error *err)
 {
-        struct ran_embedder *e;
+        const size_t D = m->config.dim;
 
-        err = ran_error_or_spare(err);
         if (!ran_config_has_encoder(&m->config)) {
                 ran_fail(err, RAN_EINVAL,
                          "the model has no encoder, and so no embedding of a document");
                 return NULL;
         }
-        e = ran_alloc(1, sizeof *e, err);
-        if (e == NULL)
-                return NULL;
+        struct ran_embedder *e = ran_new(1, sizeof *e);
         e->m = m;
         if (encodes(e))
                 return e;
-        e->weight = ran_alloc_floats(m->V, err);
-        e->mean = ran_alloc_floats(m->config.dim, err);
-        const size_t D = m->config.dim;
-        const bool whitens = D <= WIDEST && !averages(e);
-        if (whitens)
-                e->whiten = ran_alloc(D * D, sizeof *e->whiten, err);
-        if (e->weight == NULL || e->mean == NULL || (e->whiten == NULL && whitens) ||
-            prepare(e, err) != RAN_OK) {
-                ran_embedder_free(e);
-                return NULL;
-        }
+        e->weight = ran_new_floats(m->V);
+        e->mean = ran_new_floats(D);
+        if (D <= WIDEST && !averages(e))
+                e->whiten = ran_new(D * D, sizeof *e->whiten);
+        set_weights(e);
         return e;
 }
 
@@ -237,28 +211,22 @@ const float *ran_embedder_weights(const struct ran_embedder *e)
         return e->weight;
 }
 
-/* Whitening's transpose, by back substitution. */
-static void fold_whitening(const struct ran_embedder *e, float *w)
+void ran_embedder_fold(const struct ran_embedder *e, float *w, double *bias)
 {
         const size_t D = e->m->config.dim;
 
-        for (size_t i = D; i-- > 0;) {
+        *bias = 0;
+        if (encodes(e))
+                return;
+        /* Whitening's transpose, by back substitution. */
+        for (size_t i = e->whiten != NULL ? D : 0; i-- > 0;) {
                 double x = (double)w[i];
 
                 for (size_t k = i + 1; k < D; k++)
                         x -= e->whiten[k * D + i] * (double)w[k];
                 w[i] = (float)(x / e->whiten[i * D + i]);
         }
-}
-
-void ran_embedder_fold(const struct ran_embedder *e, float *w, double *bias)
-{
-        *bias = 0;
-        if (encodes(e))
-                return;
-        if (e->whiten != NULL)
-                fold_whitening(e, w);
-        *bias = -ran_dot(w, e->mean, e->m->config.dim);
+        *bias = -ran_dot(w, e->mean, D);
 }
 
 /* The vector of one document, from the rows of its tokens. */
@@ -321,8 +289,8 @@ int ran_embedding_digest(const struct ran_model *m, char hex[65], struct ran_err
 
         err = ran_error_or_spare(err);
         RAN_TRY(ran_encoder_digest(hex, c, &m->params, m->V, err));
-        float *weight = ran_alloc_floats(m->V, err);
-        int rc = weight != NULL ? ran_layout_init(&layout, c, m->C, err) : RAN_ENOMEM;
+        float *weight = ran_new_floats(m->V);
+        int rc = ran_layout_init(&layout, c, m->C, err);
         if (rc == RAN_OK) {
                 ran_sha256_init(&sha);
                 ran_sha256_add(&sha, hex, 64);

@@ -38,16 +38,13 @@ struct ran_explainer {
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
                                         struct ran_error *err)
 {
-        struct ran_explainer *e = ran_alloc(1, sizeof *e, err);
+        struct ran_explainer *e = ran_new(1, sizeof *e);
 
-        if (e == NULL)
-                return NULL;
         e->m = m;
-        e->logits = ran_alloc_floats(m->C, err);
-        e->weight = ran_alloc_floats(2 * m->C + ran_parts_features(&m->config), err);
+        e->logits = ran_new_floats(m->C);
+        e->weight = ran_new_floats(2 * m->C + ran_parts_features(&m->config));
         ran_params_none(&e->none, &m->config);
-        if (e->logits == NULL || e->weight == NULL ||
-            ran_workspace_init(&e->workspace, &m->config, !ran_document_vector_adds_up(&m->config),
+        if (ran_workspace_init(&e->workspace, &m->config, !ran_document_vector_adds_up(&m->config),
                                pool, err) != RAN_OK) {
                 ran_explainer_free(e);
                 return NULL;
@@ -93,25 +90,18 @@ static void restore_document(struct ran_explainer *e)
 }
 
 /* Keeps the document's words for the linear model; the packed batch has ids and spelling only. */
-static int keep_words(struct ran_explainer *e, const struct ran_document *d, struct ran_error *err)
+static void keep_words(struct ran_explainer *e, const struct ran_document *d)
 {
-        uint32_t *positions =
-                ran_grow(e->positions, &e->positions_cap, d->words, sizeof *positions, err);
-
-        if (positions == NULL)
-                return RAN_ENOMEM;
-        e->positions = memcpy(positions, d->positions, d->words * sizeof *positions);
+        RAN_ROOM(e->positions, e->positions_cap, d->words);
+        memcpy(e->positions, d->positions, d->words * sizeof *d->positions);
         e->words = *d;
         e->words.ids = e->packed.ids;
         e->words.spelling = e->packed.spelling;
-        e->words.positions = positions;
+        e->words.positions = e->positions;
         if (d->begins == NULL)
-                return RAN_OK;
-        bool *begins = ran_grow(e->begins, &e->begins_cap, d->words, sizeof *begins, err);
-        if (begins == NULL)
-                return RAN_ENOMEM;
-        e->words.begins = e->begins = memcpy(begins, d->begins, d->words * sizeof *begins);
-        return RAN_OK;
+                return;
+        RAN_ROOM(e->begins, e->begins_cap, d->words);
+        e->words.begins = memcpy(e->begins, d->begins, d->words * sizeof *d->begins);
 }
 
 int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
@@ -124,17 +114,18 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
         if (d->L == 0 || sources > d->L)
                 return ran_fail(err, RAN_EINVAL, "a document of %zu tokens, %zu of them source",
                                 d->L, sources);
-        if (ran_model_check_document(e->m, d, err) != RAN_OK ||
-            (words && ran_model_check_positions(d, err) != RAN_OK))
-                return RAN_EINVAL;
+        RAN_TRY(ran_model_check_document(e->m, d, err));
+        if (words)
+                RAN_TRY(ran_model_check_positions(d, err));
         if (ran_packed_add(&e->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
             (c->spelling > 0 && ran_packed_spell(&e->packed, d->spelling, err) != RAN_OK) ||
             (words && ran_packed_positions(&e->packed, d->positions, d->words, err) != RAN_OK) ||
-            (words && keep_words(e, d, err) != RAN_OK) ||
             ran_workspace_fit(&e->workspace, &e->packed, e->m->C, err) != RAN_OK) {
                 ran_packed_clear(&e->packed);
                 return RAN_ENOMEM;
         }
+        if (words)
+                keep_words(e, d);
         e->packed.sources[0] = sources;
         e->moved = true;
         return RAN_OK;
@@ -328,7 +319,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 /* ---- token to token ------------------------------------------------------------------------- */
 
 /* Random signs in the rows [from, to) of the output's adjoint, nothing elsewhere. */
-static void sample(struct ran_explainer *e, size_t from, size_t to, size_t number)
+static void spread_signs(struct ran_explainer *e, size_t from, size_t to, size_t number)
 {
         struct ran_workspace *w = &e->workspace;
         uint64_t key = ran_random_key(0, RAN_FOR_HUTCHINSON, 0, number);
@@ -361,7 +352,7 @@ int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t s
         restore_document(e);
         memset(value, 0, L * sizeof *value);
         for (size_t i = 0; i < samples; i++) {
-                sample(e, from, to, i);
+                spread_signs(e, from, to, i);
                 for (size_t t = 0; t < L; t++)
                         value[t] += ran_dot(w->dx + t * D, w->dx + t * D, D);
         }

@@ -98,24 +98,13 @@ static struct part trim(struct part p)
         return p;
 }
 
-static char *copy(struct part p, struct ran_error *err)
+static void new_label(struct ran_label_texts *t, struct part name, size_t line)
 {
-        char *s = ran_alloc(p.n + 1, 1, err);
-
-        return s != NULL ? memcpy(s, p.s, p.n) : NULL;
-}
-
-static int new_label(struct ran_label_texts *t, struct part name, size_t line,
-                     struct ran_error *err)
-{
-        RAN_TRY(RAN_GROW(t->label, t->label_cap, t->C + 1, err));
-        RAN_TRY(RAN_GROW(t->line, t->line_cap, t->C + 1, err));
-        t->label[t->C] = copy(name, err);
-        if (t->label[t->C] == NULL)
-                return RAN_ENOMEM;
+        RAN_ROOM(t->label, t->label_cap, t->C + 1);
+        RAN_ROOM(t->line, t->line_cap, t->C + 1);
+        t->label[t->C] = ran_copy(name.s, name.n);
         t->line[t->C++] = line;
         ran_string_table_add(&t->names, name.s, name.n);
-        return RAN_OK;
 }
 
 /* The label of that name, which may be a new one. */
@@ -128,7 +117,9 @@ static int find_label(struct ran_label_texts *t, struct part name, size_t line, 
         const uint32_t found = ran_string_table_find(&t->names, name.s, name.n);
 
         *label = found != RAN_STRING_TABLE_NONE ? found : t->C;
-        return found != RAN_STRING_TABLE_NONE ? RAN_OK : new_label(t, name, line, err);
+        if (found == RAN_STRING_TABLE_NONE)
+                new_label(t, name, line);
+        return RAN_OK;
 }
 
 static int add_text(struct ran_label_texts *t, size_t label, struct part of, size_t line,
@@ -137,11 +128,8 @@ static int add_text(struct ran_label_texts *t, size_t label, struct part of, siz
         of = trim(of);
         if (of.n == 0)
                 return refuse(t, line, err, "the description of \"%s\" is empty", t->label[label]);
-        RAN_TRY(RAN_GROW(t->text, t->text_cap, t->n + 1, err));
-        char *s = copy(of, err);
-        if (s == NULL)
-                return RAN_ENOMEM;
-        t->text[t->n++] = (struct text){label, line, s, of.n};
+        RAN_ROOM(t->text, t->text_cap, t->n + 1);
+        t->text[t->n++] = (struct text){label, line, ran_copy(of.s, of.n), of.n};
         return RAN_OK;
 }
 
@@ -163,61 +151,49 @@ static int read_tabs(struct ran_label_texts *t, struct part line, size_t number,
         return RAN_OK;
 }
 
-static int add_string(struct ran_label_texts *t, size_t label, const char *line,
-                      struct ran_span value, char type, size_t number, struct ran_error *err)
+/* Decodes a string into s. */
+static int decode(const struct ran_label_texts *t, const struct ran_record *r,
+                  struct ran_span value, size_t number, struct ran_buf *s, struct ran_error *err)
 {
-        struct ran_buf text = {0};
+        s->len = 0;
+        return ran_json_decode(r->line, value, s, err) == RAN_OK
+                       ? RAN_OK
+                       : refuse(t, number, err, "%s", err->text);
+}
 
+static int add_string(struct ran_label_texts *t, size_t label, const struct ran_record *r,
+                      struct ran_span value, char type, size_t number, struct ran_buf *s,
+                      struct ran_error *err)
+{
         if (type != 's')
                 return refuse(t, number, err, "\"text\" must be a string or an array of strings");
-        int rc = ran_json_decode(line, value, &text, err);
-        if (rc != RAN_OK)
-                rc = refuse(t, number, err, "%s", err->text);
-        else if (text.failed)
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for the descriptions of labels");
-        else
-                rc = add_text(t, label, (struct part){text.data, text.len}, number, err);
-        ran_buf_release(&text);
-        return rc;
+        RAN_TRY(decode(t, r, value, number, s, err));
+        return add_text(t, label, (struct part){s->data, s->len}, number, err);
 }
 
-/* A name is a string, or a number as it is written. */
-static int read_name(struct ran_label_texts *t, const struct ran_record *r, size_t number,
-                     size_t *label, struct ran_error *err)
-{
-        const struct ran_member *m = ran_record_find(r, "label", NULL);
-        struct ran_buf name = {0};
-
-        if (m == NULL || (m->type != 's' && m->type != 'n'))
-                return refuse(t, number, err, "no \"label\": a string or a number");
-        int rc = RAN_OK;
-        if (m->type == 'n')
-                ran_buf_add(&name, r->line + m->value.begin, m->value.end - m->value.begin);
-        else if (ran_json_decode(r->line, m->value, &name, err) != RAN_OK)
-                rc = refuse(t, number, err, "%s", err->text);
-        if (rc == RAN_OK && name.failed)
-                rc = ran_fail(err, RAN_ENOMEM, "no memory for the names of labels");
-        if (rc == RAN_OK)
-                rc = find_label(t, (struct part){name.data, name.len}, number, label, err);
-        ran_buf_release(&name);
-        return rc;
-}
-
+/* A name is a string, or a number as it is written. s: scratch. */
 static int read_members(struct ran_label_texts *t, const struct ran_record *r, size_t number,
-                        struct ran_error *err)
+                        struct ran_buf *s, struct ran_error *err)
 {
-        const struct ran_member *m = ran_record_find(r, "text", NULL);
+        const struct ran_member *name = ran_record_find(r, "label", NULL),
+                                *text = ran_record_find(r, "text", NULL);
         const size_t before = t->n;
         struct ran_span item;
         size_t label = 0, pos = 0;
         char type;
 
-        RAN_TRY(read_name(t, r, number, &label, err));
-        if (m != NULL && m->type != 'a' && m->type != '0')
-                return add_string(t, label, r->line, m->value, m->type, number, err);
-        while (m != NULL && m->type == 'a' &&
-               ran_json_next(r->line, m->value, &pos, NULL, &item, &type))
-                RAN_TRY(add_string(t, label, r->line, item, type, number, err));
+        if (name == NULL || (name->type != 's' && name->type != 'n'))
+                return refuse(t, number, err, "no \"label\": a string or a number");
+        if (name->type == 'n')
+                ran_buf_add(s, r->line + name->value.begin, name->value.end - name->value.begin);
+        else
+                RAN_TRY(decode(t, r, name->value, number, s, err));
+        RAN_TRY(find_label(t, (struct part){s->data, s->len}, number, &label, err));
+        if (text != NULL && text->type != 'a' && text->type != '0')
+                return add_string(t, label, r, text->value, text->type, number, s, err);
+        while (text != NULL && text->type == 'a' &&
+               ran_json_next(r->line, text->value, &pos, NULL, &item, &type))
+                RAN_TRY(add_string(t, label, r, item, type, number, s, err));
         return t->n > before ? RAN_OK
                              : refuse(t, number, err, "no \"text\" that describes \"%s\"",
                                       t->label[label]);
@@ -227,11 +203,13 @@ static int read_json(struct ran_label_texts *t, struct part line, size_t number,
                      struct ran_error *err)
 {
         struct ran_record r = {0};
+        struct ran_buf s = {0};
         int rc = ran_record_scan(&r, line.s, line.n, err);
 
         rc = rc == RAN_EFORMAT ? refuse(t, number, err, "%s", err->text)
-             : rc == RAN_OK    ? read_members(t, &r, number, err)
+             : rc == RAN_OK    ? read_members(t, &r, number, &s, err)
                                : rc;
+        ran_buf_release(&s);
         ran_record_release(&r);
         return rc;
 }
@@ -260,10 +238,10 @@ static int read_lines(struct ran_label_texts *t, struct part file, struct ran_er
 /* Labels without a description are described by their names. */
 static int add_names(struct ran_label_texts *t, struct ran_error *err)
 {
-        bool *has = ran_alloc(t->C, sizeof *has, err);
-        int rc = has != NULL ? RAN_OK : RAN_ENOMEM;
+        bool *has = ran_new(t->C, sizeof *has);
+        int rc = RAN_OK;
 
-        for (size_t i = 0; rc == RAN_OK && i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++)
                 has[t->text[i].label] = true;
         for (size_t c = 0; rc == RAN_OK && c < t->C; c++) {
                 if (has[c])
@@ -277,32 +255,25 @@ static int add_names(struct ran_label_texts *t, struct ran_error *err)
         return rc;
 }
 
-static int finish(struct ran_label_texts *t, struct ran_error *err)
+static struct ran_label_texts *new_texts(const char *where)
 {
-        if (t->C == 0)
-                return refuse(t, 0, err, "no label");
-        if (t->C == 1)
-                return refuse(t, t->line[0], err, "\"%s\" is the only label: two are needed",
-                              t->label[0]);
-        return add_names(t, err);
+        struct ran_label_texts *t = ran_new(1, sizeof *t);
+
+        t->where = ran_copy(where, strlen(where));
+        return t;
 }
 
-static struct ran_label_texts *begin(const char *where, struct ran_error *err)
-{
-        struct ran_label_texts *t = ran_alloc(1, sizeof *t, err);
-
-        if (t == NULL)
-                return NULL;
-        t->where = copy((struct part){where, strlen(where)}, err);
-        if (t->where != NULL)
-                return t;
-        free(t);
-        return NULL;
-}
-
+/* rc: of reading them. NULL: there was an error, or there are too few. */
 static struct ran_label_texts *finished(struct ran_label_texts *t, int rc, struct ran_error *err)
 {
-        if (rc == RAN_OK && finish(t, err) == RAN_OK)
+        if (rc == RAN_OK && t->C == 0)
+                rc = refuse(t, 0, err, "no label");
+        else if (rc == RAN_OK && t->C == 1)
+                rc = refuse(t, t->line[0], err, "\"%s\" is the only label: two are needed",
+                            t->label[0]);
+        else if (rc == RAN_OK)
+                rc = add_names(t, err);
+        if (rc == RAN_OK)
                 return t;
         ran_label_texts_free(t);
         return NULL;
@@ -316,13 +287,10 @@ struct ran_label_texts *ran_label_texts_open(const char *path, struct ran_error 
         err = ran_error_or_spare(err);
         if (ran_bytes_open_within(&file, path, FILE_BYTES, err) != RAN_OK)
                 return NULL;
-        t = begin(path, err);
-        if (t != NULL) {
-                const char *s = (const char *)file.data;
-                const size_t mark = ran_utf8_mark(s, file.size);
-
-                t = finished(t, read_lines(t, (struct part){s + mark, file.size - mark}, err), err);
-        }
+        t = new_texts(path);
+        const char *s = (const char *)file.data;
+        const size_t mark = ran_utf8_mark(s, file.size);
+        t = finished(t, read_lines(t, (struct part){s + mark, file.size - mark}, err), err);
         ran_bytes_release(&file);
         return t;
 }
@@ -348,24 +316,20 @@ static int read_names(struct ran_label_texts *t, const char *names, struct ran_e
 struct ran_label_texts *ran_label_texts_of(const char *names, const char *where,
                                            struct ran_error *err)
 {
-        struct ran_label_texts *t;
+        struct ran_label_texts *t = new_texts(where);
 
         err = ran_error_or_spare(err);
-        t = begin(where, err);
-        return t == NULL ? NULL : finished(t, read_names(t, names, err), err);
+        return finished(t, read_names(t, names, err), err);
 }
 
 struct ran_label_texts *ran_label_texts_of_names(char *const *names, size_t C, const char *where,
                                                  struct ran_error *err)
 {
-        struct ran_label_texts *t;
-        int rc = RAN_OK;
+        struct ran_label_texts *t = new_texts(where);
 
-        err = ran_error_or_spare(err);
-        t = begin(where, err);
-        for (size_t c = 0; t != NULL && c < C && rc == RAN_OK; c++)
-                rc = new_label(t, (struct part){names[c], strlen(names[c])}, 0, err);
-        return t == NULL ? NULL : finished(t, rc, err);
+        for (size_t c = 0; c < C; c++)
+                new_label(t, (struct part){names[c], strlen(names[c])}, 0);
+        return finished(t, RAN_OK, ran_error_or_spare(err));
 }
 
 /* ---- vectors --------------------------------------------------------------------------------- */
@@ -449,19 +413,6 @@ static int read_text(struct reader *r, const struct text *text, float *label,
         return RAN_OK;
 }
 
-static int set_length(const struct ran_label_texts *t, size_t c, float *v, size_t width,
-                      struct ran_error *err)
-{
-        const double squares = ran_dot(v, v, width);
-
-        if (!(squares > 0))
-                return refuse(t, t->line[c], err, "the descriptions of \"%s\" cancel out",
-                              t->label[c]);
-        for (size_t i = 0; i < width; i++)
-                v[i] = (float)((double)v[i] / sqrt(squares));
-        return RAN_OK;
-}
-
 static int read_all(struct reader *r, float *v, struct ran_label_words *words,
                     struct ran_error *err)
 {
@@ -469,13 +420,21 @@ static int read_all(struct reader *r, float *v, struct ran_label_words *words,
         const size_t width = ran_embedder_width(r->e);
 
         r->state = ran_state_new(r->m, NULL, err);
-        r->v = ran_alloc_floats(width, err);
-        if (r->state == NULL || r->v == NULL)
+        r->v = ran_new_floats(width);
+        if (r->state == NULL)
                 return RAN_ENOMEM;
         for (size_t i = 0; i < t->n; i++)
                 RAN_TRY(read_text(r, &t->text[i], v + t->text[i].label * width, words, err));
-        for (size_t c = 0; c < t->C; c++)
-                RAN_TRY(set_length(t, c, v + c * width, width, err));
+        for (size_t c = 0; c < t->C; c++) {
+                float *label = v + c * width;
+                const double squares = ran_dot(label, label, width);
+
+                if (!(squares > 0))
+                        return refuse(t, t->line[c], err, "the descriptions of \"%s\" cancel out",
+                                      t->label[c]);
+                for (size_t i = 0; i < width; i++)
+                        label[i] = (float)((double)label[i] / sqrt(squares));
+        }
         return RAN_OK;
 }
 
@@ -598,17 +557,13 @@ static int make(struct ran_bytes *to, struct making *k, const struct ran_model *
         RAN_TRY(ran_layout_init(&k->layout, &k->config, t->C, err));
         RAN_TRY(ran_params_init(&k->params, &k->config, t->C, err));
         RAN_TRY(copy_weights(&k->params, &k->layout, m, err));
-        k->v = ran_alloc_floats(all, err);
-        k->zero = ran_alloc_floats(t->C, err);
-        if (k->v == NULL || k->zero == NULL)
-                return RAN_ENOMEM;
+        k->v = ran_new_floats(all);
+        k->zero = ran_new_floats(t->C);
         struct ran_linear_params *linear = ran_linear_of(&k->params);
         linear->wide = linear->idf = k->zero;
         ran_document_vector_of(&k->params)->token_weight = ran_embedder_weights(e);
         RAN_TRY(set_labels(&k->params, m, e, t, k->v, words, err));
         describe(&k->training, m, t);
-        if (k->training.failed)
-                return ran_fail(err, RAN_ENOMEM, "no memory for the descriptions of labels");
         const struct ran_parts parts = {.config = &k->config,
                                         .layout = &k->layout,
                                         .params = &k->params,
@@ -653,9 +608,7 @@ struct ran_model *ran_label_model(const struct ran_model *m, const struct ran_la
                 ran_fail(err, RAN_EINVAL, "the model is a classifier, and has labels already");
                 return NULL;
         }
-        to = ran_alloc(1, sizeof *to, err);
-        if (to == NULL)
-                return NULL;
+        to = ran_new(1, sizeof *to);
         to->in_memory = true;
         if (make_bytes(&to->file, m, t, words, err) == RAN_OK &&
             ran_model_read(to, false, err) == RAN_OK)

@@ -27,10 +27,9 @@ struct ran_lm_context {
 
 struct ran_lm_context *ran_lm_context_new(const struct ran_model *m, struct ran_error *err)
 {
-        struct ran_lm_context *p = ran_alloc(1, sizeof *p, err);
+        struct ran_lm_context *p = ran_new(1, sizeof *p);
 
-        if (p == NULL)
-                return NULL;
+        (void)err;
         p->m = m;
         p->pending = RAN_NO_ID;
         ran_encoder_state_init(&p->recurrent, &m->config);
@@ -91,16 +90,6 @@ static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
         return RAN_OK;
 }
 
-static int check_wanted(const struct ran_model *m, const struct ran_lm_out *out, size_t n,
-                        struct ran_error *err)
-{
-        if (out->skip > 0 && out->skip >= n)
-                return ran_fail(err, RAN_EINVAL, "skip leaves none of %zu tokens", n);
-        if (out->cache != NULL && ran_cache_width(out->cache) != m->config.dim)
-                return ran_fail(err, RAN_EINVAL, "the cache is for a model of another width");
-        return check_gold(m, out->gold, n - out->skip, err);
-}
-
 /* Checks the results of n tokens; tokens without gold may have results that are not finite. */
 static int check_given(const struct ran_model *m, const float *nll, const float *logits, size_t n,
                        struct ran_error *err)
@@ -114,9 +103,13 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
 {
-        if (ran_model_check_task(m, s, &ran_task_lm, err) != RAN_OK ||
-            ran_model_check_ids(m, ids, n, err) != RAN_OK || check_wanted(m, out, n, err) != RAN_OK)
-                return RAN_EINVAL;
+        RAN_TRY(ran_model_check_task(m, s, &ran_task_lm, err));
+        RAN_TRY(ran_model_check_ids(m, ids, n, err));
+        if (out->skip > 0 && out->skip >= n)
+                return ran_fail(err, RAN_EINVAL, "skip leaves none of %zu tokens", n);
+        if (out->cache != NULL && ran_cache_width(out->cache) != m->config.dim)
+                return ran_fail(err, RAN_EINVAL, "the cache is for a model of another width");
+        RAN_TRY(check_gold(m, out->gold, n - out->skip, err));
         if (context != NULL && context->m != m)
                 return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
         if (sources > n || (sources > 0 && m->config.mask != RAN_MASK_PREFIX))
@@ -140,9 +133,7 @@ int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
         for (size_t i = 0; i < n; i++)
                 if (context[i]->m != m || context[i]->recurrent.tokens == 0)
                         return ran_fail(err, RAN_EINVAL, "context %zu has read nothing", i);
-        struct ran_recurrent_state **state = ran_alloc(n, sizeof *state, err);
-        if (state == NULL)
-                return RAN_ENOMEM;
+        struct ran_recurrent_state **state = ran_new(n, sizeof *state);
         for (size_t i = 0; i < n; i++)
                 state[i] = &context[i]->recurrent;
         int rc = ran_score_lm_each(s, state, ids, n, logits, err);
@@ -204,38 +195,43 @@ int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint3
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* The tensors of a state, in one order for reading and writing. */
+/* A tensor of a state. */
 struct part {
         char name[32];
         float *data;
         size_t rows, cols;
 };
 
-/* Calls fn for each tensor with rows until a call fails. halves: of the pending token; NULL:
- * none. */
-static int each_part(const struct ran_recurrent_state *c, float *halves,
-                     int (*fn)(void *arg, const struct part *part, struct ran_error *err),
-                     void *arg, struct ran_error *err)
+/* Appends a tensor unless it has no rows; layer SIZE_MAX: it is of all layers. */
+static void add_part(struct part *list, size_t *n, const char *name, size_t layer, float *data,
+                     size_t rows, size_t cols)
 {
-        const struct part pending = {"pending", halves, 1, 2};
-        const struct part cell = {"cell", c->cell, c->layers, c->cell_width};
+        struct part *part = &list[*n];
 
-        RAN_TRY(fn(arg, &cell, err));
-        if (halves != NULL)
-                RAN_TRY(fn(arg, &pending, err));
+        if (rows == 0)
+                return;
+        *part = (struct part){.data = data, .rows = rows, .cols = cols};
+        if (layer == SIZE_MAX)
+                snprintf(part->name, sizeof part->name, "%s", name);
+        else
+                snprintf(part->name, sizeof part->name, "%s.%zu", name, layer);
+        ++*n;
+}
+
+/* The tensors in one order for reading and writing, in `list` of room for 2 + 3 layers; returns how
+ * many there are. halves: of the pending token; NULL: none. */
+static size_t list_parts(const struct ran_recurrent_state *c, float *halves, struct part *list)
+{
+        size_t n = 0;
+
+        add_part(list, &n, "cell", SIZE_MAX, c->cell, c->layers, c->cell_width);
+        add_part(list, &n, "pending", SIZE_MAX, halves, halves != NULL, 2);
         for (size_t l = 0; l < c->layers; l++) {
-                struct part part[] = {{"", c->key[l], c->states, c->width},
-                                      {"", c->value[l], c->states, c->width},
-                                      {"", c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E}};
-
-                snprintf(part[0].name, sizeof part[0].name, "key.%zu", l);
-                snprintf(part[1].name, sizeof part[1].name, "value.%zu", l);
-                snprintf(part[2].name, sizeof part[2].name, "open.%zu", l);
-                for (size_t i = 0; i < 3; i++)
-                        if (part[i].rows > 0)
-                                RAN_TRY(fn(arg, &part[i], err));
+                add_part(list, &n, "key", l, c->key[l], c->states, c->width);
+                add_part(list, &n, "value", l, c->value[l], c->states, c->width);
+                add_part(list, &n, "open", l, c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E);
         }
-        return RAN_OK;
+        return n;
 }
 
 /* A cache as tensors: arrays of its own. */
@@ -266,55 +262,36 @@ static void kept_release(struct kept *k)
         free(k->next);
 }
 
-/* As each_part. */
-static int each_kept(const struct kept *k,
-                     int (*fn)(void *arg, const struct part *part, struct ran_error *err),
-                     void *arg, struct ran_error *err)
+/* As list_parts: two more. */
+static size_t list_kept(const struct kept *k, struct part *list)
 {
-        const struct part key = {"cache.key", k->key, k->rows, k->D},
-                          next = {"cache.next", k->halves, k->rows, 2};
+        size_t n = 0;
 
-        if (k->rows == 0)
-                return RAN_OK;
-        RAN_TRY(fn(arg, &key, err));
-        return fn(arg, &next, err);
+        add_part(list, &n, "cache.key", SIZE_MAX, k->key, k->rows, k->D);
+        add_part(list, &n, "cache.next", SIZE_MAX, k->halves, k->rows, 2);
+        return n;
 }
 
-static void split(float *halves, uint32_t id)
+static void split_id(float *halves, uint32_t id)
 {
         halves[0] = (float)(id >> 16);
         halves[1] = (float)(id & 0xffff);
 }
 
-static int keep(struct kept *k, const struct ran_cache *cache, struct ran_error *err)
+static int write_parts(const char *path, const struct part *part, size_t n,
+                       const struct ran_metadata_source *meta, size_t metas, struct ran_error *err)
 {
-        if (kept_alloc(k, cache, ran_cache_rows(cache), err) != RAN_OK)
-                return RAN_ENOMEM;
-        ran_cache_pack(cache, k->key, k->next);
-        for (size_t i = 0; i < k->rows; i++)
-                split(k->halves + 2 * i, k->next[i]);
-        return RAN_OK;
-}
+        struct ran_tensor_source *source = ran_new(n, sizeof *source);
 
-struct listing {
-        struct part *part;
-        struct ran_tensor_source *source;
-        size_t n;
-};
-
-static int list(void *arg, const struct part *part, struct ran_error *err)
-{
-        struct listing *k = arg;
-
-        (void)err;
-        k->part[k->n] = *part;
-        k->source[k->n] = (struct ran_tensor_source){.name = k->part[k->n].name,
-                                                     .dtype = RAN_DTYPE_F32,
-                                                     .rank = 2,
-                                                     .shape = {part->rows, part->cols},
-                                                     .data = part->data};
-        k->n++;
-        return RAN_OK;
+        for (size_t i = 0; i < n; i++)
+                source[i] = (struct ran_tensor_source){.name = part[i].name,
+                                                       .dtype = RAN_DTYPE_F32,
+                                                       .rank = 2,
+                                                       .shape = {part[i].rows, part[i].cols},
+                                                       .data = part[i].data};
+        int rc = ran_tensors_write(path, source, n, meta, metas, err);
+        free(source);
+        return rc;
 }
 
 int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *cache,
@@ -322,8 +299,7 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
 {
         const struct ran_recurrent_state *c = &p->recurrent;
         const char *digest = ran_model_metadata(p->m, "digest");
-        struct listing k = {.part = ran_alloc(4 + 3 * c->layers, sizeof *k.part, err),
-                            .source = ran_alloc(4 + 3 * c->layers, sizeof *k.source, err)};
+        struct part *part;
         struct kept kept = {0};
         float halves[2];
         char tokens[32], sources[32];
@@ -334,14 +310,11 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
                                              {"sources", sources}};
         /* The last one is of a review of the source. */
         size_t n = sizeof meta / sizeof *meta - (c->sources > 0 ? 0 : 1);
-        int rc = RAN_ENOMEM;
+        int rc = RAN_OK;
 
         snprintf(tokens, sizeof tokens, "%zu", c->tokens);
         snprintf(sources, sizeof sources, "%zu", c->sources);
-        split(halves, p->pending);
-        if (k.part == NULL || k.source == NULL ||
-            (cache != NULL && keep(&kept, cache, err) != RAN_OK))
-                goto out;
+        split_id(halves, p->pending);
         if (digest == NULL)
                 rc = ran_fail(
                         err, RAN_EINVAL,
@@ -351,31 +324,41 @@ int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *
                               "a copy shares the text of another context: save that one");
         else if (c->tokens == 0 && p->pending == RAN_NO_ID)
                 rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
-        else if ((rc = each_part(c, p->pending != RAN_NO_ID ? halves : NULL, list, &k, err)) ==
-                         RAN_OK &&
-                 (rc = each_kept(&kept, list, &k, err)) == RAN_OK)
-                rc = ran_tensors_write(path, k.source, k.n, meta, n, err);
-out:
-        free(k.part);
-        free(k.source);
+        if (rc == RAN_OK && cache != NULL)
+                rc = kept_alloc(&kept, cache, ran_cache_rows(cache), err);
+        if (rc == RAN_OK && cache != NULL)
+                ran_cache_pack(cache, kept.key, kept.next);
+        for (size_t i = 0; rc == RAN_OK && i < kept.rows; i++)
+                split_id(kept.halves + 2 * i, kept.next[i]);
+        part = ran_new(4 + 3 * c->layers, sizeof *part);
+        if (rc == RAN_OK) {
+                size_t parts = list_parts(c, p->pending != RAN_NO_ID ? halves : NULL, part);
+
+                parts += list_kept(&kept, part + parts);
+                rc = write_parts(path, part, parts, meta, n, err);
+        }
+        free(part);
         kept_release(&kept);
         return rc;
 }
 
-static int fill(void *arg, const struct part *part, struct ran_error *err)
+static int read_parts(const struct ran_tensors *file, const struct part *part, size_t n,
+                      struct ran_error *err)
 {
-        const struct ran_tensors *file = arg;
-        const struct ran_tensor *t = ran_tensors_find(file, part->name);
+        for (const struct part *end = part + n; part < end; part++) {
+                const struct ran_tensor *t = ran_tensors_find(file, part->name);
 
-        if (t == NULL || t->dtype != RAN_DTYPE_F32 || t->rank != 2 || t->shape[0] != part->rows ||
-            t->shape[1] != part->cols)
-                return ran_fail(err, RAN_EFORMAT, "no tensor %s of %zu by %zu", part->name,
-                                part->rows, part->cols);
-        RAN_TRY(ran_tensor_floats(file, t, part->data, err));
-        for (size_t i = 0; i < part->rows * part->cols; i++)
-                if (!isfinite(part->data[i]))
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "tensor %s has an element that is no number", part->name);
+                if (t == NULL || t->dtype != RAN_DTYPE_F32 || t->rank != 2 ||
+                    t->shape[0] != part->rows || t->shape[1] != part->cols)
+                        return ran_fail(err, RAN_EFORMAT, "no tensor %s of %zu by %zu", part->name,
+                                        part->rows, part->cols);
+                RAN_TRY(ran_tensor_floats(file, t, part->data, err));
+                for (size_t i = 0; i < part->rows * part->cols; i++)
+                        if (!isfinite(part->data[i]))
+                                return ran_fail(err, RAN_EFORMAT,
+                                                "tensor %s has an element that is no number",
+                                                part->name);
+        }
         return RAN_OK;
 }
 
@@ -387,8 +370,8 @@ static const char *metadata(const struct ran_tensors *t, const char *key)
 }
 
 /* An id of its halves. */
-static int join(const struct ran_lm_context *p, const float *halves, uint32_t *id,
-                struct ran_error *err)
+static int join_id(const struct ran_lm_context *p, const float *halves, uint32_t *id,
+                   struct ran_error *err)
 {
         *id = 0;
         for (int i = 0; i < 2; i++) {
@@ -399,7 +382,7 @@ static int join(const struct ran_lm_context *p, const float *halves, uint32_t *i
         return ran_model_check_ids(p->m, id, 1, err);
 }
 
-static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct ran_error *err)
+static int read_state(struct ran_lm_context *p, const struct ran_tensors *t, struct ran_error *err)
 {
         const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens"),
                    *sources = metadata(t, "sources");
@@ -426,29 +409,25 @@ static int parse(struct ran_lm_context *p, const struct ran_tensors *t, struct r
         if (c->states > t->size || c->open > t->size) /* before allocating that much */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
         RAN_TRY(ran_recurrent_state_reserve(c, c->states, c->open, err));
-        RAN_TRY(each_part(c, pending, fill, (void *)t, err));
-        return pending == NULL ? RAN_OK : join(p, halves, &p->pending, err);
-}
-
-static int take(const struct ran_lm_context *p, const struct ran_tensors *t, struct kept *k,
-                struct ran_error *err)
-{
-        int rc = each_kept(k, fill, (void *)t, err);
-
-        for (size_t i = 0; i < k->rows && rc == RAN_OK; i++)
-                if (ran_dot(k->key + i * k->D, k->key + i * k->D, k->D) > 1.001)
-                        rc = ran_fail(err, RAN_EFORMAT,
-                                      "tensor cache.key has a row whose length is not 1");
-                else
-                        rc = join(p, k->halves + 2 * i, &k->next[i], err);
-        return rc;
+        struct part *part = ran_new(2 + 3 * c->layers, sizeof *part);
+        int rc = read_parts(t, part, list_parts(c, pending, part), err);
+        free(part);
+        return rc != RAN_OK || pending == NULL ? rc : join_id(p, halves, &p->pending, err);
 }
 
 static int take_kept(const struct ran_lm_context *p, const struct ran_tensors *t, struct kept *k,
                      struct ran_cache *cache, size_t rows, struct ran_error *err)
 {
+        struct part part[2];
+
         RAN_TRY(kept_alloc(k, cache, rows, err));
-        RAN_TRY(take(p, t, k, err));
+        RAN_TRY(read_parts(t, part, list_kept(k, part), err));
+        for (size_t i = 0; i < rows; i++) {
+                if (ran_dot(k->key + i * k->D, k->key + i * k->D, k->D) > 1.001)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "tensor cache.key has a row whose length is not 1");
+                RAN_TRY(join_id(p, k->halves + 2 * i, &k->next[i], err));
+        }
         return ran_cache_unpack(cache, k->key, k->next, rows, p->recurrent.tokens, err);
 }
 
@@ -485,7 +464,7 @@ struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran
                 ran_lm_context_free(p);
                 return NULL;
         }
-        if (ran_tensors_read(&t, &file, &why) != RAN_OK || parse(p, &t, &why) != RAN_OK ||
+        if (ran_tensors_read(&t, &file, &why) != RAN_OK || read_state(p, &t, &why) != RAN_OK ||
             (cache != NULL && parse_cache(p, &t, cache, &why) != RAN_OK)) {
                 ran_fail(err, why.code, "%s: %s", path, why.text);
                 ran_lm_context_free(p);

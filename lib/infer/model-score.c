@@ -27,11 +27,9 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
 int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                       size_t n, float *logits, float *embedding, struct ran_error *err)
 {
-        if (ran_model_check_task(m, s, &ran_task_classify, err) != RAN_OK)
-                return RAN_EINVAL;
+        RAN_TRY(ran_model_check_task(m, s, &ran_task_classify, err));
         for (size_t i = 0; i < n; i++)
-                if (ran_model_check_document(m, &d[i], err) != RAN_OK)
-                        return RAN_EINVAL;
+                RAN_TRY(ran_model_check_document(m, &d[i], err));
         if (embedding != NULL && !ran_config_trains_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no encoder of its own, and so no embedding of a "
@@ -72,10 +70,9 @@ int ran_classify_text(const struct ran_model *m, struct ran_state *s, const char
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err)
 {
-        if (ran_model_check_task(m, s, &ran_task_tag, err) != RAN_OK ||
-            ran_model_check_document(m, d, err) != RAN_OK ||
-            ran_model_check_positions(d, err) != RAN_OK)
-                return RAN_EINVAL;
+        RAN_TRY(ran_model_check_task(m, s, &ran_task_tag, err));
+        RAN_TRY(ran_model_check_document(m, d, err));
+        RAN_TRY(ran_model_check_positions(d, err));
         RAN_TRY(ran_tagger_tags(s, &m->rules, d, tags, score, logits, err));
         RAN_TRY(ran_score_check_logits(s, d->words * m->C, err));
         if (score != NULL) /* the CRF can overflow where the logits are finite */

@@ -34,10 +34,10 @@ static const size_t none = SIZE_MAX;
 
 struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err)
 {
-        struct ran_nearest *c = ran_alloc(1, sizeof *c, err);
+        struct ran_nearest *c = ran_new(1, sizeof *c);
 
-        if (c != NULL)
-                c->D = D;
+        (void)err;
+        c->D = D;
         return c;
 }
 
@@ -66,20 +66,6 @@ static uint64_t digest(const float *v, size_t D)
         return hash;
 }
 
-/* Makes room for a document, and for a vector. */
-static int reserve(struct ran_nearest *c, struct ran_error *err)
-{
-        const size_t vectors = c->digest.n + 1;
-        size_t floats;
-
-        if (__builtin_mul_overflow(vectors, c->D, &floats))
-                return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", vectors);
-        RAN_TRY(RAN_GROW(c->v, c->v_cap, floats, err));
-        RAN_TRY(RAN_GROW(c->same, c->same_cap, vectors, err));
-        RAN_TRY(RAN_GROW(c->next, c->next_cap, c->n + 1, err));
-        return RAN_OK;
-}
-
 /* Looks for the vector behind the last one, or makes it the last; its place. */
 static uint32_t place(struct ran_nearest *c)
 {
@@ -95,9 +81,15 @@ static uint32_t place(struct ran_nearest *c)
 
 int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err)
 {
-        err = ran_error_or_spare(err);
-        RAN_TRY(reserve(c, err));
         const size_t vectors = c->digest.n;
+        size_t floats;
+
+        err = ran_error_or_spare(err);
+        if (__builtin_mul_overflow(vectors + 1, c->D, &floats))
+                return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", vectors + 1);
+        RAN_ROOM(c->v, c->v_cap, floats);
+        RAN_ROOM(c->same, c->same_cap, vectors + 1);
+        RAN_ROOM(c->next, c->next_cap, c->n + 1);
         ran_unit(c->v + vectors * c->D, v, c->D, 1);
         const uint32_t i = place(c);
         if (i < vectors)
@@ -259,16 +251,14 @@ int ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size
 
         if (__builtin_mul_overflow(n, c->D, &floats) || __builtin_mul_overflow(n, BLOCK, &products))
                 return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", n);
-        s.length = ran_alloc(n, sizeof *s.length, err);
-        s.limit = s.length != NULL ? ran_alloc_floats(n, err) : NULL;
-        s.unit = s.limit != NULL ? ran_alloc_floats(floats, err) : NULL;
-        s.product = s.unit != NULL ? ran_alloc_floats(products, err) : NULL;
-        if (s.product != NULL)
-                search_all(&s);
-        const int rc = s.product != NULL ? RAN_OK : RAN_ENOMEM;
+        s.length = ran_new(n, sizeof *s.length);
+        s.limit = ran_new_floats(n);
+        s.unit = ran_new_floats(floats);
+        s.product = ran_new_floats(products);
+        search_all(&s);
         free(s.length);
         free(s.limit);
         free(s.unit);
         free(s.product);
-        return rc;
+        return RAN_OK;
 }

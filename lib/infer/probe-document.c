@@ -17,15 +17,6 @@ void ran_probe_shape(struct ran_probe_shape *shape, const struct ran_config *c, 
                 shape->layers = 0;
 }
 
-/* Whether [from, to) is a non-empty range within n queries or keys. */
-static int check_range(const char *what, size_t from, size_t to, size_t n, struct ran_error *err)
-{
-        if (from >= to || to > n)
-                return ran_fail(err, RAN_EINVAL, "there are no %s %zu to %zu: there are %zu", what,
-                                from, to, n);
-        return RAN_OK;
-}
-
 int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe *k,
                     struct ran_error *err)
 {
@@ -46,9 +37,13 @@ int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe 
                                 k->head, t->heads);
         if (k->down == 0 || k->across == 0)
                 return ran_fail(err, RAN_EINVAL, "a block of no queries or keys");
-        if (check_range("queries", k->query_from, k->query_to, t->n_queries, err) != RAN_OK)
-                return RAN_EINVAL;
-        return check_range("keys", k->key_from, k->key_to, t->n_keys, err);
+        if (k->query_from >= k->query_to || k->query_to > t->n_queries)
+                return ran_fail(err, RAN_EINVAL, "there are no queries %zu to %zu: there are %zu",
+                                k->query_from, k->query_to, t->n_queries);
+        if (k->key_from >= k->key_to || k->key_to > t->n_keys)
+                return ran_fail(err, RAN_EINVAL, "there are no keys %zu to %zu: there are %zu",
+                                k->key_from, k->key_to, t->n_keys);
+        return RAN_OK;
 }
 
 int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
@@ -57,9 +52,8 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
         struct ran_probes probes = {probe, n};
         struct ran_probe_shape shape;
 
-        if (ran_model_check_state(m, s, err) != RAN_OK ||
-            ran_model_check_document(m, d, err) != RAN_OK)
-                return RAN_EINVAL;
+        RAN_TRY(ran_model_check_state(m, s, err));
+        RAN_TRY(ran_model_check_document(m, d, err));
         if (!ran_config_has_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL, "the model has no encoder, and so no attention");
         if (d->L == 0 || sources > d->L)
@@ -67,8 +61,7 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
                                 d->L, sources);
         ran_probe_shape(&shape, &m->config, d->L);
         for (size_t i = 0; i < n; i++) {
-                if (ran_probe_check(&shape, &probe[i], err) != RAN_OK)
-                        return RAN_EINVAL;
+                RAN_TRY(ran_probe_check(&shape, &probe[i], err));
                 memset(probe[i].sum, 0,
                        ran_probe_height(&probe[i]) * ran_probe_width(&probe[i]) *
                                sizeof *probe[i].sum);

@@ -66,7 +66,7 @@ static bool is_allowed(const struct ran_sampler *s, size_t id)
         return s->never == NULL || !s->never[id];
 }
 
-static int check(const float *logits, size_t V, struct ran_error *err)
+static int check_logits(const float *logits, size_t V, struct ran_error *err)
 {
         for (size_t i = 0; i < V; i++)
                 if (isnan(logits[i]) || logits[i] == INFINITY)
@@ -74,11 +74,10 @@ static int check(const float *logits, size_t V, struct ran_error *err)
         return RAN_OK;
 }
 
-static int fit(struct ran_sampler *s, size_t V, struct ran_error *err)
+static void make_room(struct ran_sampler *s, size_t V)
 {
-        RAN_TRY(RAN_GROW(s->heap, s->heap_cap, V, err));
-        RAN_TRY(RAN_GROW(s->weight, s->weight_cap, V, err));
-        return RAN_OK;
+        RAN_ROOM(s->heap, s->heap_cap, V);
+        RAN_ROOM(s->weight, s->weight_cap, V);
 }
 
 static int no_token(struct ran_error *err)
@@ -183,12 +182,10 @@ static size_t most_probable(const struct ran_sampler *s, size_t n)
 int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, double u, uint32_t *id,
                      struct ran_error *err)
 {
-        if (check(logits, V, err) != RAN_OK)
-                return RAN_EINVAL;
+        RAN_TRY(check_logits(logits, V, err));
         if (s->temperature == 0)
                 return draw_best(s, logits, V, id, err);
-        if (fit(s, V, err) != RAN_OK)
-                return RAN_ENOMEM;
+        make_room(s, V);
         size_t n = set_weights(s, logits, V, s->temperature);
         if (n == 0)
                 return no_token(err);
@@ -200,10 +197,8 @@ int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, doubl
 int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_t k, uint32_t *ids,
                      double *p, size_t *n, struct ran_error *err)
 {
-        if (check(logits, V, err) != RAN_OK)
-                return RAN_EINVAL;
-        if (fit(s, V, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(check_logits(logits, V, err));
+        make_room(s, V);
         const double whole = ran_log_sum_exp(logits, V);
         size_t left = set_weights(s, logits, V, 1);
         make_heap(s->weight, s->heap, left);

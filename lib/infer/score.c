@@ -33,10 +33,8 @@ struct ran_state {
 struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
                                       size_t C, struct ran_pool *pool, struct ran_error *err)
 {
-        struct ran_state *s = ran_alloc(1, sizeof *s, err);
+        struct ran_state *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         s->p = p;
         s->C = C;
         if (ran_workspace_init(&s->workspace, c, false, pool, err) != RAN_OK) {
@@ -65,25 +63,9 @@ void ran_state_free(struct ran_state *s)
         free(s);
 }
 
-/* Packs a checked document and fits the workspace. */
-static int load(struct ran_state *s, const struct ran_document *d, size_t sources,
+/* Packs n checked documents and fits the workspace; words, or sources: of one document. */
+static int load(struct ran_state *s, const struct ran_document *const *d, size_t n, size_t sources,
                 struct ran_error *err)
-{
-        const struct ran_config *c = s->workspace.c;
-
-        ran_packed_clear(&s->packed);
-        if (ran_packed_add(&s->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_packed_spell(&s->packed, d->spelling, err) != RAN_OK) ||
-            (d->words > 0 &&
-             ran_packed_positions(&s->packed, d->positions, d->words, err) != RAN_OK))
-                return RAN_ENOMEM;
-        s->packed.sources[0] = sources;
-        return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
-}
-
-/* Packs n checked documents without words and fits the workspace. */
-static int load_all(struct ran_state *s, const struct ran_document *const *d, size_t n,
-                    struct ran_error *err)
 {
         const struct ran_config *c = s->workspace.c;
 
@@ -94,7 +76,10 @@ static int load_all(struct ran_state *s, const struct ran_document *const *d, si
                 RAN_TRY(ran_packed_add(&s->packed, c, d[i]->ids, d[i]->L, 0, err));
                 if (c->spelling > 0)
                         RAN_TRY(ran_packed_spell(&s->packed, d[i]->spelling, err));
-                s->packed.sources[i] = 0;
+                if (d[i]->words > 0)
+                        RAN_TRY(ran_packed_positions(&s->packed, d[i]->positions, d[i]->words,
+                                                     err));
+                s->packed.sources[i] = sources;
         }
         return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
 }
@@ -110,7 +95,7 @@ static struct ran_vector_key key_of(const struct ran_state *s, const struct ran_
 static int compute_vectors(struct ran_state *s, const struct ran_document *const *d, size_t n,
                            float *const *v, struct ran_error *err)
 {
-        RAN_TRY(load_all(s, d, n, err));
+        RAN_TRY(load(s, d, n, 0, err));
         ran_encode(&s->workspace, s->p);
         for (size_t i = 0; i < n; i++)
                 ran_document_vector(&s->workspace, s->p, i, v[i]);
@@ -165,7 +150,7 @@ static int read_documents(struct ran_state *s, const struct ran_document *d, siz
                 RAN_TRY(RAN_GROW(s->vector, s->vector_cap, n * ran_document_vector_width(c), err));
                 RAN_TRY(ran_score_vectors(s, d, n, s->vector, err));
         }
-        RAN_TRY(load_all(s, each, n, err));
+        RAN_TRY(load(s, each, n, 0, err));
         s->workspace.given = known ? s->vector : NULL;
         if (!known)
                 ran_encode(&s->workspace, s->p);
@@ -215,10 +200,11 @@ int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t s
                      const struct ran_probes *probes, struct ran_error *err)
 {
         struct ran_document whole = *d;
+        const struct ran_document *one = &whole;
 
         whole.words = 0;
         s->workspace.probes = probes;
-        int rc = load(s, &whole, sources, err);
+        int rc = load(s, &one, 1, sources, err);
         if (rc == RAN_OK)
                 ran_encode(&s->workspace, s->p);
         s->workspace.probes = NULL;
@@ -230,7 +216,7 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 {
         if (d->L == 0 || d->words == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without words");
-        RAN_TRY(load(s, d, 0, err));
+        RAN_TRY(load(s, &d, 1, 0, err));
         ran_encode(&s->workspace, s->p);
         ran_head(&s->workspace, s->p, s->C);
         return RAN_OK;
@@ -260,15 +246,14 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
 {
         size_t n = d->words, room = ran_crf_scratch(s->workspace.c->tag.crf, n, s->C);
 
-        double *chain = ran_grow(s->chain, &s->chain_cap, room, sizeof *chain, err);
-        if (chain == NULL)
-                return RAN_ENOMEM;
-        s->chain = chain; /* more than n C, which therefore cannot overflow */
+        RAN_TRY(RAN_GROW(s->chain, s->chain_cap, room, err));
+        /* more than n C, which therefore cannot overflow */
         RAN_TRY(RAN_GROW(s->marginals, s->marginals_cap, n * s->C, err));
         RAN_TRY(read_words(s, d, err));
         add_words(s, d, s->workspace.head.logits);
-        *out = (struct ran_score_words){
-                ran_crf_of(s->p), s->workspace.head.logits, d->begins, s->C, chain, s->marginals};
+        *out = (struct ran_score_words){ran_crf_of(s->p), s->workspace.head.logits,
+                                        d->begins,        s->C,
+                                        s->chain,         s->marginals};
         return RAN_OK;
 }
 
@@ -281,8 +266,7 @@ static int set_positions(struct ran_packed *packed, size_t from, size_t end, str
         for (size_t t = from; t < end; t++) {
                 uint32_t at = (uint32_t)t;
 
-                if (ran_packed_positions(packed, &at, 1, err) != RAN_OK)
-                        return RAN_ENOMEM;
+                RAN_TRY(ran_packed_positions(packed, &at, 1, err));
         }
         return RAN_OK;
 }
@@ -295,15 +279,14 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
 
         if (n == 0 || n > UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be read at once", n);
-        if (cache != NULL &&
-            ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0, err) != RAN_OK)
-                return RAN_ENOMEM;
+        if (cache != NULL)
+                RAN_TRY(ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0,
+                                          err));
         ran_packed_clear(&s->packed);
         RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids, n, 0, recurrent, err));
         s->packed.sources[0] = sources;
-        if (set_positions(&s->packed, all ? out->skip : n - 1, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->workspace, &s->packed, s->C, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(set_positions(&s->packed, all ? out->skip : n - 1, n, err));
+        RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
         ran_encode(&s->workspace, s->p);
         if (all)
                 ran_lm_score(&s->workspace, s->p, s->C, out->gold, out->nll, out->logits);
@@ -312,8 +295,7 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
                               n - out->skip, out->nll, out->logits, s->C);
         if (out->last == NULL)
                 return RAN_OK;
-        if (set_positions(&s->packed, n - 1, n, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(set_positions(&s->packed, n - 1, n, err));
         ran_lm_score(&s->workspace, s->p, s->C, NULL, NULL, out->last);
         return RAN_OK;
 }
@@ -342,10 +324,9 @@ static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
         ran_packed_clear(&s->packed);
-        if (ran_packed_add(&s->packed, s->workspace.c, ids, L, 0, err) != RAN_OK ||
-            ran_packed_positions(&s->packed, positions, n, err) != RAN_OK ||
-            ran_workspace_fit(&s->workspace, &s->packed, s->C, err) != RAN_OK)
-                return RAN_ENOMEM;
+        RAN_TRY(ran_packed_add(&s->packed, s->workspace.c, ids, L, 0, err));
+        RAN_TRY(ran_packed_positions(&s->packed, positions, n, err));
+        RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
         ran_encode(&s->workspace, s->p);
         return RAN_OK;
 }

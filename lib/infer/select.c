@@ -35,7 +35,8 @@ struct choice {
 
 struct ran_selection *ran_selection_new(struct ran_error *err)
 {
-        return ran_alloc(1, sizeof(struct ran_selection), err);
+        (void)err;
+        return ran_new(1, sizeof(struct ran_selection));
 }
 
 void ran_selection_free(struct ran_selection *s)
@@ -145,10 +146,9 @@ int ran_selection_choose(const struct ran_selection *s, size_t most, size_t *doc
         *n = 0;
         if (s->n == 0)
                 return RAN_OK;
-        k.candidate = ran_alloc(s->n, sizeof *k.candidate, err);
+        k.candidate = ran_new(s->n, sizeof *k.candidate);
         k.chosen = ran_near_duplicates_new(alike, err);
-        const int rc = k.candidate == NULL || k.chosen == NULL ? RAN_ENOMEM
-                                                               : choose(&k, most, document, n, err);
+        const int rc = k.chosen == NULL ? RAN_ENOMEM : choose(&k, most, document, n, err);
         free(k.candidate);
         ran_near_duplicates_free(k.chosen);
         ran_shingles_release(&k.shingles);

@@ -45,16 +45,10 @@ struct ran_top_ngrams *ran_top_ngrams_new(const struct ran_model *m, struct ran_
                 ran_fail(err, RAN_EINVAL, "it has no vocabulary: its n-grams are numbers");
                 return NULL;
         }
-        struct ran_top_ngrams *t = ran_alloc(1, sizeof *t, err);
-        if (t == NULL)
-                return NULL;
+        struct ran_top_ngrams *t = ran_new(1, sizeof *t);
         t->m = m;
         t->rows = p->rows != NULL ? p->rows->n : ran_parts_rows(&m->config);
-        t->first = ran_alloc(t->rows, sizeof *t->first, err);
-        if (t->first == NULL) {
-                ran_top_ngrams_free(t);
-                return NULL;
-        }
+        t->first = ran_new(t->rows, sizeof *t->first);
         return t;
 }
 
@@ -70,36 +64,28 @@ void ran_top_ngrams_free(struct ran_top_ngrams *t)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static bool is_name(const struct ran_top_ngrams *t, const struct name *name, const uint32_t *ids,
-                    size_t n)
+/* Counts an n-gram of a row; a name of it that is new is appended. */
+static void count_ngram(struct ran_top_ngrams *t, uint32_t row, const uint32_t *ids, size_t n)
 {
-        return name->n == n && memcmp(t->id + name->at, ids, n * sizeof *ids) == 0;
-}
+        size_t names = 0;
 
-static int append(struct ran_top_ngrams *t, uint32_t row, const uint32_t *ids, size_t n,
-                  struct ran_error *err)
-{
-        RAN_TRY(RAN_GROW(t->id, t->id_cap, t->ids + n, err));
-        RAN_TRY(RAN_GROW(t->name, t->name_cap, t->names + 1, err));
+        for (uint32_t i = t->first[row]; i > 0; i = t->name[i - 1].next, names++) {
+                struct name *name = &t->name[i - 1];
+
+                if (name->n == n && memcmp(t->id + name->at, ids, n * sizeof *ids) == 0) {
+                        name->count++;
+                        return;
+                }
+        }
+        if (names == NAMES)
+                return;
+        RAN_ROOM(t->id, t->id_cap, t->ids + n);
+        RAN_ROOM(t->name, t->name_cap, t->names + 1);
         memcpy(t->id + t->ids, ids, n * sizeof *ids);
         t->name[t->names++] = (struct name){t->ids, 1, (uint32_t)n, t->first[row]};
         t->ids += n;
         t->first[row] =
                 (uint32_t)t->names; /* at most NAMES for each of 2^32 rows, but memory ends */
-        return RAN_OK;
-}
-
-static int count(struct ran_top_ngrams *t, uint32_t row, const uint32_t *ids, size_t n,
-                 struct ran_error *err)
-{
-        size_t names = 0;
-
-        for (uint32_t i = t->first[row]; i > 0; i = t->name[i - 1].next, names++)
-                if (is_name(t, &t->name[i - 1], ids, n)) {
-                        t->name[i - 1].count++;
-                        return RAN_OK;
-                }
-        return names < NAMES ? append(t, row, ids, n, err) : RAN_OK;
 }
 
 int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
@@ -109,6 +95,7 @@ int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
         const struct ran_config *c = &t->m->config;
         const size_t buckets = ran_linear_model_ngram_buckets(c);
 
+        (void)err;
         if (p->affix_source != NULL)
                 ran_linear_model_affixes_of(p->affix_source, ids, L);
         for (size_t at = 0; at < L; at++) {
@@ -121,7 +108,7 @@ int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
                                 ran_linear_row(p, ran_linear_model_bucket_of(hash, buckets));
 
                         if (row != RAN_NO_ROW && ran_linear_idf(p, row) > 0)
-                                RAN_TRY(count(t, row, ids + at, n, err));
+                                count_ngram(t, row, ids + at, n);
                 }
         }
         return RAN_OK;
@@ -151,46 +138,33 @@ static struct ran_top_ngram name_of(const struct ran_top_ngrams *t, uint32_t row
         return (struct ran_top_ngram){t->id + best->at, best->n, best->count, 0};
 }
 
-/* Puts it into a list that falls, of at most `most`. */
-static size_t insert(struct ran_top_ngram *list, size_t n, size_t most, struct ran_top_ngram x)
-{
-        size_t at = n;
-
-        if (n == most && x.weight <= list[n - 1].weight)
-                return n;
-        n += n < most;
-        at = n - 1;
-        for (; at > 0 && list[at - 1].weight < x.weight; at--)
-                list[at] = list[at - 1];
-        list[at] = x;
-        return n;
-}
-
-/* The weights of a row into the lists of all labels. */
+/* The weights of a row into the lists of all labels, which fall, of at most `most`. */
 static void insert_row(const struct ran_top_ngrams *t, uint32_t row, const float *y,
                        struct ran_top_ngram *list, size_t most, size_t *n)
 {
         const double idf = ran_linear_idf(ran_linear_of(&t->m->params), row);
 
         for (size_t c = 0; c < t->m->C; c++) {
-                const struct ran_top_ngram *last = list + c * most + (most - 1);
+                struct ran_top_ngram *mine = list + c * most;
                 const double weight = (double)y[c] * idf;
+                size_t at;
 
-                if (weight <= 0 || (n[c] == most && weight <= last->weight))
+                if (weight <= 0 || (n[c] == most && weight <= mine[most - 1].weight))
                         continue;
-                struct ran_top_ngram x = name_of(t, row);
-                x.weight = weight;
-                n[c] = insert(list + c * most, n[c], most, x);
+                n[c] += n[c] < most;
+                for (at = n[c] - 1; at > 0 && mine[at - 1].weight < weight; at--)
+                        mine[at] = mine[at - 1];
+                mine[at] = name_of(t, row);
+                mine[at].weight = weight;
         }
 }
 
 int ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *list, size_t most,
                         size_t *n, struct ran_error *err)
 {
-        float *y = ran_alloc_floats(t->m->C, err);
+        float *y = ran_new_floats(t->m->C);
 
-        if (y == NULL)
-                return RAN_ENOMEM;
+        (void)err;
         memset(n, 0, t->m->C * sizeof *n);
         for (size_t row = 0; row < t->rows && most > 0; row++) {
                 if (t->first[row] == 0)

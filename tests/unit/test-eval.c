@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/classify/eval-report.h"
+#include "cmd/classify/classify.h"
 #include "eval/paired.h"
 #include "ran.h"
 #include "test.h"

@@ -1,0 +1,299 @@
+/* classify.h - the parts of ran-classify: options, decisions, predictions, evidence, neighbours,
+ * evaluation, pages. */
+#ifndef CMD_CLASSIFY_CLASSIFY_H
+#define CMD_CLASSIFY_CLASSIFY_H
+
+#include "cmd/content/document.h"
+#include "cmd/content/known.h"
+#include "cmd/content/labels.h"
+#include "cmd/options/options.h"
+#include "cmd/pages/documents.h"
+#include "cmd/pages/reliability.h"
+#include "cmd/records/loop.h"
+
+/* ---- options (options.c, described.c) ------------------------------------------------------- */
+
+enum {
+        CLASSIFY_EVAL_JSON,
+        CLASSIFY_EVAL_TEXT,
+        CLASSIFY_EVAL_CSV,
+        CLASSIFY_EVAL_TSV,
+        CLASSIFY_EVAL_HTML
+};
+
+struct classify_evidence_options {
+        size_t evidence; /* the most passages; 0: none */
+        size_t evidence_length;
+        int offsets; /* RAN_UNIT_... */
+};
+extern const struct ran_field classify_evidence_fields[];
+
+struct classify_options {
+        char *model, *labels, *label_texts, *label_names, *cost, *against, *vector_cache;
+        struct ran_list threshold_for, among;
+        size_t top, nearest, select;
+        double threshold, coverage, least;
+        bool abstain, probs, logits, embed, eval, verify;
+        int eval_format;  /* CLASSIFY_EVAL_... */
+        int join_windows; /* RAN_UPPER_..., or 0: as the model says */
+        int output_format, among_format;
+        struct classify_evidence_options evidence;
+        struct cmd_document_options document;
+        struct cmd_input input;
+        struct cmd_output output;
+};
+extern const struct cmd_program classify_program;
+
+/* The only one there is. */
+extern struct classify_options classify_options;
+/* Whether vectors of documents are needed. */
+bool classify_options_embed(const struct classify_options *o);
+/* Exits with 2 if options contradict each other or the model. */
+void classify_options_check(struct classify_options *o);
+void classify_options_check_model(const struct classify_options *o, const struct ran_model *m);
+
+/* Whether the labels are described (--labels, --label-texts): a classifier without training. */
+bool described(const struct classify_options *o);
+/* Opens the model, and makes it a classifier of these labels. Exits on failure. */
+struct ran_model *described_open(const struct classify_options *o);
+
+/* ---- which label a document of one label gets (decide.c, cost.c) ---------------------------- */
+
+/* The most probable one, or by thresholds of labels, or by what confusions cost. */
+struct decision {
+        const struct ran_model *model;
+        size_t C;
+        /* --threshold-for: the probability from which a label is given; below 0: none. NULL: no
+         * label has one. */
+        float *limit; /* (C) */
+        /* --cost. A wrong label costs 1 and a right one 0; more: what is to be added to that.
+         * given C: no label. */
+        struct decision_cost {
+                uint32_t gold, given;
+                double more;
+        } * cost;
+        size_t n, cap;
+        bool by_cost, may_abstain;
+};
+/* Reads "LABEL=X" of each item, and the file of costs, or NULL. own: labels have the thresholds
+ * that the model brings, unless an item is "none", says otherwise, or there are costs. Exits with 2
+ * for what is no such item, or names a label that the model does not have; with 3 for a bad file.
+ */
+void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
+                   const char *cost, bool own);
+void decision_release(struct decision *d);
+/* Whether it decides otherwise than by the highest probability. */
+bool decision_is_set(const struct decision *d);
+/* The label that is given, by its probabilities p (C); C: none. */
+size_t decision_choose(const struct decision *d, const float *p);
+/* The one to show, which is the most probable one where none is given. */
+size_t decision_best(const struct decision *d, const float *p);
+/* Returns the cost of giving a label, or C: none, to a document of class gold. */
+double decision_cost_of(const struct decision *d, uint32_t gold, size_t given);
+/* The class of a label; C: the model has no such label. */
+size_t decision_label(const struct decision *d, const char *name, size_t n);
+/* Reads costs, JSON or a table; file is for messages. RAN_EFORMAT. */
+int decision_read_costs(struct decision *d, const char *text, size_t n, const char *file,
+                        struct ran_error *err);
+/* The order of costs: by the label given. */
+int decision_compare_costs(const void *a, const void *b);
+
+/* ---- evidence (evidence.c) ------------------------------------------------------------------ */
+
+/* The passages that decided the label of a document. One a thread. options and model must outlive
+ * it. */
+struct classify_evidence;
+struct classify_evidence *classify_evidence_new(const struct classify_evidence_options *options,
+                                                const struct ran_model *m, struct ran_pool *pool,
+                                                struct ran_error *err);
+void classify_evidence_free(struct classify_evidence *e);
+
+/* Takes a document, read with the positions of its words, for the calls that follow. */
+int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
+                           const struct record *record, struct ran_error *err);
+/* Finds the passages for the probability p of class c; _passage gives the i-th, the most important
+ * first, false after the last. */
+struct classify_passage {
+        size_t start, end; /* as in records */
+        float without;     /* the probability without it; NaN: nothing is left */
+};
+int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struct ran_error *err);
+bool classify_evidence_passage(const struct classify_evidence *e, size_t i,
+                               struct classify_passage *passage);
+/* Appends `,"evidence":[...]` for the probability p of class c. */
+int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
+                          struct ran_error *err);
+
+/* ---- --nearest (nearest.c, collection.c) ---------------------------------------------------- */
+
+/* A collection: vectors (D) and ids, of which the `most` nearest are asked for, and none that has a
+ * cosine below `least`. */
+struct classify_nearest;
+struct classify_nearest *classify_nearest_new(size_t D, size_t most, double least,
+                                              struct ran_error *err);
+void classify_nearest_free(struct classify_nearest *n);
+size_t classify_nearest_count(const struct classify_nearest *n);
+/* Adds a document: its vector, and its id as JSON. */
+int classify_nearest_put(struct classify_nearest *n, const float *v, const char *id, size_t length,
+                         struct ran_error *err);
+
+/* The neighbours of several vectors. Zero-initialise. */
+struct classify_neighbours {
+        struct ran_neighbour *list; /* (n, most) */
+        size_t *found;              /* (n) */
+        size_t n, list_cap, found_cap;
+};
+/* Whether several vectors are searched for at once: their lists are not too long. */
+bool classify_nearest_together(const struct classify_nearest *n);
+/* Finds those of `count` vectors v. */
+int classify_nearest_find(const struct classify_nearest *n, const float *v, size_t count,
+                          struct classify_neighbours *to, struct ran_error *err);
+/* Appends the member "nearest": those of vector i; none with `from` NULL. */
+void classify_nearest_add(const struct classify_nearest *n, const struct classify_neighbours *from,
+                          size_t i, struct ran_buf *out);
+void classify_neighbours_release(struct classify_neighbours *n);
+
+struct classifier;
+/* Reads the files of --among: the vectors that --embed wrote into their records, or as an array of
+ * numpy; else their documents. Exits if they cannot be read or have no document. */
+struct classify_nearest *classify_collection_read(const struct classifier *c);
+
+/* ---- predictions (predict.c) ---------------------------------------------------------------- */
+
+struct classifier {
+        const struct classify_options *options;
+        const struct ran_model *model;
+        const struct ran_embedder *embedder; /* NULL: the vector of --embed comes with the logits */
+        char vectors[17]; /* the name of the vectors of --embed and --nearest; "": not wanted */
+        struct ran_pool *pool;
+        size_t C, D;                            /* C 0: no classifier, which only embeds */
+        const float *thresholds;                /* (C) or, with a single label, NULL */
+        struct decision decision;               /* with a single label */
+        const struct classify_nearest *nearest; /* NULL without --nearest */
+        struct cmd_known *known; /* with --eval: counts training documents; else NULL */
+        float cut;               /* labels at least this probable make the prediction set */
+};
+
+/* From the command line, else from the model; NULL with a single label. The caller frees them. */
+float *classify_thresholds(const struct ran_model *m, const struct classify_options *o);
+
+/* Scratch of a thread, for cmd_loop; arg is a classifier. */
+void *classify_scratch_new(void *arg, struct ran_error *err);
+void classify_scratch_free(void *scratch); /* NULL is nothing */
+
+/* A document, read and classified; belongs to the scratch. */
+struct classify_scored {
+        const float *p; /* (C) */
+        const struct cmd_document *document;
+        struct classify_evidence *evidence; /* of the document; NULL without --evidence */
+};
+int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                   struct classify_scored *scored, struct ran_error *err);
+/* The document of the last classify_predict. */
+struct classify_scored classify_last(void *scratch);
+/* The vector (D) to compare the document by, with --embed or --nearest: zeros if it has no known
+ * token. It belongs to the scratch. */
+int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                    const float **v, struct ran_error *err);
+/* Whether a document gets label i, if `best` is the one to show; of several labels any. */
+bool classify_gives(const struct classifier *c, const float *p, size_t best, size_t i);
+
+/* An evaluation needs this of a record. */
+struct classify_answer {
+        float *p, *other;    /* (C) of this model, and with --against of the other; NULL: the record
+                                has no label */
+        struct ran_buf text; /* for a page: the begin of its text */
+};
+void classify_answer_release(void *answer);
+/* Copies the probabilities of all labels to *p, which is NULL at first, unless the record has no
+ * label; text: for a page, or NULL. */
+int classify_probabilities(const struct classifier *c, void *scratch, const struct cmd_line *line,
+                           float **p, struct ran_buf *text, struct ran_error *err);
+/* For cmd_loop.columns. */
+void classify_columns(const void *arg, struct cmd_row *row);
+/* Appends the prediction, a JSON object, a line of fastText or a row. For cmd_loop.work. */
+int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
+                     struct cmd_result *result, struct ran_error *err);
+/* For cmd_loop.work_all: of records whose documents are scored together, which takes half the time
+ * of a pretrained encoder that short ones take one by one. */
+enum { CLASSIFY_TOGETHER = 64 }; /* records, at most */
+void classify_predict_all(void *arg, void *scratch, struct cmd_item *items, size_t n);
+/* Scores the documents of the items together, and then calls `work` for each. */
+void classify_together(const struct classifier *c, void *scratch, struct cmd_item *items, size_t n,
+                       int (*work)(void *arg, void *scratch, const struct cmd_line *line,
+                                   struct cmd_result *result, struct ran_error *err),
+                       void *arg, void *work_scratch);
+
+/* Each runs the loop, and returns the program's status: writes a page instead of records (page.c);
+ * those that were chosen to be labelled next, in that order (select.c). */
+int classify_page(const struct classifier *c, struct cmd_loop loop, char **files);
+int classify_select(const struct classifier *c, struct cmd_loop loop, char **files);
+
+/* ---- evaluation (eval.c, eval-report.c, eval-page.c, against.c) ----------------------------- */
+
+struct classify_eval {
+        const float *thresholds;         /* as given to _init */
+        const struct decision *decision; /* likewise */
+        double cost;                     /* with --cost: the sum of what decisions cost */
+        bool multilabel;
+        size_t C;
+        const char **names; /* (C) of the model's classes */
+        struct ran_eval *eval;
+        size_t compared, skipped; /* skipped: records without a label */
+        struct cmd_labels labels;
+        uint32_t *gold; /* (n_gold) of the last record */
+        size_t n_gold, n_unknown;
+        struct classify_eval_name {
+                const char *text;
+                size_t n;
+        } * unknown_label; /* its labels that the model does not know */
+        size_t gold_cap, unknown_cap;
+};
+/* thresholds (C): of a model with several labels, else NULL. The caller keeps both. */
+void classify_eval_init(struct classify_eval *e, const float *thresholds,
+                        const struct decision *decision);
+void classify_eval_release(struct classify_eval *e);
+/* One record with its probabilities (C), or NULL if it is not classified. RAN_EFORMAT if its
+ * labels are not of the model's kind. */
+int classify_eval_add(struct classify_eval *e, const struct record *record, const float *p,
+                      struct ran_error *err);
+/* Add the figures to a report; of an evaluation whose names (C) are not NULL. */
+void classify_eval_tree(const struct classify_eval *e, struct report *r);
+void classify_eval_figures(const struct ran_eval_report *e, struct report *r);
+
+/* Counts of documents, for charts; and the worst errors. Zero-initialise. */
+struct classify_eval_page {
+        /* It counts the most probable label; with several labels, each of them. */
+        struct page_reliability reliability;
+        size_t errors;
+        struct page_documents worst;
+};
+/* Adds the document that classify_eval_add has added last. */
+int classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,
+                           const struct cmd_line *line, const struct classify_answer *a,
+                           struct ran_error *err);
+/* Writes the page to a file, NULL: standard output, and releases it. */
+void classify_eval_page_write(struct classify_eval_page *p, const struct classify_eval *e,
+                              const char *model, const char *output);
+
+/* --against: another model on the same records, and whether it differs by more than chance. */
+struct classify_against {
+        struct classifier other;
+        struct classify_eval eval; /* of the other model */
+        float *thresholds;         /* of the other model */
+        struct ran_paired *pairs;
+        bool *is_gold[2]; /* (C) of this model, and of the other: scratch */
+};
+/* Opens the model of --against, for a comparison with c. Exits if it cannot be compared. */
+void classify_against_open(struct classify_against *a, const struct classifier *c,
+                           const struct cmd_names *names);
+void classify_against_close(struct classify_against *a);
+/* A record that both models have answered, after classify_eval_add of this one: its evaluation and
+ * probabilities, and those of the other, or NULL if it has no label. */
+int classify_against_add(struct classify_against *a, const struct classify_eval *e,
+                         const struct record *record, const float *p, const float *other,
+                         struct ran_error *err);
+/* Adds the comparison to the report. */
+void classify_against_tree(const struct classify_against *a, struct report *report);
+
+#endif
