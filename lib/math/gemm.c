@@ -185,6 +185,8 @@ void ran_gemm_linear_kept(struct ran_pool *pool, struct ran_kept_panels *kept, f
                             .K = I,
                             .bias = b};
 
+        if (N == 0)
+                return;
         const bool floats = N > RAN_FEW_ROWS && ran_gemm_rows_stand_alone();
         if (kept != NULL && I > 0 && (floats || ran_kept_panels_hold_integers(kept)))
                 p.panels = ran_kept_panels_of(kept, w, O, I);

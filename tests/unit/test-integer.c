@@ -143,6 +143,8 @@ TEST(integer_linear_layer_does_not_depend_on_the_other_rows)
                 ran_gemm_linear_kept(pool, kept, y.x + n * O, O, x.x + n * I, I, w.x, b.x,
                                      n + 3 < N ? 3 : N - n, I, O);
         CHECK(same(&y, &want));
+        ran_gemm_linear_kept(pool, kept, y.x, O, x.x, I, w.x, b.x, 0, I, O); /* divided by 0 */
+        CHECK(same(&y, &want));
         ran_kept_panels_free(kept);
         ran_pool_free(pool);
         vector_free(&w);
