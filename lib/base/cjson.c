@@ -1,3 +1,4 @@
+/* cjson.c - see cjson.h. */
 #include "base/cjson.h"
 
 #include <errno.h>
@@ -5,13 +6,14 @@
 #include <string.h>
 
 /* cJSON returns NULL for both; but malloc leaves its mark in errno, and numbers another one. */
-cJSON *ran_cjson_parse(const char *text, size_t n, const char **end, int *code)
+cJSON *ran_cjson_parse(const char *text, size_t n, const char **end)
 {
         errno = 0;
         cJSON *value = end != NULL ? cJSON_ParseWithLengthOpts(text, n, end, false)
                                    : cJSON_ParseWithLength(text, n);
 
-        *code = value != NULL ? RAN_OK : errno == ENOMEM ? RAN_ENOMEM : RAN_EFORMAT;
+        if (value == NULL && errno == ENOMEM)
+                ran_out_of_memory(n, 1);
         return value;
 }
 
@@ -48,19 +50,17 @@ const char *ran_cjson_nul(const char *text, size_t n)
 int ran_cjson_read(cJSON **value, const char *text, size_t n, bool array, struct ran_error *err)
 {
         const char *end = NULL;
-        int rc;
+        int rc = RAN_OK;
 
         *value = NULL;
         if (ran_cjson_nul(text, n) != NULL)
                 return ran_fail(err, RAN_EFORMAT, "it holds U+0000");
         if (ran_utf8_valid(text, n) != n)
                 return ran_fail(err, RAN_EFORMAT, "it is not in UTF-8");
-        cJSON *all = ran_cjson_parse(text, n, &end, &rc);
-        if (rc == RAN_ENOMEM)
-                return ran_fail(err, rc, "out of memory");
-        while (rc == RAN_OK && end < text + n && strchr(" \t\r\n", *end) != NULL)
+        cJSON *all = ran_cjson_parse(text, n, &end);
+        while (all != NULL && end < text + n && strchr(" \t\r\n", *end) != NULL)
                 end++;
-        if (rc != RAN_OK || end < text + n)
+        if (all == NULL || end < text + n)
                 rc = ran_fail(err, RAN_EFORMAT, "it is not JSON");
         else if (!(array ? cJSON_IsArray(all) : cJSON_IsObject(all)))
                 rc = ran_fail(err, RAN_EFORMAT, "it is not a JSON %s", array ? "array" : "object");

@@ -1,4 +1,4 @@
-/* cjson.h - cJSON with a reason when parsing fails, and members that are not trusted. */
+/* cjson.h - cJSON that does not fail for memory, and members that are not trusted. */
 #ifndef RAN_BASE_CJSON_H
 #define RAN_BASE_CJSON_H
 
@@ -6,10 +6,9 @@
 
 #include "ran/base.h"
 
-/* Parses n bytes into a value, which the caller deletes. On failure returns NULL and sets *code:
- * RAN_EFORMAT for invalid JSON, RAN_ENOMEM; the caller writes the sentence. *end, unless NULL: the
- * end of the value, which anything may follow, or the position of the mistake. */
-cJSON *ran_cjson_parse(const char *text, size_t n, const char **end, int *code);
+/* Parses n bytes into a value, which the caller deletes; NULL: they are no JSON. *end, unless NULL:
+ * the end of the value, which anything may follow, or the position of the mistake. */
+cJSON *ran_cjson_parse(const char *text, size_t n, const char **end);
 /* The value as text without blanks; the caller frees it with cJSON_free. */
 char *ran_cjson_print(const cJSON *item) __attribute__((returns_nonnull));
 /* The position of the first U+0000 in n bytes of JSON, raw or as an escape; NULL without one. cJSON
@@ -20,7 +19,7 @@ const char *ran_cjson_nul(const char *text, size_t n);
  */
 
 /* Parses an object or, with `array`, an array, without U+0000 and with nothing behind it. The
- * caller deletes it. RAN_EFORMAT, RAN_ENOMEM. */
+ * caller deletes it. RAN_EFORMAT. */
 int ran_cjson_read(cJSON **value, const char *text, size_t n, bool array, struct ran_error *err);
 
 /* The member of an object, which may be NULL; NULL: there is none. */

@@ -130,10 +130,8 @@ int ran_fields_parse(const struct ran_field *fields, void *base, const char *jso
                 return ran_fail(err, RAN_EFORMAT,
                                 "line %zu contains U+0000, which no setting can contain",
                                 line_of(json, nul));
-        cJSON *object = ran_cjson_parse(json, n, &end, &code);
+        cJSON *object = ran_cjson_parse(json, n, &end);
 
-        if (code == RAN_ENOMEM)
-                return ran_fail(err, code, "no memory for %zu bytes of JSON", n);
         if (object == NULL)
                 return ran_fail(err, RAN_EFORMAT, "line %zu is not JSON", line_of(json, end));
         while (end < json + n && strchr(" \t\r\n", *end) != NULL && *end != '\0')
@@ -209,15 +207,6 @@ static bool is_set(const struct ran_field *field, const void *base)
                *(char *const *)((const char *)base + field->offset) != NULL;
 }
 
-/* Whether a later setting has its default, and may be left out. A choice stands in quotes. */
-static bool is_as_before(const struct ran_field *field, const struct ran_buf *value)
-{
-        const size_t quote = field->type == RAN_FIELD_CHOICE && value->len >= 2, n = value->len;
-
-        return field->later && value->data != NULL && n - 2 * quote == strlen(field->initial) &&
-               memcmp(value->data + quote, field->initial, n - 2 * quote) == 0;
-}
-
 /* Appends a field that is set, with what goes before it; what_if: unless it is the same there. */
 static bool add_field(struct ran_buf *out, const char *before, const struct ran_field *field,
                       const void *base, const void *what_if)
@@ -229,9 +218,13 @@ static bool add_field(struct ran_buf *out, const char *before, const struct ran_
         add_value(&value, field, (const char *)base + field->offset);
         if (what_if != NULL && is_set(field, what_if))
                 add_value(&other, field, (const char *)what_if + field->offset);
-        bool same = what_if != NULL && value.len == other.len &&
-                    memcmp(value.data, other.data, value.len) == 0;
-        same |= what_if == NULL && is_as_before(field, &value);
+        /* A later setting that has its default may be left out. A choice stands in quotes. */
+        const size_t quote = field->type == RAN_FIELD_CHOICE, n = value.len - 2 * quote;
+        const bool same =
+                what_if != NULL
+                        ? value.len == other.len && memcmp(value.data, other.data, value.len) == 0
+                        : field->later && n == strlen(field->initial) &&
+                                  memcmp(value.data + quote, field->initial, n) == 0;
         if (!same) {
                 ran_buf_printf(out, "%s\"%s\":", before, field->name);
                 ran_buf_add(out, value.data, value.len);

@@ -188,14 +188,13 @@ static void writer_free(struct ran_writer *w)
         free(w);
 }
 
-/* The folder of a file; the caller frees it. NULL: memory ran out. */
+/* The folder of a file; the caller frees it. */
 static char *folder_of(const char *path)
 {
         const char *slash = strrchr(path, '/');
 
-        return slash == NULL   ? strdup(".")
-               : slash == path ? strdup("/")
-                               : strndup(path, (size_t)(slash - path));
+        return slash == NULL ? ran_copy(".", 1)
+                             : ran_copy(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 /* The name by which an open file can be linked. */
@@ -211,7 +210,7 @@ static const char *link_name(char name[LINK_NAME], int fd)
 static int open_nameless(const char *path)
 {
         char *folder = folder_of(path), name[LINK_NAME];
-        int fd = folder != NULL ? open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+        int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 
         free(folder);
         if (fd >= 0 && access(link_name(name, fd), F_OK) != 0) {
@@ -282,7 +281,7 @@ static void remove_left(const char *path)
 {
         const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
         char *folder = folder_of(path);
-        DIR *d = folder != NULL ? opendir(folder) : NULL;
+        DIR *d = opendir(folder);
 
         for (const struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
                 if (is_temporary_of(e->d_name, name))
@@ -295,10 +294,11 @@ static void remove_left(const char *path)
 /* A new file with the permissions of the one that it will replace. */
 static int open_temporary(struct ran_writer *w, const struct stat *old)
 {
-        if (asprintf(&w->temp, "%s.tmp.%ld", w->path, (long)getpid()) < 0) {
-                w->temp = NULL;
-                return -1;
-        }
+        struct ran_buf temp = {0};
+
+        ran_buf_printf(&temp, "%s.tmp.%ld", w->path, (long)getpid());
+        ran_buf_char(&temp, '\0');
+        w->temp = temp.data;
         /* Left by a killed process that had the same number, as happens in containers. A name that
          * cannot be is found out here, not at the end. */
         if (unlink(w->temp) != 0 && errno != ENOENT)
@@ -316,24 +316,24 @@ static int open_temporary(struct ran_writer *w, const struct stat *old)
 }
 
 /* Where a path leads that is not there: to itself, or, as a symbolic link, to where that points.
- * The caller frees it. NULL: memory ran out. */
+ * The caller frees it. */
 static char *end_of_links(const char *path)
 {
         enum { LINKS = 40 }; /* as the system has it; more are made by somebody meanwhile */
-        char *at = strdup(path), target[PATH_MAX];
+        char *at = ran_copy(path, strlen(path)), target[PATH_MAX];
         ssize_t n;
 
-        for (int i = 0;
-             i < LINKS && at != NULL && (n = readlink(at, target, sizeof target - 1)) >= 0; i++) {
-                char *folder = folder_of(at), *next = NULL;
+        for (int i = 0; i < LINKS && (n = readlink(at, target, sizeof target - 1)) >= 0; i++) {
+                char *folder = folder_of(at);
+                struct ran_buf next = {0};
 
                 target[n] = '\0';
-                if (folder != NULL && asprintf(&next, "%s%s%s", target[0] == '/' ? "" : folder,
-                                               target[0] == '/' ? "" : "/", target) < 0)
-                        next = NULL;
+                ran_buf_printf(&next, "%s%s%s", target[0] == '/' ? "" : folder,
+                               target[0] == '/' ? "" : "/", target);
+                ran_buf_char(&next, '\0');
                 free(folder);
                 free(at);
-                at = next;
+                at = next.data;
         }
         return at;
 }
@@ -345,15 +345,14 @@ static int writer_start(struct ran_writer *w, const char *path)
 
         if (!exists && errno != ENOENT)
                 return -1;
-        if (path[0] ==
-            '\0') /* as a shell has of a name that is not set; nothing can be renamed so */
+        if (path[0] == '\0') /* as a shell has of a name that is not set: it cannot be renamed */
                 return -1;
 
         /* /dev/stdout may be a regular file, but it is not ours to replace. */
         if ((exists && !S_ISREG(st.st_mode)) || strncmp(path, "/dev/", 5) == 0) {
-                w->path = strdup(path);
+                w->path = ran_copy(path, strlen(path));
                 w->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-                return w->path != NULL && w->fd >= 0 ? 0 : -1;
+                return w->fd >= 0 ? 0 : -1;
         }
         w->path = exists ? realpath(path, NULL) : end_of_links(path);
         return w->path != NULL ? open_temporary(w, exists ? &st : NULL) : -1;
@@ -361,10 +360,8 @@ static int writer_start(struct ran_writer *w, const char *path)
 
 struct ran_writer *ran_writer_open(const char *path, struct ran_error *err)
 {
-        struct ran_writer *w = ran_alloc(1, sizeof(*w), err);
+        struct ran_writer *w = ran_new(1, sizeof(*w));
 
-        if (w == NULL)
-                return NULL;
         w->fd = w->lock = -1;
         if (writer_start(w, path) != 0) {
                 ran_fail(err, RAN_EIO, "cannot write %s: %s", path, strerror(errno));
@@ -406,10 +403,8 @@ void ran_writer_write(struct ran_writer *w, const void *bytes, size_t n)
 static void sync_folder(const char *path)
 {
         char *folder = folder_of(path);
-
-        if (folder == NULL)
-                return;
         int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
         if (fd >= 0) {
                 fsync(fd);
                 close(fd);

@@ -71,27 +71,20 @@ static void run(struct job *job)
         ran_portable = portable;
 }
 
-static bool has_work(struct job *job)
-{
-        return atomic_load_explicit(&job->next, memory_order_relaxed) < job->n;
-}
-
-/* A job outlives those inside it, so the chain of parents is whole. */
-static bool is_inside(const struct job *job, const struct job *outer)
-{
-        while (job != NULL && job != outer)
-                job = job->parent;
-        return job == outer;
-}
-
-/* The newest job with work left; with `outer`, among those inside it. */
+/* The newest job with work left; with `outer`, among those inside it. A job outlives those inside
+ * it, so the chain of parents is whole. */
 static struct job *find_job(struct ran_pool *pool, const struct job *outer)
 {
-        struct job *job = pool->newest;
+        for (struct job *job = pool->newest; job != NULL; job = job->older) {
+                const struct job *around = outer != NULL ? job : NULL;
 
-        while (job != NULL && !(has_work(job) && (outer == NULL || is_inside(job, outer))))
-                job = job->older;
-        return job;
+                while (around != NULL && around != outer)
+                        around = around->parent;
+                if (around == outer &&
+                    atomic_load_explicit(&job->next, memory_order_relaxed) < job->n)
+                        return job;
+        }
+        return NULL;
 }
 
 /* Called with the lock held, which is dropped while there is work. */
@@ -210,10 +203,8 @@ static int start_worker(struct ran_pool *pool, pthread_t *thread)
 
 struct ran_pool *ran_pool_new(size_t threads, struct ran_error *err)
 {
-        struct ran_pool *pool = ran_alloc(1, sizeof(*pool), err);
+        struct ran_pool *pool = ran_new(1, sizeof(*pool));
 
-        if (pool == NULL)
-                return NULL;
         pool->threads = threads > 0 ? threads : 1;
         pthread_mutex_init(&pool->lock, NULL);
         pthread_cond_init(&pool->work, NULL);

@@ -91,14 +91,14 @@ static void join_cells(struct ran_eval *e)
         e->n_cells = kept;
 }
 
-static void add_cell(struct ran_eval *e, uint32_t gold, uint32_t predicted, size_t count)
+static void add_cell(struct ran_eval *e, uint32_t gold, uint32_t predicted)
 {
         if (e->n_cells == e->cells_cap) {
                 join_cells(e);
                 /* Half of it is free afterwards, so that not every document joins cells again. */
                 RAN_ROOM(e->cells, e->cells_cap, 2 * e->n_cells + 2);
         }
-        e->cells[e->n_cells++] = (struct ran_eval_cell){gold, predicted, count};
+        e->cells[e->n_cells++] = (struct ran_eval_cell){gold, predicted, 1};
 }
 
 /* ---- one document --------------------------------------------------------------------------- */
@@ -173,7 +173,7 @@ static void add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
         const bool given = predicted < e->C;
 
         if (gold != NULL && given)
-                add_cell(e, *gold, predicted, 1);
+                add_cell(e, *gold, predicted);
         if (e->sets)
                 count_set(e, gold, p);
         if (gold == NULL) {
@@ -191,6 +191,14 @@ static void add_single(struct ran_eval *e, const uint32_t *gold, const float *p,
                         e->classes[predicted].fp++;
         }
         score_probabilities(e, *gold, given ? predicted : (uint32_t)ran_most_probable(p, e->C), p);
+}
+
+void ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
+                          uint32_t predicted)
+{
+        add_single(e, gold, p, predicted);
+        e->n++;
+        e->unknown_total += unknown;
 }
 
 static void add_multiple(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
@@ -230,19 +238,8 @@ void ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_
 {
         if (e->multilabel)
                 add_multiple(e, gold, n_gold, unknown, p, thresholds);
-        else {
-                ran_eval_add_decided(e, n_gold > 0 ? gold : NULL, unknown, p,
-                                     (uint32_t)ran_most_probable(p, e->C));
-                return;
-        }
-        e->n++;
-        e->unknown_total += unknown;
-}
-
-void ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
-                          uint32_t predicted)
-{
-        add_single(e, gold, p, predicted);
+        else
+                add_single(e, n_gold > 0 ? gold : NULL, p, (uint32_t)ran_most_probable(p, e->C));
         e->n++;
         e->unknown_total += unknown;
 }
@@ -257,7 +254,7 @@ static int compare_names(const char *a, size_t a_length, const char *b, size_t b
         return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-static void add_unknown(struct ran_eval *e, const char *name, size_t n, size_t count)
+void ran_eval_unknown(struct ran_eval *e, const char *name, size_t n)
 {
         size_t at = 0;
         int order = 1;
@@ -266,7 +263,7 @@ static void add_unknown(struct ran_eval *e, const char *name, size_t n, size_t c
                (order = compare_names(e->unknown[at].name, e->unknown[at].length, name, n)) < 0)
                 at++;
         if (at < e->n_unknown && order == 0) {
-                e->unknown[at].count += count;
+                e->unknown[at].count++;
                 return;
         }
         if (e->n_unknown == NAMED_UNKNOWN)
@@ -274,13 +271,8 @@ static void add_unknown(struct ran_eval *e, const char *name, size_t n, size_t c
         RAN_ROOM(e->unknown, e->unknown_cap, e->n_unknown + 1);
         struct ran_eval_label *place = e->unknown + at;
         memmove(place + 1, place, (e->n_unknown - at) * sizeof *place);
-        *place = (struct ran_eval_label){ran_copy(name, n), n, count};
+        *place = (struct ran_eval_label){ran_copy(name, n), n, 1};
         e->n_unknown++;
-}
-
-void ran_eval_unknown(struct ran_eval *e, const char *name, size_t n)
-{
-        add_unknown(e, name, n, 1);
 }
 
 /* ---- the numbers ---------------------------------------------------------------------------- */

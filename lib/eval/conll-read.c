@@ -25,24 +25,6 @@ static enum ran_conll_line refuse(struct ran_conll_reader *r, int status)
         return RAN_CONLL_REFUSED;
 }
 
-static size_t count_fields(const char *line, size_t n)
-{
-        size_t fields = n > 0;
-
-        for (size_t i = 0; i < n; i++)
-                fields += line[i] == ' ';
-        return fields;
-}
-
-static bool is_boundary(const char *line, size_t n)
-{
-        static const char mark[] = "-X-";
-        const char *space = memchr(line, ' ', n);
-
-        return (space != NULL ? (size_t)(space - line) : n) == strlen(mark) &&
-               memcmp(line, mark, strlen(mark)) == 0;
-}
-
 /* The field that ends at line + end. Returns where it begins. */
 static size_t field_before(const char *line, size_t end)
 {
@@ -58,7 +40,9 @@ static enum ran_conll_line split(struct ran_conll_reader *r, size_t length)
 
         while (n > 0 && line[n - 1] == ' ')
                 n--;
-        size_t fields = count_fields(line, n);
+        size_t fields = n > 0;
+        for (size_t i = 0; i < n; i++)
+                fields += line[i] == ' ';
         if (r->fields == 0)
                 r->fields = fields;
         if (fields != 0 && fields != r->fields) {
@@ -66,7 +50,8 @@ static enum ran_conll_line split(struct ran_conll_reader *r, size_t length)
                                r->fields);
                 return refuse(r, STATUS_UNEVEN);
         }
-        if (fields == 0 || is_boundary(line, n))
+        const bool boundary = n >= 3 && memcmp(line, "-X-", 3) == 0 && (n == 3 || line[3] == ' ');
+        if (fields == 0 || boundary)
                 return RAN_CONLL_BREAK;
         if (fields < 2) {
                 ran_buf_str(&r->message, "conlleval: unexpected number of features in line ");
@@ -91,8 +76,7 @@ enum ran_conll_line ran_conll_read(struct ran_conll_reader *r, struct ran_error 
         if (n < 0 && feof(r->in))
                 return RAN_CONLL_END;
         if (n < 0) {
-                ran_fail(err, errno == ENOMEM ? RAN_ENOMEM : RAN_EIO, "cannot read: %s",
-                         strerror(errno));
+                ran_fail(err, RAN_EIO, "cannot read: %s", strerror(errno));
                 return RAN_CONLL_FAILED;
         }
         if (r->line[n - 1] == '\n')

@@ -32,11 +32,10 @@ struct ran_conll {
 struct ran_conll *ran_conll_new(void)
 {
         struct ran_conll *c = ran_new(1, sizeof(*c));
-        uint32_t number;
 
         c->correct = c->guessed = outside;
-        ran_types_number(&c->types, "", 0, &number);
-        return c; /* number is NO_TYPE: the first */
+        ran_types_number(&c->types, "", 0); /* NO_TYPE: the first */
+        return c;
 }
 
 void ran_conll_free(struct ran_conll *c)
@@ -128,28 +127,27 @@ static void step(struct ran_conll *c, struct mark correct, struct mark guessed)
         c->guessed = guessed;
 }
 
-static void read_mark(struct ran_conll *c, const char *tag, size_t n, struct mark *mark,
-                      size_t *part_n)
+/* *part_n: the length of its part. */
+static struct mark read_mark(struct ran_conll *c, const char *tag, size_t n, size_t *part_n)
 {
         const char *hyphen = n > 0 ? memchr(tag, '-', n) : NULL;
         const char *type = hyphen != NULL ? hyphen + 1 : "";
         size_t length = hyphen != NULL ? (size_t)(tag + n - type) : 0;
 
         *part_n = hyphen != NULL ? (size_t)(hyphen - tag) : n;
-        mark->part = *part_n == 1 ? tag[0] : '\0';
         if (length == 1 && type[0] == '0') /* which is false in Perl, as the empty string is */
                 length = 0;
-        ran_types_number(&c->types, type, length, &mark->type);
+        return (struct mark){*part_n == 1 ? tag[0] : '\0',
+                             ran_types_number(&c->types, type, length)};
 }
 
 void ran_conll_add_token(struct ran_conll *c, const char *correct, size_t correct_n,
                          const char *guessed, size_t guessed_n)
 {
-        struct mark wanted, got;
-        size_t wanted_n, got_n; /* of the parts */
+        size_t wanted_n, got_n;
+        const struct mark wanted = read_mark(c, correct, correct_n, &wanted_n);
+        const struct mark got = read_mark(c, guessed, guessed_n, &got_n);
 
-        read_mark(c, correct, correct_n, &wanted, &wanted_n);
-        read_mark(c, guessed, guessed_n, &got, &got_n);
         c->tokens++;
         c->correct_tokens += wanted.type == got.type && wanted_n == got_n &&
                              (got_n == 0 || memcmp(correct, guessed, got_n) == 0);

@@ -94,14 +94,14 @@ static struct ran_ngram_counts count_runs(const struct both *x, const uint32_t *
         return all;
 }
 
-int ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
-                     const struct ran_symbols *reference, size_t most,
-                     struct ran_ngram_counts *counts, struct ran_error *err)
+void ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
+                      const struct ran_symbols *reference, size_t most,
+                      struct ran_ngram_counts *counts)
 {
         struct both x = {text, reference, text->n, text->n + reference->n, NULL, 0};
 
         if (x.n >= UINT32_MAX)
-                return ran_fail(err, RAN_EINVAL, "a text of %zu symbols is too long", x.n);
+                ran_out_of_memory(x.n, sizeof *k->order);
         RAN_ROOM(k->order, k->order_cap, x.n + 1);
         RAN_ROOM(k->rank, k->rank_cap, 2 * x.n + 2);
         uint32_t *order = k->order, *rank = k->rank, *next = rank + x.n;
@@ -122,7 +122,6 @@ int ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
                 for (size_t i = 0; i < n; i++)
                         rank[order[i]] = next[order[i]];
         }
-        return RAN_OK;
 }
 
 /* ---- the longest common subsequence --------------------------------------------------------- */

@@ -30,9 +30,9 @@ void ran_ngrams_word(struct ran_ngrams *k, struct ran_symbols *s, const char *wo
 struct ran_ngram_counts {
         uint64_t text, reference, match; /* each n-gram matches as often as both have it */
 };
-int ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
-                     const struct ran_symbols *reference, size_t most,
-                     struct ran_ngram_counts *counts, struct ran_error *err);
+void ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
+                      const struct ran_symbols *reference, size_t most,
+                      struct ran_ngram_counts *counts);
 /* The length of the longest common subsequence. */
 size_t ran_ngrams_subsequence(struct ran_ngrams *k, const struct ran_symbols *text,
                               const struct ran_symbols *reference);

@@ -53,8 +53,8 @@ static void list_entities(struct ran_strict *s, struct entities *list, const str
         RAN_ROOM(list->type, list->type_cap, L);
         list->n = ran_tags_entities(tags, L, list->entity);
         for (size_t i = 0; i < list->n; i++)
-                ran_types_number(&s->types, list->entity[i].type, list->entity[i].length,
-                                 &list->type[i]);
+                list->type[i] =
+                        ran_types_number(&s->types, list->entity[i].type, list->entity[i].length);
 }
 
 static size_t count_invalid(const struct ran_tag *tags, size_t L)

@@ -108,33 +108,25 @@ static void find(struct ran_suspects *found, const struct counts *k, const float
         }
 }
 
-static int find_one(struct ran_suspects *found, const struct counts *k, const float *p,
-                    const uint32_t *label, size_t n, size_t C, struct ran_error *err)
-{
-        size_t labels = 0;
-
-        find_thresholds(found->threshold, k->count, p, label, n, C);
-        for (size_t c = 0; c < C; c++)
-                labels += k->count[c] > 0;
-        if (labels < 2)
-                return ran_fail(err, RAN_EINVAL,
-                                "all documents have one label: nothing tells which is wrong");
-        found->suspect = ran_new(n, sizeof *found->suspect);
-        found->n = n;
-        find(found, k, p, label, C);
-        found->wrong = (size_t)(expected(k->counted, k->wrong, k->count, C) + 0.5);
-        return RAN_OK;
-}
-
 static int find_labels(struct ran_suspects *found, const float *p, const uint32_t *label, size_t n,
                        size_t C, struct ran_error *err)
 {
-        size_t *count = ran_new(3 * C, sizeof *count);
-
+        size_t *count = ran_new(3 * C, sizeof *count), labels = 0;
         const struct counts k = {count, count + C, count + 2 * C};
-        const int rc = find_one(found, &k, p, label, n, C, err);
+
+        find_thresholds(found->threshold, count, p, label, n, C);
+        for (size_t c = 0; c < C; c++)
+                labels += count[c] > 0;
+        if (labels >= 2) {
+                found->suspect = ran_new(n, sizeof *found->suspect);
+                found->n = n;
+                find(found, &k, p, label, C);
+                found->wrong = (size_t)(expected(k.counted, k.wrong, count, C) + 0.5);
+        }
         free(count);
-        return rc;
+        return labels >= 2 ? RAN_OK
+                           : ran_fail(err, RAN_EINVAL,
+                                      "all documents have one label: nothing tells which is wrong");
 }
 
 /* ---- several labels a document --------------------------------------------------------------- */
@@ -215,32 +207,6 @@ static void judge_label(struct several *x, size_t i, uint32_t c)
         };
 }
 
-static void judge_labels(struct several *x)
-{
-        for (size_t i = 0; i < x->n; i++) {
-                mark_labels(x, i, true);
-                for (size_t c = 0; c < x->C; c++)
-                        judge_label(x, i, (uint32_t)c);
-                mark_labels(x, i, false);
-        }
-}
-
-/* With room for the sides and the marks. */
-static void find_all_sides(struct several *x)
-{
-        double all = 0;
-
-        find_sides(x);
-        judge_labels(x);
-        for (size_t c = 0; c < x->C; c++) {
-                const struct sides *k = &x->sides[c];
-
-                x->found->threshold[c] = k->threshold[HAS];
-                all += expected(k->counted, k->wrong, k->count, SIDES);
-        }
-        x->found->wrong = (size_t)(all + 0.5);
-}
-
 static void find_several(struct ran_suspects *found, const float *p, const size_t *first,
                          const uint32_t *label, size_t n, size_t C)
 {
@@ -252,8 +218,22 @@ static void find_several(struct ran_suspects *found, const float *p, const size_
                             .sides = ran_new(C, sizeof *x.sides),
                             .has = ran_new(C, sizeof *x.has),
                             .found = found};
+        double all = 0;
 
-        find_all_sides(&x);
+        find_sides(&x);
+        for (size_t i = 0; i < n; i++) {
+                mark_labels(&x, i, true);
+                for (size_t c = 0; c < C; c++)
+                        judge_label(&x, i, (uint32_t)c);
+                mark_labels(&x, i, false);
+        }
+        for (size_t c = 0; c < C; c++) {
+                const struct sides *k = &x.sides[c];
+
+                found->threshold[c] = k->threshold[HAS];
+                all += expected(k->counted, k->wrong, k->count, SIDES);
+        }
+        found->wrong = (size_t)(all + 0.5);
         free(x.sides);
         free(x.has);
 }

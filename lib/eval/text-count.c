@@ -94,34 +94,30 @@ static void characters(struct ran_symbols *out, const char *text, size_t n)
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
-static int count_bleu(struct ran_text_counter *c, struct ran_text_counts *out,
-                      struct ran_error *err)
+static void count_bleu(struct ran_text_counter *c, struct ran_text_counts *out)
 {
         struct ran_ngram_counts n[RAN_BLEU_ORDER];
 
-        RAN_TRY(ran_ngrams_count(&c->ngrams, &c->text, &c->reference, RAN_BLEU_ORDER, n, err));
+        ran_ngrams_count(&c->ngrams, &c->text, &c->reference, RAN_BLEU_ORDER, n);
         out->length = c->text.n;
         out->reference_length = c->reference.n;
         for (size_t k = 0; k < RAN_BLEU_ORDER; k++) {
                 out->match[k] = n[k].match;
                 out->all[k] = n[k].text;
         }
-        return RAN_OK;
 }
 
 /* n-grams of an order count only where the reference has some. */
-static int count_chrf(struct ran_text_counter *c, struct ran_text_counts *out,
-                      struct ran_error *err)
+static void count_chrf(struct ran_text_counter *c, struct ran_text_counts *out)
 {
         struct ran_ngram_counts n[RAN_CHRF_ORDER];
 
-        RAN_TRY(ran_ngrams_count(&c->ngrams, &c->text, &c->reference, RAN_CHRF_ORDER, n, err));
+        ran_ngrams_count(&c->ngrams, &c->text, &c->reference, RAN_CHRF_ORDER, n);
         for (size_t k = 0; k < RAN_CHRF_ORDER; k++) {
                 out->characters[k][0] = n[k].reference > 0 ? n[k].text : 0;
                 out->characters[k][1] = n[k].reference;
                 out->characters[k][2] = n[k].match;
         }
-        return RAN_OK;
 }
 
 static void rates(double *out, uint64_t match, uint64_t text, uint64_t reference)
@@ -134,43 +130,42 @@ static void rates(double *out, uint64_t match, uint64_t text, uint64_t reference
         out[2] = p + r > 0 ? 2 * p * r / (p + r) : 0;
 }
 
-static int count_rouge(struct ran_text_counter *c, struct ran_text_counts *out,
-                       struct ran_error *err)
+static void count_rouge(struct ran_text_counter *c, struct ran_text_counts *out)
 {
         struct ran_ngram_counts n[2];
 
-        RAN_TRY(ran_ngrams_count(&c->ngrams, &c->text, &c->reference, 2, n, err));
+        ran_ngrams_count(&c->ngrams, &c->text, &c->reference, 2, n);
         for (size_t k = 0; k < 2; k++)
                 rates(out->rouge[k], n[k].match, n[k].text, n[k].reference);
         const size_t common = ran_ngrams_subsequence(&c->ngrams, &c->text, &c->reference);
         rates(out->rouge[2], common, c->text.n, c->reference.n);
-        return RAN_OK;
 }
 
-static int count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
-                 size_t reference_n, struct ran_text_counts *out, struct ran_error *err)
+static void count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
+                  size_t reference_n, struct ran_text_counts *out)
 {
         *out = (struct ran_text_counts){0};
         ran_ngrams_begin(&c->ngrams);
         words_13a(c, &c->text, text, n);
         words_13a(c, &c->reference, reference, reference_n);
-        RAN_TRY(count_bleu(c, out, err));
+        count_bleu(c, out);
         characters(&c->text, text, n);
         characters(&c->reference, reference, reference_n);
-        RAN_TRY(count_chrf(c, out, err));
+        count_chrf(c, out);
         words_rouge(c, &c->text, text, n);
         words_rouge(c, &c->reference, reference, reference_n);
-        return count_rouge(c, out, err);
+        count_rouge(c, out);
 }
 
-int ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
-                   size_t reference_n, struct ran_text_counts *out, struct ran_error *err)
+void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
+                    size_t reference_n, struct ran_text_counts *out)
 {
-        if (!c->lowercase)
-                return count(c, text, n, reference, reference_n, out, err);
+        if (!c->lowercase) {
+                count(c, text, n, reference, reference_n, out);
+                return;
+        }
         c->lower[0].len = c->lower[1].len = 0;
         ran_text_lower(&c->lower[0], text, n);
         ran_text_lower(&c->lower[1], reference, reference_n);
-        return count(c, c->lower[0].data, c->lower[0].len, c->lower[1].data, c->lower[1].len, out,
-                     err);
+        count(c, c->lower[0].data, c->lower[0].len, c->lower[1].data, c->lower[1].len, out);
 }

@@ -1,20 +1,10 @@
 /* text-lower.c - texts in lower case, for scores that ignore case. See text-words.h. */
 #include "eval/text-words.h"
+#include "text/words/unicode.h"
 
 #include <utf8proc.h>
 
 enum { SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2, I_DOT = 0x130, DOT_ABOVE = 0x307 };
-
-/* The code point at s and its length; bytes that are no UTF-8 are -1, one by one. */
-static utf8proc_int32_t next(const char *s, size_t n, size_t *length)
-{
-        utf8proc_int32_t c;
-        utf8proc_ssize_t got =
-                utf8proc_iterate((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)n, &c);
-
-        *length = got > 0 ? (size_t)got : 1;
-        return got > 0 ? c : -1;
-}
 
 static bool is_cased(utf8proc_int32_t c)
 {
@@ -38,7 +28,7 @@ static bool is_ignored(utf8proc_int32_t c)
 static bool goes_on(const char *s, size_t n)
 {
         for (size_t i = 0, length; i < n; i += length) {
-                utf8proc_int32_t c = next(s + i, n - i, &length);
+                const int32_t c = ran_unicode_get(s + i, n - i, &length);
 
                 if (c < 0 || !is_ignored(c))
                         return c >= 0 && is_cased(c);
@@ -46,11 +36,11 @@ static bool goes_on(const char *s, size_t n)
         return false;
 }
 
-static void add(struct ran_buf *out, utf8proc_int32_t c)
+static void add(struct ran_buf *out, int32_t c)
 {
-        utf8proc_uint8_t bytes[4];
+        char bytes[4];
 
-        ran_buf_add(out, bytes, (size_t)utf8proc_encode_char(c, bytes));
+        ran_buf_add(out, bytes, ran_unicode_put(bytes, c));
 }
 
 void ran_text_lower(struct ran_buf *out, const char *text, size_t n)
@@ -58,7 +48,7 @@ void ran_text_lower(struct ran_buf *out, const char *text, size_t n)
         bool in_word = false; /* a cased letter was last, but for marks */
 
         for (size_t i = 0, length; i < n; i += length) {
-                utf8proc_int32_t c = next(text + i, n - i, &length);
+                const int32_t c = ran_unicode_get(text + i, n - i, &length);
 
                 if (c < 0) {
                         ran_buf_add(out, text + i, length);

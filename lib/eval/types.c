@@ -12,16 +12,15 @@ void ran_types_release(struct ran_types *t)
         *t = (struct ran_types){0};
 }
 
-/* Both lists have room for every type, so that ordering them cannot fail. */
-void ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number)
+uint32_t ran_types_number(struct ran_types *t, const char *type, size_t length)
 {
         const size_t n = t->names.n;
+        const uint32_t number = ran_string_table_add(&t->names, type, length);
 
         RAN_ROOM(t->score, t->score_cap, n + 1);
-        RAN_ROOM(t->ordered, t->ordered_cap, n + 1);
-        *number = ran_string_table_add(&t->names, type, length);
-        if (*number == n)
+        if (number == n)
                 t->score[n] = (struct ran_tag_score){0};
+        return number;
 }
 
 struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score)
@@ -48,6 +47,7 @@ static int compare_types(const void *a, const void *b)
 const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n)
 {
         *n = 0;
+        RAN_ROOM(t->ordered, t->ordered_cap, t->names.n);
         for (uint32_t i = 0; i < t->names.n; i++) {
                 struct ran_tag_score *score = &t->ordered[*n];
 

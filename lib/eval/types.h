@@ -13,8 +13,8 @@ struct ran_types {
         size_t score_cap, ordered_cap;
 };
 void ran_types_release(struct ran_types *t);
-/* The number of a type, which it adds if it is new. Fails only for lack of memory. */
-void ran_types_number(struct ran_types *t, const char *type, size_t length, uint32_t *number);
+/* The number of a type, which it adds if it is new. */
+uint32_t ran_types_number(struct ran_types *t, const char *type, size_t length);
 /* The *n types in the data or found, ordered by their bytes, with names and rates. The list is t's,
  * valid until a type is added. */
 const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n);

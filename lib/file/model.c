@@ -100,17 +100,14 @@ static int read_json(const struct ran_model *m, const char *key, cJSON **value,
 {
         size_t n = 0;
         const char *text = metadata(m, key, &n);
-        int rc = RAN_OK;
 
         *value = NULL;
         if (text != NULL && ran_cjson_nul(text, n) != NULL)
                 return ran_fail(err, RAN_EFORMAT, "the \"%s\" of the model file hold U+0000", key);
         if (text != NULL)
-                *value = ran_cjson_parse(text, n, NULL, &rc);
-        if (rc == RAN_ENOMEM)
-                return ran_fail(err, rc, "no memory for the \"%s\" of the model file", key);
-        if (rc != RAN_OK)
-                return ran_fail(err, rc, "the \"%s\" of the model file is not JSON", key);
+                *value = ran_cjson_parse(text, n, NULL);
+        if (text != NULL && *value == NULL)
+                return ran_fail(err, RAN_EFORMAT, "the \"%s\" of the model file is not JSON", key);
         return RAN_OK;
 }
 

@@ -266,8 +266,8 @@ void ran_text_counter_free(struct ran_text_counter *c);
 /* From now on compares texts in lower case, as sacreBLEU with -lc. */
 void ran_text_counter_lowercase(struct ran_text_counter *c);
 /* Fails only for lack of memory, or for 2^32 characters. */
-int ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
-                   size_t reference_n, struct ran_text_counts *out, struct ran_error *err);
+void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
+                    size_t reference_n, struct ran_text_counts *out);
 
 /* chrF of one text, from 0 to 100. */
 double ran_text_chrf(const struct ran_text_counts *counts);

@@ -112,16 +112,6 @@ static void merge(const struct ran_bpe *b, struct ran_bpe_scratch *s, uint32_t a
         offer(b, s, at);
 }
 
-static int reserve(struct ran_bpe_scratch *s, size_t n, struct ran_error *err)
-{
-        if (n > UINT32_MAX / 3)
-                return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", n);
-        RAN_ROOM(s->symbol, s->symbol_cap, n);
-        RAN_ROOM(s->queue, s->queue_cap, 3 * n);
-        RAN_ROOM(s->token, s->token_cap, n);
-        return RAN_OK;
-}
-
 /* ---- the initial symbols of a word ----------------------------------------------------------- */
 
 /* Unknown units that are no symbol yet. */
@@ -202,12 +192,16 @@ static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
         return u.symbols;
 }
 
-/* Splits a word into s->token; returns their number. Room has been reserved. */
-static size_t merge_all(const struct ran_bpe *b, const char *word, size_t n,
-                        struct ran_bpe_scratch *s)
+size_t ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s)
 {
-        size_t symbols = (b->chars != NULL ? begin_chars : begin_bytes)(b, word, n, s), count = 0;
+        size_t symbols, count = 0;
 
+        if (n > UINT32_MAX / 3)
+                ran_out_of_memory(n, sizeof *s->symbol);
+        RAN_ROOM(s->symbol, s->symbol_cap, n);
+        RAN_ROOM(s->queue, s->queue_cap, 3 * n);
+        RAN_ROOM(s->token, s->token_cap, n);
+        symbols = (b->chars != NULL ? begin_chars : begin_bytes)(b, word, n, s);
         for (uint32_t i = 0; i < symbols; i++) {
                 s->symbol[i].prev = i - 1;
                 s->symbol[i].next = i + 1;
@@ -230,13 +224,4 @@ static size_t merge_all(const struct ran_bpe *b, const char *word, size_t n,
         for (uint32_t i = 0; i != BPE_NONE; i = s->symbol[i].next)
                 s->token[count++] = (struct ran_bpe_token){s->symbol[i].id, s->symbol[i].n};
         return count;
-}
-
-int ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s,
-                const struct ran_bpe_token **tokens, size_t *count, struct ran_error *err)
-{
-        RAN_TRY(reserve(s, n, err));
-        *count = merge_all(b, word, n, s);
-        *tokens = s->token;
-        return RAN_OK;
 }

@@ -10,18 +10,16 @@ struct reading {
         struct ran_passage *p;
         bool numbered;
         size_t points; /* code points before the passage */
-        struct ran_error *err;
 };
 
 /* ---- parts of a text ------------------------------------------------------------------------ */
 
-static int add_words(struct reading *r, struct ran_stretch part)
+static void add_words(struct reading *r, struct ran_stretch part)
 {
         struct ran_passage *p = r->p;
         const bool lead = r->t->steps->bytes && !r->numbered && r->e->words > 0;
 
-        RAN_TRY(ran_steps_split(r->t->steps, p, part, r->points,
-                                lead && r->points + part.begin == 0, r->err));
+        ran_steps_split(r->t->steps, p, part, r->points, lead && r->points + part.begin == 0);
         for (size_t i = 0; i < p->spans; i++) {
                 const struct ran_stretch span = p->span[i];
                 struct ran_word word = {.s = p->word_s + span.begin, .n = span.end - span.begin};
@@ -29,14 +27,13 @@ static int add_words(struct reading *r, struct ran_stretch part)
                 word.chars = ran_unicode_count(word.s, word.n);
                 word.first = r->points + (p->word_at == NULL ? span.first : 0);
                 word.glyphs = p->word_at != NULL ? p->word_at + span.first : NULL;
-                RAN_TRY(ran_tokenizer_add_word(r->t, &word, r->e, r->err));
+                ran_tokenizer_add_word(r->t, &word, r->e);
                 r->e->words += r->numbered;
         }
-        return RAN_OK;
 }
 
 /* A token in the normalised passage. */
-static int add_normalized(struct reading *r, uint32_t id, struct ran_stretch part)
+static void add_normalized(struct reading *r, uint32_t id, struct ran_stretch part)
 {
         const struct ran_passage *p = r->p;
         struct ran_word word = {.s = p->s + part.begin, .n = part.end - part.begin};
@@ -49,7 +46,6 @@ static int add_normalized(struct reading *r, uint32_t id, struct ran_stretch par
         ran_encoding_add(r->e, id, start, end);
         ran_encoding_trim_added(r->t, r->e, word.s, word.n);
         r->e->words += r->numbered;
-        return RAN_OK;
 }
 
 int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, size_t n,
@@ -57,7 +53,7 @@ int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, s
                               struct ran_error *err)
 {
         struct ran_passage *p = &((struct ran_encoding_scratch *)e->scratch)->passage;
-        struct reading r = {t, e, p, numbered, *points, err};
+        struct reading r = {t, e, p, numbered, *points};
         size_t from = 0, first = 0, more;
 
         RAN_TRY(ran_steps_normalize(t->steps, p, text, n, &more, err));
@@ -67,7 +63,7 @@ int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, s
                 struct ran_stretch part = {taken, found.begin, first};
 
                 if (found.begin > taken) {
-                        RAN_TRY(add_words(&r, part));
+                        add_words(&r, part);
                         first += ran_unicode_count(p->s + taken, found.begin - taken);
                 } else {
                         first -= ran_unicode_count(p->s + found.begin, taken - found.begin);
@@ -75,7 +71,7 @@ int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, s
                 if (found.token == NULL)
                         break;
                 part = (struct ran_stretch){found.begin, found.end, first};
-                RAN_TRY(add_normalized(&r, found.token->id, part));
+                add_normalized(&r, found.token->id, part);
                 first += ran_unicode_count(p->s + found.begin, found.end - found.begin);
                 taken = found.end;
                 from = found.next;

@@ -1,4 +1,4 @@
-/* encode-word.c - a word to tokens: each cut fills scratch->parts and returns its code. */
+/* encode-word.c - a word to tokens: each cut fills scratch->parts. */
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 
@@ -87,16 +87,17 @@ static void find_whole(const struct ran_tokenizer *t, const struct ran_word *wor
 
 /* So the word " the" has the offsets of "the", and white space alone has an empty range at its
  * end. */
-static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
-                     struct ran_encoding_scratch *s, struct ran_error *err)
+static void cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
+                      struct ran_encoding_scratch *s)
 {
         struct ran_bpe_token whole = {.n = (uint32_t)word->n};
-        const struct ran_bpe_token *token = &whole;
         size_t count = 1, pos = 0, chars = 0;
 
         find_whole(t, word, s, &whole.id);
         if (whole.id == RAN_STRING_TABLE_NONE)
-                RAN_TRY(ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe, &token, &count, err));
+                count = ran_bpe_cut(&t->bpe, word->s, word->n, &s->bpe);
+        const struct ran_bpe_token *token =
+                whole.id == RAN_STRING_TABLE_NONE ? s->bpe.token : &whole;
         for (size_t i = 0; i < count; i++) {
                 bool inside = ((unsigned char)word->s[pos] & 0xc0) == 0x80;
                 size_t next = chars + ran_unicode_count(word->s + pos, token[i].n);
@@ -107,33 +108,29 @@ static int cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word,
                 pos += token[i].n;
                 chars = next;
         }
-        return RAN_OK;
 }
 
-static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
-               struct ran_encoding_scratch *s, struct ran_error *err)
+static void cut(const struct ran_tokenizer *t, const struct ran_word *word,
+                struct ran_encoding_scratch *s)
 {
         s->parts.n = 0;
         if (word->n >= UINT32_MAX)
-                return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long", word->n);
-        if (t->type == TOKENIZER_BPE)
-                return cut_bytes(t, word, s, err);
-        if (t->type == TOKENIZER_UNIGRAM) {
+                ran_out_of_memory(word->n, sizeof *s->parts.at);
+        if (t->type == TOKENIZER_BPE) {
+                cut_bytes(t, word, s);
+        } else if (t->type == TOKENIZER_UNIGRAM) {
                 ran_unigram_cut(&t->unigram, &t->tokens, t->unk, word->s, word->n, word->chars,
                                 &s->unigram, &s->parts);
-                return RAN_OK;
-        }
-        if (t->type == TOKENIZER_WORDPIECE && word->chars <= t->max_chars) {
+        } else if (t->type == TOKENIZER_WORDPIECE && word->chars <= t->max_chars) {
                 longest_matches(t, word, s);
-                return RAN_OK;
+        } else {
+                uint32_t id = RAN_STRING_TABLE_NONE;
+                if (t->type != TOKENIZER_WORDPIECE)
+                        id = ran_string_table_find(&t->tokens, word->s, word->n);
+                if (id == RAN_STRING_TABLE_NONE || id < t->least || id >= t->most)
+                        id = t->unk;
+                ran_word_parts_add(&s->parts, id, 0, word->chars);
         }
-        uint32_t id = RAN_STRING_TABLE_NONE;
-        if (t->type != TOKENIZER_WORDPIECE)
-                id = ran_string_table_find(&t->tokens, word->s, word->n);
-        if (id == RAN_STRING_TABLE_NONE || id < t->least || id >= t->most)
-                id = t->unk;
-        ran_word_parts_add(&s->parts, id, 0, word->chars);
-        return RAN_OK;
 }
 
 static void add_extent(struct ran_encoding *e, const struct ran_word *word, uint32_t id,
@@ -195,39 +192,39 @@ static void add_cached(const struct ran_tokenizer *t, struct ran_encoding *e,
         }
 }
 
-static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
-                   struct ran_encoding *e, struct ran_error *err)
+static void add_new(const struct ran_tokenizer *t, const struct ran_word *word,
+                    struct ran_encoding *e)
 {
         const bool trims = t->steps != NULL && t->trim;
         struct ran_encoding_scratch *s = e->scratch;
         struct walk w = {0, 0};
 
-        RAN_TRY(cut(t, word, s, err));
+        cut(t, word, s);
         for (size_t i = 0; i < s->parts.n; i++) {
                 add_extent(e, word, s->parts.at[i].id, s->parts.at[i].from, s->parts.at[i].to);
                 if (trims)
                         trim_spaces(t, word, s->parts.at[i].from, s->parts.at[i].to, &w, e);
         }
-        return RAN_OK;
 }
 
-int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
-                           struct ran_encoding *e, struct ran_error *err)
+void ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
+                            struct ran_encoding *e)
 {
         struct ran_encoding_scratch *s = e->scratch;
         struct ran_cached_word *set;
 
-        if (word->n > WORD_CACHE_BYTES)
-                return add_new(t, word, e, err);
+        if (word->n > WORD_CACHE_BYTES) {
+                add_new(t, word, e);
+                return;
+        }
         if (!word->keyed)
                 ran_word_cache_key(word->key, word->s, word->n);
         const struct ran_cached_word *cached =
                 ran_word_cache_find(&s->cached, word->key, word->n, &set);
         if (cached != NULL) {
                 add_cached(t, e, word, cached);
-                return RAN_OK;
+        } else {
+                add_new(t, word, e);
+                ran_word_cache_keep(set, word->key, word->n, &s->parts);
         }
-        RAN_TRY(add_new(t, word, e, err));
-        ran_word_cache_keep(set, word->key, word->n, &s->parts);
-        return RAN_OK;
 }

@@ -13,38 +13,36 @@ struct ahead {
         size_t first, n;
 };
 
-static int add_oldest(const struct ran_tokenizer *t, struct ahead *k, bool numbered,
-                      struct ran_encoding *e, struct ran_error *err)
+static void add_oldest(const struct ran_tokenizer *t, struct ahead *k, bool numbered,
+                       struct ran_encoding *e)
 {
         struct ran_word *word = &k->word[k->first];
 
         word->s = k->bytes[k->first];
         k->first = (k->first + 1) % AHEAD;
         k->n--;
-        RAN_TRY(ran_tokenizer_add_word(t, word, e, err));
+        ran_tokenizer_add_word(t, word, e);
         e->words += numbered;
-        return RAN_OK;
 }
 
 /* A word that is only valid until the next one: it waits if it is short. */
-static int add_or_wait(const struct ran_tokenizer *t, struct ahead *k, struct ran_word *word,
-                       bool numbered, struct ran_encoding *e, struct ran_error *err)
+static void add_or_wait(const struct ran_tokenizer *t, struct ahead *k, struct ran_word *word,
+                        bool numbered, struct ran_encoding *e)
 {
         size_t most = word->keyed ? AHEAD - 1 : 0, last;
 
         while (k->n > most)
-                RAN_TRY(add_oldest(t, k, numbered, e, err));
+                add_oldest(t, k, numbered, e);
         if (!word->keyed) {
-                RAN_TRY(ran_tokenizer_add_word(t, word, e, err));
+                ran_tokenizer_add_word(t, word, e);
                 e->words += numbered;
-                return RAN_OK;
+                return;
         }
         last = (k->first + k->n++) % AHEAD;
         k->word[last] = *word;
         memcpy(k->bytes[last], word->s, word->n);
         ran_word_cache_fetch(&((struct ran_encoding_scratch *)e->scratch)->cached, word->key,
                              word->n);
-        return RAN_OK;
 }
 
 /* Encodes the words of a text without added tokens. *points grows by its code points. numbered:
@@ -60,9 +58,9 @@ static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t 
         ran_words_begin(&words, &t->rules, &scratch->words, text, n, *points);
         words.lead |= !numbered && e->words > 0;
         while (ran_words_next(&words, &word, err))
-                RAN_TRY(add_or_wait(t, &ahead, &word, numbered, e, err));
+                add_or_wait(t, &ahead, &word, numbered, e);
         while (ahead.n > 0)
-                RAN_TRY(add_oldest(t, &ahead, numbered, e, err));
+                add_oldest(t, &ahead, numbered, e);
         *points = words.points;
         return words.code;
 }

@@ -54,14 +54,6 @@ int ran_tokenizer_add(struct ran_tokenizer *t, const char *token, size_t n, stru
         return RAN_OK;
 }
 
-int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err)
-{
-        for (size_t i = 0; i < RAN_RESERVED; i++)
-                RAN_TRY(ran_tokenizer_add(t, ran_tokenizer_reserved[i],
-                                          strlen(ran_tokenizer_reserved[i]), err));
-        return RAN_OK;
-}
-
 int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct ran_added_token *token,
                               struct ran_error *err)
 {
@@ -187,14 +179,8 @@ int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_er
                 if (t->bpe.joined[i] < t->least)
                         return ran_fail(err, RAN_EFORMAT, "merge %zu makes the reserved token '%s'",
                                         i + 1, ran_tokenizer_reserved[t->bpe.joined[i]]);
-        return ran_text_rules_prepare(&t->rules, err);
-}
-
-void ran_tokenizer_text_release(struct ran_tokenizer_text *text)
-{
-        ran_buf_release(&text->json);
-        free(text->quoted);
-        text->quoted = NULL;
+        ran_text_rules_prepare(&t->rules);
+        return RAN_OK;
 }
 
 void ran_tokenizer_free(struct ran_tokenizer *t)
@@ -214,7 +200,8 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         for (int i = 0; i < KEPT; i++)
                 free(t->kept[i]);
         free(t->notice);
-        ran_tokenizer_text_release(t->text);
+        ran_buf_release(&t->text->json);
+        free(t->text->quoted);
         pthread_mutex_destroy(&t->text->lock);
         free(t->text);
         free(t);

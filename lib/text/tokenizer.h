@@ -75,10 +75,8 @@ struct ran_bpe_scratch {
 };
 void ran_bpe_scratch_release(struct ran_bpe_scratch *s);
 
-/* Splits a word of n > 0 bytes of UTF-8 into *count tokens at *tokens, valid until the next
- * call, in O(n log n). */
-int ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s,
-                const struct ran_bpe_token **tokens, size_t *count, struct ran_error *err);
+/* Splits a word of n > 0 bytes of UTF-8 into tokens, s->token, in O(n log n); returns how many. */
+size_t ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s);
 
 /* ---- tokenisers ------------------------------------------------------------------------------ */
 
@@ -214,8 +212,6 @@ struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type);
 /* Gives the next id to a token, or skips the id if n is 0. RAN_EFORMAT if the token exists or is
  * not UTF-8. */
 int ran_tokenizer_add(struct ran_tokenizer *t, const char *token, size_t n, struct ran_error *err);
-/* Adds the reserved tokens, in their order, as the first ids. */
-int ran_tokenizer_add_reserved(struct ran_tokenizer *t, struct ran_error *err);
 /* Makes a token special: it is found wherever its text occurs. */
 int ran_tokenizer_add_special(struct ran_tokenizer *t, const struct ran_added_token *token,
                               struct ran_error *err);
@@ -226,7 +222,6 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_err
 /* After the rules and all tokens: derives everything else but the text. RAN_EFORMAT without a token
  * `unk`; NULL: t->unk stays, and is that of its model for BPE. */
 int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
-void ran_tokenizer_text_release(struct ran_tokenizer_text *text);
 
 /* The scratch memory of an encoding, allocated on first use; NULL on failure. */
 struct ran_encoding_scratch {
@@ -245,8 +240,8 @@ void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding 
                              size_t n);
 /* encode.c, for encode-steps.c: appends a token, or those of a word. */
 void ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end);
-int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
-                           struct ran_encoding *e, struct ran_error *err);
+void ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
+                            struct ran_encoding *e);
 /* encode-steps.c: encodes the text between two added tokens, with t->steps. *points grows by its
  * code points. numbered: each word gets its number; otherwise the text is a word. */
 int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, size_t n,

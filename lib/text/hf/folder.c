@@ -60,19 +60,15 @@ static int fail_in(const struct folder *f, const char *name, const struct ran_er
 static int read_json(const struct folder *f, const char *name, cJSON **json)
 {
         struct ran_bytes file;
-        struct ran_error why = {.text = "not valid JSON"};
-        int rc;
+        const struct ran_error why = {RAN_EFORMAT, "not valid JSON"};
 
         *json = NULL;
         if (!has(f, name))
                 return RAN_OK;
         RAN_TRY(open_file(f, name, &file));
-        *json = ran_cjson_parse((const char *)file.data, file.size, NULL, &rc);
-        why.code = (enum ran_code)rc;
+        *json = ran_cjson_parse((const char *)file.data, file.size, NULL);
         ran_bytes_release(&file);
-        if (*json == NULL)
-                return fail_in(f, name, &why);
-        return RAN_OK;
+        return *json != NULL ? RAN_OK : fail_in(f, name, &why);
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */

@@ -206,17 +206,13 @@ static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *
                          struct ran_error *err)
 {
         struct ran_buf rest = {0};
-        cJSON *document = NULL;
-        int code = RAN_ENOMEM;
 
         ran_buf_add(&rest, data, lists->vocab.begin);
         ran_buf_str(&rest, lists->vocab.end > 0 ? "{}" : "");
         ran_buf_add(&rest, data + lists->vocab.end, n - lists->vocab.end);
-        document = ran_cjson_parse(rest.data, rest.len, NULL, &code);
-        if (code == RAN_ENOMEM)
-                ran_fail(err, code, "no memory to read a vocabulary of %zu bytes", n);
-        else if (document == NULL)
-                ran_fail(err, code,
+        cJSON *document = ran_cjson_parse(rest.data, rest.len, NULL);
+        if (document == NULL)
+                ran_fail(err, RAN_EFORMAT,
                          "not valid JSON: nested too deeply, or half of a surrogate pair");
         ran_buf_release(&rest);
         return document;

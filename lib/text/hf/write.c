@@ -373,15 +373,6 @@ static void write_document(const struct ran_tokenizer *t, struct ran_tokenizer_t
         ran_buf_str(out, "}}\n");
 }
 
-static void write_all(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
-{
-        struct ran_buf *out = &to->json;
-
-        to->quoted = ran_new(t->tokens.n, sizeof(*to->quoted));
-        write_document(t, to);
-        memset(ran_buf_room(out, TOKENIZER_STEP), 0, TOKENIZER_STEP);
-}
-
 /* ---- when somebody first asks for it --------------------------------------------------------- */
 
 static void make_text(const struct ran_tokenizer *t)
@@ -389,7 +380,9 @@ static void make_text(const struct ran_tokenizer *t)
         struct ran_tokenizer_text *text = t->text;
         struct ran_sha256 sha;
 
-        write_all(t, text);
+        text->quoted = ran_new(t->tokens.n, sizeof *text->quoted);
+        write_document(t, text);
+        memset(ran_buf_room(&text->json, TOKENIZER_STEP), 0, TOKENIZER_STEP);
         ran_sha256_init(&sha);
         ran_sha256_add(&sha, text->json.data, text->json.len);
         ran_sha256_hex(&sha, text->digest);

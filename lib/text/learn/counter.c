@@ -243,37 +243,29 @@ uint32_t *ran_counter_order(const struct ran_counter *c)
         return order;
 }
 
-/* Skips reserved tokens, which a corpus may contain, and wanted words that are frequent, too. */
-static int add_new(struct ran_tokenizer *t, const char *word, size_t n, struct ran_error *err)
-{
-        uint32_t id;
-
-        return ran_tokenizer_find(t, word, n, &id) ? RAN_OK : ran_tokenizer_add(t, word, n, err);
-}
-
+/* A corpus may contain reserved tokens, and wanted words may be frequent, too: these are there. */
 static int learn_words(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         uint32_t *order = ran_counter_order(c);
         size_t n = 0, length;
-        int code = RAN_OK;
 
         while (n < c->words.n && c->count[order[n]] >= c->settings.min_count)
                 n++;
+        for (size_t i = 0; i < n && t->tokens.n < c->settings.vocab_size; i++) {
+                const char *word = ran_string_table_get(&c->words, order[i], &length);
+                ran_string_table_add(&t->tokens, word, length);
+        }
+        for (size_t i = 0; i < c->wanted.n; i++) {
+                const char *word = ran_string_table_get(&c->wanted, (uint32_t)i, &length);
+                ran_string_table_add(&t->tokens, word, length);
+        }
+        free(order);
         if (n == 0)
-                code = ran_fail(err, RAN_EINVAL,
+                return ran_fail(err, RAN_EINVAL,
                                 "no word occurs %zu times or more (min_count): lower min_count or "
                                 "use more text",
                                 c->settings.min_count);
-        for (size_t i = 0; i < n && code == RAN_OK && t->tokens.n < c->settings.vocab_size; i++) {
-                const char *word = ran_string_table_get(&c->words, order[i], &length);
-                code = add_new(t, word, length, err);
-        }
-        for (size_t i = 0; i < c->wanted.n && code == RAN_OK; i++) {
-                const char *word = ran_string_table_get(&c->wanted, (uint32_t)i, &length);
-                code = add_new(t, word, length, err);
-        }
-        free(order);
-        return code;
+        return RAN_OK;
 }
 
 /* ---- a tokeniser ---------------------------------------------------------------------------- */
@@ -288,14 +280,16 @@ static int learn(const struct ran_counter *c, struct ran_tokenizer *t, struct ra
         t->max_chars = c->settings.max_word;
         if (t->type == TOKENIZER_WORDPIECE)
                 RAN_TRY(ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err));
-        RAN_TRY(ran_tokenizer_add_reserved(t, err));
+        for (size_t i = 0; i < RAN_RESERVED; i++)
+                ran_string_table_add(&t->tokens, ran_tokenizer_reserved[i],
+                                     strlen(ran_tokenizer_reserved[i]));
         if (eol != NULL)
-                RAN_TRY(ran_tokenizer_add(t, eol, strlen(eol), err));
+                ran_string_table_add(&t->tokens, eol, strlen(eol));
         if (t->type == TOKENIZER_WORD) {
                 RAN_TRY(learn_words(c, t, err));
         } else {
                 RAN_TRY(ran_learn_units(c, t, err));
-                RAN_TRY(ran_learn_merges(c, t, err));
+                ran_learn_merges(c, t);
         }
         return ran_tokenizer_finish(t, unk, err);
 }

@@ -26,6 +26,6 @@ int ran_learn_units(const struct ran_counter *c, struct ran_tokenizer *t, struct
  * cannot be written in them. */
 size_t ran_learn_spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row);
 /* Merges frequent pairs of units of the counted words into new tokens. */
-int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err);
+void ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t);
 
 #endif

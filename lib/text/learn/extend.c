@@ -6,74 +6,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether t reads these n bytes as this one word, and as several tokens or none. */
+/* Whether t reads these n bytes, a word that was counted, as this one word, and as several tokens
+ * or none. */
 static bool is_missing(const struct ran_tokenizer *t, struct ran_words_scratch *scratch,
-                       const char *s, size_t n, bool *missing, struct ran_error *err)
+                       const char *s, size_t n)
 {
         struct ran_words walk;
         struct ran_word word;
         uint32_t id;
 
-        *missing = false;
         if (n > TOKENIZER_TOKEN_MOST || memchr(s, '\0', n) != NULL ||
             ran_tokenizer_find(t, s, n, &id))
-                return true;
+                return false;
         /* Such a token would be the end of other words. */
         if (t->type == TOKENIZER_WORDPIECE && n >= t->prefix_n &&
             memcmp(s, t->prefix, t->prefix_n) == 0)
-                return true;
+                return false;
         ran_words_begin(&walk, &t->rules, scratch, s, n, 0);
-        if (!ran_words_next(&walk, &word, err))
-                return walk.code == RAN_OK;
-        *missing = word.n == n && memcmp(word.s, s, n) == 0 &&
-                   (t->type != TOKENIZER_WORDPIECE || word.chars <= t->max_chars);
-        return true;
+        return ran_words_next(&walk, &word, NULL) && word.n == n && memcmp(word.s, s, n) == 0 &&
+               (t->type != TOKENIZER_WORDPIECE || word.chars <= t->max_chars);
 }
 
-static int add_words(struct ran_tokenizer *t, const struct ran_counter *c, size_t least,
-                     const uint32_t *order, size_t *added, struct ran_error *err)
+/* Returns how many. */
+static size_t add_words(struct ran_tokenizer *t, const struct ran_counter *c, size_t least)
 {
         struct ran_words_scratch scratch = {0};
-        int rc = RAN_OK;
+        uint32_t *order = ran_counter_order(c);
+        size_t added = 0, n;
 
-        for (size_t i = 0; i < c->words.n && rc == RAN_OK && *added < c->settings.vocab_size; i++) {
-                size_t n;
+        for (size_t i = 0; i < c->words.n && added < c->settings.vocab_size; i++) {
                 const char *word = ran_string_table_get(&c->words, order[i], &n);
-                bool missing;
 
                 if (c->count[order[i]] < least)
                         break;
-                if (!is_missing(t, &scratch, word, n, &missing, err))
-                        rc = err->code;
-                if (rc == RAN_OK && missing)
-                        rc = ran_tokenizer_add(t, word, n, err);
-                *added += rc == RAN_OK && missing;
+                if (is_missing(t, &scratch, word, n)) {
+                        ran_string_table_add(&t->tokens, word, n);
+                        added++;
+                }
         }
         ran_words_scratch_release(&scratch);
-        return rc;
+        free(order);
+        return added;
 }
 
 int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
                        struct ran_tokenizer **to, struct ran_error *err)
 {
-        size_t n, added = 0;
+        size_t n;
         const char *json = ran_tokenizer_json(of, &n);
 
         *to = NULL;
         if (of->type >= TOKENIZER_BPE || of->exact || c->words.n == 0 ||
             !ran_text_rules_equal(&c->rules, &of->rules))
                 return RAN_OK;
-        uint32_t *order = ran_counter_order(c);
         struct ran_tokenizer *t = ran_tokenizer_load_quick(json, n, err);
-        if (t == NULL) {
-                free(order);
+        if (t == NULL)
                 return RAN_EFORMAT;
-        }
-        int rc = add_words(t, c, least, order, &added, err);
-        free(order);
-        if (rc == RAN_OK && added > 0)
-                rc = ran_tokenizer_finish(t, NULL, err);
-        if (rc == RAN_OK && added > 0)
+        const bool added = add_words(t, c, least) > 0;
+        const int rc = added ? ran_tokenizer_finish(t, NULL, err) : RAN_OK;
+        if (added && rc == RAN_OK)
                 *to = t;
         else
                 ran_tokenizer_free(t);

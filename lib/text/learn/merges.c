@@ -218,34 +218,29 @@ static void join_in_word(struct learner *l, uint32_t word, uint32_t a, uint32_t 
 }
 
 /* The token that two tokens merge into. Another pair may have made it before. */
-static int merged_token(struct learner *l, uint32_t a, uint32_t b, uint32_t *id,
-                        struct ran_error *err)
+static uint32_t merged_token(struct learner *l, uint32_t a, uint32_t b)
 {
-        const struct ran_string_table *tokens = &l->t->tokens;
+        struct ran_string_table *tokens = &l->t->tokens;
         struct ran_buf text = {0};
         size_t n, prefix = l->t->prefix_n;
         const char *token = ran_string_table_get(tokens, a, &n);
-        int code = RAN_OK;
 
         ran_buf_add(&text, token, n);
         token = ran_string_table_get(tokens, b, &n);
         ran_buf_add(&text, token + prefix, n - prefix);
-        if (!ran_tokenizer_find(l->t, text.data, text.len, id)) {
-                *id = (uint32_t)tokens->n;
-                code = ran_tokenizer_add(l->t, text.data, text.len, err);
-        }
+        const uint32_t joined = ran_string_table_add(tokens, text.data, text.len);
         ran_buf_release(&text);
-        if (code == RAN_OK && l->t->type == TOKENIZER_BPE)
-                code = ran_bpe_add_merge(&l->t->bpe, a, b, *id, err);
-        return code;
+        if (l->t->type == TOKENIZER_BPE)
+                ran_bpe_add_merge(&l->t->bpe, a, b, joined, NULL); /* unless it is there */
+        return joined;
 }
 
-static int join(struct learner *l, uint32_t pair, struct ran_error *err)
+static void join(struct learner *l, uint32_t pair)
 {
-        uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b, joined = NONE;
-        uint32_t first = l->pair[pair].words, last = NONE;
+        const uint32_t a = l->pairs.at[pair].a, b = l->pairs.at[pair].b;
+        const uint32_t joined = merged_token(l, a, b), first = l->pair[pair].words;
+        uint32_t last = NONE;
 
-        RAN_TRY(merged_token(l, a, b, &joined, err));
         l->pair[pair].words = NONE;
         for (uint32_t i = first; i != NONE; i = l->occurrence[i].next) {
                 join_in_word(l, l->occurrence[i].word, a, b, joined);
@@ -259,7 +254,6 @@ static int join(struct learner *l, uint32_t pair, struct ran_error *err)
                                   * merge */
         mark_changed(l, pair);
         restore_heap(l);
-        return RAN_OK;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -286,23 +280,20 @@ static void count_pairs(struct learner *l)
 {
         for (size_t i = 0; i < l->counter->words.n; i++) {
                 const uint32_t *row = l->row + l->begin[i];
-                for (uint32_t k = 1; k < l->length[i]; k++) {
+                for (uint32_t k = 1; k < l->length[i]; k++)
                         gain(l, row[k - 1], row[k], (uint32_t)i);
-                }
         }
         restore_heap(l);
 }
 
-int ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
+void ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t)
 {
         struct learner l = {.counter = c, .t = t, .free = NONE};
-        int code = RAN_OK;
 
         spell_words(&l);
         count_pairs(&l);
-        while (code == RAN_OK && t->tokens.n < c->settings.vocab_size && l.heap_n > 0 &&
+        while (t->tokens.n < c->settings.vocab_size && l.heap_n > 0 &&
                l.pair[l.heap[0]].key >= c->settings.min_count)
-                code = join(&l, l.heap[0], err);
+                join(&l, l.heap[0]);
         learner_release(&l);
-        return code;
 }

@@ -63,33 +63,28 @@ static int by_frequency(const void *a, const void *b, void *arg)
 }
 
 /* Adds a letter as a token, in one of its two forms, unless it exists as the end-of-line token. */
-static int add_letter(struct ran_tokenizer *t, const struct alphabet *all,
-                      const struct letter *letter, bool goes_on, struct ran_error *err)
+static void add_letter(struct ran_tokenizer *t, const struct alphabet *all,
+                       const struct letter *letter, bool goes_on)
 {
         struct ran_buf text = {0};
         size_t n;
         const char *s = ran_string_table_get(&all->names, letter->index, &n);
-        uint32_t id;
-        int code = RAN_OK;
 
         if (goes_on)
                 ran_buf_str(&text, t->prefix);
         ran_buf_add(&text, s, n);
-        if (!ran_tokenizer_find(t, text.data, text.len, &id))
-                code = ran_tokenizer_add(t, text.data, text.len, err);
+        ran_string_table_add(&t->tokens, text.data, text.len);
         ran_buf_release(&text);
-        return code;
 }
 
 /* Adds the most frequent letters, up to the limit and the size of the vocabulary, in the order
  * of their bytes; first the forms that begin a word, then those that continue one. */
-static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struct ran_tokenizer *t,
-                        struct ran_error *err)
+static void add_alphabet(const struct ran_counter *c, struct alphabet *all, struct ran_tokenizer *t)
 {
         size_t room = c->settings.vocab_size - t->tokens.n, kept = 0, n = all->names.n;
 
         if (n == 0)
-                return RAN_OK;
+                return;
         qsort_r(all->letter, n, sizeof(*all->letter), by_frequency, all);
         for (; kept < n && kept < c->settings.limit_alphabet; kept++) {
                 size_t forms = (size_t)all->letter[kept].begins + all->letter[kept].goes_on;
@@ -98,13 +93,10 @@ static int add_alphabet(const struct ran_counter *c, struct alphabet *all, struc
                 room -= forms;
         }
         qsort_r(all->letter, kept, sizeof(*all->letter), by_bytes, all);
-        for (int goes_on = 0; goes_on <= 1; goes_on++) {
-                for (size_t i = 0; i < kept; i++) {
+        for (int goes_on = 0; goes_on <= 1; goes_on++)
+                for (size_t i = 0; i < kept; i++)
                         if (goes_on ? all->letter[i].goes_on : all->letter[i].begins)
-                                RAN_TRY(add_letter(t, all, &all->letter[i], goes_on, err));
-                }
-        }
-        return RAN_OK;
+                                add_letter(t, all, &all->letter[i], goes_on);
 }
 
 static int learn_characters(const struct ran_counter *c, struct ran_tokenizer *t,
@@ -114,14 +106,14 @@ static int learn_characters(const struct ran_counter *c, struct ran_tokenizer *t
         struct alphabet all = {0};
 
         count_letters(c, &all);
-        const int code = add_alphabet(c, &all, t, err);
+        add_alphabet(c, &all, t);
         ran_string_table_release(&all.names);
         free(all.letter);
-        if (code == RAN_OK && t->tokens.n == before)
+        if (t->tokens.n == before)
                 return ran_fail(err, RAN_EINVAL,
                                 "a vocabulary of %zu tokens has no room for a single character",
                                 c->settings.vocab_size);
-        return code;
+        return RAN_OK;
 }
 
 /* The letters of a word as tokens; none if a letter is not a token. */
@@ -154,7 +146,7 @@ int ran_learn_units(const struct ran_counter *c, struct ran_tokenizer *t, struct
         for (int32_t i = 0; i < 0x200; i++) {
                 char token[4];
                 if (ran_gpt2_byte(i) >= 0)
-                        RAN_TRY(ran_tokenizer_add(t, token, ran_unicode_put(token, i), err));
+                        ran_string_table_add(&t->tokens, token, ran_unicode_put(token, i));
         }
         return ran_tokenizer_find_bytes(t, false, err);
 }

@@ -11,6 +11,7 @@
  * files contain U+00A0 or U+0085. A file of many gigabytes goes through a buffer of a row; only
  * rows of words in the vocabulary are kept.
  */
+#include "text/learn/counter.h"
 #include "text/tokenizer.h"
 
 #include <endian.h>
@@ -282,54 +283,51 @@ struct filling {
 };
 
 /* The id of a word that is one token, or of a token, and how well it matches; RAN_NO_ID: none. */
-static int find_word(struct filling *f, const char *word, size_t n, uint32_t *id, unsigned *fit,
-                     struct ran_error *err)
+static uint32_t find_word(struct filling *f, const char *word, size_t n, unsigned *fit)
 {
         struct ran_encoding *e = &f->encoding;
+        uint32_t id = RAN_NO_ID;
         size_t length;
 
-        *id = RAN_NO_ID;
         if (n == 0)
-                return RAN_OK;
+                return id;
         if (ran_utf8_valid(word, n) < n) {
                 f->report->not_utf8++;
-                return RAN_OK;
+                return id;
         }
         e->n = e->words = 0;
-        RAN_TRY(ran_tokenizer_encode_word(f->t, word, n, e, err));
-        if (e->n == 1 && e->ids[0] != f->t->unk) {
+        if (ran_tokenizer_encode_word(f->t, word, n, e, NULL) == RAN_OK && e->n == 1 &&
+            e->ids[0] != f->t->unk) {
                 const char *token = ran_tokenizer_token(f->t, e->ids[0], &length);
-                *id = e->ids[0];
+                id = e->ids[0];
                 *fit = length == n && memcmp(token, word, n) == 0 ? AS_IT_STANDS : AS_NORMALISED;
         } else if (n == strlen("<unk>") && memcmp(word, "<unk>", n) == 0) {
-                *id = f->t->unk;
+                id = f->t->unk;
                 *fit = AS_IT_STANDS;
         } else if (f->t->prefix_n > 0 && n > f->t->prefix_n &&
                    memcmp(word, f->t->prefix, f->t->prefix_n) == 0 &&
-                   ran_tokenizer_find(f->t, word, n, id)) {
+                   ran_tokenizer_find(f->t, word, n, &id)) {
                 *fit = AS_IT_STANDS; /* a row for a piece, such as ##ing */
         }
-        return RAN_OK;
+        return id;
 }
 
-/* Whether the row of a word is wanted; *id: for which token. */
-static int choose(struct filling *f, const char *word, size_t n, uint32_t *id,
-                  struct ran_error *err)
+/* The token for which the row of a word is wanted; RAN_NO_ID: none. */
+static uint32_t choose(struct filling *f, const char *word, size_t n)
 {
         unsigned fit = NOT_GIVEN;
+        const uint32_t id = find_word(f, word, n, &fit);
 
         f->report->rows++;
-        RAN_TRY(find_word(f, word, n, id, &fit, err));
-        if (*id == RAN_NO_ID)
-                return RAN_OK;
-        if (fit > f->fit[*id]) {
-                f->report->found += f->fit[*id] == NOT_GIVEN;
-                f->fit[*id] = (unsigned char)fit;
-                return RAN_OK;
+        if (id == RAN_NO_ID)
+                return id;
+        if (fit > f->fit[id]) {
+                f->report->found += f->fit[id] == NOT_GIVEN;
+                f->fit[id] = (unsigned char)fit;
+                return id;
         }
         f->report->repeated += fit == AS_IT_STANDS;
-        *id = RAN_NO_ID;
-        return RAN_OK;
+        return RAN_NO_ID;
 }
 
 /* Reads the fields from the last one on; without `row` it only checks that they are numbers.
@@ -453,12 +451,11 @@ static int load_floats(const struct ran_vectors *v, const unsigned char *numbers
 static int take(struct ran_vectors *v, const struct row *row, struct filling *f,
                 struct ran_error *err)
 {
-        uint32_t id;
         size_t n;
 
         if (v->binary)
                 RAN_TRY(load_floats(v, row->numbers, f->row, err));
-        RAN_TRY(choose(f, row->word, row->n, &id, err));
+        const uint32_t id = choose(f, row->word, row->n);
         if (id == RAN_NO_ID)
                 return RAN_OK;
         if (!v->binary)
@@ -472,22 +469,14 @@ static int take_all(struct ran_vectors *v, struct filling *f, struct ran_error *
 {
         struct row row;
 
-        for (;;) {
+        for (;; v->begin += row.whole) {
                 RAN_TRY(look(v, 0, &row, err));
                 if (row.whole == 0)
-                        return RAN_OK;
+                        break;
                 if (v->binary || row.line.n > 0)
                         RAN_TRY(take(v, &row, f, err));
                 f->report->cut = v->cut && !v->binary;
-                v->begin += row.whole;
         }
-}
-
-static int fill(struct ran_vectors *v, size_t V, struct filling *f, struct ran_error *err)
-{
-        f->fit = ran_new(V, 1);
-        f->row = ran_new(v->width, sizeof *f->row);
-        RAN_TRY(take_all(v, f, err));
         if (v->header && f->report->rows < v->promised && (v->binary || f->report->cut))
                 return cut_off(v, err);
         ran_sha256_hex(&v->digest, f->to->digest);
@@ -505,7 +494,9 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
                                 "%s: %zu numbers for a word do not fit an embedding of %zu by %zu",
                                 v->path, v->width, to->V, to->D);
         *report = (struct ran_vectors_report){.promised = v->promised, .header = v->header};
-        int code = fill(v, V, &f, err);
+        f.fit = ran_new(V, 1);
+        f.row = ran_new(v->width, sizeof *f.row);
+        const int code = take_all(v, &f, err);
         ran_encoding_release(&f.encoding);
         free(f.fit);
         free(f.row);
@@ -515,33 +506,20 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
 /* ---- words for a vocabulary ----------------------------------------------------------------- */
 
 /* Words that a text would split cannot be a token. */
-static int want(struct ran_counter *c, const char *word, size_t n, struct ran_encoding *e,
-                struct ran_buf *words, size_t *wanted, struct ran_error *err)
+static void want(struct ran_counter *c, const char *word, size_t n, struct ran_encoding *e,
+                 struct ran_buf *words, size_t *wanted)
 {
         uint32_t length = 0;
 
         words->len = 0;
-        if (n == 0 || ran_utf8_valid(word, n) < n)
-                return RAN_OK;
-        RAN_TRY(ran_counter_words(c, word, n, e, words, err));
+        if (n == 0 || ran_counter_words(c, word, n, e, words, NULL) != RAN_OK) /* not UTF-8 */
+                return;
         if (words->len > sizeof length)
                 memcpy(&length, words->data, sizeof length);
         if (length == 0 || words->len != sizeof length + length)
-                return RAN_OK;
+                return;
         ++*wanted;
-        return ran_counter_want(c, words->data, words->len, err);
-}
-
-static int want_all(struct ran_vectors *v, size_t n, struct ran_counter *c, struct ran_encoding *e,
-                    struct ran_buf *words, size_t *wanted, struct ran_error *err)
-{
-        struct row row = {.whole = 1};
-
-        for (size_t i = 0, from = 0; i < n && row.whole > 0; i++, from += row.whole) {
-                RAN_TRY(look(v, from, &row, err));
-                RAN_TRY(want(c, row.word, row.n, e, words, wanted, err));
-        }
-        return RAN_OK;
+        ran_string_table_add(&c->wanted, words->data + sizeof length, length);
 }
 
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
@@ -549,11 +527,18 @@ int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, siz
 {
         struct ran_encoding e = {0};
         struct ran_buf words = {0};
-        const uint64_t row = v->row;
+        const uint64_t before = v->row;
+        struct row row = {.whole = 1};
+        int code = RAN_OK;
 
         *wanted = 0;
-        int code = want_all(v, n, c, &e, &words, wanted, err);
-        v->row = row;
+        for (size_t i = 0, from = 0; i < n && row.whole > 0; i++, from += row.whole) {
+                code = look(v, from, &row, err);
+                if (code != RAN_OK)
+                        break;
+                want(c, row.word, row.n, &e, &words, wanted);
+        }
+        v->row = before;
         ran_encoding_release(&e);
         ran_buf_release(&words);
         return code;

@@ -23,26 +23,16 @@ static void fold_number(struct ran_buf *out, size_t from)
         out->len = from + digits - zeros;
 }
 
-static int normalize(const char *s, size_t n, struct ran_glyphs *to, struct ran_error *err)
-{
-        static const enum ran_normalizer_step steps[] = {NORMAL_NFKC, NORMAL_LOWERCASE,
-                                                         NORMAL_NFKC};
-        struct ran_normalizer z = {0};
-        struct ran_glyphs spare = {0};
-        size_t points;
-
-        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-                RAN_TRY(ran_normalizer_add(&z, steps[i], err));
-        int rc = ran_normalizer_apply(&z, s, n, to, &spare, &points, err);
-        ran_glyphs_release(&spare);
-        return rc;
-}
-
 int ran_text_fold(const char *s, size_t n, struct ran_buf *out, struct ran_error *err)
 {
-        struct ran_glyphs glyphs = {0};
+        const struct ran_normalizer z = {
+                .step = {NORMAL_NFKC, NORMAL_LOWERCASE, NORMAL_NFKC},
+                .n = 3,
+        };
+        struct ran_glyphs glyphs = {0}, spare = {0};
         const size_t from = out->len;
-        int rc = normalize(s, n, &glyphs, err);
+        size_t points;
+        const int rc = ran_normalizer_apply(&z, s, n, &glyphs, &spare, &points, err);
 
         for (size_t i = 0; i < glyphs.n && rc == RAN_OK; i++) {
                 const int32_t c = glyphs.at[i].c;
@@ -52,6 +42,7 @@ int ran_text_fold(const char *s, size_t n, struct ran_buf *out, struct ran_error
                         ran_buf_add(out, utf8, ran_unicode_put(utf8, c));
         }
         ran_glyphs_release(&glyphs);
+        ran_glyphs_release(&spare);
         if (rc != RAN_OK)
                 return rc;
         ran_buf_char(out, '\0'); /* for strspn */

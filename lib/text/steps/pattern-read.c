@@ -242,15 +242,6 @@ static int read_class(struct reader *r, size_t *id)
         return RAN_OK;
 }
 
-/* A class of one part. */
-static int make_class(struct reader *r, struct class_part part, size_t *id)
-{
-        ran_classes_add(&r->p->classes, false, r->any_case, id);
-        ran_class_add(&r->p->classes, *id, part);
-        ran_class_finish(&r->p->classes, *id);
-        return RAN_OK;
-}
-
 /* One character of the text: a class, an escape, a dot, or itself. */
 static int read_single(struct reader *r, size_t *id)
 {
@@ -268,7 +259,10 @@ static int read_single(struct reader *r, size_t *id)
         }
         if (c >= 0)
                 part = (struct class_part){CLASS_RANGE, false, c, c};
-        return make_class(r, part, id);
+        ran_classes_add(&r->p->classes, false, r->any_case, id);
+        ran_class_add(&r->p->classes, *id, part);
+        ran_class_finish(&r->p->classes, *id);
+        return RAN_OK;
 }
 
 static int read_alternatives(struct reader *r);

@@ -10,8 +10,7 @@
 
 static void push_span(struct ran_passage *p, size_t begin, size_t end, size_t first)
 {
-        if (p->other_n == p->other_cap)
-                RAN_ROOM(p->other, p->other_cap, p->other_n + 1);
+        RAN_ROOM(p->other, p->other_cap, p->other_n + 1);
         p->other[p->other_n++] = (struct ran_stretch){begin, end, first};
 }
 
@@ -143,8 +142,7 @@ static void split_runs(struct splitter *k, struct ran_stretch span)
 }
 
 /* Every word is a match, and there is nothing between words. */
-static int split_words(const struct ran_step *step, struct splitter *k, struct ran_stretch span,
-                       struct ran_error *err)
+static void split_words(const struct ran_step *step, struct splitter *k, struct ran_stretch span)
 {
         const char *s = k->p->word_s;
 
@@ -153,11 +151,10 @@ static int split_words(const struct ran_step *step, struct splitter *k, struct r
                 n = step->kind == STEP_GPT2
                             ? ran_gpt2_word(s + pos, span.end - pos, &chars)
                             : ran_gpt4_word(s + pos, span.end - pos, step->digits, &chars);
-                if (n == 0)
-                        return ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
+                if (n == 0) /* in no text that was normalised */
+                        break;
                 take(k, pos, pos + n, chars, !step->invert);
         }
-        return RAN_OK;
 }
 
 static void split_at_pattern(const struct ran_step *step, struct splitter *k,
@@ -176,26 +173,7 @@ static void split_at_pattern(const struct ran_step *step, struct splitter *k,
         }
 }
 
-static int split_span(const struct ran_step *step, struct splitter *k, struct ran_stretch span,
-                      struct ran_error *err)
-{
-        switch (step->kind) {
-        case STEP_PATTERN:
-                split_at_pattern(step, k, span);
-                return RAN_OK;
-        case STEP_GPT2:
-        case STEP_GPT4:
-                return split_words(step, k, span, err);
-        case STEP_RUNS:
-                split_runs(k, span);
-                return RAN_OK;
-        default:
-                split_at_chars(step, k, span);
-                return RAN_OK;
-        }
-}
-
-static int split(const struct ran_step *step, struct ran_passage *p, struct ran_error *err)
+static void split(const struct ran_step *step, struct ran_passage *p)
 {
         for (size_t i = 0; i < p->spans; i++) {
                 const struct ran_stretch span = p->span[i];
@@ -204,11 +182,18 @@ static int split(const struct ran_step *step, struct ran_passage *p, struct ran_
                                      .begin = span.begin,
                                      .end = span.begin,
                                      .next = span.first};
-                RAN_TRY(split_span(step, &k, span, err));
+
+                if (step->kind == STEP_PATTERN)
+                        split_at_pattern(step, &k, span);
+                else if (step->kind == STEP_GPT2 || step->kind == STEP_GPT4)
+                        split_words(step, &k, span);
+                else if (step->kind == STEP_RUNS)
+                        split_runs(&k, span);
+                else
+                        split_at_chars(step, &k, span);
                 flush(&k);
         }
         take_other(p);
-        return RAN_OK;
 }
 
 /* ---- what changes the text ------------------------------------------------------------------- */
@@ -284,8 +269,8 @@ static bool changes(const struct ran_step *step, const struct ran_passage *p, si
         return step->kind == STEP_META && p->spans > 0;
 }
 
-int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
-                    size_t points, bool lead, struct ran_error *err)
+void ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
+                     size_t points, bool lead)
 {
         const struct ran_step space = {.kind = STEP_LEAD, .c = ' ', .lead = LEAD_ALWAYS};
 
@@ -294,7 +279,7 @@ int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran
         p->spans = p->other_n = 0;
         p->led = false;
         if (part.begin == part.end)
-                return RAN_OK;
+                return;
         push_span(p, part.begin, part.end, part.first);
         take_other(p);
         p->led = lead && changes(&space, p, points);
@@ -303,9 +288,8 @@ int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran
         for (size_t i = s->normal_n; i < s->n; i++) {
                 const struct ran_step *step = &s->at[i];
                 if (step->kind != STEP_META && step->kind != STEP_LEAD)
-                        RAN_TRY(split(step, p, err));
+                        split(step, p);
                 else if (changes(step, p, points))
                         change(step, p, points);
         }
-        return RAN_OK;
 }

@@ -90,35 +90,30 @@ static void replace(const struct ran_step *step, struct ran_passage *p, struct r
         }
 }
 
-/* *changed: whether `out` has the result; else it is `in`. */
-static int apply(const struct ran_step *step, struct ran_passage *p, struct ran_glyphs *out,
-                 struct ran_glyphs *in, bool *changed, struct ran_error *err)
+/* Whether `out` has the result; else it is `in`. */
+static bool apply(const struct ran_step *step, struct ran_passage *p, struct ran_glyphs *out,
+                  struct ran_glyphs *in)
 {
-        *changed = true;
-        switch (step->kind) {
-        case STEP_REPLACE:
+        bool changed = true;
+
+        if (step->kind == STEP_REPLACE) {
                 replace(step, p, out, in);
-                return RAN_OK;
-        case STEP_PREPEND:
+        } else if (step->kind == STEP_PREPEND) {
                 out->n = 0;
-                if (in->n == 0)
-                        return RAN_OK;
-                ran_glyphs_add(out, step->text, step->n, in->at[0]);
+                if (in->n > 0)
+                        ran_glyphs_add(out, step->text, step->n, in->at[0]);
                 push_all(out, in->at, in->n);
-                return RAN_OK;
-        case STEP_CHARSMAP:
-                ran_charsmap_apply(step->map, out, in, changed);
-                return RAN_OK;
-        default:
-                return ran_glyphs_step(step->plain, true, out, in, err);
+        } else if (step->kind == STEP_CHARSMAP) {
+                ran_charsmap_apply(step->map, out, in, &changed);
+        } else {
+                ran_glyphs_step(step->plain, true, out, in);
         }
+        return changed;
 }
 
 int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const char *text,
                         size_t n, size_t *points, struct ran_error *err)
 {
-        bool changed;
-
         p->s = text;
         p->n = n;
         p->at = NULL;
@@ -133,8 +128,7 @@ int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const 
         RAN_TRY(ran_glyphs_read(&p->glyphs, text, n, err));
         *points = p->glyphs.n;
         for (size_t i = 0; i < s->normal_n; i++) {
-                RAN_TRY(apply(&s->at[i], p, &p->spare, &p->glyphs, &changed, err));
-                if (changed) {
+                if (apply(&s->at[i], p, &p->spare, &p->glyphs)) {
                         struct ran_glyphs swap = p->glyphs;
                         p->glyphs = p->spare;
                         p->spare = swap;

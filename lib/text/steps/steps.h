@@ -188,7 +188,7 @@ int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const 
 /* Divides a part of the normalised passage into words: the spans, of word_s and word_at. `points`:
  * the code points of the document before the passage. lead: a space goes in front, as between two
  * words of a text. */
-int ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
-                    size_t points, bool lead, struct ran_error *err);
+void ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
+                     size_t points, bool lead);
 
 #endif

@@ -181,8 +181,8 @@ static void map_all(struct ran_glyphs *out, const struct ran_glyphs *in,
 /* ---- the four normalisation forms of Unicode ------------------------------------------------ */
 
 /* counts: with numbers for ran_glyphs_settle in place of ranges. */
-static int decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool compatible,
-                     bool counts, struct ran_error *err)
+static void decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool compatible,
+                      bool counts)
 {
         int32_t first = compatible ? FIRST_COMPATIBLE : FIRST_CANONICAL;
         int options = UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
@@ -198,13 +198,13 @@ static int decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool c
                 int boundary = 0;
                 utf8proc_ssize_t n = utf8proc_decompose_char(g->c, part, LONGEST_DECOMPOSITION,
                                                              options, &boundary);
-                if (n < 0 || n > LONGEST_DECOMPOSITION)
-                        return ran_fail(err, RAN_EINVAL, "cannot decompose U+%04X: %s",
-                                        (unsigned)g->c, utf8proc_errmsg(n));
+                if (n < 1 || n > LONGEST_DECOMPOSITION) { /* of no character that was read */
+                        part[0] = g->c;
+                        n = 1;
+                }
                 for (utf8proc_ssize_t k = 0; k < n; k++)
                         push(out, part[k], counts ? &count[k > 0] : g);
         }
-        return RAN_OK;
 }
 
 /* Sorts n marks by combining class with a stable counting sort: input may have runs of marks of
@@ -315,20 +315,19 @@ void ran_glyphs_settle(struct ran_glyphs *out, const struct ran_glyphs *in)
         }
 }
 
-static int normal_form(struct ran_glyphs *out, struct ran_glyphs *in, enum ran_normalizer_step form,
-                       bool exact, struct ran_error *err)
+static void normal_form(struct ran_glyphs *out, struct ran_glyphs *in,
+                        enum ran_normalizer_step form, bool exact)
 {
         bool compatible = form == NORMAL_NFKC || form == NORMAL_NFKD;
         struct ran_glyphs scratch = {0};
 
-        RAN_TRY(decompose(out, in, compatible, exact, err));
+        decompose(out, in, compatible, exact);
         reorder(out, &scratch);
         ran_glyphs_release(&scratch);
         if (form == NORMAL_NFC || form == NORMAL_NFKC)
                 compose(out, exact);
         if (exact)
                 ran_glyphs_settle(out, in);
-        return RAN_OK;
 }
 
 /* ---- all steps ------------------------------------------------------------------------------ */
@@ -342,8 +341,8 @@ static bool all_below(const struct ran_glyphs *g, int32_t c)
         return true;
 }
 
-int ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs *out,
-                    struct ran_glyphs *in, struct ran_error *err)
+void ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs *out,
+                     struct ran_glyphs *in)
 {
         out->n = 0;
         switch (step) {
@@ -351,14 +350,15 @@ int ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs
         case NORMAL_NFD:
         case NORMAL_NFKC:
         case NORMAL_NFKD:
-                return normal_form(out, in, step, exact, err);
+                normal_form(out, in, step, exact);
+                return;
         case NORMAL_STRIP_LEFT:
         case NORMAL_STRIP_RIGHT:
                 strip(out, in, step == NORMAL_STRIP_LEFT);
-                return RAN_OK;
+                return;
         default:
                 map_all(out, in, step);
-                return RAN_OK;
+                return;
         }
 }
 
@@ -374,13 +374,11 @@ int ran_normalizer_apply(const struct ran_normalizer *z, const char *text, size_
                 struct ran_glyphs in = *out;
                 *out = *spare;
                 out->n = 0;
-                int code = RAN_OK;
                 if (z->step[i] == NORMAL_EOL)
                         end_of_line(out, &in, z->eol);
                 else
-                        code = ran_glyphs_step(z->step[i], z->exact, out, &in, err);
+                        ran_glyphs_step(z->step[i], z->exact, out, &in);
                 *spare = in;
-                RAN_TRY(code);
         }
         return RAN_OK;
 }

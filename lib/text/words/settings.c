@@ -142,7 +142,7 @@ int ran_text_rules_set(struct ran_text_rules *r, const struct ran_vocab_settings
         if (eol != NULL)
                 RAN_TRY(ran_normalizer_add_eol(&r->normal, eol, strlen(eol), err));
         add_steps(&r->normal, settings);
-        RAN_TRY(ran_text_rules_prepare(r, err));
+        ran_text_rules_prepare(r);
         if (r->normal.eol != NULL)
                 RAN_TRY(check_eol(r, settings, err));
         return RAN_OK;

@@ -27,19 +27,19 @@ static enum byte_class class_of(const struct ran_text_rules *r, int32_t c)
                                                                             : BYTE_WORD;
 }
 
-int ran_text_rules_prepare(struct ran_text_rules *r, struct ran_error *err)
+void ran_text_rules_prepare(struct ran_text_rules *r)
 {
         struct ran_glyphs glyphs = {0}, spare = {0};
-        int code = RAN_OK;
 
         for (size_t i = 0; i < r->normal.n; i++)
                 r->cjk = r->cjk || r->normal.step[i] == NORMAL_CJK;
         memset(r->class, BYTE_OTHER, sizeof(r->class));
-        for (int b = 0; b < 0x80 && code == RAN_OK; b++) {
+        for (int b = 0; b < 0x80; b++) {
                 char byte = (char)b;
                 size_t points;
-                code = ran_normalizer_apply(&r->normal, &byte, 1, &glyphs, &spare, &points, err);
-                if (code != RAN_OK || glyphs.n != 1 || glyphs.at[0].c >= 0x80)
+                if (ran_normalizer_apply(&r->normal, &byte, 1, &glyphs, &spare, &points, NULL) !=
+                            RAN_OK ||
+                    glyphs.n != 1 || glyphs.at[0].c >= 0x80)
                         continue;
                 r->fold[b] = (unsigned char)glyphs.at[0].c;
                 r->class[b] = class_of(r, glyphs.at[0].c);
@@ -47,7 +47,6 @@ int ran_text_rules_prepare(struct ran_text_rules *r, struct ran_error *err)
         }
         ran_glyphs_release(&glyphs);
         ran_glyphs_release(&spare);
-        return code;
 }
 
 bool ran_text_rules_equal(const struct ran_text_rules *a, const struct ran_text_rules *b)

@@ -166,8 +166,8 @@ void ran_glyphs_write(const struct ran_glyph *at, size_t n, struct ran_buf *out)
  * characters compose or marks change places, ranges are those of the library of Hugging Face: the
  * characters that come out take the ranges of those that went in, one by one, and a character
  * composed of several has the range of the first. */
-int ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs *out,
-                    struct ran_glyphs *in, struct ran_error *err);
+void ran_glyphs_step(enum ran_normalizer_step step, bool exact, struct ran_glyphs *out,
+                     struct ran_glyphs *in);
 
 /* How the library describes a change: glyph i of `out` has a number in `begin`, as int32_t: > 0, it
  * is new, and shares the range of the character before it; otherwise it replaces a character of
@@ -212,7 +212,7 @@ struct ran_text_rules {
         unsigned char word[256]; /* the same, but 0 for bytes of another class than BYTE_WORD */
         bool cjk;                /* each ideograph is a word */
 };
-int ran_text_rules_prepare(struct ran_text_rules *r, struct ran_error *err);
+void ran_text_rules_prepare(struct ran_text_rules *r);
 void ran_text_rules_release(struct ran_text_rules *r);
 /* Whether both read every text alike. */
 bool ran_text_rules_equal(const struct ran_text_rules *a, const struct ran_text_rules *b);
