@@ -84,10 +84,9 @@ static int learn(void *arg, const struct cmd_line *line, const struct cmd_result
 {
         struct duplicates *d = arg;
         double similarity;
-        size_t text;
 
         RAN_TRY(ran_shingles_of(&d->shingles, words->out.data, words->out.len, err));
-        RAN_TRY(ran_near_duplicates_find(d->known, &d->shingles, &text, &similarity, err));
+        const size_t text = ran_near_duplicates_find(d->known, &d->shingles, &similarity);
         return text != RAN_NO_TEXT && similarity == 1 ? RAN_OK : add_text(d, line, err);
 }
 
@@ -99,10 +98,9 @@ static int look(void *arg, const struct cmd_line *line, struct cmd_result *resul
         struct ran_buf *out = &result->out;
         const size_t *end = d->ends.data;
         double similarity;
-        size_t text;
 
         RAN_TRY(ran_shingles_of(&d->shingles, out->data, out->len, err));
-        RAN_TRY(ran_near_duplicates_find(d->known, &d->shingles, &text, &similarity, err));
+        const size_t text = ran_near_duplicates_find(d->known, &d->shingles, &similarity);
         out->len = 0;
         d->records++;
         if (text == RAN_NO_TEXT) {

@@ -28,14 +28,6 @@ static const char *folder(void)
         return named != NULL && named[0] != '\0' ? named : "/var/tmp";
 }
 
-static int no_room(size_t bytes, int error, struct ran_error *err)
-{
-        return ran_fail(
-                err, RAN_EIO,
-                "no room for %zu bytes of data in %s: %s (set TMPDIR to use another folder)", bytes,
-                folder(), strerror(error));
-}
-
 /* An empty file and its descriptor, or -1. */
 static int open_temporary(char path[PATH_MAX], struct ran_error *err)
 {
@@ -83,33 +75,22 @@ void ran_temporary_free(char *path)
         free(t);
 }
 
-/* A file that nobody else sees, and that is gone when the program ends, however it ends. */
-static int open_nameless(struct ran_error *err)
-{
-        char path[PATH_MAX];
-        const int fd = open_temporary(path, err);
-
-        if (fd >= 0)
-                unlink(path);
-        return fd;
-}
-
-/* Bytes from `size` on are made part of the file, with room on the disk. */
-static int extend(int fd, size_t size, size_t more, struct ran_error *err)
+/* Extends the file from `size`, with room on the disk, and maps all of it anew; NULL leaves an
+ * older mapping as it was. */
+static void *map(int fd, size_t size, size_t room, struct ran_error *err)
 {
         int error;
 
         do
-                error = posix_fallocate(fd, (off_t)size, (off_t)more);
+                error = posix_fallocate(fd, (off_t)size, (off_t)(room - size));
         while (error == EINTR);
-        return error == 0 ? RAN_OK : no_room(size + more, error, err);
-}
-
-/* Extends the file from `size` and maps all of it anew; NULL leaves an older mapping as it was. */
-static void *map(int fd, size_t size, size_t room, struct ran_error *err)
-{
-        if (extend(fd, size, room - size, err) != RAN_OK)
+        if (error != 0) {
+                ran_fail(err, RAN_EIO,
+                         "no room for %zu bytes of data in %s: %s (set TMPDIR to use another "
+                         "folder)",
+                         room, folder(), strerror(error));
                 return NULL;
+        }
         void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (p != MAP_FAILED)
                 return p;
@@ -117,14 +98,18 @@ static void *map(int fd, size_t size, size_t room, struct ran_error *err)
         return NULL;
 }
 
+/* To a file that nobody else sees, and that is gone when the program ends, however it ends. */
 static void *move_to_file(struct ran_spool *s, size_t room, struct ran_error *err)
 {
-        int fd = open_nameless(err);
-        void *p = fd >= 0 ? map(fd, 0, room, err) : NULL;
+        char path[PATH_MAX];
+        const int fd = open_temporary(path, err);
 
+        if (fd < 0)
+                return NULL;
+        unlink(path);
+        void *p = map(fd, 0, room, err);
         if (p == NULL) {
-                if (fd >= 0)
-                        close(fd);
+                close(fd);
                 return NULL;
         }
         if (s->data != NULL)

@@ -37,7 +37,7 @@ static int group_all(struct ran_dataset *d, struct ran_near_duplicates *known,
                 g.document = b;
                 g.again = false;
                 ran_shingles_of_ids(s, d->ids + d->first[b], d->first[b + 1] - d->first[b]);
-                RAN_TRY(ran_near_duplicates_each(known, s, join, &g, err));
+                ran_near_duplicates_each(known, s, join, &g);
                 s->n = g.again ? 0 : s->n;
                 RAN_TRY(ran_near_duplicates_add(known, s, err));
         }

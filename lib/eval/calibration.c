@@ -1,5 +1,6 @@
 /* calibration.c - see calibration.h. */
 #include "eval/calibration.h"
+#include "base/cjson.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,13 +50,19 @@ void ran_calibration_json(const struct ran_calibration *c, struct ran_buf *out)
         ran_buf_str(out, "]}");
 }
 
-static int read_list(struct ran_calibration *c, const cJSON *list, struct ran_error *err)
+int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struct ran_error *err)
 {
-        const cJSON *x;
+        const cJSON *all = ran_cjson_member(training, "calibration"), *x;
         size_t i = 0;
 
+        if (all == NULL)
+                return RAN_OK;
+        if (!ran_cjson_whole(ran_cjson_member(all, "documents"), 1, 0x1p53, &c->documents))
+                return ran_fail(err, RAN_EFORMAT,
+                                "the calibration in the model file has no number of documents");
+        c->n = kept(c->documents);
         c->p = ran_new(c->n, sizeof *c->p);
-        cJSON_ArrayForEach(x, list)
+        cJSON_ArrayForEach(x, ran_cjson_member(all, "probabilities"))
         {
                 float p = cJSON_IsNumber(x) ? (float)x->valuedouble : -1;
 
@@ -69,23 +76,6 @@ static int read_list(struct ran_calibration *c, const cJSON *list, struct ran_er
                                 "probabilities",
                                 c->n);
         return RAN_OK;
-}
-
-int ran_calibration_read(struct ran_calibration *c, const cJSON *training, struct ran_error *err)
-{
-        const cJSON *all = cJSON_GetObjectItemCaseSensitive(training, "calibration");
-        const cJSON *documents = cJSON_GetObjectItemCaseSensitive(all, "documents");
-
-        if (all == NULL)
-                return RAN_OK;
-        if (!cJSON_IsNumber(documents) || !(documents->valuedouble >= 1) ||
-            !(documents->valuedouble <= 0x1p53) ||
-            documents->valuedouble != floor(documents->valuedouble))
-                return ran_fail(err, RAN_EFORMAT,
-                                "the calibration in the model file has no number of documents");
-        c->documents = (size_t)documents->valuedouble;
-        c->n = kept(c->documents);
-        return read_list(c, cJSON_GetObjectItemCaseSensitive(all, "probabilities"), err);
 }
 
 /* A finished model merges encoder and linear model, and other processors round differently, so

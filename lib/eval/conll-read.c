@@ -19,12 +19,6 @@ void ran_conll_reader_release(struct ran_conll_reader *r)
         *r = (struct ran_conll_reader){0};
 }
 
-static enum ran_conll_line refuse(struct ran_conll_reader *r, int status)
-{
-        r->status = status;
-        return RAN_CONLL_REFUSED;
-}
-
 /* The field that ends at line + end. Returns where it begins. */
 static size_t field_before(const char *line, size_t end)
 {
@@ -48,7 +42,8 @@ static enum ran_conll_line split(struct ran_conll_reader *r, size_t length)
         if (fields != 0 && fields != r->fields) {
                 ran_buf_printf(&r->message, "unexpected number of features: %zu (%zu)\n", fields,
                                r->fields);
-                return refuse(r, STATUS_UNEVEN);
+                r->status = STATUS_UNEVEN;
+                return RAN_CONLL_REFUSED;
         }
         const bool boundary = n >= 3 && memcmp(line, "-X-", 3) == 0 && (n == 3 || line[3] == ' ');
         if (fields == 0 || boundary)
@@ -57,7 +52,8 @@ static enum ran_conll_line split(struct ran_conll_reader *r, size_t length)
                 ran_buf_str(&r->message, "conlleval: unexpected number of features in line ");
                 ran_buf_add(&r->message, line, length);
                 ran_buf_char(&r->message, '\n');
-                return refuse(r, STATUS_NARROW);
+                r->status = STATUS_NARROW;
+                return RAN_CONLL_REFUSED;
         }
         size_t guessed = field_before(line, n), correct = field_before(line, guessed - 1);
         r->guessed = line + guessed;

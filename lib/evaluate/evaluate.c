@@ -38,15 +38,13 @@ static int score_text(struct sweep *k, struct ran_state *s, size_t b, struct ran
         const size_t L = d->first[b + 1] - d->first[b];
         const uint32_t *ids = d->ids + d->first[b];
         size_t from, to = ran_loss_predicts(d, b, 0, L, &from);
-        uint32_t *gold = ran_alloc(L, sizeof *gold, err);
-        float *nll = ran_alloc_floats(L, err);
+        uint32_t *gold = ran_new(L, sizeof *gold);
+        float *nll = ran_new_floats(L);
         const struct ran_lm_out out = {.gold = gold, .nll = nll};
-        int rc = RAN_ENOMEM;
 
-        for (size_t t = 0; t < L && gold != NULL; t++)
+        for (size_t t = 0; t < L; t++)
                 gold[t] = t < from || t >= to ? RAN_NO_ID : ids[t + 1];
-        if (gold != NULL && nll != NULL)
-                rc = ran_score_lm(s, NULL, ids, L, d->sources[b], &out, err);
+        const int rc = ran_score_lm(s, NULL, ids, L, d->sources[b], &out, err);
         for (size_t t = from; t < to && rc == RAN_OK; t++)
                 k->loss[b] += (double)nll[t];
         free(gold);
@@ -54,30 +52,22 @@ static int score_text(struct sweep *k, struct ran_state *s, size_t b, struct ran
         return rc;
 }
 
-static int score_gaps(struct sweep *k, struct ran_state *s, size_t b,
-                      const struct ran_masking *masked, struct ran_error *err)
-{
-        const size_t L = k->d->first[b + 1] - k->d->first[b];
-        float *nll = ran_alloc_floats(masked->n, err);
-
-        if (nll == NULL)
-                return RAN_ENOMEM;
-        int rc = ran_score_masked(s, masked->ids, L, masked->position, masked->n, masked->gold, nll,
-                                  NULL, err);
-        for (size_t i = 0; i < masked->n && rc == RAN_OK; i++)
-                k->loss[b] += (double)nll[i];
-        free(nll);
-        return rc;
-}
-
 /* Validation documents are masked as in epoch 0, whatever the seed. */
 static int score_masked(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
 {
+        const size_t L = k->d->first[b + 1] - k->d->first[b];
         struct ran_masking masked = {0};
+        float *nll = NULL;
         int rc = ran_masking_make(&masked, k->d, b, k->mask, k->C, &ran_masking_of_dev, err);
 
-        if (rc == RAN_OK)
-                rc = score_gaps(k, s, b, &masked, err);
+        if (rc == RAN_OK) {
+                nll = ran_new_floats(masked.n);
+                rc = ran_score_masked(s, masked.ids, L, masked.position, masked.n, masked.gold, nll,
+                                      NULL, err);
+        }
+        for (size_t i = 0; i < masked.n && rc == RAN_OK; i++)
+                k->loss[b] += (double)nll[i];
+        free(nll);
         ran_masking_release(&masked);
         return rc;
 }
@@ -136,8 +126,7 @@ static int gather(struct sweep *k, size_t *bound, struct ran_error *err)
 
 static int run(struct sweep *k, struct ran_error *err)
 {
-        size_t workers = k->pool != NULL ? ran_pool_threads(k->pool) : 1,
-               me = ran_ranks_me(k->ranks);
+        const size_t me = ran_ranks_me(k->ranks);
         size_t *bound = ran_ranks_bounds(k->ranks);
         struct ran_params still = *k->p; /* nobody trains meanwhile */
         const struct ran_params *given = k->p;
@@ -149,7 +138,7 @@ static int run(struct sweep *k, struct ran_error *err)
         atomic_store(&k->next, bound[me]);
         k->end = bound[me + 1];
         pthread_mutex_init(&k->lock, NULL);
-        ran_parallel(k->pool, workers, sweep_worker, k);
+        ran_parallel(k->pool, ran_pool_threads(k->pool), sweep_worker, k);
         k->p = given;
         ran_kept_panels_free(still.panels);
         pthread_mutex_destroy(&k->lock);
@@ -191,8 +180,8 @@ int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                           .pool = pool,
                           .ranks = ranks,
                           .mask = mask,
-                          .loss = ran_alloc(d->B, sizeof *k.loss, err)};
-        int rc = k.loss != NULL ? run(&k, err) : RAN_ENOMEM;
+                          .loss = ran_new(d->B, sizeof *k.loss)};
+        const int rc = run(&k, err);
 
         for (size_t b = 0; b < d->B && rc == RAN_OK; b++) {
                 loss += k.loss[b];

@@ -92,7 +92,7 @@ static int generate(const struct sweep *k, struct scratch *s, const uint32_t *id
                 uint32_t id = most_probable(k, s->logits, ids[sources - 1]);
                 if (id == end)
                         break;
-                RAN_TRY(RAN_GROW(s->ids, s->cap, s->n + 1, err));
+                RAN_ROOM(s->ids, s->cap, s->n + 1);
                 s->ids[s->n++] = id;
                 read = s->ids + s->n - 1;
                 n = 1;

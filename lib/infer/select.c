@@ -107,14 +107,13 @@ static int admit(struct choice *k, size_t b, bool *admitted, struct ran_error *e
 {
         const size_t *first = k->s->first.data;
         double similarity;
-        size_t like;
 
         if (first[b] < first[b + 1])
                 ran_shingles_of_ids(&k->shingles, (const uint32_t *)k->s->ids.data + first[b],
                                     first[b + 1] - first[b]);
         else
                 k->shingles.n = 0;
-        RAN_TRY(ran_near_duplicates_find(k->chosen, &k->shingles, &like, &similarity, err));
+        const size_t like = ran_near_duplicates_find(k->chosen, &k->shingles, &similarity);
         *admitted = like == RAN_NO_TEXT;
         return *admitted ? ran_near_duplicates_add(k->chosen, &k->shingles, err) : RAN_OK;
 }

@@ -332,12 +332,11 @@ struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_err
 void ran_near_duplicates_free(struct ran_near_duplicates *t);
 /* The number of the most similar text that was added, the first of equals, and its similarity; or
  * RAN_NO_TEXT. */
-int ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
-                             size_t *text, double *similarity, struct ran_error *err);
+size_t ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                                double *similarity);
 /* Tells each text that was added and is similar enough, among those that meet. */
-int ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
-                             void (*tell)(void *arg, size_t text, double similarity), void *arg,
-                             struct ran_error *err);
+void ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                              void (*tell)(void *arg, size_t text, double similarity), void *arg);
 /* Adds a text; they are numbered from 0. One without shingles is like no other. */
 int ran_near_duplicates_add(struct ran_near_duplicates *t, const struct ran_shingles *s,
                             struct ran_error *err);

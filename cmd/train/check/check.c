@@ -174,13 +174,12 @@ static void find_near(struct ran_near_duplicates *known, const struct train_data
 
         for (size_t b = 0; b < set->B; b++) {
                 double similarity;
-                size_t like = RAN_NO_TEXT;
 
                 ran_shingles_of_ids(&s, set->ids + set->first[b],
                                     set->first[b + 1] - set->first[b]);
                 if (twin[b] != none)
                         s.n = 0; /* keeps its number, and is like nothing */
-                train_must(ran_near_duplicates_find(known, &s, &like, &similarity, &err), &err);
+                const size_t like = ran_near_duplicates_find(known, &s, &similarity);
                 if (like != RAN_NO_TEXT)
                         train_add_place(places, of->location[b], &train->location[like]);
                 if (add)

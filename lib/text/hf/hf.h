@@ -43,9 +43,9 @@ const char *ran_hf_type(const cJSON *object);
 
 /* The units of tokens: words and subwords, bytes, or characters. */
 enum ran_hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
-/* Rules that do the same as the steps of a file. RAN_EFORMAT: there are none. */
-int ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
-                      enum ran_hf_letters letters, struct ran_error *err);
+/* Rules that do the same as the steps of a file; false: there are none. */
+bool ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
+                       enum ran_hf_letters letters);
 
 /* Reads a vocabulary with the ids 0, 1, 2 and so on, in this order, into an empty table: most have
  * them. `vocab`: its opening brace, and an end that may be behind its own. Returns the position

@@ -50,51 +50,45 @@ static void set_notice(struct ran_tokenizer *t, const cJSON *document)
         t->notice = text.data;
 }
 
-/* Rules that do the same as the steps, and a decoder for them. That of tokens of characters is a
- * Sequence that undoes the normalizer; it is ignored: decoding follows the tokens. RAN_EFORMAT:
- * there are none. */
-static int find_rules(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
+/* Whether there are rules that do the same as the steps, and a decoder for them. That of tokens of
+ * characters is a Sequence that undoes the normalizer; it is ignored: decoding follows the tokens.
+ */
+static bool find_rules(struct ran_tokenizer *t, const cJSON *document)
 {
         static const char *const decoders[] = {
                 [HF_WORDS] = "WordPiece", [HF_BYTES] = "ByteLevel", [HF_CHARS] = "Sequence"};
         const cJSON *decoder = ran_cjson_member(document, "decoder");
-        enum ran_hf_letters letters = HF_WORDS;
+        const bool bpe = t->type == TOKENIZER_BPE;
         bool chars = false;
 
-        if (t->type == TOKENIZER_UNIGRAM || (t->exact && t->type == TOKENIZER_BPE))
-                return RAN_EFORMAT;
-        if (t->type == TOKENIZER_BPE) {
-                RAN_TRY(ran_cjson_bool(ran_cjson_member(document, "model"), "byte_fallback", false,
-                                       &chars, err));
-                letters = chars ? HF_CHARS : HF_BYTES;
-        }
-        RAN_TRY(ran_hf_find_rules(&t->rules, t->steps, letters, err));
-        if (ran_hf_added_need_steps(&t->rules.normal, ran_cjson_member(document, "added_tokens")))
-                return RAN_EFORMAT;
+        if (t->type == TOKENIZER_UNIGRAM || (t->exact && bpe) ||
+            ran_cjson_bool(bpe ? ran_cjson_member(document, "model") : NULL, "byte_fallback", false,
+                           &chars, NULL) != RAN_OK)
+                return false;
+        const enum ran_hf_letters letters = !bpe ? HF_WORDS : chars ? HF_CHARS : HF_BYTES;
+        if (!ran_hf_find_rules(&t->rules, t->steps, letters) ||
+            ran_hf_added_need_steps(&t->rules.normal, ran_cjson_member(document, "added_tokens")))
+                return false;
         t->rules.normal.exact = t->exact;
         if (ran_cjson_is_null(decoder))
-                return RAN_OK;
-        if (strcmp(ran_hf_type(decoder), decoders[letters]) != 0)
-                return RAN_EFORMAT;
-        return letters == HF_WORDS ? ran_cjson_bool(decoder, "cleanup", true, &t->attach, err)
-                                   : RAN_OK;
+                return true;
+        return strcmp(ran_hf_type(decoder), decoders[letters]) == 0 &&
+               (letters != HF_WORDS ||
+                ran_cjson_bool(decoder, "cleanup", true, &t->attach, NULL) == RAN_OK);
 }
 
 /* How text becomes words: by rules where they do, else by steps, and then exactly. */
 static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        struct ran_error why;
-
         RAN_TRY(ran_hf_read_steps(t, document, err));
-        const int rc = find_rules(t, document, &why);
-        if (rc == RAN_EFORMAT) {
+        if (find_rules(t, document)) {
+                ran_steps_free(t->steps);
+                t->steps = NULL;
+        } else {
                 ran_text_rules_release(&t->rules);
                 t->exact = true;
-                return RAN_OK;
         }
-        ran_steps_free(t->steps);
-        t->steps = NULL;
-        return rc == RAN_OK ? rc : ran_fail(err, rc, "%s", why.text);
+        return RAN_OK;
 }
 
 static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_hf_lists *lists,

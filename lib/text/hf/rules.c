@@ -38,8 +38,8 @@ static bool take_meta(struct ran_text_rules *r, const struct ran_step *step)
         return true;
 }
 
-static int find_normalizer(struct ran_text_rules *r, const struct ran_steps *s,
-                           enum ran_hf_letters letters, struct ran_error *err)
+static bool find_normalizer(struct ran_text_rules *r, const struct ran_steps *s,
+                            enum ran_hf_letters letters)
 {
         struct ran_normalizer *z = &r->normal;
         bool stripped = false;
@@ -52,20 +52,21 @@ static int find_normalizer(struct ran_text_rules *r, const struct ran_steps *s,
                 if (letters == HF_CHARS && take_meta(r, step))
                         continue;
                 if (r->split == SPLIT_META || r->always)
-                        return RAN_EFORMAT;
+                        return false;
                 stripped = stripped || strips;
                 if (strips && letters == HF_WORDS)
                         continue; /* words end at white space anyway, unless it becomes a word */
-                if (step->kind == STEP_PLAIN && step->plain != NORMAL_NMT)
-                        RAN_TRY(ran_normalizer_add(z, step->plain, err));
-                else if (step->kind == STEP_REPLACE && finds(step, '\n') &&
-                         is_spaced_word(step->text) && z->eol == NULL &&
-                         !(stripped && letters == HF_WORDS))
-                        RAN_TRY(ran_normalizer_add_eol(z, step->text + 1, step->n - 2, err));
-                else
-                        return RAN_EFORMAT;
+                if (step->kind == STEP_PLAIN && step->plain != NORMAL_NMT) {
+                        if (ran_normalizer_add(z, step->plain, NULL) != RAN_OK)
+                                return false;
+                } else if (step->kind != STEP_REPLACE || !finds(step, '\n') ||
+                           !is_spaced_word(step->text) || z->eol != NULL ||
+                           (stripped && letters == HF_WORDS) ||
+                           ran_normalizer_add_eol(z, step->text + 1, step->n - 2, NULL) != RAN_OK) {
+                        return false;
+                }
         }
-        return letters == HF_CHARS && r->split != SPLIT_META ? RAN_EFORMAT : RAN_OK;
+        return letters != HF_CHARS || r->split == SPLIT_META;
 }
 
 /* ---- pre_tokenizer -------------------------------------------------------------------------- */
@@ -119,20 +120,18 @@ static bool find_byte_split(struct ran_text_rules *r, const struct ran_steps *s)
         return step == end;
 }
 
-int ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
-                      enum ran_hf_letters letters, struct ran_error *err)
+bool ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
+                       enum ran_hf_letters letters)
 {
-        if (s->nested || s->bytes != (letters == HF_BYTES))
-                return RAN_EFORMAT;
-        RAN_TRY(find_normalizer(r, s, letters, err));
         const size_t splits = s->n - s->normal_n;
-        bool found = false;
+
+        if (s->nested || s->bytes != (letters == HF_BYTES) || !find_normalizer(r, s, letters))
+                return false;
         if (letters == HF_WORDS)
-                found = find_word_split(r, s);
-        else if (letters == HF_BYTES)
-                found = find_byte_split(r, s);
-        else /* none, or one that splits at spaces, which no longer occur */
-                found = splits == 0 || (splits == 1 && s->at[s->normal_n].kind == STEP_PATTERN &&
-                                        finds(&s->at[s->normal_n], ' '));
-        return found ? RAN_OK : RAN_EFORMAT;
+                return find_word_split(r, s);
+        if (letters == HF_BYTES)
+                return find_byte_split(r, s);
+        /* None, or one that splits at spaces, which no longer occur. */
+        return splits == 0 || (splits == 1 && s->at[s->normal_n].kind == STEP_PATTERN &&
+                               finds(&s->at[s->normal_n], ' '));
 }

@@ -6,7 +6,10 @@
 #include "text/hf/hf.h"
 #include "text/words/unicode.h"
 
-enum { MOST_NESTED = 20 }; /* Sequences within each other */
+enum {
+        MOST_NESTED = 20, /* Sequences within each other */
+        MOST_STEPS = 100, /* more make no sense */
+};
 
 const struct ran_hf_plain_step ran_hf_plain_steps[] = {
         {"NFC", NORMAL_NFC},
@@ -37,14 +40,6 @@ const char *ran_hf_type(const cJSON *object)
         if (type != NULL)
                 return type;
         return object == NULL || cJSON_IsNull(object) ? "null" : "(without a type)";
-}
-
-/* Adds a step, to be filled: what it owns is released with the others. NULL: failed. */
-static struct ran_step *add(struct ran_steps *s, enum ran_step_kind kind, struct ran_error *err)
-{
-        const struct ran_step step = {.kind = kind};
-
-        return ran_steps_add(s, step, err) == RAN_OK ? &s->at[s->n - 1] : NULL;
 }
 
 /* A text member; RAN_EFORMAT without it. */
@@ -91,12 +86,10 @@ static int set_pattern(struct ran_step *step, const cJSON *object, struct ran_er
 
 /* ---- normalizers ---------------------------------------------------------------------------- */
 
-static int add_plain(struct ran_steps *s, enum ran_normalizer_step plain, bool wanted,
-                     struct ran_error *err)
+static void add_plain(struct ran_steps *s, enum ran_normalizer_step plain, bool wanted)
 {
-        const struct ran_step step = {.kind = STEP_PLAIN, .plain = plain};
-
-        return wanted ? ran_steps_add(s, step, err) : RAN_OK;
+        if (wanted)
+                ran_steps_add(s, (struct ran_step){.kind = STEP_PLAIN, .plain = plain});
 }
 
 static int read_bert(struct ran_steps *s, const cJSON *object, struct ran_error *err)
@@ -107,11 +100,12 @@ static int read_bert(struct ran_steps *s, const cJSON *object, struct ran_error 
         RAN_TRY(ran_cjson_bool(object, "handle_chinese_chars", true, &cjk, err));
         RAN_TRY(ran_cjson_bool(object, "lowercase", true, &lower, err));
         RAN_TRY(ran_cjson_bool(object, "strip_accents", lower, &strip, err));
-        RAN_TRY(add_plain(s, NORMAL_CLEAN, clean, err));
-        RAN_TRY(add_plain(s, NORMAL_CJK, cjk, err));
-        RAN_TRY(add_plain(s, NORMAL_NFD, strip, err));
-        RAN_TRY(add_plain(s, NORMAL_STRIP_NONSPACING, strip, err));
-        return add_plain(s, NORMAL_LOWERCASE, lower, err);
+        add_plain(s, NORMAL_CLEAN, clean);
+        add_plain(s, NORMAL_CJK, cjk);
+        add_plain(s, NORMAL_NFD, strip);
+        add_plain(s, NORMAL_STRIP_NONSPACING, strip);
+        add_plain(s, NORMAL_LOWERCASE, lower);
+        return RAN_OK;
 }
 
 static int read_strip(struct ran_steps *s, const cJSON *object, struct ran_error *err)
@@ -120,8 +114,9 @@ static int read_strip(struct ran_steps *s, const cJSON *object, struct ran_error
 
         RAN_TRY(ran_cjson_bool(object, "strip_left", true, &left, err));
         RAN_TRY(ran_cjson_bool(object, "strip_right", true, &right, err));
-        RAN_TRY(add_plain(s, NORMAL_STRIP_LEFT, left, err));
-        return add_plain(s, NORMAL_STRIP_RIGHT, right, err);
+        add_plain(s, NORMAL_STRIP_LEFT, left);
+        add_plain(s, NORMAL_STRIP_RIGHT, right);
+        return RAN_OK;
 }
 
 static int read_replace(struct ran_steps *s, const cJSON *object, struct ran_error *err)
@@ -130,32 +125,29 @@ static int read_replace(struct ran_steps *s, const cJSON *object, struct ran_err
         const char *content = ran_cjson_text(object, "content");
 
         if (regex != NULL && strcmp(regex, HF_CC_CF_PATTERN) == 0 && content != NULL &&
-            *content == '\0')
-                return add_plain(s, NORMAL_CLEAN_CC_CF, true, err);
-        struct ran_step *step = add(s, STEP_REPLACE, err);
-        if (step == NULL)
-                return err->code;
+            *content == '\0') {
+                add_plain(s, NORMAL_CLEAN_CC_CF, true);
+                return RAN_OK;
+        }
+        struct ran_step *step = ran_steps_add(s, (struct ran_step){.kind = STEP_REPLACE});
         RAN_TRY(set_pattern(step, object, err));
         return set_text(step, object, "content", err);
 }
 
 static int read_prepend(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
-        struct ran_step *step = add(s, STEP_PREPEND, err);
-
-        return step != NULL ? set_text(step, object, "prepend", err) : (int)err->code;
+        return set_text(ran_steps_add(s, (struct ran_step){.kind = STEP_PREPEND}), object,
+                        "prepend", err);
 }
 
 static int read_charsmap(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
-        struct ran_step *step = add(s, STEP_CHARSMAP, err);
+        struct ran_step *step = ran_steps_add(s, (struct ran_step){.kind = STEP_CHARSMAP});
         const char *text;
 
-        if (step == NULL)
-                return err->code;
         RAN_TRY(need_text(object, "precompiled_charsmap", &text, err));
         step->map = ran_charsmap_new(text, strlen(text), err);
-        return step->map != NULL ? RAN_OK : (int)err->code;
+        return step->map != NULL ? RAN_OK : RAN_EFORMAT;
 }
 
 /* ---- pre-tokenizers ------------------------------------------------------------------------- */
@@ -201,10 +193,8 @@ static int read_char(const cJSON *object, const char *name, int32_t *c, struct r
 static int read_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
         const char *regex = ran_cjson_text(ran_cjson_member(object, "pattern"), "Regex");
-        struct ran_step *step = add(s, STEP_PATTERN, err);
+        struct ran_step *step = ran_steps_add(s, (struct ran_step){.kind = STEP_PATTERN});
 
-        if (step == NULL)
-                return err->code;
         RAN_TRY(read_behavior(object, &step->behavior, err));
         RAN_TRY(ran_cjson_bool(object, "invert", false, &step->invert, err));
         for (const struct ran_hf_pattern *known = ran_hf_patterns; known->regex != NULL; known++) {
@@ -221,7 +211,7 @@ static int read_meta(struct ran_steps *s, const cJSON *object, struct ran_error 
 {
         static const char *const schemes[] = {
                 [LEAD_ALWAYS] = "always", [LEAD_FIRST] = "first", [LEAD_NEVER] = "never"};
-        struct ran_step step = {.kind = STEP_META}, at = {.kind = STEP_CHAR};
+        struct ran_step step = {.kind = STEP_META};
         const char *scheme = ran_cjson_text(object, "prepend_scheme");
         bool prefix, splits;
         size_t lead = 0;
@@ -235,30 +225,32 @@ static int read_meta(struct ran_steps *s, const cJSON *object, struct ran_error 
                 return ran_fail(err, RAN_EFORMAT,
                                 "the prepend_scheme '%s' of Metaspace is not supported", scheme);
         step.lead = prefix ? (enum ran_lead)lead : LEAD_NEVER;
-        RAN_TRY(ran_steps_add(s, step, err));
-        at.c = step.c;
-        at.behavior = SPLIT_WITH_NEXT;
-        return splits ? ran_steps_add(s, at, err) : RAN_OK;
+        ran_steps_add(s, step);
+        if (splits)
+                ran_steps_add(s, (struct ran_step){.kind = STEP_CHAR,
+                                                   .c = step.c,
+                                                   .behavior = SPLIT_WITH_NEXT});
+        return RAN_OK;
+}
+
+static void add_split(struct ran_steps *s, enum ran_step_kind kind, enum ran_behavior behavior)
+{
+        ran_steps_add(s, (struct ran_step){.kind = kind, .behavior = behavior});
 }
 
 static int read_byte_level(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
-        const struct ran_step lead = {.kind = STEP_LEAD, .c = ' ', .lead = LEAD_ALWAYS};
-        const struct ran_step split = {.kind = STEP_GPT2, .behavior = SPLIT_ISOLATED};
         bool prefix, regex;
 
         s->bytes = true;
         RAN_TRY(ran_cjson_bool(object, "add_prefix_space", true, &prefix, err));
         RAN_TRY(ran_cjson_bool(object, "use_regex", true, &regex, err));
         if (prefix)
-                RAN_TRY(ran_steps_add(s, lead, err));
-        return regex ? ran_steps_add(s, split, err) : RAN_OK;
-}
-
-static int add_split(struct ran_steps *s, enum ran_step_kind kind, enum ran_behavior behavior,
-                     struct ran_error *err)
-{
-        return ran_steps_add(s, (struct ran_step){.kind = kind, .behavior = behavior}, err);
+                ran_steps_add(s,
+                              (struct ran_step){.kind = STEP_LEAD, .c = ' ', .lead = LEAD_ALWAYS});
+        if (regex)
+                add_split(s, STEP_GPT2, SPLIT_ISOLATED);
+        return RAN_OK;
 }
 
 static int read_digits(struct ran_steps *s, const cJSON *object, struct ran_error *err)
@@ -266,7 +258,8 @@ static int read_digits(struct ran_steps *s, const cJSON *object, struct ran_erro
         bool single;
 
         RAN_TRY(ran_cjson_bool(object, "individual_digits", false, &single, err));
-        return add_split(s, STEP_NUMBERS, single ? SPLIT_ISOLATED : SPLIT_CONTIGUOUS, err);
+        add_split(s, STEP_NUMBERS, single ? SPLIT_ISOLATED : SPLIT_CONTIGUOUS);
+        return RAN_OK;
 }
 
 static int read_delimiter(struct ran_steps *s, const cJSON *object, struct ran_error *err)
@@ -274,7 +267,8 @@ static int read_delimiter(struct ran_steps *s, const cJSON *object, struct ran_e
         struct ran_step step = {.kind = STEP_CHAR, .behavior = SPLIT_REMOVED};
 
         RAN_TRY(read_char(object, "delimiter", &step.c, err));
-        return ran_steps_add(s, step, err);
+        ran_steps_add(s, step);
+        return RAN_OK;
 }
 
 static int read_punctuation(struct ran_steps *s, const cJSON *object, struct ran_error *err)
@@ -282,14 +276,17 @@ static int read_punctuation(struct ran_steps *s, const cJSON *object, struct ran
         enum ran_behavior behavior;
 
         RAN_TRY(read_behavior(object, &behavior, err));
-        return add_split(s, STEP_PUNCTUATION, behavior, err);
+        add_split(s, STEP_PUNCTUATION, behavior);
+        return RAN_OK;
 }
 
 static int read_bert_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
         (void)object;
-        RAN_TRY(add_split(s, STEP_SPACES, SPLIT_REMOVED, err));
-        return add_split(s, STEP_PUNCTUATION, SPLIT_ISOLATED, err);
+        (void)err;
+        add_split(s, STEP_SPACES, SPLIT_REMOVED);
+        add_split(s, STEP_PUNCTUATION, SPLIT_ISOLATED);
+        return RAN_OK;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -348,16 +345,23 @@ static int read_parts(struct ran_steps *s, const struct kind *kind, const cJSON 
         if (s->bytes)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the pre_tokenizer '%s' is not supported behind ByteLevel", type);
+        if (s->n >= MOST_STEPS)
+                return ran_fail(err, RAN_EFORMAT, "more than %d normalizers and pre-tokenizers",
+                                MOST_STEPS);
         for (const struct ran_hf_plain_step *plain = ran_hf_plain_steps;
              plain->type != NULL && kind == &normalizer; plain++)
-                if (strcmp(type, plain->type) == 0)
-                        return add_plain(s, plain->step, true, err);
+                if (strcmp(type, plain->type) == 0) {
+                        add_plain(s, plain->step, true);
+                        return RAN_OK;
+                }
         while (part->type != NULL && strcmp(type, part->type) != 0)
                 part++;
         if (part->type == NULL)
                 return ran_fail(err, RAN_EFORMAT, "the %s '%s' is not supported", kind->name, type);
-        return part->read != NULL ? part->read(s, object, err)
-                                  : add_split(s, part->kind, SPLIT_REMOVED, err);
+        if (part->read != NULL)
+                return part->read(s, object, err);
+        add_split(s, part->kind, SPLIT_REMOVED);
+        return RAN_OK;
 }
 
 int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)

@@ -233,9 +233,7 @@ static bool opens_left(const char *text, size_t n, size_t begin, bool is_open)
         size_t length;
 
         for (int i = 0; begin > 0 && i < QUOTES; i++) {
-                do
-                        begin--;
-                while (begin > 0 && ((unsigned char)text[begin] & 0xc0) == 0x80);
+                begin = ran_unicode_last(text, begin);
                 const int32_t c = ran_unicode_get(text + begin, n - begin, &length);
                 if (!is_quote(c))
                         return is_before_quote(c, is_open);

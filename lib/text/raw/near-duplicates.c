@@ -134,14 +134,15 @@ static struct bucket *bucket_of(const struct ran_near_duplicates *t, uint64_t ke
         return &t->bucket[at];
 }
 
-/* A search: what to do with each text that is like the one at hand. */
-struct like {
-        double least; /* the smallest similarity that matters; `tell` may raise it */
-        bool (*tell)(struct like *like, size_t text, double similarity); /* false: enough */
+/* A search: `tell` gets each text that is at least as similar as `least`, which it may raise;
+ * false: enough. */
+struct search {
+        double least;
+        bool (*tell)(struct search *k, size_t text, double similarity);
 };
 
 /* Compares with the texts that are in a bucket with this one, the latest first. */
-static void visit(struct ran_near_duplicates *t, const struct ran_shingles *s, struct like *like)
+static void search(struct ran_near_duplicates *t, const struct ran_shingles *s, struct search *k)
 {
         const struct entry *entry = t->entries.data;
         uint32_t *compared = t->compared.data;
@@ -149,6 +150,13 @@ static void visit(struct ran_near_duplicates *t, const struct ran_shingles *s, s
         const uint64_t *hash = t->shingles.data;
         size_t left = RAN_NEAR_COMPARED;
 
+        if (s->n == 0 || t->texts == 0)
+                return;
+        if (++t->search == 0) {
+                memset(compared, 0, t->texts * sizeof *compared);
+                t->search = 1;
+        }
+        make_keys(t, s);
         for (size_t band = 0; band < t->bands; band++)
                 for (uint32_t e = bucket_of(t, t->key[band])->last; e != 0; e = entry[e - 1].next) {
                         const uint32_t i = entry[e - 1].text;
@@ -156,75 +164,59 @@ static void visit(struct ran_near_duplicates *t, const struct ran_shingles *s, s
                         if (compared[i] == t->search)
                                 continue;
                         compared[i] = t->search;
-                        const double x =
-                                ran_shingles_similarity(s->hash, s->n, hash + first[i],
-                                                        first[i + 1] - first[i], like->least);
-                        if ((x > 0 && !like->tell(like, i, x)) || --left == 0)
+                        const double x = ran_shingles_similarity(s->hash, s->n, hash + first[i],
+                                                                 first[i + 1] - first[i], k->least);
+                        if ((x > 0 && !k->tell(k, i, x)) || --left == 0)
                                 return;
                 }
 }
 
-static int search(struct ran_near_duplicates *t, const struct ran_shingles *s, struct like *like,
-                  struct ran_error *err)
-{
-        if (s->n == 0 || t->texts == 0)
-                return RAN_OK;
-        if (t->search == UINT32_MAX)
-                return ran_fail(err, RAN_EINVAL, "too many searches for near-duplicates");
-        t->search++;
-        make_keys(t, s);
-        visit(t, s, like);
-        return RAN_OK;
-}
-
 struct best {
-        struct like like;
+        struct search search;
         size_t text;
         double similarity;
 };
 
-static bool keep_best(struct like *like, size_t text, double similarity)
+static bool keep_best(struct search *k, size_t text, double similarity)
 {
-        struct best *best = (struct best *)like;
+        struct best *best = (struct best *)k;
 
         if (similarity > best->similarity || text < best->text)
                 best->text = text;
-        best->similarity = like->least = similarity;
+        best->similarity = k->least = similarity;
         return similarity < 1;
 }
 
-int ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
-                             size_t *text, double *similarity, struct ran_error *err)
+size_t ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                                double *similarity)
 {
         struct best best = {{t->least, keep_best}, RAN_NO_TEXT, 0};
 
-        RAN_TRY(search(t, s, &best.like, err));
-        *text = best.text;
+        search(t, s, &best.search);
         *similarity = best.similarity;
-        return RAN_OK;
+        return best.text;
 }
 
 struct each {
-        struct like like;
+        struct search search;
         void (*tell)(void *arg, size_t text, double similarity);
         void *arg;
 };
 
-static bool tell_each(struct like *like, size_t text, double similarity)
+static bool tell_each(struct search *k, size_t text, double similarity)
 {
-        const struct each *each = (const struct each *)like;
+        const struct each *each = (const struct each *)k;
 
         each->tell(each->arg, text, similarity);
         return true;
 }
 
-int ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
-                             void (*tell)(void *arg, size_t text, double similarity), void *arg,
-                             struct ran_error *err)
+void ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                              void (*tell)(void *arg, size_t text, double similarity), void *arg)
 {
         struct each each = {{t->least, tell_each}, tell, arg};
 
-        return search(t, s, &each.like, err);
+        search(t, s, &each.search);
 }
 
 /* Twice the buckets. */

@@ -49,16 +49,6 @@ static unsigned char byte_in(const struct ran_segments *s, size_t pos, size_t be
         return pos >= begin && pos < end ? (unsigned char)s->text[pos] : 0;
 }
 
-/* The start of the character that ends at `end`. */
-static size_t char_before(const struct ran_segments *s, size_t begin, size_t end)
-{
-        size_t pos = end - 1;
-
-        while (pos > begin && ((unsigned char)s->text[pos] & 0xc0) == 0x80)
-                pos--;
-        return pos;
-}
-
 static bool is_digit(unsigned char c)
 {
         return c >= '0' && c <= '9';
@@ -122,7 +112,7 @@ static bool is_abbreviation(const char *word, size_t n)
 static size_t before_closers(const struct ran_segments *s, size_t begin, size_t end)
 {
         while (end > begin) {
-                size_t pos = char_before(s, begin, end), length;
+                size_t pos = ran_unicode_last(s->text, end), length;
                 int32_t c = char_at(s, pos, &length);
                 if (c != '"' && c != ')' && c != ']' && c != '}' && c != DOUBLE_CLOSE &&
                     c != GUILLEMET_CLOSE && !is_apostrophe(c))
@@ -176,7 +166,7 @@ static void judge_end(struct ran_segments *s)
         s->period = SIZE_MAX;
         if (end == s->chunk)
                 return;
-        size_t pos = char_before(s, s->chunk, end);
+        size_t pos = ran_unicode_last(s->text, end);
         int32_t c = char_at(s, pos, &length);
         if (c != '.' && c != '!' && c != '?' && c != ELLIPSIS && c != FULL_STOP_CJK)
                 return;
@@ -204,7 +194,7 @@ static size_t contraction(const struct ran_segments *s, size_t begin, size_t end
                         same = same && (s->text[end - n + k] | 0x20) == tails[i][k];
                 if (!same)
                         continue;
-                pos = char_before(s, begin, end - n);
+                pos = ran_unicode_last(s->text, end - n);
                 if (!is_apostrophe(char_at(s, pos, &length)))
                         continue;
                 if (*tails[i] != 't')
@@ -307,7 +297,7 @@ static void open_chunk(struct ran_segments *s)
                         s->core += length;
                 }
                 while (s->core_end > s->core) {
-                        size_t pos = char_before(s, s->core, s->core_end);
+                        size_t pos = ran_unicode_last(s->text, s->core_end);
                         if (!peels_back(s, s->core, pos))
                                 break;
                         s->core_end = pos;

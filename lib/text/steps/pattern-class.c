@@ -16,11 +16,11 @@ void ran_classes_release(struct ran_classes *all)
         *all = (struct ran_classes){0};
 }
 
-void ran_classes_add(struct ran_classes *all, bool negated, bool any_case, size_t *id)
+size_t ran_classes_add(struct ran_classes *all, bool any_case)
 {
         RAN_ROOM(all->at, all->cap, all->n + 1);
-        *id = all->n++;
-        all->at[*id] = (struct ran_class){.negated = negated, .any_case = any_case};
+        all->at[all->n] = (struct ran_class){.any_case = any_case};
+        return all->n++;
 }
 
 void ran_class_add(struct ran_classes *all, size_t id, struct class_part part)
@@ -101,7 +101,7 @@ static bool decide(const struct ran_classes *all, const struct ran_class *class,
                         break;
                 has = other > 0 && any_holds(all, class, other);
         }
-        return has != class->negated;
+        return has;
 }
 
 void ran_class_finish(struct ran_classes *all, size_t id)
@@ -111,6 +111,15 @@ void ran_class_finish(struct ran_classes *all, size_t id)
         for (int32_t c = 0; c < 256; c++)
                 if (decide(all, class, c))
                         class->below[c / 64] |= UINT64_C(1) << c % 64;
+}
+
+size_t ran_class_of(struct ran_classes *all, bool any_case, struct class_part part)
+{
+        const size_t id = ran_classes_add(all, any_case);
+
+        ran_class_add(all, id, part);
+        ran_class_finish(all, id);
+        return id;
 }
 
 bool ran_class_has(const struct ran_classes *all, size_t id, int32_t c)

@@ -6,8 +6,7 @@
 
 /* ---- classes of characters ------------------------------------------------------------------- */
 
-/* A class is a list of parts; a character belongs to it if one of them holds, or, with `negated`,
- * if none does. */
+/* A class is a list of parts; a character belongs to it if one of them holds. */
 enum class_kind {
         CLASS_RANGE,      /* low to high */
         CLASS_CATEGORIES, /* general categories: low is a set of bits */
@@ -24,7 +23,7 @@ struct class_part {
 struct ran_class {
         struct class_part *part;
         size_t n, cap;
-        bool negated, any_case;
+        bool any_case;
         uint64_t below[4]; /* the characters below 256, when the class is complete */
 };
 struct ran_classes {
@@ -32,13 +31,15 @@ struct ran_classes {
         size_t n, cap;
 };
 void ran_classes_release(struct ran_classes *all);
-/* Adds an empty class; its number in *id. */
-void ran_classes_add(struct ran_classes *all, bool negated, bool any_case, size_t *id);
+/* Adds an empty class; returns its number. */
+size_t ran_classes_add(struct ran_classes *all, bool any_case);
 void ran_class_add(struct ran_classes *all, size_t id, struct class_part part);
 /* Reads the name behind \p or \P, in braces. RAN_EFORMAT. */
 int ran_class_category(const char *name, size_t n, struct class_part *part, struct ran_error *err);
 /* After the last part. */
 void ran_class_finish(struct ran_classes *all, size_t id);
+/* A class of one part. */
+size_t ran_class_of(struct ran_classes *all, bool any_case, struct class_part part);
 bool ran_class_has(const struct ran_classes *all, size_t id, int32_t c);
 
 /* ---- programs -------------------------------------------------------------------------------- */

@@ -179,12 +179,9 @@ static int read_member(struct reader *r, size_t id)
                 RAN_TRY(read_escape(r, &part, &c));
         else
                 RAN_TRY(read_char(r, &c));
-        if (c < 0) {
-                ran_class_add(&r->p->classes, id, part);
-                return RAN_OK;
-        }
-        part = (struct class_part){CLASS_RANGE, false, c, c};
-        if (next_is(r, "-") && !next_is(r, "-]") && !next_is(r, "-[")) {
+        if (c >= 0)
+                part = (struct class_part){CLASS_RANGE, false, c, c};
+        if (c >= 0 && next_is(r, "-") && !next_is(r, "-]") && !next_is(r, "-[")) {
                 r->pos++;
                 if (take(r, "\\"))
                         RAN_TRY(read_escape(r, &part, &c));
@@ -202,29 +199,27 @@ static int read_member(struct reader *r, size_t id)
 static int read_class(struct reader *r, size_t *id)
 {
         struct ran_classes *all = &r->p->classes;
-        size_t whole, left = 0;
+        size_t left = 0;
         bool divided = false, first = true;
 
         if (r->nested++ >= MOST_NESTED)
                 return refuse(r, "a class nested so deeply");
         const bool negated = take(r, "^");
-        ran_classes_add(all, false, r->any_case, id);
+        *id = ran_classes_add(all, r->any_case);
         for (;; first = false) {
                 bool closed = !first && take(r, "]");
                 if (closed || take(r, "&&")) {
                         ran_class_finish(all, *id);
-                        if (divided) {
-                                const struct class_part both = {CLASS_BOTH, false, (int32_t)left,
-                                                                (int32_t)*id};
-                                ran_classes_add(all, false, false, id);
-                                ran_class_add(all, *id, both);
-                                ran_class_finish(all, *id);
-                        }
+                        if (divided)
+                                *id = ran_class_of(all, false,
+                                                   (struct class_part){CLASS_BOTH, false,
+                                                                       (int32_t)left,
+                                                                       (int32_t)*id});
                         if (closed)
                                 break;
                         divided = true;
                         left = *id;
-                        ran_classes_add(all, false, r->any_case, id);
+                        *id = ran_classes_add(all, r->any_case);
                         continue;
                 }
                 if (r->pos == r->n)
@@ -232,13 +227,9 @@ static int read_class(struct reader *r, size_t *id)
                 RAN_TRY(read_member(r, *id));
         }
         r->nested--;
-        if (negated) {
-                const struct class_part inner = {CLASS_NESTED, true, (int32_t)*id, 0};
-                ran_classes_add(all, false, false, &whole);
-                ran_class_add(all, whole, inner);
-                ran_class_finish(all, whole);
-                *id = whole;
-        }
+        if (negated)
+                *id = ran_class_of(all, false,
+                                   (struct class_part){CLASS_NESTED, true, (int32_t)*id, 0});
         return RAN_OK;
 }
 
@@ -259,9 +250,7 @@ static int read_single(struct reader *r, size_t *id)
         }
         if (c >= 0)
                 part = (struct class_part){CLASS_RANGE, false, c, c};
-        ran_classes_add(&r->p->classes, false, r->any_case, id);
-        ran_class_add(&r->p->classes, *id, part);
-        ran_class_finish(&r->p->classes, *id);
+        *id = ran_class_of(&r->p->classes, r->any_case, part);
         return RAN_OK;
 }
 
@@ -437,7 +426,7 @@ static int read_alternatives(struct reader *r)
 static void mark_first(struct ran_pattern *p, size_t id)
 {
         const struct ran_class *class = &p->classes.at[id];
-        bool ascii = !class->negated && !class->any_case;
+        bool ascii = !class->any_case;
 
         for (size_t i = 0; i < class->n; i++)
                 ascii = ascii && class->part[i].kind == CLASS_RANGE && !class->part[i].negated &&

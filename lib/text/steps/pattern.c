@@ -17,15 +17,13 @@ struct ran_pattern *ran_pattern_new(const char *text, size_t n, bool literal, st
         } else if (n == 0) {
                 rc = ran_fail(err, RAN_EFORMAT, "an empty text to find is not supported");
         } else {
-                p->literal = ran_new(n, 1);
+                p->literal = ran_copy(text, n);
                 p->literal_n = n;
         }
         if (rc != RAN_OK) {
                 ran_pattern_free(p);
                 return NULL;
         }
-        if (literal)
-                memcpy(p->literal, text, n);
         return p;
 }
 
@@ -52,13 +50,6 @@ void ran_pattern_scratch_release(struct ran_pattern_scratch *s)
         free(s->seen);
         free(s->stack);
         *s = (struct ran_pattern_scratch){0};
-}
-
-static void reserve(const struct ran_pattern *p, struct ran_pattern_scratch *s)
-{
-        RAN_ROOM(s->thread, s->thread_cap, 2 * p->n);
-        RAN_ROOM(s->seen, s->seen_cap, p->n);
-        RAN_ROOM(s->stack, s->stack_cap, 2 * p->n + 1);
 }
 
 struct search {
@@ -185,7 +176,9 @@ void ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, s
                 *end = at != NULL ? *begin + p->literal_n : n;
                 return;
         }
-        reserve(p, s);
+        RAN_ROOM(s->thread, s->thread_cap, 2 * p->n);
+        RAN_ROOM(s->seen, s->seen_cap, p->n);
+        RAN_ROOM(s->stack, s->stack_cap, 2 * p->n + 1);
         *begin = *end = SIZE_MAX;
         look_at(&k, from);
         search(&k, begin, end);

@@ -7,42 +7,29 @@
 #include "base/utf8.h"
 #include "text/words/unicode.h"
 
-/* The most steps of a file; more make no sense. */
-enum { STEPS_MAX = 100 };
-
 struct ran_steps *ran_steps_new(void)
 {
         return ran_new(1, sizeof(struct ran_steps));
-}
-
-void ran_step_release(struct ran_step *step)
-{
-        free(step->text);
-        ran_pattern_free(step->pattern);
-        ran_charsmap_free(step->map);
-        *step = (struct ran_step){0};
 }
 
 void ran_steps_free(struct ran_steps *s)
 {
         if (s == NULL)
                 return;
-        for (size_t i = 0; i < s->n; i++)
-                ran_step_release(&s->at[i]);
+        for (size_t i = 0; i < s->n; i++) {
+                free(s->at[i].text);
+                ran_pattern_free(s->at[i].pattern);
+                ran_charsmap_free(s->at[i].map);
+        }
         free(s->at);
         free(s);
 }
 
-int ran_steps_add(struct ran_steps *s, struct ran_step step, struct ran_error *err)
+struct ran_step *ran_steps_add(struct ran_steps *s, struct ran_step step)
 {
-        if (s->n >= STEPS_MAX) {
-                ran_step_release(&step);
-                return ran_fail(err, RAN_EFORMAT, "more than %d normalizers and pre-tokenizers",
-                                STEPS_MAX);
-        }
         RAN_ROOM(s->at, s->cap, s->n + 1);
-        s->at[s->n++] = step;
-        return RAN_OK;
+        s->at[s->n] = step;
+        return &s->at[s->n++];
 }
 
 void ran_passage_release(struct ran_passage *p)

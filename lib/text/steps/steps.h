@@ -148,9 +148,8 @@ struct ran_steps {
 };
 struct ran_steps *ran_steps_new(void);
 void ran_steps_free(struct ran_steps *s);
-/* Adds a step, which takes over what the step owns, also on failure. RAN_EFORMAT. */
-int ran_steps_add(struct ran_steps *s, struct ran_step step, struct ran_error *err);
-void ran_step_release(struct ran_step *step);
+/* Adds a step, with what it owns. Returns it, until the next is added. */
+struct ran_step *ran_steps_add(struct ran_steps *s, struct ran_step step);
 
 /* Bytes [begin, end) of a passage, its characters from number `first` on. */
 struct ran_stretch {
