@@ -7,7 +7,7 @@
  *
  * A tag is split at its first hyphen in part and type. Only parts of one character have rules.
  */
-#include "eval/types.h"
+#include "eval/eval.h"
 
 #include <stdlib.h>
 #include <string.h>

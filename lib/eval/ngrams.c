@@ -1,4 +1,4 @@
-/* ngrams.c - see ngrams.h.
+/* ngrams.c - n-grams and subsequences that two texts have in common, see eval.h.
  *
  * The positions of both texts are sorted by the n-gram that begins there: n-grams of one more
  * symbol refine the order of shorter ones, as in the construction of a suffix array. Equal n-grams
@@ -7,7 +7,7 @@
  * The longest common subsequence is found for 64 positions at a time (Hyyrö, Bit-parallel
  * LCS-length computation revisited, 2004): a bit of `row` is 0 where a subsequence grows.
  */
-#include "eval/ngrams.h"
+#include "eval/eval.h"
 
 #include <stdlib.h>
 #include <string.h>

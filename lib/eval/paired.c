@@ -6,8 +6,7 @@
  * distribution. The interval of the difference comes from resampling documents (bootstrap), with
  * both answers to each, so that it, too, knows that they are the same documents.
  */
-#include "eval/paired.h"
-#include "ran/eval.h"
+#include "eval/eval.h"
 #include "ran/math.h"
 
 #include <math.h>

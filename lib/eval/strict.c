@@ -3,7 +3,7 @@
  * The entities of a sentence do not overlap and are in order, in the data as in what was found, so
  * that one walk along both meets every pair that shares a token.
  */
-#include "eval/types.h"
+#include "eval/eval.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* text-count.c - the counts of one generated text and its reference. */
 #include "base/utf8.h"
-#include "eval/ngrams.h"
-#include "eval/text-words.h"
-#include "ran/eval.h"
+#include "eval/eval.h"
 
 #include <stdlib.h>
 

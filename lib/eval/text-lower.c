@@ -1,5 +1,5 @@
-/* text-lower.c - texts in lower case, for scores that ignore case. See text-words.h. */
-#include "eval/text-words.h"
+/* text-lower.c - texts in lower case, for scores that ignore case. See eval.h. */
+#include "eval/eval.h"
 #include "text/words/unicode.h"
 
 #include <utf8proc.h>

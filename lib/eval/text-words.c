@@ -1,9 +1,9 @@
-/* text-words.c - see text-words.h.
+/* text-words.c - words of texts, see eval.h.
  *
  * The rules of 13a are about ASCII characters, one rule after another over the whole text. Bytes of
  * other characters are never one of these, so the rules apply to bytes.
  */
-#include "eval/text-words.h"
+#include "eval/eval.h"
 #include "base/utf8.h"
 
 #include <string.h>

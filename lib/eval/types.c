@@ -1,5 +1,5 @@
-/* types.c - see types.h. */
-#include "eval/types.h"
+/* types.c - counts for each type of entity, see eval.h. */
+#include "eval/eval.h"
 
 #include <stdlib.h>
 #include <string.h>

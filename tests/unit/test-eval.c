@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/classify/classify.h"
-#include "eval/paired.h"
+#include "eval/eval.h"
 #include "ran.h"
 #include "test.h"
 

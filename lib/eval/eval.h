@@ -1,0 +1,85 @@
+/* eval.h - what scores share: n-grams and words of generated texts, types of entities, the test
+ * behind comparisons. */
+#ifndef RAN_EVAL_EVAL_H
+#define RAN_EVAL_EVAL_H
+
+#include "base/string-table.h"
+#include "ran/eval.h"
+
+/* ---- words of texts in UTF-8 (text-words.c, text-lower.c) ------------------------------------ */
+
+/* Appends the text with its tokens separated by white space: the tokenisation 13a, of the script
+ * mteval-v13a of NIST, as sacreBLEU has it. scratch is overwritten. */
+void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text, size_t n);
+/* Appends the words of ROUGE: runs of ASCII letters, made small, and digits, with spaces between.
+ */
+void ran_text_rouge(struct ran_buf *out, const char *text, size_t n);
+/* Bytes of the white space that the text begins with, of n > 0 bytes; 0: none. As Python's
+ * str.split. */
+size_t ran_text_space(const char *text, size_t n);
+/* Appends the text in lower case, letter by letter as Python's str.lower; bytes that are no UTF-8
+ * stay. */
+void ran_text_lower(struct ran_buf *out, const char *text, size_t n);
+/* The next word from *at on: false if there is none. */
+bool ran_text_word(const char *text, size_t n, size_t *at, const char **word, size_t *length);
+
+/* ---- what two texts have in common (ngrams.c) ------------------------------------------------- */
+
+/* A sequence of symbols. Zero-initialise; reused. */
+struct ran_symbols {
+        uint32_t *symbol;
+        size_t n, cap;
+};
+void ran_symbols_add(struct ran_symbols *s, uint32_t symbol);
+
+/* Counts what two texts share. Zero-initialise; one a thread, reused. */
+struct ran_ngrams {
+        struct ran_string_table words; /* numbers of words; emptied by ran_ngrams_begin */
+        uint32_t *order, *rank;
+        uint64_t *row;
+        size_t order_cap, rank_cap, row_cap;
+};
+void ran_ngrams_release(struct ran_ngrams *k);
+/* Forgets the words of the texts before. */
+void ran_ngrams_begin(struct ran_ngrams *k);
+/* Appends the number of a word. */
+void ran_ngrams_word(struct ran_ngrams *k, struct ran_symbols *s, const char *word, size_t n);
+
+/* n-grams of the orders 1 to `most` of a text and of its reference. */
+struct ran_ngram_counts {
+        uint64_t text, reference, match; /* each n-gram matches as often as both have it */
+};
+void ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
+                      const struct ran_symbols *reference, size_t most,
+                      struct ran_ngram_counts *counts);
+/* The length of the longest common subsequence. */
+size_t ran_ngrams_subsequence(struct ran_ngrams *k, const struct ran_symbols *text,
+                              const struct ran_symbols *reference);
+
+/* ---- counts for each type of entity (types.c) ------------------------------------------------- */
+
+/* Zero-initialise. Types are numbered from 0 in order of appearance; score[number] has the counts
+ * of one. Names and rates are set in the ordered list only. */
+struct ran_types {
+        struct ran_string_table names;
+        struct ran_tag_score *score, *ordered;
+        size_t score_cap, ordered_cap;
+};
+void ran_types_release(struct ran_types *t);
+/* The number of a type, which it adds if it is new. */
+uint32_t ran_types_number(struct ran_types *t, const char *type, size_t length);
+/* The *n types in the data or found, ordered by their bytes, with names and rates. The list is t's,
+ * valid until a type is added. */
+const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n);
+
+/* Precision, recall and F1 out of `whole` (1, or 100 for per cent); 0 where the denominator is 0.
+ */
+struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score);
+
+/* ---- two models (paired.c) -------------------------------------------------------------------- */
+
+/* McNemar's exact test, two-sided: the probability of a split at least as uneven if both models are
+ * equally good. */
+double ran_mcnemar(size_t first_only, size_t second_only);
+
+#endif
