@@ -1,3 +1,4 @@
+/* file.c - files that are read by mapping, and written whole or not at all. See ran/base.h. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

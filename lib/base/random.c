@@ -1,3 +1,4 @@
+/* random.c - random numbers as functions of their purpose and position. See ran/base.h. */
 #include "base/random.h"
 #include "ran/base.h"
 

@@ -100,16 +100,18 @@ static bool is_token(char c)
                (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
+static void add_apart(struct ran_buf *out, char c)
+{
+        ran_buf_add(out, (const char[]){' ', c, ' '}, 3);
+}
+
 static void split_tokens(struct ran_buf *out, const char *s, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                if (!is_token(s[i])) {
+                if (is_token(s[i]))
+                        add_apart(out, s[i]);
+                else
                         ran_buf_char(out, s[i]);
-                        continue;
-                }
-                ran_buf_char(out, ' ');
-                ran_buf_char(out, s[i]);
-                ran_buf_char(out, ' ');
         }
 }
 
@@ -118,11 +120,8 @@ static void split_after(struct ran_buf *out, const char *s, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 ran_buf_char(out, s[i]);
-                if (i + 1 == n || is_digit(s[i]) || !is_stop(s[i + 1]))
-                        continue;
-                ran_buf_char(out, ' ');
-                ran_buf_char(out, s[++i]);
-                ran_buf_char(out, ' ');
+                if (i + 1 < n && !is_digit(s[i]) && is_stop(s[i + 1]))
+                        add_apart(out, s[++i]);
         }
 }
 
@@ -134,9 +133,7 @@ static void split_before(struct ran_buf *out, const char *s, size_t n)
                         ran_buf_char(out, s[i]);
                         continue;
                 }
-                ran_buf_char(out, ' ');
-                ran_buf_char(out, s[i++]);
-                ran_buf_char(out, ' ');
+                add_apart(out, s[i++]);
                 ran_buf_char(out, s[i]);
         }
 }
@@ -146,11 +143,8 @@ static void split_dashes(struct ran_buf *out, const char *s, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 ran_buf_char(out, s[i]);
-                if (i + 1 == n || !is_digit(s[i]) || s[i + 1] != '-')
-                        continue;
-                ran_buf_char(out, ' ');
-                ran_buf_char(out, s[++i]);
-                ran_buf_char(out, ' ');
+                if (i + 1 < n && is_digit(s[i]) && s[i + 1] == '-')
+                        add_apart(out, s[++i]);
         }
 }
 
@@ -165,6 +159,15 @@ static size_t trimmed(const char *text, size_t n)
         return end;
 }
 
+static void exchange(struct ran_buf *a, struct ran_buf *b)
+{
+        const struct ran_buf c = *a;
+
+        *a = *b;
+        *b = c;
+        b->len = 0;
+}
+
 void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text, size_t n)
 {
         static const char *const replaced[][2] = {
@@ -176,23 +179,18 @@ void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text
         struct ran_buf x = {0};
 
         scratch->len = 0;
-        ran_buf_add(scratch, text, trimmed(text, n));
+        ran_buf_add(&x, text, trimmed(text, n));
         for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
-                x.len = 0;
-                replace(&x, scratch->data, scratch->len, replaced[i][0], replaced[i][1]);
-                scratch->len = 0;
-                ran_buf_add(scratch, x.data, x.len);
+                replace(scratch, x.data, x.len, replaced[i][0], replaced[i][1]);
+                exchange(&x, scratch);
         }
-        x.len = 0;
-        ran_buf_char(&x, ' ');
-        ran_buf_add(&x, scratch->data, scratch->len);
-        ran_buf_char(&x, ' ');
+        ran_buf_char(scratch, ' ');
+        ran_buf_add(scratch, x.data, x.len);
+        ran_buf_char(scratch, ' ');
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-                scratch->len = 0;
+                exchange(&x, scratch);
                 rules[i](scratch, x.data, x.len);
-                x.len = 0;
-                ran_buf_add(&x, scratch->data, scratch->len);
         }
-        ran_buf_add(out, x.data, x.len);
+        ran_buf_add(out, scratch->data, scratch->len);
         ran_buf_release(&x);
 }
