@@ -58,7 +58,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint8_t *zero = size > 0 ? memchr(data, 0, size) : NULL;
         size_t n = zero != NULL ? (size_t)(zero - data) : size, m = zero != NULL ? size - n - 1 : 0;
         const char *reference = text + (zero != NULL ? n + 1 : n);
-        struct ran_error err;
         struct ran_text_counter *c = ran_text_counter_new();
         struct ran_text_counts x, y;
 
