@@ -70,8 +70,7 @@ static int read_size(const struct ran_model *m, const char *name, size_t *size,
 
 /* ---- contents ------------------------------------------------------------------------------- */
 
-/* verify: it will be written or compared, not only used. */
-static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *err)
+static int read_tokenizer(struct ran_model *m, struct ran_error *err)
 {
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, "tokenizer.json");
 
@@ -79,8 +78,8 @@ static int read_tokenizer(struct ran_model *m, bool verify, struct ran_error *er
                 return RAN_OK;
         if (t->dtype != RAN_DTYPE_U8)
                 return ran_fail(err, RAN_EFORMAT, "the tokenizer in the model file is not bytes");
-        m->tokenizer = (verify ? ran_tokenizer_load : ran_tokenizer_load_quick)(
-                (const char *)m->tensors.data + t->begin, t->end - t->begin, err);
+        m->tokenizer = ran_tokenizer_load((const char *)m->tensors.data + t->begin,
+                                          t->end - t->begin, err);
         if (m->tokenizer == NULL)
                 return RAN_EFORMAT;
         if (ran_parts_vocabulary(&m->config) == NULL)
@@ -258,7 +257,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         if (m->params.panels == NULL)
                 return RAN_ENOMEM;
         RAN_TRY(ran_model_read_known(m, err));
-        RAN_TRY(read_tokenizer(m, verify, err));
+        RAN_TRY(read_tokenizer(m, err));
         RAN_TRY(ran_model_use_tokenizer(m, err));
         if (ran_task_has_labels(m->config.task)) {
                 RAN_TRY(read_labels(m, err));

@@ -79,8 +79,6 @@ extern const char *const ran_vocab_clean_names[]; /* "none" ..., NULL at the end
  */
 struct ran_tokenizer;
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err);
-/* The same, a third faster; _json and _digest then take that time when they are first called. */
-struct ran_tokenizer *ran_tokenizer_load_quick(const char *data, size_t n, struct ran_error *err);
 /* Loads a vocab.txt with `settings` (from max_word on). special: tokens like "[CLS]" in a text are
  * special tokens, as in the library of Hugging Face. */
 struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
@@ -91,8 +89,7 @@ bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n);
 /* A sentence about the file for its user (a setting that is ignored, as truncation), or NULL. */
 const char *ran_tokenizer_notice(const struct ran_tokenizer *t);
 /* The tokeniser as a tokenizer.json (*n bytes), which ran_tokenizer_load reads back: equal
- * tokenisers have equal bytes. Its SHA-256 in hex. NULL and "": after _load_quick, memory ran out.
- */
+ * tokenisers have equal bytes. Its SHA-256 in hex. Made when first asked for. */
 const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n);
 const char *ran_tokenizer_digest(const struct ran_tokenizer *t);
 void ran_tokenizer_free(struct ran_tokenizer *t);

@@ -158,7 +158,7 @@ static void find_roles(struct ran_tokenizer *t)
                         ran_tokenizer_find(t, usual[i][k], strlen(usual[i][k]), &t->role[i]);
 }
 
-int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
+int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
 {
         if (t->type == TOKENIZER_BPE)
                 t->unk = t->bpe.unknown;
@@ -172,7 +172,7 @@ int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_er
                 return ran_fail(err, RAN_EFORMAT, "a token has %zu bytes; the maximum for %s is %d",
                                 t->longest, ran_tokenizer_types[t->type], TOKENIZER_TOKEN_MOST);
         if (t->type == TOKENIZER_UNIGRAM)
-                RAN_TRY(ran_unigram_prepare(&t->unigram, &t->tokens, err));
+                ran_unigram_prepare(&t->unigram, &t->tokens);
         find_roles(t);
         /* If words may have any characters, a merge might spell a reserved token. */
         for (size_t i = 0; i < t->bpe.merges.n; i++)

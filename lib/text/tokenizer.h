@@ -1,5 +1,5 @@
 /* tokenizer.h - the parts of a tokeniser. hf/read.c, hf/vocab-txt.c or learn/counter.c builds it;
- * it is immutable after ran_tokenizer_finish (hf/text.h). */
+ * it is immutable after ran_tokenizer_finish. */
 #ifndef RAN_TEXT_TOKENIZER_H
 #define RAN_TEXT_TOKENIZER_H
 
@@ -193,9 +193,8 @@ struct ran_tokenizer {
         char *kept[KEPT];
 
         char *notice;
-        uint64_t serial; /* of the tokenisers of this process; never 0 */
-        bool later;      /* the text is written only if somebody asks for it */
-        struct ran_tokenizer_text *text;
+        uint64_t serial;                 /* of the tokenisers of this process; never 0 */
+        struct ran_tokenizer_text *text; /* written when somebody asks for it */
 };
 
 /* The tokeniser as a file, and its SHA-256. Writing it takes half the time of reading a model, and
@@ -219,11 +218,11 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
 /* BPE, after all tokens: notes the tokens of single bytes; chars: words are sequences of
  * characters, and those of ASCII characters are noted, too. RAN_EFORMAT if one is missing. */
 int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_error *err);
-/* After the rules and all tokens: derives everything else but the text. RAN_EFORMAT without a token
- * `unk`; NULL: t->unk stays, and is that of its model for BPE. */
-int ran_tokenizer_derive(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
+/* The last step, after the rules and all tokens: derives everything else. RAN_EFORMAT without a
+ * token `unk`; NULL: t->unk stays, and is that of its model for BPE. */
+int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
 
-/* The scratch memory of an encoding, allocated on first use; NULL on failure. */
+/* The scratch memory of an encoding, allocated on first use. */
 struct ran_encoding_scratch {
         struct ran_words_scratch words;
         struct ran_passage passage;

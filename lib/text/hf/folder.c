@@ -301,13 +301,15 @@ static int put_merges(const struct folder *f, struct ran_buf *out)
 }
 
 /* RoBERTa. */
-static int make_bytes(struct folder *f, const struct ran_bytes *vocab, struct ran_buf *out)
+static int from_vocab_json(struct folder *f, struct ran_buf *out)
 {
         static const char *const names[] = {"<unk>", "<pad>", "<mask>", "<s>", "</s>"};
         const char *prefix = boolean(flag(f, "add_prefix_space", false));
         const char *trim = boolean(flag(f, "trim_offsets", true));
+        struct ran_bytes vocab;
 
         f->usual = names;
+        RAN_TRY(read_json(f, "vocab.json", &f->vocab));
         RAN_TRY(find_special(f, "vocab.json"));
         put_special(f, true, false, out);
         ran_buf_printf(out,
@@ -324,22 +326,13 @@ static int make_bytes(struct folder *f, const struct ran_bytes *vocab, struct ra
                        "\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,"
                        "\"fuse_unk\":false,\"byte_fallback\":false,\"vocab\":",
                        trim, prefix, prefix, trim);
-        ran_buf_add(out, (const char *)vocab->data, vocab->size);
+        RAN_TRY(open_file(f, "vocab.json", &vocab));
+        ran_buf_add(out, vocab.data, vocab.size);
+        ran_bytes_release(&vocab);
         ran_buf_str(out, ",\"merges\":");
         RAN_TRY(put_merges(f, out));
         ran_buf_str(out, "}}");
         return RAN_OK;
-}
-
-static int from_vocab_json(struct folder *f, struct ran_buf *out)
-{
-        struct ran_bytes file;
-
-        RAN_TRY(read_json(f, "vocab.json", &f->vocab));
-        RAN_TRY(open_file(f, "vocab.json", &file));
-        const int rc = make_bytes(f, &file, out);
-        ran_bytes_release(&file);
-        return rc;
 }
 
 /* ---- the folder ----------------------------------------------------------------------------- */
@@ -355,7 +348,7 @@ static struct ran_tokenizer *from_tokenizer_json(const struct folder *f)
                 return NULL;
         const char *data = (const char *)file.data;
         const size_t mark = ran_utf8_mark(data, file.size);
-        t = ran_tokenizer_read_json(data + mark, file.size - mark, true, true, &why);
+        t = ran_tokenizer_read_json(data + mark, file.size - mark, true, &why);
         ran_bytes_release(&file);
         if (t == NULL)
                 fail_in(f, "tokenizer.json", &why);

@@ -141,20 +141,13 @@ static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nest
 
 /* ---- what is kept --------------------------------------------------------------------------- */
 
-static void keep(struct ran_tokenizer *t, int part, const cJSON *item)
-{
-        free(t->kept[part]);
-        t->kept[part] = item != NULL ? ran_cjson_print(item) : ran_copy("null", 4);
-}
-
 /* The members of the model, without its braces and its long lists. */
-static void keep_model(struct ran_tokenizer *t, const cJSON *model)
+static char *text_of_model(const struct ran_tokenizer *t, const cJSON *model)
 {
-        const bool typed = ran_cjson_member(model, "type") != NULL;
         struct ran_buf text = {0};
         const cJSON *item;
 
-        if (!typed)
+        if (ran_cjson_member(model, "type") == NULL)
                 ran_buf_printf(&text, "\"type\":\"%s\"", ran_tokenizer_types[t->type]);
         cJSON_ArrayForEach(item, model)
         {
@@ -168,8 +161,7 @@ static void keep_model(struct ran_tokenizer *t, const cJSON *model)
                 cJSON_free(value);
         }
         ran_buf_char(&text, '\0');
-        free(t->kept[KEPT_MODEL]);
-        t->kept[KEPT_MODEL] = text.data;
+        return text.data;
 }
 
 /* ---- roles ---------------------------------------------------------------------------------- */
@@ -195,8 +187,10 @@ int ran_hf_read_frame(struct ran_tokenizer *t, const cJSON *document, struct ran
                 if (name != NULL)
                         ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
         }
-        for (int i = 0; i < KEPT_MODEL; i++)
-                keep(t, i, ran_cjson_member(document, parts[i]));
-        keep_model(t, ran_cjson_member(document, "model"));
+        for (int i = 0; i < KEPT_MODEL; i++) {
+                const cJSON *part = ran_cjson_member(document, parts[i]);
+                t->kept[i] = part != NULL ? ran_cjson_print(part) : ran_copy("null", 4);
+        }
+        t->kept[KEPT_MODEL] = text_of_model(t, ran_cjson_member(document, "model"));
         return RAN_OK;
 }

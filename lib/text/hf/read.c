@@ -130,7 +130,7 @@ static int find_type(const cJSON *model)
 }
 
 static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_lists *lists,
-                                           bool exact, bool later, struct ran_error *err)
+                                           bool exact, struct ran_error *err)
 {
         const cJSON *model = ran_cjson_member(document, "model");
         int type = find_type(model);
@@ -149,7 +149,6 @@ static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_
         }
         struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type);
         t->exact = exact || ran_cjson_member(document, HF_ROLES) != NULL;
-        t->later = later;
         if (read_document(t, document, lists, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
@@ -212,7 +211,7 @@ static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *
         return document;
 }
 
-struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact,
                                               struct ran_error *err)
 {
         err = ran_error_or_spare(err);
@@ -235,7 +234,7 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool e
         } else {
                 find_lists(&lists, &scanned);
                 cJSON *document = parse_rest(data, n, &lists, err);
-                t = document != NULL ? from_document(document, &lists, exact, later, err) : NULL;
+                t = document != NULL ? from_document(document, &lists, exact, err) : NULL;
                 cJSON_Delete(document);
                 ran_string_table_release(&lists.tokens);
         }
@@ -245,8 +244,7 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool e
 
 /* ---- any file -------------------------------------------------------------------------------- */
 
-static struct ran_tokenizer *load(const char *data, size_t n, bool exact, bool later,
-                                  struct ran_error *err)
+static struct ran_tokenizer *load(const char *data, size_t n, bool exact, struct ran_error *err)
 {
         const size_t mark = ran_utf8_mark(data, n);
         size_t i = mark;
@@ -257,21 +255,16 @@ static struct ran_tokenizer *load(const char *data, size_t n, bool exact, bool l
                 ran_fail(err, RAN_EFORMAT, "the vocabulary is empty");
                 return NULL;
         }
-        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, exact, later, err)
+        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, exact, err)
                               : ran_tokenizer_read_lines(data, n, err);
 }
 
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
 {
-        return load(data, n, false, false, err);
-}
-
-struct ran_tokenizer *ran_tokenizer_load_quick(const char *data, size_t n, struct ran_error *err)
-{
-        return load(data, n, false, true, err);
+        return load(data, n, false, err);
 }
 
 struct ran_tokenizer *ran_tokenizer_load_encoder(const char *data, size_t n, struct ran_error *err)
 {
-        return load(data, n, true, false, err);
+        return load(data, n, true, err);
 }

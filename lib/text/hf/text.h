@@ -4,14 +4,12 @@
 
 #include "text/tokenizer.h"
 
-/* The last step of building a tokeniser: ran_tokenizer_derive, and its text. */
-int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err);
-/* Writes the text unless it is there. NULL: memory ran out. */
+/* Writes the text, unless it is there. Any thread may call it. */
 const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t);
 
 /* read.c and vocab-txt.c: the two kinds of files. */
-/* exact: as an encoder needs it, also where the rules would do otherwise. later: see above. */
-struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact, bool later,
+/* exact: as an encoder needs it, also where the rules would do otherwise. */
+struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact,
                                               struct ran_error *err);
 /* Adds the tokens of a vocab.txt, one a line. */
 int ran_tokenizer_add_lines(struct ran_tokenizer *t, const char *data, size_t n,

@@ -402,14 +402,6 @@ const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *
         return text;
 }
 
-int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
-{
-        RAN_TRY(ran_tokenizer_derive(t, unk, err));
-        if (!t->later)
-                ran_tokenizer_text(t);
-        return RAN_OK;
-}
-
 const char *ran_tokenizer_json(const struct ran_tokenizer *t, size_t *n)
 {
         const struct ran_tokenizer_text *text = ran_tokenizer_text(t);

@@ -59,7 +59,7 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
         if (of->type >= TOKENIZER_BPE || of->exact || c->words.n == 0 ||
             !ran_text_rules_equal(&c->rules, &of->rules))
                 return RAN_OK;
-        struct ran_tokenizer *t = ran_tokenizer_load_quick(json, n, err);
+        struct ran_tokenizer *t = ran_tokenizer_load(json, n, err);
         if (t == NULL)
                 return RAN_EFORMAT;
         const bool added = add_words(t, c, least) > 0;

@@ -123,34 +123,21 @@ static bool find(const struct ran_charsmap *m, const char *s, size_t n, size_t *
         return false;
 }
 
-static void note_ascii(struct ran_charsmap *m)
-{
-        for (int c = 1; c < 128; c++) {
-                char s = (char)c;
-                size_t place;
-                m->ascii[c] = find(m, &s, 1, &place);
-        }
-}
-
-static int read_map(struct ran_charsmap *m, const char *base64, size_t n, struct ran_error *err)
-{
-        size_t size;
-
-        m->memory = ran_new(n + 1, 1);
-        if (!decode(base64, n, m->memory, &size))
-                return ran_fail(err, RAN_EFORMAT, "'precompiled_charsmap' is not base64");
-        return take_apart(m, size, err);
-}
-
 struct ran_charsmap *ran_charsmap_new(const char *base64, size_t n, struct ran_error *err)
 {
         struct ran_charsmap *m = ran_new(1, sizeof *m);
+        size_t size, place;
 
-        if (read_map(m, base64, n, err) != RAN_OK) {
+        m->memory = ran_new(n + 1, 1);
+        const int rc = decode(base64, n, m->memory, &size)
+                               ? take_apart(m, size, err)
+                               : ran_fail(err, RAN_EFORMAT, "'precompiled_charsmap' is not base64");
+        if (rc != RAN_OK) {
                 ran_charsmap_free(m);
                 return NULL;
         }
-        note_ascii(m);
+        for (int c = 1; c < 128; c++)
+                m->ascii[c] = find(m, (const char[]){(char)c}, 1, &place);
         return m;
 }
 

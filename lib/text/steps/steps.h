@@ -77,8 +77,7 @@ struct ran_unigram {
 };
 void ran_unigram_release(struct ran_unigram *u);
 /* After n and the scores are set: makes the trie of tokens 0 to n - 1. RAN_EFORMAT. */
-int ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens,
-                        struct ran_error *err);
+void ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens);
 
 /* Scratch memory of ran_unigram_cut. Zero-initialise. */
 struct ran_unigram_scratch {

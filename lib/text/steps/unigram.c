@@ -79,14 +79,13 @@ struct building {
         size_t range_cap;
 };
 
-static int add_node(struct building *b, unsigned char label, size_t low, size_t high,
-                    struct ran_error *err)
+static void add_node(struct building *b, unsigned char label, size_t low, size_t high)
 {
         struct ran_unigram *u = b->u;
         size_t n = u->nodes + 1;
 
         if (n >= RAN_NO_ID)
-                return ran_fail(err, RAN_EFORMAT, "the vocabulary is too large");
+                ran_out_of_memory(n, sizeof *b->range);
         RAN_ROOM(b->range, b->range_cap, n);
         RAN_ROOM(u->first, u->first_cap, n + 1);
         RAN_ROOM(u->label, u->label_cap, n);
@@ -95,11 +94,10 @@ static int add_node(struct building *b, unsigned char label, size_t low, size_t 
         u->label[n - 1] = label;
         u->token[n - 1] = RAN_NO_ID;
         u->nodes = n;
-        return RAN_OK;
 }
 
 /* Adds the children of a node; its tokens have `depth` bytes in common. */
-static int add_children(struct building *b, size_t node, size_t depth, struct ran_error *err)
+static void add_children(struct building *b, size_t node, size_t depth)
 {
         const struct entry *all = b->all;
         size_t low = b->range[node].low, high = b->range[node].high, end;
@@ -111,30 +109,27 @@ static int add_children(struct building *b, size_t node, size_t depth, struct ra
                 unsigned char label = (unsigned char)all[low].s[depth];
                 for (end = low + 1; end < high && (unsigned char)all[end].s[depth] == label;)
                         end++;
-                RAN_TRY(add_node(b, label, low, end, err));
+                add_node(b, label, low, end);
         }
-        return RAN_OK;
 }
 
-static int build(struct building *b, size_t count, struct ran_error *err)
+static void build(struct building *b, size_t count)
 {
         size_t depth = 0, level_end = 1;
 
-        RAN_TRY(add_node(b, 0, 0, count, err));
+        add_node(b, 0, 0, count);
         b->u->first[0] = 1;
         for (size_t node = 0; count > 0 && node < b->u->nodes; node++) {
                 if (node == level_end) {
                         level_end = b->u->nodes;
                         depth++;
                 }
-                RAN_TRY(add_children(b, node, depth, err));
+                add_children(b, node, depth);
         }
         b->u->first[b->u->nodes] = (uint32_t)b->u->nodes;
-        return RAN_OK;
 }
 
-int ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens,
-                        struct ran_error *err)
+void ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens)
 {
         struct building b = {.u = u};
         size_t count;
@@ -142,14 +137,13 @@ int ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *to
 
         u->nodes = 0;
         b.all = all;
-        const int rc = build(&b, count, err);
+        build(&b, count);
         free(all);
         free(b.range);
         u->unknown = u->n > 0 ? u->score[0] : 0;
         for (size_t i = 1; i < u->n; i++)
                 u->unknown = u->score[i] < u->unknown ? u->score[i] : u->unknown;
         u->unknown -= UNKNOWN_PENALTY;
-        return rc;
 }
 
 /* The child of a node by a byte; 0: none. */
