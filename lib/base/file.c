@@ -30,46 +30,32 @@ static int read_all(struct ran_bytes *b, int fd, const char *path, size_t most,
 {
         unsigned char *data = NULL;
         size_t size = 0, cap = 0;
+        ssize_t n = 1;
+        int rc = RAN_OK;
 
-        for (;;) {
-                if (size == cap) {
-                        void *p = ran_grow(data, &cap, size + 65536, 1, err);
-
-                        if (p == NULL) {
-                                free(data);
-                                return RAN_ENOMEM;
-                        }
-                        data = p;
-                }
-                ssize_t n = read(fd, data + size, cap - size);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0) {
-                        free(data);
-                        return ran_fail(err, RAN_EIO, "cannot read %s: %s", path, strerror(errno));
-                }
-                if (n == 0)
+        while (rc == RAN_OK && n != 0) {
+                rc = size == cap ? RAN_GROW(data, cap, size + 65536, err) : RAN_OK;
+                if (rc != RAN_OK)
                         break;
-                size += (size_t)n;
-                if (check_size(size, path, most, err) != RAN_OK) {
-                        free(data);
-                        return RAN_EFORMAT;
-                }
+                n = read(fd, data + size, cap - size);
+                size += n > 0 ? (size_t)n : 0;
+                rc = n < 0 && errno != EINTR
+                             ? ran_fail(err, RAN_EIO, "cannot read %s: %s", path, strerror(errno))
+                             : check_size(size, path, most, err);
         }
-        *b = (struct ran_bytes){data, size, false};
-        return RAN_OK;
+        if (rc != RAN_OK)
+                free(data);
+        else
+                *b = (struct ran_bytes){data, size, false};
+        return rc;
 }
 
-static int map_or_read(struct ran_bytes *b, int fd, const char *path, size_t most,
-                       struct ran_error *err)
+static int map_or_read(struct ran_bytes *b, int fd, const struct stat *st, const char *path,
+                       size_t most, struct ran_error *err)
 {
-        struct stat st;
-
-        if (fstat(fd, &st) != 0)
-                return ran_fail(err, RAN_EIO, "cannot read %s: %s", path, strerror(errno));
         /* Files of /proc and the like are regular and say that they are empty. */
-        if (S_ISREG(st.st_mode) && st.st_size > 0 && (uintmax_t)st.st_size <= SIZE_MAX) {
-                size_t size = (size_t)st.st_size;
+        if (S_ISREG(st->st_mode) && st->st_size > 0 && (uintmax_t)st->st_size <= SIZE_MAX) {
+                size_t size = (size_t)st->st_size;
                 void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 
                 if (p != MAP_FAILED) {
@@ -101,7 +87,7 @@ static int open_bytes(struct ran_bytes *b, const char *path, size_t most, bool s
         else if (S_ISCHR(st.st_mode) && most > DEVICE_BYTES) /* /dev/zero has no end */
                 most = DEVICE_BYTES;
         if (rc == RAN_OK)
-                rc = map_or_read(b, fd, path, most, err);
+                rc = map_or_read(b, fd, &st, path, most, err);
         close(fd);
         return rc;
 }

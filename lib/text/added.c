@@ -62,14 +62,6 @@ int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t
         return RAN_OK;
 }
 
-static bool may_begin(const struct ran_added_tokens *a, const char *text, size_t left)
-{
-        const unsigned char *s = (const unsigned char *)text;
-        const size_t pair = left > 1 ? pair_of(s[0], s[1]) : 0;
-
-        return a->first[s[0]] && (left == 1 || (a->pair[pair / 8] >> pair % 8 & 1) != 0);
-}
-
 /* Whether there is a letter, mark or digit right before `begin` or at `end`. */
 static bool is_inside_word(const char *text, size_t n, size_t begin, size_t end)
 {
@@ -87,9 +79,11 @@ struct ran_found ran_added_tokens_find(const struct ran_added_tokens *a, const c
                                        size_t from, size_t taken)
 {
         for (size_t pos = from; a->content.n > 0 && pos < n; pos++) {
+                const unsigned char *s = (const unsigned char *)text + pos;
+                const size_t pair = pos + 1 < n ? pair_of(s[0], s[1]) : 0;
                 size_t length;
 
-                if (!may_begin(a, text + pos, n - pos))
+                if (!a->first[s[0]] || (pos + 1 < n && (a->pair[pair / 8] >> pair % 8 & 1) == 0))
                         continue;
                 uint32_t i = ran_string_table_longest(&a->content, 0, ran_string_table_seed, "", 0,
                                                       text + pos, n - pos, a->longest, &length);

@@ -25,27 +25,30 @@ struct folder {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static bool has(const struct folder *f, const char *name)
+static struct ran_buf path_of(const struct folder *f, const char *name)
 {
         struct ran_buf path = {0};
-        struct stat st;
 
         ran_buf_printf(&path, "%s/%s", f->path, name);
         ran_buf_char(&path, '\0');
-        bool there = stat(path.data, &st) == 0 && S_ISREG(st.st_mode);
+        return path;
+}
+
+static bool has(const struct folder *f, const char *name)
+{
+        struct ran_buf path = path_of(f, name);
+        struct stat st;
+        const bool there = stat(path.data, &st) == 0 && S_ISREG(st.st_mode);
+
         ran_buf_release(&path);
         return there;
 }
 
 static int open_file(const struct folder *f, const char *name, struct ran_bytes *file)
 {
-        struct ran_buf path = {0};
-        int rc;
+        struct ran_buf path = path_of(f, name);
+        const int rc = ran_bytes_open(file, path.data, f->err);
 
-        *file = (struct ran_bytes){0};
-        ran_buf_printf(&path, "%s/%s", f->path, name);
-        ran_buf_char(&path, '\0');
-        rc = ran_bytes_open(file, path.data, f->err);
         ran_buf_release(&path);
         return rc;
 }

@@ -149,26 +149,18 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
 
 /* Ids may have a few gaps: an id far beyond the number of tokens would waste memory, here and in
  * every model. `taken`: tokens that have ids already. */
-static int check_ids(const struct entries *all, size_t taken, struct ran_error *err)
-{
-        const size_t limit = 2 * (taken + all->n) + 1000;
-
-        for (size_t i = 0; i < all->n; i++) {
-                if (all->at[i].id >= limit)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the id of '%.80s' is not a whole number from 0 to %zu",
-                                        all->at[i].token, limit - 1);
-        }
-        return RAN_OK;
-}
-
 static int collect(struct entries *all, const struct ran_hf_lists *lists, size_t taken,
                    const cJSON *added, struct ran_error *err)
 {
         if (lists != NULL && taken == 0)
                 RAN_TRY(collect_vocab(all, lists, err));
         RAN_TRY(collect_added(all, added, err));
-        RAN_TRY(check_ids(all, taken, err));
+        const size_t limit = 2 * (taken + all->n) + 1000;
+        for (size_t i = 0; i < all->n; i++)
+                if (all->at[i].id >= limit)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the id of '%.80s' is not a whole number from 0 to %zu",
+                                        all->at[i].token, limit - 1);
         if (all->n > 0)
                 qsort(all->at, all->n, sizeof(*all->at), by_id);
         return RAN_OK;

@@ -19,28 +19,21 @@ struct alphabet {
         size_t cap;
 };
 
-static struct letter *letter_of(struct alphabet *all, const char *s, size_t n)
-{
-        const size_t before = all->names.n;
-        const uint32_t i = ran_string_table_add(&all->names, s, n);
-
-        RAN_ROOM(all->letter, all->cap, before + 1);
-        if (i == before)
-                all->letter[i] = (struct letter){.index = i};
-        return &all->letter[i];
-}
-
 static void count_letters(const struct ran_counter *c, struct alphabet *all)
 {
         for (size_t i = 0; i < c->words.n; i++) {
                 size_t n, length;
                 const char *word = ran_string_table_get(&c->words, (uint32_t)i, &n);
                 for (size_t pos = 0; pos < n; pos += length) {
+                        const size_t before = all->names.n;
                         length = ran_unicode_length(word + pos, n - pos);
-                        struct letter *letter = letter_of(all, word + pos, length);
-                        letter->count += c->count[i];
-                        letter->begins |= pos == 0;
-                        letter->goes_on |= pos > 0;
+                        const uint32_t k = ran_string_table_add(&all->names, word + pos, length);
+                        RAN_ROOM(all->letter, all->cap, before + 1);
+                        if (k == before)
+                                all->letter[k] = (struct letter){.index = k};
+                        all->letter[k].count += c->count[i];
+                        all->letter[k].begins |= pos == 0;
+                        all->letter[k].goes_on |= pos > 0;
                 }
         }
 }

@@ -113,31 +113,23 @@ static void add_children(struct building *b, size_t node, size_t depth)
         }
 }
 
-static void build(struct building *b, size_t count)
-{
-        size_t depth = 0, level_end = 1;
-
-        add_node(b, 0, 0, count);
-        b->u->first[0] = 1;
-        for (size_t node = 0; count > 0 && node < b->u->nodes; node++) {
-                if (node == level_end) {
-                        level_end = b->u->nodes;
-                        depth++;
-                }
-                add_children(b, node, depth);
-        }
-        b->u->first[b->u->nodes] = (uint32_t)b->u->nodes;
-}
-
 void ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens)
 {
-        struct building b = {.u = u};
-        size_t count;
+        size_t count, depth = 0, level_end = 1;
         struct entry *all = sorted(u, tokens, &count);
+        struct building b = {.u = u, .all = all};
 
         u->nodes = 0;
-        b.all = all;
-        build(&b, count);
+        add_node(&b, 0, 0, count);
+        u->first[0] = 1;
+        for (size_t node = 0; count > 0 && node < u->nodes; node++) {
+                if (node == level_end) {
+                        level_end = u->nodes;
+                        depth++;
+                }
+                add_children(&b, node, depth);
+        }
+        u->first[u->nodes] = (uint32_t)u->nodes;
         free(all);
         free(b.range);
         u->unknown = u->n > 0 ? u->score[0] : 0;

@@ -259,17 +259,6 @@ static int32_t composition(int32_t a, int32_t b)
         return n == 1 ? pair[0] : 0;
 }
 
-/* The starter covers the mark, too; or counts it as one removed behind it. */
-static void join(struct ran_glyph *s, const struct ran_glyph *mark, bool counts)
-{
-        if (counts) {
-                s->begin += mark->begin - 1;
-                return;
-        }
-        s->begin = mark->begin < s->begin ? mark->begin : s->begin;
-        s->end = mark->end > s->end ? mark->end : s->end;
-}
-
 /* Composes each mark with the starter before it if Unicode has a character for both, unless a
  * mark of the same or a higher class is between them. counts: see ran_glyphs_settle. */
 static void compose(struct ran_glyphs *g, bool counts)
@@ -283,9 +272,14 @@ static void compose(struct ran_glyphs *g, bool counts)
                 bool open = starter != SIZE_MAX && (starter + 1 == kept || between < class);
                 int32_t c = open ? composition(g->at[starter].c, mark.c) : 0;
                 if (c != 0) {
-                        struct ran_glyph *s = &g->at[starter];
+                        struct ran_glyph *s = &g->at[starter]; /* it covers the mark, too */
                         s->c = c;
-                        join(s, &mark, counts);
+                        if (counts) { /* as one that is removed behind it */
+                                s->begin += mark.begin - 1;
+                        } else {
+                                s->begin = mark.begin < s->begin ? mark.begin : s->begin;
+                                s->end = mark.end > s->end ? mark.end : s->end;
+                        }
                         continue;
                 }
                 if (class == 0)
@@ -334,10 +328,9 @@ static void normal_form(struct ran_glyphs *out, struct ran_glyphs *in,
 
 static bool all_below(const struct ran_glyphs *g, int32_t c)
 {
-        for (size_t i = 0; i < g->n; i++) {
+        for (size_t i = 0; i < g->n; i++)
                 if (g->at[i].c >= c)
                         return false;
-        }
         return true;
 }
 

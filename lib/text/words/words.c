@@ -98,20 +98,14 @@ static bool is_border(const struct ran_words *w, size_t pos)
                (class_of(w->rules, c) != BYTE_WORD || (w->rules->cjk && ran_unicode_is_cjk(c)));
 }
 
-static size_t end_of_stretch(const struct ran_words *w, size_t begin)
+/* Up to white space, or not much farther than WORDS_STRETCH. */
+static bool normalise_stretch(struct ran_words *w, size_t begin, struct ran_error *err)
 {
-        size_t end = begin;
+        size_t end = begin, points = 0;
 
         while (end < w->n && w->rules->class[(unsigned char)w->text[end]] != BYTE_SPACE &&
                (end - begin < WORDS_STRETCH || !is_border(w, end)))
                 end++;
-        return end;
-}
-
-static bool normalise_stretch(struct ran_words *w, size_t begin, struct ran_error *err)
-{
-        size_t end = end_of_stretch(w, begin), points;
-
         w->code = ran_normalizer_apply(&w->rules->normal, w->text + begin, end - begin,
                                        &w->scratch->glyphs, &w->scratch->spare, &points, err);
         w->first = w->points;
@@ -197,17 +191,6 @@ static bool next_short(struct ran_words *w, struct ran_word *word)
 
 /* ---- all of a text, for byte pairs ---------------------------------------------------------- */
 
-/* A space in front, with the offsets of the first character. */
-static void add_lead(struct ran_glyphs *g, bool always)
-{
-        if (g->n == 0 || (!always && g->at[0].c == ' '))
-                return;
-        RAN_ROOM(g->at, g->cap, g->n + 1);
-        memmove(g->at + 1, g->at, g->n * sizeof(*g->at));
-        g->at[0] = (struct ran_glyph){' ', g->at[1].begin, g->at[1].end};
-        g->n++;
-}
-
 /* The text to split: the original, or all of it normalised. */
 static bool make_whole(struct ran_words *w, struct ran_error *err)
 {
@@ -222,8 +205,12 @@ static bool make_whole(struct ran_words *w, struct ran_error *err)
                                        &points, err);
         if (w->code != RAN_OK)
                 return false;
-        if (w->lead)
-                add_lead(glyphs, w->rules->always);
+        if (w->lead && glyphs->n > 0 && (w->rules->always || glyphs->at[0].c != ' ')) {
+                /* A space in front, with the offsets of the first character. */
+                RAN_ROOM(glyphs->at, glyphs->cap, glyphs->n + 1);
+                memmove(glyphs->at + 1, glyphs->at, glyphs->n++ * sizeof *glyphs->at);
+                glyphs->at[0].c = ' ';
+        }
         ran_glyphs_write(glyphs->at, glyphs->n, &w->scratch->bytes);
         w->text = w->scratch->bytes.data;
         w->n = w->scratch->bytes.len;
