@@ -210,7 +210,10 @@ static _Noreturn void refuse_verb(const struct cmd_program *program, const struc
         struct ran_buf verbs = {0};
 
         for (const char *s = f->verbs; *s != '\0'; s++)
-                ran_buf_str(&verbs, *s == ' ' ? " and " : (const char[]){*s, '\0'});
+                if (*s == ' ')
+                        ran_buf_str(&verbs, strchr(s + 1, ' ') != NULL ? ", " : " and ");
+                else
+                        ran_buf_char(&verbs, *s);
         ran_buf_char(&verbs, '\0');
         cmd_usage("--%s is for %.*s %s", cmd_option_name(f).text, (int)strcspn(program->name, " "),
                   program->name, verbs.data);

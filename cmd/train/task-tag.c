@@ -95,18 +95,6 @@ static const char *const kinds[CMD_TAG_KINDS] = {
         [CMD_TAGS_OUTSIDE] = "nothing but \"O\"",
 };
 
-/* Tags are of one kind throughout. */
-static int check_kind(const struct train_data *d, const struct train_packed *head,
-                      struct ran_error *err)
-{
-        for (int kind = 0; kind < CMD_TAG_KINDS; kind++)
-                if (d->tagged[kind].file != NULL && !cmd_labels_tags_agree(head->kind, kind))
-                        return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
-                                        kinds[head->kind], kinds[kind], d->tagged[kind].file,
-                                        d->tagged[kind].line);
-        return RAN_OK;
-}
-
 /* Whether the record is the next sentence of the document before it, into r->joined. A record that
  * cannot be leaves no trace. */
 static int join(struct train_reader *r, const struct cmd_line *line,
@@ -132,7 +120,12 @@ static int admit(struct train_reader *r, const struct cmd_line *line,
         struct train_data *data = r->data;
 
         (void)wanted;
-        RAN_TRY(check_kind(data, head, err));
+        /* Tags are of one kind throughout. */
+        for (int kind = 0; kind < CMD_TAG_KINDS; kind++)
+                if (data->tagged[kind].file != NULL && !cmd_labels_tags_agree(head->kind, kind))
+                        return ran_fail(err, RAN_EFORMAT, "the tags are %s, but %s at %s:%zu",
+                                        kinds[head->kind], kinds[kind], data->tagged[kind].file,
+                                        data->tagged[kind].line);
         RAN_TRY(join(r, line, head, err));
         train_location_note(&data->tagged[head->kind], line);
         ran_segment_count_add(&data->segments, &head->segments);
@@ -197,24 +190,18 @@ static void check(struct report *r, const struct train_data *d)
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-/* Without entities their F1 is always 0, and the first epoch would be the best. */
-static void choose_metric(struct train_session *s)
-{
-        bool is_f1 = s->settings.metric == RAN_METRIC_MICRO_F1 ||
-                     s->settings.metric == RAN_METRIC_MACRO_F1;
-
-        if (s->train.tagged[CMD_TAGS_SCHEME].file != NULL || !s->has_dev || !is_f1)
-                return;
-        s->settings.metric = RAN_METRIC_ACCURACY;
-        cmd_note("the tags mark no entities: accuracy decides which epoch is best");
-}
-
 /* A CRF scores each pair of tags for each word. */
 static void adapt_to_dev(struct train_session *s)
 {
         const size_t many = 200, C = s->train.set.C;
 
-        choose_metric(s);
+        /* Without entities their F1 is always 0, and the first epoch would be the best. */
+        const bool is_f1 = s->settings.metric == RAN_METRIC_MICRO_F1 ||
+                           s->settings.metric == RAN_METRIC_MACRO_F1;
+        if (s->train.tagged[CMD_TAGS_SCHEME].file == NULL && s->has_dev && is_f1) {
+                s->settings.metric = RAN_METRIC_ACCURACY;
+                cmd_note("the tags mark no entities: accuracy decides which epoch is best");
+        }
         if (C > many && s->config.tag.crf)
                 cmd_note("%zu tags: the time of the CRF grows with the square of their number; "
                          "--no-crf does without it",

@@ -266,7 +266,7 @@ alone() {
 
 value_of() { # OPTION: a value that it takes, and that is not its default
   case $1 in
-    affixes | early-stop | crf | multilabel | frozen | find-wrong-labels | review-source) echo true ;;
+    affixes | early-stop | crf | multilabel | frozen | find-wrong-labels | review-source | folder-label) echo true ;;
     pooling | cell-pooling | upper) echo mean ;;
     wide-ratios) echo yes ;;
     class-weights) echo balanced ;;
@@ -279,7 +279,7 @@ value_of() { # OPTION: a value that it takes, and that is not its default
   ran-classify --help-all | grep -qF '(with --eval; json, text,'
   ran-train classify --help-all | tr -s ' \n' ' ' | grep -qF 'format of the report (with --check; json, text; default: json)'
   linear='wide ngrams affixes wide-cost wide-ratios early-stop class-weights'
-  labels='frozen tune-layers vector-cache base label-names'
+  labels='frozen tune-layers vector-cache base label-names folder-label label-separator tag-column'
   documents='soft-label threshold-for label-texts add-words multilabel upper find-wrong-labels pooling cell-pooling'
   local -A without=(
     [classify]='crf join-sentences bptt review-source shortlist mask-share source-file target-file'

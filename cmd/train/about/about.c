@@ -2,6 +2,7 @@
 #include "cmd/train/about/about.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,24 +13,35 @@
 /* ---- members ----------------------------------------------------------------------------------
  */
 
-double train_about_number(const cJSON *object, const char *name)
+const cJSON *train_about_member(const cJSON *object, const char *path)
 {
-        const cJSON *m = cJSON_GetObjectItemCaseSensitive(object, name);
+        char name[64];
+
+        for (size_t n; object != NULL && *path != '\0'; path += n + (path[n] == '.')) {
+                n = strcspn(path, ".");
+                snprintf(name, sizeof name, "%.*s", (int)n, path);
+                object = cJSON_GetObjectItemCaseSensitive(object, name);
+        }
+        return object;
+}
+
+double train_about_number(const cJSON *object, const char *path)
+{
+        const cJSON *m = train_about_member(object, path);
 
         return cJSON_IsNumber(m) ? m->valuedouble : 0;
 }
 
-const char *train_about_string(const cJSON *object, const char *name)
+size_t train_about_count(const cJSON *object, const char *path)
 {
-        return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
-}
-
-/* A whole number; 0 for all else. */
-static size_t count_of(const cJSON *object, const char *name)
-{
-        const double x = train_about_number(object, name);
+        const double x = train_about_number(object, path);
 
         return x >= 0 && x < 1e15 ? (size_t)x : 0;
+}
+
+const char *train_about_string(const cJSON *object, const char *path)
+{
+        return cJSON_GetStringValue(train_about_member(object, path));
 }
 
 static bool scan(struct ran_record *r, const char *text, size_t n)
@@ -47,11 +59,11 @@ static bool scan(struct ran_record *r, const char *text, size_t n)
 
 static void read_figure(struct about *a)
 {
-        const cJSON *metric = cJSON_GetObjectItemCaseSensitive(a->said, "dev_metric");
-        const cJSON *baseline = cJSON_GetObjectItemCaseSensitive(a->said, "dev_baseline");
+        const cJSON *metric = train_about_member(a->said, "dev_metric"),
+                    *baseline = train_about_member(a->said, "dev_baseline");
         struct about_figure *f = &a->figure;
 
-        f->n = a->validated;
+        f->n = train_about_count(a->said, "dev.documents");
         f->baseline = NAN;
         for (const char *const *name = ran_metric_names; *name != NULL; name++)
                 if (cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(metric, *name))) {
@@ -72,30 +84,6 @@ static void read_figure(struct about *a)
         f->metric = "accuracy"; /* which micro F1 is, with one label a document */
         f->has_interval = true;
         f->interval = ran_interval_share(f->value * (double)f->n, (double)f->n);
-}
-
-static void read_training(struct about *a)
-{
-        const cJSON *train = cJSON_GetObjectItemCaseSensitive(a->said, "train");
-        const cJSON *dev = cJSON_GetObjectItemCaseSensitive(a->said, "dev");
-        const cJSON *paths = cJSON_GetObjectItemCaseSensitive(a->said, "paths");
-        const char *digest = train_about_string(train, "digest"),
-                   *other = train_about_string(dev, "digest");
-
-        a->trained = count_of(train, "documents");
-        a->validated = count_of(dev, "documents");
-        a->calibrated =
-                count_of(cJSON_GetObjectItemCaseSensitive(a->said, "calibration"), "documents");
-        a->refitted = count_of(a->said, "learned_from");
-        a->best_epoch = count_of(a->said, "best_epoch");
-        a->held_out = digest != NULL && other != NULL && strcmp(digest, other) == 0;
-        a->tried = cJSON_HasObjectItem(a->said, "tried");
-        a->ensemble = cJSON_IsObject(paths);
-        a->encoder = train_about_number(paths, "deep");
-        a->linear = train_about_number(paths, "wide");
-        a->cost = train_about_number(paths, "cost");
-        a->dense = train_about_number(paths, "dense");
-        read_figure(a);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -168,7 +156,8 @@ static void open_model(struct about *a)
                 cJSON_Delete(a->pretrained);
                 a->pretrained = NULL;
         }
-        read_training(a);
+        a->tried = cJSON_HasObjectItem(a->said, "tried");
+        read_figure(a);
 }
 
 void train_about_open(struct about *a, const char *path)
@@ -212,22 +201,20 @@ const char *train_about_parts(const struct about *a)
 
 const char *train_about_encoder(const struct about *a)
 {
-        const cJSON *tried = cJSON_GetObjectItemCaseSensitive(a->said, "tried");
         const bool dropped = !ran_config_has_encoder(ran_model_config(a->model));
-        const char *name = train_about_string(tried, "encoder");
+        const char *name = train_about_string(a->said, "tried.encoder");
         const struct ran_field *f = ran_config_fields;
 
         while (strcmp(f->name, "encoder") != 0)
                 f++;
-        if (!dropped || tried == NULL)
+        if (!dropped || !a->tried)
                 name = f->choices[ran_model_config(a->model)->encoder];
         return name != NULL ? name : "";
 }
 
 const char *train_about_decision(const struct about *a)
 {
-        return train_about_string(cJSON_GetObjectItemCaseSensitive(a->said, "validation"),
-                                  "decision");
+        return train_about_string(a->said, "validation.decision");
 }
 
 void train_about_vocabulary(const struct about *a, struct ran_buf *out)

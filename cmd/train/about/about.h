@@ -34,13 +34,8 @@ struct about {
         cJSON *said, *pretrained;   /* of the training, of an encoder of others */
         struct ran_model_part part[RAN_MODEL_PARTS];
         size_t parts;
-        size_t trained, refitted, validated; /* documents */
-        size_t best_epoch, calibrated;
         struct about_figure figure;
-        bool ensemble, tried;
-        bool held_out; /* the validation documents are some of the training documents */
-        double encoder, linear, cost; /* ensemble weights; C of the linear model */
-        double dense;                 /* scale of its document vectors beside the n-grams */
+        bool tried; /* an encoder that was left out */
 };
 
 /* Reads a file; exits with 3 if it is none of these. */
@@ -58,9 +53,12 @@ bool train_about_is_folder(const char *path);
 /* The kind of the vocabulary, as in its file: "WordPiece". */
 void train_about_vocabulary(const struct about *a, struct ran_buf *out);
 
-/* A member that is a number, else 0; that is a string, else NULL. The object may be NULL. */
-double train_about_number(const cJSON *object, const char *name);
-const char *train_about_string(const cJSON *object, const char *name);
+/* Of an object, which may be NULL, the member at a path: "train.documents"; NULL: none. As a
+ * number, else 0; as a whole number from 0, else 0; as a string, else NULL. */
+const cJSON *train_about_member(const cJSON *object, const char *path);
+double train_about_number(const cJSON *object, const char *path);
+size_t train_about_count(const cJSON *object, const char *path);
+const char *train_about_string(const cJSON *object, const char *path);
 
 /* ---- an encoder that others trained (pretrained.c) ---------------------------------------- */
 

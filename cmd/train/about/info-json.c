@@ -82,23 +82,25 @@ static void add_numbers(const struct about *a, struct report *r)
                 report_number(r, "steps", NULL, steps, 0);
                 report_end(r);
         }
-        report_count(r, "trained_on", NULL, a->trained);
-        report_count(r, a->refitted > 0 ? "refitted_on" : NULL, NULL, a->refitted);
-        if (a->validated > 0) {
+        const size_t refitted = train_about_count(a->said, "learned_from");
+        report_count(r, "trained_on", NULL, train_about_count(a->said, "train.documents"));
+        report_count(r, refitted > 0 ? "refitted_on" : NULL, NULL, refitted);
+        if (a->figure.n > 0) {
                 report_begin(r, REPORT_OBJECT, "validation", NULL);
                 train_info_figure(&a->figure, r);
                 report_number(r, isnan(a->figure.baseline) ? NULL : "baseline", NULL,
                               a->figure.baseline, 0);
                 report_end(r);
         }
-        if (a->ensemble) {
+        if (cJSON_IsObject(train_about_member(a->said, "paths"))) {
                 report_begin(r, REPORT_OBJECT, "ensemble", NULL);
-                report_number(r, "encoder", NULL, a->encoder, 0);
-                report_number(r, "linear", NULL, a->linear, 0);
-                report_number(r, "cost", NULL, a->cost, 0);
+                report_number(r, "encoder", NULL, train_about_number(a->said, "paths.deep"), 0);
+                report_number(r, "linear", NULL, train_about_number(a->said, "paths.wide"), 0);
+                report_number(r, "cost", NULL, train_about_number(a->said, "paths.cost"), 0);
                 report_end(r);
         }
-        report_count(r, a->calibrated > 0 ? "calibrated_on" : NULL, NULL, a->calibrated);
+        const size_t calibrated = train_about_count(a->said, "calibration.documents");
+        report_count(r, calibrated > 0 ? "calibrated_on" : NULL, NULL, calibrated);
         const size_t known = ran_model_fingerprints(a->model);
         report_count(r, known > 0 ? "fingerprints" : NULL, known > 0 ? "fingerprints" : NULL,
                      known);

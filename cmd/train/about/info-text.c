@@ -74,15 +74,16 @@ static void text_parts(const struct about *a, struct report *r)
                         ran_buf_printf(&v, "; above its windows: %s", above[c->upper]);
         }
         row(r, "parts", &v);
-        if (!a->ensemble)
+        if (!cJSON_IsObject(train_about_member(a->said, "paths")))
                 return;
         if (ran_config_has_features(c))
                 report_put(r, NULL, "document vectors", "weight %.3g, beside n-grams of weight 1",
-                           a->dense);
+                           train_about_number(a->said, "paths.dense"));
         if (ran_config_trains_encoder(c) || !ran_config_has_features(c))
                 report_put(r, NULL, "ensemble weights", "encoder %.3g, linear model %.3g",
-                           a->encoder, a->linear);
-        report_put(r, NULL, "C (cost)", "%.3g", a->cost);
+                           train_about_number(a->said, "paths.deep"),
+                           train_about_number(a->said, "paths.wide"));
+        report_put(r, NULL, "C (cost)", "%.3g", train_about_number(a->said, "paths.cost"));
 }
 
 static void text_labels(const struct about *a, struct report *r)
@@ -147,8 +148,7 @@ static void text_figure(const struct about *a, struct report *r)
 /* What a distillation lost. */
 static void text_distilled(const struct about *a, const cJSON *said, struct report *r)
 {
-        const cJSON *teacher = cJSON_GetObjectItemCaseSensitive(
-                cJSON_GetObjectItemCaseSensitive(a->said, "teacher"), "pretrained");
+        const cJSON *teacher = train_about_member(a->said, "teacher.pretrained");
         const bool ran = cJSON_HasObjectItem(said, "cosine_static");
         struct ran_buf v = {0};
 
@@ -166,9 +166,13 @@ static void text_distilled(const struct about *a, const cJSON *said, struct repo
 
 static void text_training(const struct about *a, struct report *r)
 {
-        const cJSON *init = cJSON_GetObjectItemCaseSensitive(a->said, "init");
-        const cJSON *distilled = cJSON_GetObjectItemCaseSensitive(a->said, "distilled");
-        const char *digest = train_about_string(init, "digest");
+        const cJSON *init = train_about_member(a->said, "init");
+        const cJSON *distilled = train_about_member(a->said, "distilled");
+        const char *begun = train_about_string(init, "digest"),
+                   *digest = train_about_string(a->said, "train.digest"),
+                   *other = train_about_string(a->said, "dev.digest");
+        const size_t refitted = train_about_count(a->said, "learned_from"),
+                     best = train_about_count(a->said, "best_epoch");
         struct ran_buf v = {0};
         double epochs, steps;
 
@@ -188,22 +192,23 @@ static void text_training(const struct about *a, struct report *r)
                 report_string(r, NULL, "trained on", "not recorded in this file");
         if (a->said == NULL)
                 return;
-        ran_buf_printf(&v, "%zu documents", a->trained);
+        ran_buf_printf(&v, "%zu documents", train_about_count(a->said, "train.documents"));
         if (cJSON_HasObjectItem(a->said, "labels_guessed"))
                 ran_buf_str(&v, " without labels, which descriptions gave them");
-        if (a->validated > 0)
+        if (a->figure.n > 0)
                 ran_buf_printf(&v,
-                               a->held_out ? ", %zu of them held out for validation"
-                                           : "; %zu other ones for validation",
-                               a->validated);
-        if (a->refitted > 0)
-                ran_buf_printf(&v, "; then refitted on %zu documents", a->refitted);
-        if (a->best_epoch > 0)
-                ran_buf_printf(&v, "; best epoch: %zu", a->best_epoch);
+                               digest != NULL && other != NULL && strcmp(digest, other) == 0
+                                       ? ", %zu of them held out for validation"
+                                       : "; %zu other ones for validation",
+                               a->figure.n);
+        if (refitted > 0)
+                ran_buf_printf(&v, "; then refitted on %zu documents", refitted);
+        if (best > 0)
+                ran_buf_printf(&v, "; best epoch: %zu", best);
         row(r, "trained on", &v);
         if (init != NULL)
                 report_put(r, NULL, "initialised from", "a model with digest %s",
-                           digest != NULL ? digest : "");
+                           begun != NULL ? begun : "");
         if (distilled != NULL)
                 text_distilled(a, distilled, r);
         else if (a->kind == ABOUT_MODEL)
@@ -212,21 +217,23 @@ static void text_training(const struct about *a, struct report *r)
 
 static void text_calibration(const struct about *a, struct report *r)
 {
+        const size_t calibrated = train_about_count(a->said, "calibration.documents");
+
         if (ran_model_config(a->model)->task != RAN_TASK_CLASSIFY ||
             ran_model_config(a->model)->classify.multilabel)
                 return;
-        if (a->calibrated == 0)
+        if (calibrated == 0)
                 report_string(r, NULL, "calibration", "none: --coverage is not possible");
         else
                 report_put(r, NULL, "calibration", "%zu documents; --coverage up to %.3g",
-                           a->calibrated, (double)a->calibrated / (double)(a->calibrated + 1));
+                           calibrated, (double)calibrated / (double)(calibrated + 1));
 }
 
 /* A share of a decision with its interval: "recall 91.1 % (79.3 to 96.5)". */
 static void add_share(const cJSON *decision, const char *name, struct ran_buf *out)
 {
-        const cJSON *share = cJSON_GetObjectItemCaseSensitive(decision, name);
-        const cJSON *interval = cJSON_GetObjectItemCaseSensitive(share, "interval");
+        const cJSON *share = train_about_member(decision, name);
+        const cJSON *interval = train_about_member(share, "interval");
         const cJSON *low = cJSON_GetArrayItem(interval, 0), *high = cJSON_GetArrayItem(interval, 1);
 
         if (share != NULL)
@@ -238,7 +245,7 @@ static void add_share(const cJSON *decision, const char *name, struct ran_buf *o
 
 static void text_decisions(const struct about *a, struct report *r)
 {
-        const cJSON *list = cJSON_GetObjectItemCaseSensitive(a->said, "decisions"), *decision;
+        const cJSON *list = train_about_member(a->said, "decisions"), *decision;
         struct ran_buf v = {0};
 
         cJSON_ArrayForEach(decision, list)
@@ -278,7 +285,7 @@ static void text_vocabulary(const struct about *a, struct report *r)
 static void text_split(const struct about *a, struct report *r)
 {
         const char *split = train_about_string(a->said, "text_split");
-        const cJSON *marks = cJSON_GetObjectItemCaseSensitive(a->said, "text_marks"), *mark;
+        const cJSON *marks = train_about_member(a->said, "text_marks"), *mark;
         struct ran_buf v = {0};
 
         if (split == NULL)

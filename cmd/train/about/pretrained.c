@@ -61,19 +61,6 @@ void train_pretrained_say(const struct about *a, struct ran_buf *out)
 
 /* ---- the vector of a sentence ---------------------------------------------------------------- */
 
-static int embed(const struct about *a, struct ran_embedder *e, struct ran_state *s, float *v,
-                 struct ran_error *err)
-{
-        struct ran_encoding tokens = {0};
-        int rc = ran_tokenizer_encode(a->tokenizer, sentence, strlen(sentence), &tokens, err);
-        const struct ran_document d = {.ids = tokens.ids, .L = tokens.n};
-
-        if (rc == RAN_OK)
-                rc = ran_embed(e, s, &d, v, err);
-        ran_encoding_release(&tokens);
-        return rc;
-}
-
 /* Appends [x, y, ...]; nothing for a model that gives no vectors, or none of a text. */
 static void add_vector(const struct about *a, struct ran_buf *out)
 {
@@ -84,10 +71,16 @@ static void add_vector(const struct about *a, struct ran_buf *out)
         struct ran_embedder *e = ran_embedder_new(a->model, &err);
         struct ran_state *s = ran_state_new(a->model, NULL, &err);
         const size_t width = e != NULL ? ran_embedder_width(e) : 0;
-        float *v = e != NULL && s != NULL ? ran_alloc_floats(width, &err) : NULL;
+        float *v = ran_new_floats(width);
+        struct ran_encoding tokens = {0};
 
-        if (v == NULL || embed(a, e, s, v, &err) != RAN_OK)
+        if (e == NULL || s == NULL ||
+            ran_tokenizer_encode(a->tokenizer, sentence, strlen(sentence), &tokens, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s: %s", a->path, err.text);
+        const struct ran_document d = {.ids = tokens.ids, .L = tokens.n};
+        if (ran_embed(e, s, &d, v, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s: %s", a->path, err.text);
+        ran_encoding_release(&tokens);
         for (size_t i = 0; i < width && i < SHOWN; i++) {
                 ran_buf_str(out, i > 0 ? ", " : "[");
                 ran_buf_float(out, v[i]);

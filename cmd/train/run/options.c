@@ -275,11 +275,14 @@ static const char keys[] =
         "limit_alphabet max_word max_distinct normalize strip_accents clean cjk split_at "
         "eol_token dump_gradients dump_documents model progress mask ";
 
-static bool is_key(const char *name)
+/* Of the input, what says where labels are. */
+static const char of_labels[] = "folder_label label_separator tag_column ";
+
+static bool is_among(const char *names, const char *name)
 {
         const size_t n = strlen(name);
 
-        for (const char *s = keys; *s != '\0'; s += strcspn(s, " ") + 1)
+        for (const char *s = names; *s != '\0'; s += strcspn(s, " ") + 1)
                 if (strncmp(s, name, n) == 0 && s[n] == ' ')
                         return true;
         return false;
@@ -289,18 +292,18 @@ static bool is_key(const char *name)
 static const struct ran_field *preset(const struct ran_field *fields,
                                       const struct train_preset *presets, const char *verbs)
 {
-        struct ran_error err = {0};
         size_t n = 0;
 
         while (fields[n].name != NULL)
                 n++;
-        struct ran_field *own = ran_alloc(n + 1, sizeof *own, &err);
-        if (own == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
+        struct ran_field *own = ran_new(n + 1, sizeof *own);
         memcpy(own, fields, n * sizeof *own);
         for (size_t i = 0; i < n; i++) {
-                own[i].key = is_key(own[i].name);
-                own[i].verbs = verbs != NULL ? verbs : own[i].verbs;
+                own[i].key = is_among(keys, own[i].name);
+                if (verbs != NULL)
+                        own[i].verbs = verbs;
+                else if (is_among(of_labels, own[i].name))
+                        own[i].verbs = "classify tag";
                 for (const struct train_preset *p = presets; p->name != NULL; p++)
                         if (strcmp(own[i].name, p->name) == 0)
                                 own[i].initial = p->initial;

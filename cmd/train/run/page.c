@@ -255,7 +255,8 @@ static void write_lead(const struct train_page *p, const struct about *a, struct
         const struct about_figure *f = &a->figure;
         struct ran_buf lead = {0};
 
-        ran_buf_printf(&lead, "%s: %zu documents", a->path, a->trained);
+        ran_buf_printf(&lead, "%s: %zu documents", a->path,
+                       train_about_count(a->said, "train.documents"));
         if (f->metric != NULL && strcmp(f->metric, "loss") == 0)
                 ran_buf_printf(&lead, ", loss %.4f on %zu validation documents", f->value, f->n);
         else if (f->metric != NULL)
