@@ -258,7 +258,7 @@ void cmd_print_config(const struct cmd_program *program, bool all, struct ran_bu
                 struct ran_buf pair = {0};
 
                 one[0].later = false; /* people see every setting */
-                if (!o.field->fixed && (all || cmd_was_set(o.field->name)))
+                if (cmd_option_applies(program, o.field) && (all || cmd_was_set(o.field->name)))
                         ran_fields_json(one, o.base, &pair);
                 if (pair.len > 0) {
                         ran_buf_str(out, before);

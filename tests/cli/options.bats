@@ -290,10 +290,12 @@ value_of() { # OPTION: a value that it takes, and that is not its default
   for verb in classify tag lm mlm; do
     ran-train $verb --help-all >help
     ran-train $verb --print-options | cut -f 1 >options
+    ran-train $verb --print-config >config.json
     sed -n '/^Few need/,/^$/p' help | grep '^  ' | tr -s ' _' '\n-' | sed 's/=.*//' >keys
     for option in ${without[$verb]} $([ $verb = classify ] || echo folds suspects soft-share); do
       run -1 grep -E -- "(^|[^a-z-])--(\[no-\])?$option( |\$)" help
       run -1 grep -xFe "--$option" -e "$option" options keys
+      run -1 grep -F "\"${option//-/_}\":" config.json
     done
     for option in ${without[$verb]}; do
       run -2 --separate-stderr ran-train $verb --$option=$(value_of $option) -o m none
