@@ -18,6 +18,7 @@
 #include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/train/about/about.h"
+#include "cmd/train/run/init.h"
 #include "cmd/train/run/run.h"
 
 enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 };          /* at most; and of so many texts one */
@@ -321,22 +322,6 @@ static void restore(struct distil *d, const struct ran_model *like, const struct
         ran_buf_release(&said);
 }
 
-/* How the model stores its embedding. */
-static int storage_of(const struct ran_model *m)
-{
-        struct ran_model_part part[RAN_MODEL_PARTS];
-        const size_t n = ran_model_parts(m, part);
-        size_t i = 0;
-
-        while (i < n && strcmp(part[i].name, "embedding") != 0)
-                i++;
-        const char *dtype = i < n ? part[i].dtype : "";
-
-        return strcmp(dtype, "I8") == 0    ? RAN_STORAGE_I8
-               : strcmp(dtype, "F16") == 0 ? RAN_STORAGE_F16
-                                           : RAN_STORAGE_F32;
-}
-
 /* Whether the file is that of --replay. */
 static int compare(const struct distil *d, const struct ran_model *like, const char *path)
 {
@@ -374,7 +359,7 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 .n = d->n,
                 .held_out = share < HELD_OUT ? share : HELD_OUT,
                 .cache = d->vector_cache != NULL ? d->vector_cache : own_cache,
-                .storage = like != NULL ? storage_of(like) : d->weights,
+                .storage = like != NULL ? train_init_storage(like) : d->weights,
                 .description = d->description.data,
                 .pool = pool,
                 .progress = progress,

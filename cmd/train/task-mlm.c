@@ -28,12 +28,9 @@ static int read_numbers(const struct numbers *want, const struct record *record,
                 good = type == 'n' &&
                        ran_parse_size(record->json.line + item.begin, item.end - item.begin, &x) &&
                        x < want->limit && !(want->ascending && *n > 0 && x <= (*list)[*n - 1]);
-                uint32_t *grown = ran_grow(*list, cap, *n + 1, sizeof *grown, err);
-                if (grown == NULL)
-                        return RAN_ENOMEM;
-                *list = grown;
+                RAN_ROOM(*list, *cap, *n + 1);
                 if (good)
-                        grown[(*n)++] = (uint32_t)x;
+                        (*list)[(*n)++] = (uint32_t)x;
         }
         return good ? RAN_OK
                     : ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of numbers below %zu%s",
@@ -89,10 +86,8 @@ static int add(struct train_reader *r, const struct train_document *d, struct ra
                 return ran_fail(err, RAN_EFORMAT,
                                 "some records have \"masked_at\" and some have not");
         set->given = head->masked > 0;
-        uint32_t *labels = ran_grow(r->labels, &r->labels_cap, head->words, sizeof *labels, err);
-        if (labels == NULL)
-                return RAN_ENOMEM;
-        r->labels = labels;
+        RAN_ROOM(r->labels, r->labels_cap, head->words);
+        uint32_t *labels = r->labels;
         for (size_t i = 0; i < head->words; i++) {
                 labels[i] = head->masked > 0 ? d->masked_ids[i] : 0;
                 if (labels[i] >= r->data->V)

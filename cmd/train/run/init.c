@@ -316,10 +316,10 @@ void train_init_job(struct train_init *s, struct ran_train_job *job)
                          s->options->model, ran_train_keeps_head(job) ? "too" : "at random");
 }
 
-int train_init_storage(const struct train_init *s)
+int train_init_storage(const struct ran_model *m)
 {
         struct ran_model_part part[RAN_MODEL_PARTS];
-        size_t n = s->model != NULL ? ran_model_parts(s->model, part) : 0;
+        const size_t n = m != NULL ? ran_model_parts(m, part) : 0;
 
         for (size_t i = 0; i < n; i++)
                 if (strcmp(part[i].name, "embedding") == 0)

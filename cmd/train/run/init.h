@@ -48,8 +48,8 @@ void train_init_extend(struct train_init *s, const struct ran_config *config,
 const struct ran_tokenizer *train_init_vocabulary(const struct train_init *s);
 /* Whether --vectors names a folder rather than a file. */
 bool train_init_is_folder(const struct train_init_options *options);
-/* How the model of --init stores its weights: RAN_STORAGE_F32 without one. */
-int train_init_storage(const struct train_init *s);
+/* How a model stores the weights of its embedding: RAN_STORAGE_F32 without one. */
+int train_init_storage(const struct ran_model *m);
 /* Whether others trained the encoder that the configuration has of the initial model. */
 bool train_init_is_pretrained(const struct train_init *s, const struct ran_config *config);
 void train_init_release(struct train_init *s);

@@ -117,7 +117,7 @@ static int storage_of(const struct train_session *s)
 {
         return ran_config_has_features(&s->config) && !ran_config_trains_encoder(&s->config) &&
                                !cmd_was_set("weights")
-                       ? train_init_storage(&s->init)
+                       ? train_init_storage(s->init.model)
                        : s->options->file.weights;
 }
 

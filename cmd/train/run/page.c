@@ -161,26 +161,24 @@ static void write_curves(const struct train_page *p, const char *metric, bool te
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void add_time(struct report *r, const char *what, double seconds)
-{
-        char text[32];
-
-        if (seconds > 0)
-                report_string(r, NULL, what, train_duration(text, seconds));
-}
-
 static void add_times(const struct train_page *p, struct report *r)
 {
         const struct ran_train_report *last = &p->last;
+        const struct {
+                const char *what;
+                double seconds;
+        } times[] = {{"linear model", p->linear_seconds},
+                     {"until the best epoch was chosen", p->kept_seconds},
+                     {"refit", last->refit ? last->seconds - p->kept_seconds : 0},
+                     {"in all", last->seconds}};
         char text[32];
 
         report_begin(r, REPORT_OBJECT, NULL, "Times");
         report_note(r, "Times are not in the model.");
-        add_time(r, "linear model", p->linear_seconds);
-        add_time(r, "until the best epoch was chosen", p->kept_seconds);
-        if (last->refit && last->seconds > p->kept_seconds)
-                add_time(r, "refit", last->seconds - p->kept_seconds);
-        add_time(r, "in all", last->seconds);
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+                if (times[i].seconds > 0)
+                        report_string(r, NULL, times[i].what,
+                                      train_duration(text, times[i].seconds));
         if (!last->no_encoder)
                 report_string(r, NULL, "tokens per second",
                               train_amount(text, last->tokens_per_second));
