@@ -10,18 +10,14 @@ void ran_dense_release(struct ran_dense *k)
         *k = (struct ran_dense){0};
 }
 
-int ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
-                         const size_t *document, size_t n, bool alike, struct ran_error *err)
+void ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
+                          const size_t *document, size_t n, bool alike)
 {
         const size_t F = k->F;
         double all = 0;
 
-        t->mean = ran_alloc(F, sizeof *t->mean, err);
-        t->factor = ran_alloc(F, sizeof *t->factor, err);
-        if (t->mean == NULL || t->factor == NULL) {
-                ran_dense_frame_release(t);
-                return RAN_ENOMEM;
-        }
+        t->mean = ran_new(F, sizeof *t->mean);
+        t->factor = ran_new(F, sizeof *t->factor);
         for (size_t i = 0; i < n; i++)
                 for (size_t f = 0; f < F; f++)
                         t->mean[f] += (double)k->v[document[i] * F + f] / (double)n;
@@ -42,7 +38,6 @@ int ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
                 else
                         t->factor[f] = 0;
         }
-        return RAN_OK;
 }
 
 void ran_dense_frame_release(struct ran_dense_frame *t)

@@ -37,8 +37,8 @@ struct ran_dense_frame {
         double *mean, *factor; /* (F); factor 0: the feature is constant */
 };
 /* alike: all features are scaled alike. */
-int ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
-                         const size_t *document, size_t n, bool alike, struct ran_error *err);
+void ran_dense_frame_init(struct ran_dense_frame *t, const struct ran_dense *k,
+                          const size_t *document, size_t n, bool alike);
 void ran_dense_frame_release(struct ran_dense_frame *t);
 /* Weights (F, C) of x to those of v, with the bias (C). */
 void ran_dense_fold(const struct ran_dense_frame *t, size_t F, size_t C, const float *of_x,

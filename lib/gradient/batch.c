@@ -20,16 +20,11 @@ int ran_batcher_init(struct ran_batcher *k, const struct ran_config *c, const st
                 .task = ran_train_task_of(c),
                 .of = {.c = c, .p = p, .V = V, .C = C, .data = data, .mask_share = RAN_MASK_SHARE},
                 .pool = pool};
-        int rc = ran_layout_init(&layout, c, C, err);
-        if (rc != RAN_OK)
-                return rc;
-        size_t size = layout.size;
+        RAN_TRY(ran_layout_init(&layout, c, C, err));
+        const size_t size = layout.size;
         ran_layout_release(&layout);
         RAN_TRY(ran_tree_init(&k->tree, c, C, size, err));
-        if (pthread_mutex_init(&k->lock, NULL) != 0) {
-                ran_tree_release(&k->tree);
-                return ran_fail(err, RAN_ENOMEM, "cannot create a lock: out of memory");
-        }
+        pthread_mutex_init(&k->lock, NULL);
         return RAN_OK;
 }
 
@@ -83,21 +78,18 @@ void ran_batcher_release(struct ran_batcher *k)
         *k = (struct ran_batcher){0};
 }
 
-int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err)
+void ran_batcher_balance(struct ran_batcher *k)
 {
         const struct ran_dataset *d = k->of.data;
         size_t labels = d->label_first[d->B];
 
-        k->of.class_weight = ran_alloc(k->of.C, sizeof *k->of.class_weight, err);
-        if (k->of.class_weight == NULL)
-                return RAN_ENOMEM;
+        k->of.class_weight = ran_new(k->of.C, sizeof *k->of.class_weight);
         for (size_t i = 0; i < labels; i++)
                 k->of.class_weight[d->labels[i]] += 1.0;
         for (size_t c = 0; c < k->of.C; c++)
                 if (k->of.class_weight[c] > 0)
                         k->of.class_weight[c] =
                                 (double)d->B / ((double)k->of.C * k->of.class_weight[c]);
-        return RAN_OK;
 }
 
 /* ---- shards --------------------------------------------------------------------------------- */
@@ -150,8 +142,7 @@ size_t ran_batch_shards(const struct ran_chunk *chunk, size_t n, size_t *shard, 
         return shards;
 }
 
-static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n,
-                       struct ran_error *err)
+static void plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n)
 {
         k->chunk = chunk;
         k->shards = 0;
@@ -159,11 +150,10 @@ static int plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, siz
         for (size_t i = 0; i < n; i++)
                 k->of.terms +=
                         k->task->terms(&k->of, chunk[i].document, chunk[i].from, chunk[i].to);
-        RAN_TRY(RAN_GROW(k->shard, k->shard_cap, n + 1, err));
-        RAN_TRY(RAN_GROW(k->begin, k->begin_cap, n + 1, err));
-        RAN_TRY(RAN_GROW(k->loss, k->loss_cap, n, err));
+        RAN_ROOM(k->shard, k->shard_cap, n + 1);
+        RAN_ROOM(k->begin, k->begin_cap, n + 1);
+        RAN_ROOM(k->loss, k->loss_cap, n);
         k->shards = ran_batch_shards(chunk, n, k->shard, k->begin);
-        return RAN_OK;
 }
 
 /* Assigns shards to ranks, and moves the recurrent states to the ranks that need them. */
@@ -180,9 +170,9 @@ static int assign_shards(struct ran_batcher *k, struct ran_error *err)
 
 static struct ran_batch_scratch *new_scratch(struct ran_batcher *k, struct ran_error *err)
 {
-        struct ran_batch_scratch *t = ran_alloc(1, sizeof *t, err);
+        struct ran_batch_scratch *t = ran_new(1, sizeof *t);
 
-        if (t != NULL && ran_workspace_init(&t->of.work, k->of.c, true, k->pool, err) != RAN_OK) {
+        if (ran_workspace_init(&t->of.work, k->of.c, true, k->pool, err) != RAN_OK) {
                 free(t);
                 return NULL;
         }
@@ -329,11 +319,11 @@ static void run_shard(void *arg, size_t n)
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err)
 {
-        size_t me = ran_ranks_me(k->ranks);
+        const size_t me = ran_ranks_me(k->ranks);
 
-        if (plan_shards(k, chunk, n, err) != RAN_OK ||
-            ran_tree_begin(&k->tree, k->shards, err) != RAN_OK || assign_shards(k, err) != RAN_OK)
-                return ran_ranks_break(k->ranks, err->code);
+        plan_shards(k, chunk, n);
+        ran_tree_begin(&k->tree, k->shards);
+        RAN_TRY(ran_ranks_break(k->ranks, assign_shards(k, err)));
         if (!(k->of.terms > 0))
                 k->of.terms = 1; /* only documents of weight 0: no loss, no gradient */
         ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);

@@ -56,7 +56,7 @@ void ran_batcher_rest(struct ran_batcher *k);
  * tokens before each and all of them. Returns the number of shards. */
 size_t ran_batch_shards(const struct ran_chunk *chunk, size_t n, size_t *shard, size_t *begin);
 /* Weights that make every class count the same: B / (C n_c). */
-int ran_batcher_balance(struct ran_batcher *k, struct ran_error *err);
+void ran_batcher_balance(struct ran_batcher *k);
 /* RAN_EINVAL if d (may be NULL) is not for this task, an id is not below V, a label not one of C
  * classes, a word has no token, a document has no tokens, or the spelling does not match c.
  * unknown: labels may be RAN_LABEL_UNKNOWN. */

@@ -26,16 +26,10 @@ static void grad_free(struct ran_grad *g)
 
 /* ---- rows of tables ------------------------------------------------------------------------- */
 
-static int room(struct ran_grad_rows *g, size_t n, size_t width, struct ran_error *err)
+void ran_grad_room(struct ran_grad_rows *g, size_t n, size_t width)
 {
-        RAN_TRY(RAN_GROW(g->ids, g->ids_cap, n, err));
-        RAN_TRY(RAN_GROW(g->rows, g->rows_cap, n * width, err));
-        return RAN_OK;
-}
-
-int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err)
-{
-        return room(&g->rows, n, t->c->dim, err);
+        RAN_ROOM(g->ids, g->ids_cap, n);
+        RAN_ROOM(g->rows, g->rows_cap, n * width);
 }
 
 /* Ids and their runs of postings, divided among threads. */
@@ -102,27 +96,24 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
         size_t features = spelling != NULL && !dense ? RAN_SPELLING : 0, n = L * (1 + features);
         struct ran_grad_rows *to = &g->rows;
         struct sums k = {.to = to, .dense = g->p.dembed, .D = D, .dx = dx};
-        int rc = RAN_ENOMEM;
 
         ran_phase = RAN_PHASE_EMBEDDING;
         if (n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu tokens are too many for one document", L);
-        struct ran_posting *posting = ran_alloc(2 * n, sizeof *posting, err);
-        uint32_t *first = ran_alloc(n + 1, sizeof *first, err);
-        if (posting != NULL && first != NULL) {
-                list_postings(posting, ids, spelling, features, V, L);
-                k.posting = ran_posting_sort(posting, posting + n, n);
-                k.first = first;
-                k.ids = find_runs(first, k.posting, n);
-                rc = dense ? RAN_OK : room(to, k.ids, D, err);
+        struct ran_posting *posting = ran_new(2 * n, sizeof *posting);
+        uint32_t *first = ran_new(n + 1, sizeof *first);
+        list_postings(posting, ids, spelling, features, V, L);
+        k.posting = ran_posting_sort(posting, posting + n, n);
+        k.first = first;
+        k.ids = find_runs(first, k.posting, n);
+        if (!dense) {
+                ran_grad_room(to, k.ids, D);
+                to->n = k.ids;
         }
-        if (!dense)
-                to->n = rc == RAN_OK ? k.ids : 0;
-        if (rc == RAN_OK)
-                ran_parallel(pool, (k.ids + IDS - 1) / IDS, sum_ids, &k);
+        ran_parallel(pool, (k.ids + IDS - 1) / IDS, sum_ids, &k);
         free(posting);
         free(first);
-        return rc;
+        return RAN_OK;
 }
 
 /* out = a + b; rows of equal ids are added */
@@ -157,16 +148,13 @@ static void add_rows(struct ran_tree *t, struct ran_grad *g, const struct ran_gr
                      struct ran_grad_rows *spare)
 {
         size_t n = g->rows.n + right->rows.n, D = t->c->dim;
-        struct ran_error err;
 
         if (g->p.dembed != NULL) {
                 ran_simd->add(g->rows.rows, right->rows.rows, g->rows.n * D);
                 return;
         }
-        if (n > 0 && room(spare, n, D, &err) != RAN_OK) {
-                ran_tree_fail(t, &err);
-                return;
-        }
+        if (n > 0)
+                ran_grad_room(spare, n, D);
         merge_rows(spare, &g->rows, &right->rows, D);
         struct ran_grad_rows old = g->rows; /* g takes the merged rows; its old ones become spare */
         g->rows = *spare;
@@ -187,8 +175,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
         }
         if (ran_task_is_tied(c))
                 t->V = C;
-        if (pthread_mutex_init(&t->lock, NULL) != 0)
-                return ran_fail(err, RAN_ENOMEM, "cannot create a lock: out of memory");
+        pthread_mutex_init(&t->lock, NULL);
         return RAN_OK;
 }
 
@@ -210,27 +197,25 @@ void ran_tree_release(struct ran_tree *t)
         *t = (struct ran_tree){0};
 }
 
-int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err)
+void ran_tree_begin(struct ran_tree *t, size_t shards)
 {
-        RAN_TRY(RAN_GROW(t->ready, t->ready_cap, shards, err));
+        RAN_ROOM(t->ready, t->ready_cap, shards);
         t->shards = shards;
         memset(t->ready, 0, shards * sizeof *t->ready);
-        return RAN_OK;
 }
 
 static struct ran_grad *grad_new(struct ran_tree *t)
 {
-        struct ran_grad *g = ran_alloc(1, sizeof *g, &t->error);
-        struct ran_grad_rows *dense = g != NULL ? &g->rows : NULL;
+        struct ran_grad *g = ran_new(1, sizeof *g);
 
-        if (g != NULL && ran_params_init(&g->p, t->c, t->C, &t->error) == RAN_OK &&
-            (t->V == 0 || (dense->rows = ran_alloc_floats(t->V * t->c->dim, &t->error)) != NULL)) {
-                g->p.dembed = dense->rows;
-                dense->n = t->V;
-                return g;
+        if (ran_params_init(&g->p, t->c, t->C, &t->error) != RAN_OK) {
+                free(g);
+                return NULL;
         }
-        grad_free(g);
-        return NULL;
+        if (t->V > 0)
+                g->p.dembed = g->rows.rows = ran_new_floats(t->V * t->c->dim);
+        g->rows.n = t->V;
+        return g;
 }
 
 struct ran_grad *ran_tree_take(struct ran_tree *t)

@@ -52,7 +52,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
                   struct ran_error *err);
 void ran_tree_release(struct ran_tree *t);
 /* Begins a sum of n shards. */
-int ran_tree_begin(struct ran_tree *t, size_t shards, struct ran_error *err);
+void ran_tree_begin(struct ran_tree *t, size_t shards);
 /* Hands out a cleared gradient; NULL: memory ran out (see t->error). Thread-safe, as are _join
  * and _fail. */
 struct ran_grad *ran_tree_take(struct ran_tree *t);
@@ -68,8 +68,8 @@ void ran_tree_fail(struct ran_tree *t, const struct ran_error *err);
 /* Adds the sum of a subtree [at, at + span), span a power of two, to the sum, and sums neighbours
  * that are ready. A shard is a subtree with a span of 1. */
 void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *g);
-/* Makes room for n sparse rows and clears their number. */
-int ran_grad_room(struct ran_tree *t, struct ran_grad *g, size_t n, struct ran_error *err);
+/* Makes room for n sparse rows. */
+void ran_grad_room(struct ran_grad_rows *g, size_t n, size_t width);
 /* After all shards: their sum; return it with _give. NULL: see t->error. */
 struct ran_grad *ran_tree_sum(struct ran_tree *t);
 void ran_tree_give(struct ran_tree *t, struct ran_grad *g);

@@ -34,14 +34,11 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
                  struct ran_error *err)
 {
         size_t most = layout->n + 3, n = 0;
-        struct names k = {.name = ran_alloc(most, sizeof *k.name, err),
-                          .source = ran_alloc(most, sizeof *k.source, err)};
+        struct names k = {.name = ran_new(most, sizeof *k.name),
+                          .source = ran_new(most, sizeof *k.source)};
         struct ran_metadata_source meta = {"format", "gradients"};
         const struct ran_config *c = &m->config;
-        int rc = RAN_ENOMEM;
 
-        if (k.name == NULL || k.source == NULL)
-                goto out;
         for (size_t i = 0; i < layout->n; i++) {
                 const struct ran_tensor_spec *s = &layout->spec[i];
 
@@ -55,8 +52,7 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
                     table + m->V * c->dim);
         k.source[n++] = (struct ran_tensor_source){
                 .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
-        rc = ran_tensors_write(output, k.source, n, &meta, 1, err);
-out:
+        const int rc = ran_tensors_write(output, k.source, n, &meta, 1, err);
         free(k.name);
         free(k.source);
         return rc;
@@ -83,9 +79,7 @@ static int dump_batch(const struct ran_model *m, struct ran_batcher *k, const st
 
         if (!ran_table_shape(&table, &m->config, m->V))
                 return ran_fail(err, RAN_EINVAL, "the model is too large for a gradient in memory");
-        table.x = ran_alloc_floats(table.rows * table.width, err);
-        if (table.x == NULL)
-                return RAN_ENOMEM;
+        table.x = ran_new_floats(table.rows * table.width);
         rc = ran_layout_init(&layout, &m->config, m->C, err);
         if (rc == RAN_OK)
                 rc = ran_batch_gradient(k, plan->chunk, plan->n, &loss, &g, err);
@@ -104,11 +98,9 @@ static int dump_batch(const struct ran_model *m, struct ran_batcher *k, const st
 static int dump(const struct ran_model *m, struct ran_batcher *k, size_t documents,
                 const char *output, struct ran_error *err)
 {
-        size_t *order = ran_alloc(documents, sizeof *order, err);
-        struct ran_plan plan = {0};
+        size_t *order = ran_new(documents, sizeof *order);
+        struct ran_plan plan;
 
-        if (order == NULL)
-                return RAN_ENOMEM;
         for (size_t b = 0; b < documents; b++)
                 order[b] = b;
         int rc = ran_plan_init(&plan, &m->config, k->of.data, documents, 0, err);

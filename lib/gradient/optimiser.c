@@ -37,54 +37,33 @@ static size_t bands_of(size_t rows, bool tied)
         return tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
 }
 
-static int table_init(struct ran_table_state *t, const struct ran_table *like, bool tied,
-                      struct ran_error *err)
+static void table_init(struct ran_table_state *t, const struct ran_table *like, bool tied)
 {
         size_t rows = like->rows, width = like->width, bands = bands_of(rows, tied);
 
         t->rows = rows;
         t->width = width;
         t->moments = bands * width;
-        t->m = ran_alloc_floats(rows * width, err);
-        t->v = ran_alloc_floats(t->moments, err);
-        t->shared = ran_alloc_floats(tied ? blocks_of(rows) * width : 0, err);
-        t->last_step = ran_alloc(rows, sizeof *t->last_step, err);
-        t->rate_scale = ran_alloc(rows, sizeof *t->rate_scale, err);
-        if (t->m == NULL || t->v == NULL || t->shared == NULL || t->last_step == NULL ||
-            t->rate_scale == NULL)
-                return RAN_ENOMEM;
+        t->m = ran_new_floats(rows * width);
+        t->v = ran_new_floats(t->moments);
+        t->shared = ran_new_floats(tied ? blocks_of(rows) * width : 0);
+        t->last_step = ran_new(rows, sizeof *t->last_step);
+        t->rate_scale = ran_new(rows, sizeof *t->rate_scale);
         for (size_t id = 0; id < rows; id++)
                 t->rate_scale[id] = 1;
-        return RAN_OK;
 }
 
-static void table_release(struct ran_table_state *t)
+void ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
+                        const struct ran_layout *layout, const struct ran_table *table, bool tied,
+                        struct ran_pool *pool)
 {
-        free(t->m);
-        free(t->v);
-        free(t->shared);
-        free(t->last_step);
-        free(t->rate_scale);
-}
-
-int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
-                       const struct ran_layout *layout, const struct ran_table *table, bool tied,
-                       struct ran_pool *pool, struct ran_error *err)
-{
-        int rc;
-
         *o = (struct ran_optimiser){.s = s, .layout = layout, .pool = pool};
-        o->m = ran_alloc_floats(layout->size, err);
-        o->v = ran_alloc_floats(layout->size, err);
-        o->rate_scale = ran_alloc(layout->n, sizeof *o->rate_scale, err);
-        rc = table_init(&o->table, table, tied, err);
-        if (o->m == NULL || o->v == NULL || o->rate_scale == NULL || rc != RAN_OK) {
-                ran_optimiser_release(o);
-                return RAN_ENOMEM;
-        }
+        o->m = ran_new_floats(layout->size);
+        o->v = ran_new_floats(layout->size);
+        o->rate_scale = ran_new(layout->n, sizeof *o->rate_scale);
+        table_init(&o->table, table, tied);
         for (size_t i = 0; i < layout->n; i++)
                 o->rate_scale[i] = 1;
-        return RAN_OK;
 }
 
 void ran_optimiser_release(struct ran_optimiser *o)
@@ -92,7 +71,11 @@ void ran_optimiser_release(struct ran_optimiser *o)
         free(o->m);
         free(o->v);
         free(o->rate_scale);
-        table_release(&o->table);
+        free(o->table.m);
+        free(o->table.v);
+        free(o->table.shared);
+        free(o->table.last_step);
+        free(o->table.rate_scale);
         *o = (struct ran_optimiser){0};
 }
 

@@ -42,9 +42,9 @@ struct ran_optimiser {
 };
 
 /* For a table of this shape; tied: gradients of the embedding are dense. */
-int ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
-                       const struct ran_layout *layout, const struct ran_table *table, bool tied,
-                       struct ran_pool *pool, struct ran_error *err);
+void ran_optimiser_init(struct ran_optimiser *o, const struct ran_train_settings *s,
+                        const struct ran_layout *layout, const struct ran_table *table, bool tied,
+                        struct ran_pool *pool);
 void ran_optimiser_release(struct ran_optimiser *o);
 /* Learning rate of a step, from 0 on, out of `steps`. */
 double ran_learning_rate(const struct ran_train_settings *s, uint64_t step, uint64_t steps);

@@ -158,9 +158,7 @@ static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tok
 
         if (from == to || from == RAN_EVERY_RANK || (r->rank != from && r->rank != to))
                 return RAN_OK;
-        float *data = ran_alloc_floats(n, err);
-        if (data == NULL)
-                return ran_ranks_break(r, RAN_ENOMEM);
+        float *data = ran_new_floats(n);
         int rc;
         if (r->rank == from) {
                 ran_recurrent_state_pack(recurrent, data);

@@ -23,19 +23,19 @@ static bool is_zero(const float *row, size_t n)
 }
 
 /* Copies the non-zero rows of a dense gradient to the front of `to`, which may be the same
- * array, and their ids to t->touched. */
-static int pack(struct ran_tree *t, float *to, const float *from, size_t *n, struct ran_error *err)
+ * array, and their ids to t->touched. Returns their number. */
+static size_t pack(struct ran_tree *t, float *to, const float *from)
 {
-        size_t D = t->c->dim;
+        const size_t D = t->c->dim;
+        size_t n = 0;
 
-        *n = 0;
-        RAN_TRY(RAN_GROW(t->touched, t->touched_cap, t->V, err));
+        RAN_ROOM(t->touched, t->touched_cap, t->V);
         for (size_t id = 0; id < t->V; id++)
                 if (!is_zero(from + id * D, D)) {
-                        memmove(to + *n * D, from + id * D, D * sizeof *to);
-                        t->touched[(*n)++] = (uint32_t)id;
+                        memmove(to + n * D, from + id * D, D * sizeof *to);
+                        t->touched[n++] = (uint32_t)id;
                 }
-        return RAN_OK;
+        return n;
 }
 
 /* The inverse: moves n rows from the front of an otherwise zero array to the ids in t->touched. */
@@ -71,11 +71,7 @@ static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t 
         const uint32_t *ids = g->rows.ids;
 
         if (t->V > 0) {
-                size_t n;
-
-                if (pack(t, g->rows.rows, g->rows.rows, &n, err) != RAN_OK)
-                        return ran_ranks_break(r, err->code);
-                head.rows = n;
+                head.rows = pack(t, g->rows.rows, g->rows.rows);
                 ids = t->touched;
         }
         RAN_TRY(ran_ranks_send(r, to, &head, sizeof head, err));
@@ -91,9 +87,9 @@ static int make_room(struct ran_tree *t, struct ran_grad *g, size_t n, uint32_t 
         if (t->V > 0 && n > t->V)
                 return ran_fail(err, RAN_EFORMAT, "another rank sent more rows than there are");
         if (t->V > 0)
-                RAN_TRY(RAN_GROW(t->touched, t->touched_cap, t->V, err));
+                RAN_ROOM(t->touched, t->touched_cap, t->V);
         else if (n > 0)
-                RAN_TRY(ran_grad_room(t, g, n, err));
+                ran_grad_room(&g->rows, n, t->c->dim);
         if (t->V == 0)
                 g->rows.n = n;
         *ids = t->V > 0 ? t->touched : g->rows.ids;
@@ -187,13 +183,8 @@ static int collect(struct ran_tree *t, struct ran_ranks *r, const size_t *bound,
 static int broadcast_packed(struct ran_tree *t, struct ran_ranks *r, const struct ran_grad *g,
                             struct ran_grad *packed, uint64_t *rows, struct ran_error *err)
 {
-        size_t n = 0;
-
-        if (RAN_GROW(t->touched, t->touched_cap, t->V, err) != RAN_OK)
-                return ran_ranks_break(r, RAN_ENOMEM);
-        if (r->rank == 0)
-                RAN_TRY(pack(t, packed->rows.rows, g->rows.rows, &n, err));
-        *rows = n;
+        RAN_ROOM(t->touched, t->touched_cap, t->V);
+        *rows = r->rank == 0 ? pack(t, packed->rows.rows, g->rows.rows) : 0;
         RAN_TRY(ran_ranks_broadcast(r, rows, sizeof *rows, err));
         RAN_TRY(ran_ranks_broadcast(r, t->touched, *rows * sizeof *t->touched, err));
         return ran_ranks_broadcast(r, packed->rows.rows, *rows * t->c->dim * sizeof(float), err);

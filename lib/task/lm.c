@@ -113,18 +113,15 @@ static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
 }
 
 /* Initialises the biases with the frequencies of the ids in the training data. */
-static int init_output(const struct ran_config *c, const struct ran_params *p, size_t V,
-                       const struct ran_dataset *d, struct ran_error *err)
+static void init_output(const struct ran_config *c, const struct ran_params *p, size_t V,
+                        const struct ran_dataset *d)
 {
-        double *count = ran_alloc(V, sizeof *count, err);
+        double *count = ran_new(V, sizeof *count);
 
-        if (count == NULL)
-                return RAN_ENOMEM;
         for (size_t i = 0; i < d->first[d->B]; i++)
                 count[d->ids[i]]++;
         ran_lm_init_bias(c, p, V, count);
         free(count);
-        return RAN_OK;
 }
 
 /* ---- training: the next token ---------------------------------------------------------------- */

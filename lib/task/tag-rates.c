@@ -62,10 +62,8 @@ static int decode_all(struct decoder *k, struct ran_pool *pool, struct ran_error
         if (__builtin_mul_overflow(k->room, workers, &all) ||
             __builtin_mul_overflow(k->longest * C, workers, &floats)) /* less than its scratch */
                 return ran_fail(err, RAN_ENOMEM, "a document of %zu words is too long", k->longest);
-        k->scratch = ran_alloc(all, sizeof *k->scratch, err);
-        k->marginals = ran_alloc_floats(floats, err);
-        if (k->scratch == NULL || k->marginals == NULL)
-                return RAN_ENOMEM;
+        k->scratch = ran_new(all, sizeof *k->scratch);
+        k->marginals = ran_new_floats(floats);
         ran_parallel(pool, workers, decode_worker, k);
         return RAN_OK;
 }
@@ -119,13 +117,13 @@ int ran_tag_rates(struct ran_rates *rates, const struct ran_dataset *d, const fl
         struct decoder k = {.d = d,
                             .logits = logits,
                             .crf = *crf,
-                            .tags = ran_alloc(d->label_first[d->B], sizeof *k.tags, err),
-                            .loss = ran_alloc(d->B, sizeof *k.loss, err)};
-        int rc = RAN_ENOMEM;
+                            .tags = ran_new(d->label_first[d->B], sizeof *k.tags),
+                            .loss = ran_new(d->B, sizeof *k.loss)};
+        int rc = ran_tag_rules_init(&k.rules, d->names, d->C, err);
 
-        if (k.tags != NULL && k.loss != NULL &&
-            (rc = ran_tag_rules_init(&k.rules, d->names, d->C, err)) == RAN_OK &&
-            (rc = decode_all(&k, pool, err)) == RAN_OK) {
+        if (rc == RAN_OK)
+                rc = decode_all(&k, pool, err);
+        if (rc == RAN_OK) {
                 count_tags(e, d, k.tags);
                 rate(rates, e, &k);
         }

@@ -98,8 +98,8 @@ struct ran_train_task {
         /* Predicted tokens of a document, where outputs are tied. */
         size_t (*targets)(const struct ran_dataset *d, size_t b);
         /* Biases of the output, before any training. */
-        int (*init_output)(const struct ran_config *c, const struct ran_params *p, size_t V,
-                           const struct ran_dataset *d, struct ran_error *err);
+        void (*init_output)(const struct ran_config *c, const struct ran_params *p, size_t V,
+                            const struct ran_dataset *d);
 
         /* Labels and tags. judge: the ensemble weights that suit the validation documents, and the
          * results with them. tune: what the model decides with, as k->ensemble says. held_out_loss:

@@ -338,8 +338,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
         RAN_TRY(ran_linear_read(&t->linear, &fit, err));
         if (ran_train_task_of(t->c)->init_output != NULL)
-                RAN_TRY(ran_train_task_of(t->c)->init_output(t->c, &t->weights.p, t->V, job->train,
-                                                             err));
+                ran_train_task_of(t->c)->init_output(t->c, &t->weights.p, t->V, job->train);
         if (job->init != NULL)
                 RAN_TRY(init_from_model(t, err));
         if (job->vectors != NULL)

@@ -37,10 +37,10 @@ static void allocate_below(struct ran_trainer *t)
         skip_below(t);
 }
 
-static int init_optimiser(struct ran_trainer *t, struct ran_error *err)
+static void init_optimiser(struct ran_trainer *t)
 {
-        return ran_optimiser_init(&t->loop.optimiser, t->s, &t->weights.layout, &t->weights.table,
-                                  ran_task_is_tied(t->c), t->job->pool, err);
+        ran_optimiser_init(&t->loop.optimiser, t->s, &t->weights.layout, &t->weights.table,
+                           ran_task_is_tied(t->c), t->job->pool);
 }
 
 static int allocate(struct ran_trainer *t, struct ran_error *err)
@@ -53,12 +53,12 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         RAN_TRY(ran_layout_init(&w->layout, t->c, t->C, err));
         RAN_TRY(ran_params_init(&w->p, t->c, t->C, err));
         w->p.integers = job->storage == RAN_STORAGE_I8; /* where they do not change */
-        RAN_TRY(init_optimiser(t, err));
+        init_optimiser(t);
         RAN_TRY(ran_batcher_init(&l->batcher, t->c, &w->p, t->V, t->C, job->train, job->pool, err));
         allocate_below(t);
         RAN_TRY(ran_plan_init(&l->plan, t->c, job->train, l->batch, t->s->bptt, err));
         if (t->s->class_weights == RAN_WEIGHTS_BALANCED)
-                RAN_TRY(ran_batcher_balance(&l->batcher, err));
+                ran_batcher_balance(&l->batcher);
         RAN_TRY(ran_linear_init(&t->linear, t->c, t->V, t->C, job->tokenizer, err));
         l->order = ran_new(B, sizeof *l->order);
         l->document = ran_new(B, sizeof *l->document);
@@ -212,7 +212,7 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err)
         memset(w->table.x, 0, w->table.rows * w->table.width * sizeof(float));
         ran_linear_clear(&t->linear, t->C);
         ran_optimiser_release(&t->loop.optimiser);
-        RAN_TRY(init_optimiser(t, err));
+        init_optimiser(t);
         skip_below(t);
         return ran_trainer_leads(t) ? ran_trainer_init_weights(t, err) : RAN_OK;
 }

@@ -208,7 +208,7 @@ TEST(tree_sums_alike_in_any_order_of_arrival)
                         size_t order[SHARDS];
 
                         shuffle(&dice, order, shards);
-                        CHECK_OK(ran_tree_begin(&tree, shards, &err), err);
+                        ran_tree_begin(&tree, shards);
                         for (size_t i = 0; i < shards; i++)
                                 hand_in(&s, &tree, order[i]);
                         check_sum(&s, &tree, shards);
@@ -232,7 +232,7 @@ TEST(tree_sums_dense_rows)
                         size_t order[SHARDS];
 
                         shuffle(&dice, order, shards);
-                        CHECK_OK(ran_tree_begin(&tree, shards, &err), err);
+                        ran_tree_begin(&tree, shards);
                         for (size_t i = 0; i < shards; i++)
                                 hand_in(&s, &tree, order[i]);
                         check_sum(&s, &tree, shards);
@@ -257,7 +257,7 @@ TEST(tree_sums_five_shards_alike_in_all_orders)
                         seen |= (size_t)1 << (order[i] = rest % 5);
                 if (seen != 31)
                         continue;
-                CHECK_OK(ran_tree_begin(&tree, 5, &err), err);
+                ran_tree_begin(&tree, 5);
                 for (size_t i = 0; i < 5; i++)
                         hand_in(&s, &tree, order[i]);
                 check_sum(&s, &tree, 5);
@@ -293,7 +293,7 @@ TEST(tree_sums_alike_from_many_threads)
                 struct arrivals a = {&s, &tree, order};
 
                 shuffle(&dice, order, shards);
-                CHECK_OK(ran_tree_begin(&tree, shards, &err), err);
+                ran_tree_begin(&tree, shards);
                 ran_parallel(pool, shards, arrive, &a);
                 check_sum(&s, &tree, shards);
         }
@@ -310,7 +310,7 @@ TEST(tree_keeps_the_first_error)
         struct ran_tree tree;
 
         CHECK_OK(ran_tree_init(&tree, &s.c, TOY_C, s.block, &err), err);
-        CHECK_OK(ran_tree_begin(&tree, 3, &err), err);
+        ran_tree_begin(&tree, 3);
         hand_in(&s, &tree, 2);
         ran_tree_fail(&tree, &first);
         hand_in(&s, &tree, 0);
@@ -420,7 +420,6 @@ static void check_mean(struct bench *b, size_t n)
 TEST(batch_is_the_weighted_mean_of_its_documents)
 {
         struct dice dice = {.key = 7};
-        struct ran_error err = {0};
         struct bench b;
 
         bench_init(&b, 2, 200);
@@ -429,19 +428,18 @@ TEST(batch_is_the_weighted_mean_of_its_documents)
         for (size_t i = 0; i < b.data.B; i++)
                 b.data.weight[i] = (float)dice_real(&dice, 0.1, 4);
         check_mean(&b, 20);
-        CHECK_OK(ran_batcher_balance(&b.k, &err), err);
+        ran_batcher_balance(&b.k);
         check_mean(&b, 20);
         bench_release(&b);
 }
 
 TEST(batch_balances_classes)
 {
-        struct ran_error err = {0};
         double count[CORPUS_C] = {0}, all = 0;
         struct bench b;
 
         bench_init(&b, 0, 5);
-        CHECK_OK(ran_batcher_balance(&b.k, &err), err);
+        ran_batcher_balance(&b.k);
         for (size_t i = 0; i < b.data.B; i++)
                 count[b.data.labels[i]]++;
         for (size_t c = 0; c < CORPUS_C; c++) {
@@ -720,7 +718,7 @@ TEST(tree_adds_rows_to_none)
         toy_init(&t, &c, 3, 0.3);
         CHECK_OK(ran_tree_init(&tree, &c, TOY_C, t.layout.size, &err), err);
         for (size_t with = 2; with-- > 0;) {
-                CHECK_OK(ran_tree_begin(&tree, 2, &err), err);
+                ran_tree_begin(&tree, 2);
                 for (size_t i = 0; i < 2; i++) {
                         g[i] = ran_tree_take(&tree);
                         REQUIRE(g[i] != NULL);

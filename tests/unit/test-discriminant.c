@@ -23,7 +23,6 @@ struct bench {
 /* Vectors of noise, and a little of their labels. */
 static void init(struct bench *b, bool several)
 {
-        struct ran_error err = {0};
         struct dice dice = {.key = 21};
 
         memset(b, 0, sizeof *b);
@@ -39,7 +38,7 @@ static void init(struct bench *b, bool several)
         for (size_t c = 0; c < C; c++)
                 b->class_weight[c] = 1 + (double)c / 4;
         b->dense = (struct ran_dense){.B = B, .F = F, .v = b->v};
-        CHECK_OK(ran_dense_frame_init(&b->frame, &b->dense, b->document, B, true, &err), err);
+        ran_dense_frame_init(&b->frame, &b->dense, b->document, B, true);
         b->k = (struct ran_discriminant){.d = &b->d,
                                          .dense = &b->dense,
                                          .frame = &b->frame,

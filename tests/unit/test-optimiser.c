@@ -80,8 +80,7 @@ static void bench_init(struct bench *b, struct ran_config c, struct ran_pool *po
         b->all = b->block + b->toy.V * c.dim;
         ran_table_shape(&b->table, &c, b->toy.V);
         b->table.x = b->toy.embed;
-        CHECK_OK(ran_optimiser_init(&b->o, &b->s, &b->toy.layout, &b->table, false, pool, &err),
-                 err);
+        ran_optimiser_init(&b->o, &b->s, &b->toy.layout, &b->table, false, pool);
         CHECK_OK(ran_params_init(&b->g.p, &c, b->toy.C, &err), err);
         b->g.rows.ids = ran_alloc(b->toy.V, sizeof(*b->g.rows.ids), &err);
         b->g.rows.rows = ran_alloc_floats(b->toy.V * c.dim, &err);
@@ -241,8 +240,7 @@ TEST(optimiser_rows_of_a_dense_gradient_have_common_moments)
         toy_init(&toy, &c, 31, 0.5);
         CHECK_OK(ran_params_init(&g.p, &c, toy.C, &err), err);
         for (size_t k = 0; k < 2; k++) {
-                CHECK_OK(ran_optimiser_init(&o[k], &s, &toy.layout, &table, true, pool[k], &err),
-                         err);
+                ran_optimiser_init(&o[k], &s, &toy.layout, &table, true, pool[k]);
                 embed[k] = ran_alloc_floats(V * D, &err);
         }
         for (size_t t = 1; t <= STEPS; t++) {

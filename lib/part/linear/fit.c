@@ -191,8 +191,9 @@ static int read_vectors(struct fit *x, struct ran_error *err)
         x->vectors = x->at.to = share_of_vectors(x->l, k, &c);
         if (dense->B == 0)
                 RAN_TRY(k->read(dense, &c, k->p, k->C, k->d, k->pool, on_pass, &x->at, err));
-        return ran_dense_frame_init(&x->frame, dense, k->document, k->documents,
-                                    ran_encoder_makes_components(&c), err);
+        ran_dense_frame_init(&x->frame, dense, k->document, k->documents,
+                             ran_encoder_makes_components(&c));
+        return RAN_OK;
 }
 
 /* ---- vectors beside n-grams ------------------------------------------------------------------ */
