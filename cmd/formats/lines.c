@@ -38,8 +38,7 @@ static int open_file(struct lines *l, const char *file, struct ran_error *err)
 
 static void close_file(struct lines *l)
 {
-        unpack_close(l->unpack);
-        l->unpack = NULL;
+        unpack_end(&l->unpack);
         if (l->fd > STDIN_FILENO)
                 close(l->fd);
         l->fd = -1;
@@ -82,29 +81,13 @@ void lines_close(struct lines *l)
 /* Whether reading would return at once. */
 static bool readable(const struct lines *l)
 {
-        if (l->unpack != NULL)
-                return unpack_ready(l->unpack);
-        return poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, 0) > 0;
+        return l->unpack.kind != NULL ||
+               poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, 0) > 0;
 }
 
 static int fail_reading(struct lines *l, struct ran_error *err)
 {
         return ran_fail(err, RAN_EIO, "cannot read %s: %s", lines_name(l), l->why);
-}
-
-/* Starts a decompressor if the file, which begins at `begin`, is compressed. */
-static int look_inside(struct lines *l, size_t begin, struct ran_error *err)
-{
-        const struct unpack_kind *kind;
-        enum unpack_match match = unpack_match(l->data + begin, l->end - begin, &kind);
-
-        l->fresh = match == UNPACK_MAYBE && !l->ended;
-        if (match != UNPACK_YES)
-                return RAN_OK;
-        l->unpack = unpack_open(kind, l->fd, l->data + begin, l->end - begin, &l->why);
-        l->packed = true;
-        l->end = begin;
-        return l->unpack != NULL ? RAN_OK : fail_reading(l, err);
 }
 
 /* Bounds what is read at once, so that a limit is not passed by much. */
@@ -113,54 +96,55 @@ static size_t room(const struct lines *l)
         return l->cap - l->end < GROUP_BYTES ? l->cap - l->end : GROUP_BYTES;
 }
 
-/* Appends what the decompressor has. */
-static int read_unpacked(struct lines *l, struct ran_error *err)
+/* Whether the file is one on disk. */
+static bool is_regular(const struct lines *l)
 {
-        ssize_t n = unpack_read(l->unpack, l->data + l->end, room(l));
+        struct stat status;
 
-        if (n < 0) {
-                l->why = unpack_why(l->unpack);
-                return fail_reading(l, err);
-        }
-        l->end += (size_t)n;
-        l->ended = n == 0;
-        return RAN_OK;
+        return l->fd >= 0 && fstat(l->fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* A decompressor takes this with the first bytes of a file. */
-enum { FIRST_BYTES = 1 << 15 };
-
-/* Appends what has arrived; waits if nothing has. begin: where the file begins in data. */
-static int read_more(struct lines *l, size_t begin, struct ran_error *err)
+/* The next bytes: of memory, of a decompressor, or of the file. */
+static ssize_t take(struct lines *l, char *to, size_t most)
 {
-        size_t want = l->end < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : l->end + 1;
-
-        if (l->fresh && want < l->end + FIRST_BYTES)
-                want = l->end + FIRST_BYTES;
-        RAN_TRY(RAN_GROW(l->data, l->cap, want, err));
-        if (l->unpack != NULL)
-                return read_unpacked(l, err);
         if (l->bytes != NULL) {
-                const size_t left = l->bytes->size - l->taken, n = left < room(l) ? left : room(l);
+                const size_t left = l->bytes->size - l->taken, n = left < most ? left : most;
                 if (n > 0)
-                        memcpy(l->data + l->end, l->bytes->data + l->taken, n);
-                l->end += n;
+                        memcpy(to, l->bytes->data + l->taken, n);
                 l->taken += n;
-                l->ended = n == 0;
-                return RAN_OK;
+                return (ssize_t)n;
         }
-        ssize_t n = read(l->fd, l->data + l->end, l->fresh ? FIRST_BYTES : room(l));
-        if (n > 0)
+        if (l->unpack.kind != NULL)
+                return unpack_read(&l->unpack, to, most, &l->why);
+        ssize_t n = read(l->fd, to, most);
+        if (l->fresh && n > 0 && is_regular(l)) {
+                if (!unpack_begin(&l->unpack, l->fd, to, (size_t)n, &l->why))
+                        return -1;
+                l->packed = l->unpack.kind != NULL;
+                if (l->packed)
+                        n = unpack_read(&l->unpack, to, most, &l->why);
+        }
+        l->fresh = l->fresh && n < 0;
+        return n;
+}
+
+/* Appends what has arrived; waits if nothing has. */
+static int read_more(struct lines *l, struct ran_error *err)
+{
+        const size_t want = l->end < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : l->end + 1;
+
+        RAN_TRY(RAN_GROW(l->data, l->cap, want, err));
+        const ssize_t n = take(l, l->data + l->end, room(l));
+        if (n >= 0) {
                 l->end += (size_t)n;
-        else if (n == 0)
-                l->ended = true;
-        else if (errno == EAGAIN)
+                l->ended = n == 0;
+        } else if (l->why == NULL && errno == EAGAIN) {
                 poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, -1);
-        else if (errno != EINTR) {
-                l->why = strerror(errno);
+        } else if (l->why != NULL || errno != EINTR) {
+                l->why = l->why != NULL ? l->why : strerror(errno);
                 return fail_reading(l, err);
         }
-        return l->fresh ? look_inside(l, begin, err) : RAN_OK;
+        return RAN_OK;
 }
 
 /* Whether a line ends in [s, s + n), or another unit may. */
@@ -205,7 +189,7 @@ static int skip(struct lines *l, struct ran_error *err)
         bool ends = gone > 0 && l->data[gone - 1] == '\n';
         while (!ends && !l->ended) {
                 discard(l, gone);
-                RAN_TRY(read_more(l, 0, err));
+                RAN_TRY(read_more(l, err));
                 const char *feed = l->end > 0 ? memchr(l->data, '\n', l->end) : NULL;
                 ends = feed != NULL;
                 gone = ends ? (size_t)(feed - l->data) + 1 : l->end;
@@ -253,7 +237,7 @@ static int fill(struct lines *l, struct ran_error *err)
                 }
                 if (whole && (l->end >= GROUP_BYTES || !readable(l)))
                         break;
-                int rc = read_more(l, 0, err);
+                int rc = read_more(l, err);
                 if (rc != RAN_OK)
                         return whole && l->why != NULL ? RAN_OK : rc;
         }
@@ -281,7 +265,7 @@ static int read_file(struct lines *l, struct ran_error *err)
         l->files--;
         l->ended = false;
         while (rc == RAN_OK && !l->ended) {
-                rc = read_more(l, begin, err);
+                rc = read_more(l, err);
                 if (rc != RAN_OK || l->most == 0 || l->end - begin <= l->most)
                         continue;
                 l->why = l->too_long;
@@ -365,12 +349,10 @@ static struct sample sample_of(const struct lines *l, size_t at)
 /* Reads on in a file on disk, which may be compressed, to the end of a sample. */
 static int fill_sample(struct lines *l, size_t at, struct ran_error *err)
 {
-        struct stat status;
-
-        if (fstat(l->fd, &status) != 0 || !S_ISREG(status.st_mode))
+        if (!is_regular(l))
                 return RAN_OK;
         while (!l->ended && l->why == NULL && l->end - at < 2 * SAMPLE_BYTES) {
-                int rc = read_more(l, 0, err);
+                int rc = read_more(l, err);
                 if (rc != RAN_OK && l->why == NULL)
                         return rc; /* else the lines that were read come first */
         }
@@ -411,7 +393,7 @@ int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample
 {
         const int patience = 200; /* milliseconds: nobody who types notices */
 
-        if (l->unpack == NULL && !l->ended)
+        if (l->unpack.kind == NULL && !l->ended)
                 poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, patience);
         return lines_peek(l, line, sample, err);
 }
@@ -419,7 +401,7 @@ int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample
 int lines_read_all(struct lines *l, struct ran_error *err)
 {
         while (!l->ended)
-                RAN_TRY(read_more(l, 0, err));
+                RAN_TRY(read_more(l, err));
         return RAN_OK;
 }
 

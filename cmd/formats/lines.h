@@ -5,6 +5,7 @@
 
 #include "cmd/formats/sample.h"
 #include "cmd/formats/table.h"
+#include "cmd/formats/unpack.h"
 #include "cmd/formats/values.h"
 #include "ran.h"
 
@@ -44,8 +45,6 @@ struct text_line {
         size_t beside_n;
         uint64_t size; /* of files: bytes of the file, compressed as it is */
 };
-
-struct unpack;
 
 /* A file whose lines belong to those of the one that is read, from `at` on. */
 struct lines_beside {
@@ -87,7 +86,7 @@ struct lines {
         const char *why;              /* why a file could not be opened or read; NULL: it could */
         bool fresh;                   /* no byte of the file has been looked at */
         bool packed;                  /* it is compressed: nothing has an offset */
-        struct unpack *unpack;
+        struct unpack unpack;
         struct text_line *line; /* the group */
         size_t count, line_cap;
 };
