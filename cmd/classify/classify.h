@@ -4,7 +4,7 @@
 #define CMD_CLASSIFY_CLASSIFY_H
 
 #include "cmd/content/document.h"
-#include "cmd/content/known.h"
+#include "cmd/content/model.h"
 #include "cmd/content/labels.h"
 #include "cmd/options/options.h"
 #include "cmd/pages/documents.h"

@@ -6,7 +6,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/content/model.h"
-#include "cmd/content/names.h"
+#include "cmd/content/labels.h"
 #include "cmd/formats/row.h"
 
 struct classify_options classify_options;

@@ -8,7 +8,7 @@
 #include "cmd/content/labels.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/row.h"
-#include "cmd/content/shown.h"
+#include "cmd/content/document.h"
 
 /* The most bytes of a text that a page of an evaluation may show. */
 enum { SHOWN = 4096 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/emit.h"
+#include "cmd/formats/output.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/row.h"
 #include "cmd/options/message.h"

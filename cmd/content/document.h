@@ -74,4 +74,44 @@ void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
 /* For a text read by words: start and end of word i, in code points. */
 void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end);
 
+/* ---- spans.c ----------------------------------------------------------------------------------
+ */
+
+/* A walk over a document that was read by words, from left to right. */
+struct cmd_spans {
+        const struct cmd_document *document;
+        struct ran_items tokens; /* and the number of the next one: */
+        size_t word;
+        /* A text has a unit of offsets, and the current offset in each unit. */
+        enum ran_unit unit;
+        size_t point, byte, utf16;
+};
+void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
+                     const struct record *record, enum ran_unit unit);
+
+/* Finds *start and *end of the words [first, last), in units of a text, else in words. Appends
+ * their text (tokens and ids with spaces between). first is at least the last of the previous call.
+ */
+int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start, size_t *end,
+                   struct ran_buf *text, struct ran_error *err);
+
+/* ---- shown.c ----------------------------------------------------------------------------------
+ */
+
+/* Zero-initialise; reused from record to record. */
+struct cmd_shown {
+        struct ran_buf text; /* tokens and ids have a space between them */
+        bool placed;         /* offsets of words are known */
+        /* Where words of tokens or ids end in the text. */
+        size_t *end;
+        size_t n, cap;
+};
+void cmd_shown_release(struct cmd_shown *s);
+/* Takes over the text of a document that was read from the record. */
+int cmd_shown_read(struct cmd_shown *s, const struct cmd_document *d, const struct record *record,
+                   struct ran_error *err);
+/* Converts offsets of the record to bytes of the text: of a text, they are bytes already; else
+ * words. False for offsets outside of it. */
+bool cmd_shown_place(const struct cmd_shown *s, size_t *start, size_t *end);
+
 #endif

@@ -1,5 +1,5 @@
 /* known.c - whether a model is measured on documents that it was trained on. */
-#include "cmd/content/known.h"
+#include "cmd/content/model.h"
 
 #include "cmd/options/message.h"
 

@@ -2,9 +2,42 @@
 #ifndef CMD_CONTENT_LABELS_H
 #define CMD_CONTENT_LABELS_H
 
+#include "cmd/content/document.h"
 #include "cmd/formats/record.h"
-#include "cmd/content/names.h"
 #include "ran.h"
+
+/* ---- names.c ----------------------------------------------------------------------------------
+ */
+
+/* The name of 0, then that of 1, and so on. Zero-initialise: then there are none. */
+struct cmd_names {
+        const char *file;    /* as given; NULL: no names, numbers stay as they are written */
+        struct ran_buf text; /* one after another */
+        size_t *end;         /* (n) where each ends in text */
+        size_t n, cap;
+};
+void cmd_names_release(struct cmd_names *names);
+
+/* Reads a file, NULL for none; exits with 3 on failure. The file has a name a line, or JSON: a list
+ * of names, or an object with `names`, `id2label` (config.json of a model of Hugging Face) or
+ * `features` (dataset_info.json of a data set: the names of its tags if `tags` is set, else of its
+ * label). */
+void cmd_names_open(struct cmd_names *names, const char *file, bool tags);
+/* Reads the bytes of a file. names has only the name of the file; release it in any case. */
+int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
+                   struct ran_error *err);
+
+/* The name of the number with the digits [s, s+n); RAN_EFORMAT if it has none. */
+int cmd_names_find(const struct cmd_names *names, const char *s, size_t n, const char **name,
+                   size_t *length, struct ran_error *err);
+
+/* Help of the option --label-names. */
+#define CMD_NAMES_HELP                                                   \
+        "names of numeric labels or tags: a file with one a line, from " \
+        "0, or JSON (a list, id2label or features)"
+
+/* ---- labels.c ---------------------------------------------------------------------------------
+ */
 
 /* The gold labels of a record are in `label` (a string or a number; a number stays as written
  * unless numbers have names, and then -1 is no label) or in `labels` (a list of them, perhaps
@@ -58,5 +91,37 @@ int cmd_labels_read_tags(struct cmd_labels *l, const struct record *record, stru
 
 /* Whether tags of these kinds may be in one data set. */
 bool cmd_labels_tags_agree(enum cmd_tag_kind a, enum cmd_tag_kind b);
+
+/* ---- soft-label.c -----------------------------------------------------------------------------
+ */
+
+/* Zero-initialise; reused from record to record, one a thread. */
+struct cmd_soft_label {
+        struct ran_buf names; /* decoded, one after another */
+        size_t *end;          /* (n) where each ends in names */
+        float *p;             /* (n); with one label a document, they add up to 1 */
+        size_t n, end_cap, p_cap, order_cap;
+        bool present;            /* the record has the member, not null */
+        bool guessed;            /* the record has no label of its own */
+        struct soft_name *order; /* scratch */
+};
+void cmd_soft_label_release(struct cmd_soft_label *s);
+/* Reads the member of that name: a prediction of ran-classify with its "probs", or an object of
+ * labels and probabilities. `labels` have been read; if the record has none, they become the
+ * most probable label, or, of several, all labels of at least 0.5. several: assume several
+ * labels if neither the record nor the prediction decides. RAN_EFORMAT for anything else. */
+int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
+                        const struct record *record, const char *member, bool several,
+                        struct ran_error *err);
+
+/* ---- span-tags.c ------------------------------------------------------------------------------
+ */
+
+/* Reads the spans of a record, in code points, as tags of its document, which was read
+ * by words and has some: in IOB2, as from cmd_labels_read_tags. Without spans, `present` is false.
+ * RAN_EFORMAT for spans that overlap, are out of range or do not start and end at words, and for a
+ * document that is no text. */
+int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
+                       const struct record *record, struct ran_error *err);
 
 #endif

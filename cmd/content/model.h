@@ -2,6 +2,8 @@
 #ifndef CMD_CONTENT_MODEL_H
 #define CMD_CONTENT_MODEL_H
 
+#include <stddef.h>
+
 #include "ran.h"
 
 /* Finds a model by its name: one without a slash (and, if it ends with .ran, one that is no file)
@@ -33,5 +35,20 @@ void cmd_model_need_encoder(const struct ran_model *m, const char *path);
 const char *cmd_model_program_of_task(int task);
 /* The program, with its verb, for a model of this kind: "ran-lm score". */
 const char *cmd_model_use(const struct ran_config *c);
+
+/* ---- known.c ----------------------------------------------------------------------------------
+ */
+
+/* Counts records, from any thread. Zero-initialise. */
+struct cmd_known {
+        size_t n;
+};
+/* One with this fingerprint is compared with what m predicts. */
+void cmd_known_note(struct cmd_known *k, const struct ran_model *m, uint32_t fingerprint);
+/* Warns, of `compared` records, if many were training documents of the model of this name. */
+void cmd_known_warn(const struct cmd_known *k, size_t compared, const char *name);
+
+/* Whether so many of `all` documents change the figures. */
+bool cmd_are_known(size_t n, size_t all);
 
 #endif

@@ -1,5 +1,5 @@
 /* names.c - names of labels or tags that are numbers in records. */
-#include "cmd/content/names.h"
+#include "cmd/content/labels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* reserved.c - reserved tokens of a vocabulary that language models need. */
-#include "cmd/content/reserved.h"
+#include "cmd/content/sequence.h"
 
 #include <string.h>
 

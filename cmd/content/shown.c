@@ -1,5 +1,5 @@
 /* shown.c - the text of a document for people. */
-#include "cmd/content/shown.h"
+#include "cmd/content/document.h"
 
 #include <stdlib.h>
 

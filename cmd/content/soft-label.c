@@ -1,5 +1,5 @@
 /* soft-label.c - probabilities of labels in a record. */
-#include "cmd/content/soft-label.h"
+#include "cmd/content/labels.h"
 
 #include <math.h>
 #include <stdlib.h>

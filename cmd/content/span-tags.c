@@ -1,5 +1,5 @@
 /* span-tags.c - the tags of words, from spans of characters. */
-#include "cmd/content/span-tags.h"
+#include "cmd/content/labels.h"
 #include "cmd/formats/record.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* spans.c - offsets and text of words in a record. */
-#include "cmd/content/spans.h"
+#include "cmd/content/document.h"
 
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
                      const struct record *record, enum ran_unit unit)

@@ -51,7 +51,7 @@ bool conll_is_universal(const char *line, size_t n)
                conll_fields(true, line, n, &last) == UNIVERSAL;
 }
 
-static bool begins_with(const char *s, size_t n, const char *what)
+bool conll_begins_with(const char *s, size_t n, const char *what)
 {
         const size_t m = strlen(what);
 
@@ -77,16 +77,16 @@ static const char *const comments[] = {"# newdoc",  "# sent_id = ", "# global.co
 static bool is_known_comment(const char *line, size_t n, size_t known)
 {
         for (size_t i = 0; i < known; i++)
-                if (begins_with(line, n, comments[i]))
+                if (conll_begins_with(line, n, comments[i]))
                         return true;
         return false;
 }
 
 enum lines_role conll_role(const char *line, size_t n)
 {
-        if (begins_with(line, n, "-DOCSTART-") || begins_with(line, n, comments[0]))
+        if (conll_begins_with(line, n, "-DOCSTART-") || conll_begins_with(line, n, comments[0]))
                 return LINES_DOCUMENT;
-        if (!begins_with(line, n, "# "))
+        if (!conll_begins_with(line, n, "# "))
                 return LINES_WORD;
         return is_known_comment(line, n, sizeof comments / sizeof comments[0]) ||
                                memmem(line, n, " = ", 3) != NULL
@@ -187,7 +187,7 @@ enum import_match conll_guess(const struct sample *sample)
                 known |= is_known_comment(line, n, CERTAIN);
                 if (blank || is_other(&look, line, n, inside))
                         continue;
-                if (begins_with(line, n, "-DOCSTART-") || conll_is_universal(line, n))
+                if (conll_begins_with(line, n, "-DOCSTART-") || conll_is_universal(line, n))
                         return IMPORT_CLEAR;
                 if (known) /* tags may be any */
                         return conll_fields(false, line, n, &(struct ran_span){0}) > 1

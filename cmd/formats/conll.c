@@ -14,32 +14,19 @@
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* Field `wanted`, from 1; empty when there is none. */
-static struct ran_span find_field(const struct conll *c, const char *line, size_t n, size_t wanted)
+/* Whether field `wanted`, from 1, is a tag of a scheme. */
+static bool has_tag(const struct conll *c, const char *line, size_t n, size_t wanted)
 {
-        struct ran_span field = {0, 0};
+        struct ran_span field;
         size_t at = 0;
 
-        for (size_t i = 1; conll_next_field(c->tabs, line, n, &at, &field); i++) {
+        for (size_t i = 1; conll_next_field(c->tabs, line, n, &at, &field); i++)
                 if (i == wanted)
-                        return field;
-        }
-        return (struct ran_span){0, 0};
-}
-
-static bool is_digit(char c)
-{
-        return c >= '0' && c <= '9';
+                        return conll_is_tag(line + field.begin, field.end - field.begin);
+        return false;
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
-
-static bool begins_with(const char *s, size_t n, const char *what)
-{
-        size_t m = strlen(what);
-
-        return n >= m && memcmp(s, what, m) == 0;
-}
 
 enum kind {
         WORD,
@@ -51,7 +38,7 @@ enum kind {
  * says whether it is one. Only a comment between sentences may have what words have. */
 static bool is_comment(const struct conll *c, const char *line, size_t n, bool inside)
 {
-        struct ran_span last, tag;
+        struct ran_span last;
 
         if (c->tabs && memchr(line, '\t', n) == NULL)
                 return true;
@@ -60,8 +47,7 @@ static bool is_comment(const struct conll *c, const char *line, size_t n, bool i
                 return false;
         if (conll_fields(c->tabs, line, n, &last) != c->columns)
                 return true;
-        tag = find_field(c, line, n, c->tag);
-        return c->scheme && !conll_is_tag(line + tag.begin, tag.end - tag.begin);
+        return c->scheme && !has_tag(c, line, n, c->tag);
 }
 
 /* inside: a word of the same sentence precedes it. */
@@ -75,7 +61,7 @@ static enum kind kind_of(const struct conll *c, const char *line, size_t n, bool
                 return OTHER;
         if (line[0] == '#' && is_comment(c, line, n, inside))
                 return OTHER;
-        while (c->universal && digits < n && is_digit(line[digits]))
+        while (c->universal && digits < n && line[digits] >= '0' && line[digits] <= '9')
                 digits++;
         if (digits > 0 && digits < n && (line[digits] == '-' || line[digits] == '.'))
                 return RANGE;
@@ -147,7 +133,7 @@ static bool is_numbered(const struct walk *at)
 static int begin_file(struct conll *c, const char *block, size_t n, struct ran_error *err)
 {
         struct walk w = {.block = block, .size = n};
-        struct ran_span tag, last;
+        struct ran_span last;
 
         c->tabs = c->universal = c->numbered = c->scheme = false;
         c->columns = 0;
@@ -159,48 +145,22 @@ static int begin_file(struct conll *c, const char *block, size_t n, struct ran_e
         }
         if (c->word == 0)
                 c->word = c->universal || c->numbered ? 2 : 1;
-        if (c->tag == 0 && c->numbered && !c->universal) { /* the outermost of nested tags */
-                tag = find_field(c, w.line, w.n, 3);
-                c->tag = conll_is_tag(w.line + tag.begin, tag.end - tag.begin) ? 3 : c->columns;
-        }
+        if (c->tag == 0 && c->numbered && !c->universal) /* the outermost of nested tags */
+                c->tag = has_tag(c, w.line, w.n, 3) ? 3 : c->columns;
         if (c->tag == 0 && c->columns > 1)
                 c->tag = c->universal ? 4 : c->columns;
         RAN_TRY(check_column(c->word, c->columns, "word-column", err));
         RAN_TRY(check_column(c->tag, c->columns, "tag-column", err));
-        if (c->columns > 0 && c->tag > 0) {
-                tag = find_field(c, w.line, w.n, c->tag);
-                c->scheme = conll_is_tag(w.line + tag.begin, tag.end - tag.begin);
-        }
+        c->scheme = c->columns > 0 && has_tag(c, w.line, w.n, c->tag);
         return RAN_OK;
 }
 
 /* ---- a sentence as a record ----------------------------------------------------------------- */
 
-static int check_line(const struct conll *c, const struct walk *w, struct ran_error *err)
-{
-        struct ran_span last, word = find_field(c, w->line, w->n, c->word);
-        size_t columns = conll_fields(c->tabs, w->line, w->n, &last);
-
-        if (columns != c->columns)
-                return ran_fail(err, RAN_EFORMAT,
-                                "the line has %zu column%s, the first of the file has %zu, "
-                                "separated by %s",
-                                columns, columns == 1 ? "" : "s", c->columns,
-                                c->tabs ? "tabs" : "spaces");
-        if (word.begin == word.end)
-                return ran_fail(err, RAN_EFORMAT, "the word, in column %zu, is empty", c->word);
-        return RAN_OK;
-}
-
-/* The line of a word, and how far it was read. */
-struct row {
-        const char *line;
-        size_t n, at;
-};
-
+/* The fields of the words of a block, c->columns each. */
 struct rows {
-        struct row *row;
-        size_t n, cap;
+        struct ran_span *field;
+        size_t n, cap; /* n: words */
 };
 
 /* Lists the words of a block; *line: the line of an error. */
@@ -210,69 +170,51 @@ static int list_rows(struct rows *rows, const struct conll *c, const char *block
         struct walk w = {.block = block, .size = n};
 
         while (next_line(&w)) {
+                const size_t from = (size_t)(w.line - block);
+                size_t at = 0, columns = 0;
+                struct ran_span field;
+
                 *line = w.number;
                 if (kind_of(c, w.line, w.n, rows->n > 0) != WORD)
                         continue;
-                RAN_TRY(check_line(c, &w, err));
-                RAN_ROOM(rows->row, rows->cap, rows->n + 1);
-                rows->row[rows->n++] = (struct row){w.line, w.n, 0};
+                RAN_ROOM(rows->field, rows->cap, (rows->n + 1) * c->columns);
+                struct ran_span *row = rows->field + rows->n * c->columns;
+                for (; conll_next_field(c->tabs, w.line, w.n, &at, &field); columns++)
+                        if (columns < c->columns)
+                                row[columns] =
+                                        (struct ran_span){from + field.begin, from + field.end};
+                if (columns != c->columns)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the line has %zu column%s, the first of the file has %zu, "
+                                        "separated by %s",
+                                        columns, columns == 1 ? "" : "s", c->columns,
+                                        c->tabs ? "tabs" : "spaces");
+                if (row[c->word - 1].begin == row[c->word - 1].end)
+                        return ran_fail(err, RAN_EFORMAT, "the word, in column %zu, is empty",
+                                        c->word);
+                rows->n++;
         }
         return RAN_OK;
 }
 
-/* A column of all words, as a JSON array. */
-static void add_column(const struct conll *c, const struct rows *rows, size_t column,
-                       struct ran_buf *out)
+/* A column of all words, from 1, as a JSON array. */
+static void add_column(const struct conll *c, const struct rows *rows, const char *block,
+                       size_t column, struct ran_buf *out)
 {
         json_begin(out, '[');
         for (size_t i = 0; i < rows->n; i++) {
-                const struct row *row = &rows->row[i];
-                struct ran_span field = find_field(c, row->line, row->n, column);
-                json_string(out, row->line + field.begin, field.end - field.begin);
+                const struct ran_span field = rows->field[i * c->columns + column - 1];
+                json_string(out, block + field.begin, field.end - field.begin);
         }
         json_end(out, ']');
-}
-
-/* The next column of all words, as a JSON array, or only passed over. */
-static void next_column(const struct conll *c, struct rows *rows, bool wanted, struct ran_buf *out)
-{
-        if (wanted)
-                json_begin(out, '[');
-        for (size_t i = 0; i < rows->n; i++) {
-                struct row *row = &rows->row[i];
-                struct ran_span field = {0, 0};
-                conll_next_field(c->tabs, row->line, row->n, &row->at, &field);
-                if (wanted)
-                        json_string(out, row->line + field.begin, field.end - field.begin);
-        }
-        if (wanted)
-                json_end(out, ']');
-}
-
-/* All columns but those of words and tags. Each line is read once from left to right, column by
- * column: find_field would be quadratic in the number of columns. */
-static void add_others(const struct conll *c, struct rows *rows, size_t tag, struct ran_buf *out)
-{
-        bool any = false;
-
-        for (size_t column = 1; column <= c->columns; column++) {
-                bool wanted = column != c->word && column != tag;
-                if (wanted && !any) {
-                        json_name(out, "columns");
-                        json_begin(out, '[');
-                }
-                any |= wanted;
-                next_column(c, rows, wanted, out);
-        }
-        if (any)
-                json_end(out, ']');
 }
 
 int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
                  struct ran_buf *out, size_t *line, struct ran_error *err)
 {
+        const size_t tag = c->tag != c->word ? c->tag : 0;
         struct rows rows = {0};
-        bool tagged = c->tag > 0 && c->tag != c->word;
+        bool others = false;
         int rc = list_rows(&rows, c, block, n, line, err);
 
         if (rc == RAN_OK) {
@@ -280,15 +222,26 @@ int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
                 if (doc > 0)
                         json_put_size(out, "doc", doc);
                 json_name(out, "tokens");
-                add_column(c, &rows, c->word, out);
-                if (tagged) {
+                add_column(c, &rows, block, c->word, out);
+                if (tag > 0) {
                         json_name(out, "tags");
-                        add_column(c, &rows, c->tag, out);
+                        add_column(c, &rows, block, tag, out);
                 }
-                add_others(c, &rows, tagged ? c->tag : 0, out);
+                for (size_t column = 1; column <= c->columns; column++) {
+                        if (column == c->word || column == tag)
+                                continue;
+                        if (!others) {
+                                json_name(out, "columns");
+                                json_begin(out, '[');
+                        }
+                        others = true;
+                        add_column(c, &rows, block, column, out);
+                }
+                if (others)
+                        json_end(out, ']');
                 json_end(out, '}');
         }
-        free(rows.row);
+        free(rows.field);
         return rc;
 }
 
@@ -308,7 +261,7 @@ static void add_word(struct ran_buf *out, const char *text, size_t n)
 {
         bool boundary = n == 3 && memcmp(text, "-X-", 3) == 0;
 
-        if (boundary || begins_with(text, n, "-DOCSTART-"))
+        if (boundary || conll_begins_with(text, n, "-DOCSTART-"))
                 ran_buf_char(out, '_');
         conll_add_field(out, text, n);
 }
@@ -336,7 +289,7 @@ static void add_column_of(const struct conll *c, const char *block, size_t n,
         while (next_line(&w)) {
                 enum kind kind = kind_of(c, w.line, w.n, inside);
                 inside |= kind == WORD;
-                bool begins = kind == OTHER && begins_with(w.line, w.n, "-DOCSTART-");
+                bool begins = kind == OTHER && conll_begins_with(w.line, w.n, "-DOCSTART-");
                 ran_buf_add(out, w.line, w.n);
                 if (kind != OTHER || begins)
                         ran_buf_char(out, c->tabs ? '\t' : ' ');
@@ -399,7 +352,7 @@ static void look(struct import *i, const struct sample *sample)
 
         i->role = conll_role;
         while (sample_next_full(sample, &at, &line, &n))
-                if (line[0] != '#' && !begins_with(line, n, "-DOCSTART-")) {
+                if (line[0] != '#' && !conll_begins_with(line, n, "-DOCSTART-")) {
                         if (memchr(line, '\t', n) != NULL)
                                 i->role = role_with_tabs;
                         return;

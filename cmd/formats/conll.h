@@ -34,6 +34,9 @@ size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last
 /* Whether a line is a word of CoNLL-U. */
 bool conll_is_universal(const char *line, size_t n);
 
+/* Whether a line begins with a text. (conll-guess.c) */
+bool conll_begins_with(const char *s, size_t n, const char *what);
+
 /* The columns of a file that is read as CoNLL; NULL for other formats. */
 const struct conll *conll_of(const struct import *i);
 

@@ -1,9 +1,8 @@
 /* csv-look.c - what the first rows of a table are like: whether it is one, and has a header. */
-#include "cmd/formats/csv-look.h"
+#include "cmd/formats/csv.h"
 
 #include <string.h>
 
-#include "cmd/formats/csv.h"
 #include "cmd/formats/record.h"
 
 /* ---- a row ---------------------------------------------------------------------------------- */
@@ -15,16 +14,9 @@ static bool is_asked(const struct import_columns *c, const char *s, size_t n)
         for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
                 if (one[i] != NULL && strlen(one[i]) == n && memcmp(one[i], s, n) == 0)
                         return true;
-        for (size_t i = 0; i < c->text_member.n; i++) {
-                const char *name = c->text_member.item[i];
-                while (name != NULL) {
-                        const char *comma = strchr(name, ',');
-                        size_t length = comma != NULL ? (size_t)(comma - name) : strlen(name);
-                        if (length == n && memcmp(name, s, n) == 0)
-                                return true;
-                        name = comma != NULL ? comma + 1 : NULL;
-                }
-        }
+        for (size_t i = 0; i < c->text_member.n; i++)
+                if (import_lists(c->text_member.item[i], s, n))
+                        return true;
         return false;
 }
 

@@ -5,7 +5,6 @@
  * is the label and one the text; others are column1, column2 and so on.
  */
 #include "cmd/formats/csv.h"
-#include "cmd/formats/csv-look.h"
 
 #include <stdlib.h>
 #include <string.h>

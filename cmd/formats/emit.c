@@ -1,5 +1,5 @@
 /* emit.c - output records: the input, byte for byte, with one more member. The format jsonl. */
-#include "cmd/formats/emit.h"
+#include "cmd/formats/output.h"
 
 #include <string.h>
 

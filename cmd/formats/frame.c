@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/values.h"
+#include "cmd/formats/lines.h"
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 

@@ -61,6 +61,16 @@ const struct import_format *import_guess(const char *file, const struct sample *
         return NULL;
 }
 
+bool import_lists(const char *list, const char *s, size_t n)
+{
+        for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+                at += *at == ',';
+                if (strcspn(at, ",") == n && (n == 0 || memcmp(at, s, n) == 0))
+                        return true;
+        }
+        return false;
+}
+
 bool import_has_ending(const char *file)
 {
         for (size_t i = 0; i < FORMATS; i++)

@@ -7,7 +7,6 @@
 #define CMD_FORMATS_IMPORT_H
 
 #include "cmd/formats/lines.h"
-#include "cmd/formats/sample.h"
 #include "ran.h"
 
 /* Each format: import_SYMBOL is its entry, NAME its word for --input-format, HELP its text in
@@ -101,6 +100,9 @@ extern const char *const import_names[];
 const struct import_format *import_choice(int choice);
 /* Its word. */
 const char *import_name(const struct import_format *format);
+
+/* Whether a list of names with commas has the n bytes at s; `list` may be NULL, and has not. */
+bool import_lists(const char *list, const char *s, size_t n);
 
 /* The format guessed from the name of a file (NULL: it has none) and its first lines; NULL: none.
  * *match says how sure that is. */

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/formats/units.h"
 #include "cmd/formats/unpack.h"
 
 /* Bounds of a group: enough to keep many threads busy, small enough for memory with its results. */
@@ -96,8 +95,7 @@ static size_t room(const struct lines *l)
         return l->cap - l->end < GROUP_BYTES ? l->cap - l->end : GROUP_BYTES;
 }
 
-/* Whether the file is one on disk. */
-static bool is_regular(const struct lines *l)
+bool lines_are_stored(const struct lines *l)
 {
         struct stat status;
 
@@ -117,7 +115,7 @@ static ssize_t take(struct lines *l, char *to, size_t most)
         if (l->unpack.kind != NULL)
                 return unpack_read(&l->unpack, to, most, &l->why);
         ssize_t n = read(l->fd, to, most);
-        if (l->fresh && n > 0 && is_regular(l)) {
+        if (l->fresh && n > 0 && lines_are_stored(l)) {
                 if (!unpack_begin(&l->unpack, l->fd, to, (size_t)n, &l->why))
                         return -1;
                 l->packed = l->unpack.kind != NULL;
@@ -349,7 +347,7 @@ static struct sample sample_of(const struct lines *l, size_t at)
 /* Reads on in a file on disk, which may be compressed, to the end of a sample. */
 static int fill_sample(struct lines *l, size_t at, struct ran_error *err)
 {
-        if (!is_regular(l))
+        if (!lines_are_stored(l))
                 return RAN_OK;
         while (!l->ended && l->why == NULL && l->end - at < 2 * SAMPLE_BYTES) {
                 int rc = read_more(l, err);

@@ -3,11 +3,60 @@
 #ifndef CMD_FORMATS_LINES_H
 #define CMD_FORMATS_LINES_H
 
-#include "cmd/formats/sample.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "cmd/formats/table.h"
 #include "cmd/formats/unpack.h"
-#include "cmd/formats/values.h"
 #include "ran.h"
+
+/* ---- sample.c ---------------------------------------------------------------------------------
+ */
+
+/* Bytes of a sample after its first line, and lines that a guess looks at, at most. */
+enum { SAMPLE_BYTES = 1 << 16, SAMPLE_LINES = 64 };
+
+/* Whole lines. The first one is not blank; others may be. */
+struct sample {
+        const char *s;
+        size_t n;
+        bool all; /* the file ends here */
+};
+
+/* Whether a line, without its LF, has nothing but white space. */
+bool sample_is_blank(const char *s, size_t n);
+
+/* The next line from *at on, which is 0 at first, without its end; false behind the last. */
+bool sample_next(const struct sample *sample, size_t *at, const char **line, size_t *n);
+/* The same for lines that are not blank. */
+bool sample_next_full(const struct sample *sample, size_t *at, const char **line, size_t *n);
+
+/* ---- values.c ---------------------------------------------------------------------------------
+ */
+
+/* How far the values of a file have been scanned. */
+struct values_scan {
+        bool array;   /* values stand in an array, whose bracket was read */
+        size_t depth; /* of brackets in the value being scanned */
+        bool string, escaped;
+};
+
+/* Passes over what stands between values, from `at` on; returns where one begins, or n. */
+size_t values_skip(struct values_scan *v, const char *s, size_t n, size_t at);
+/* Looks for the end of the value at s, from *at on, which is 0 for a new one and afterwards how far
+ * it was scanned. True: the value is s[0, *at). What is neither an object nor a list ends with its
+ * line. last: no byte follows. */
+bool values_end(struct values_scan *v, const char *s, size_t n, bool last, size_t *at);
+/* Appends a value without the line ends, and the indentation, outside of its strings. */
+void values_flatten(const char *s, size_t n, struct ran_buf *out);
+
+/* Whether a line begins as JSON does and prose does not; at: its first brace or bracket. */
+bool values_begin_line(const char *line, size_t n, size_t at);
+/* Whether the first lines are such JSON, not JSON lines. */
+bool values_guess(const struct sample *sample);
+
+/* ---- lines.c ----------------------------------------------------------------------------------
+ */
 
 /* A text is one of these. */
 enum lines_unit {
@@ -101,6 +150,8 @@ void lines_open_bytes(struct lines *l, const char *file, const struct ran_bytes 
 /* n files, each one text, opened one at a time; an unreadable file becomes an empty text with
  * `why`. */
 void lines_open_files(struct lines *l, char **files, size_t n);
+/* Whether the file is one on disk. */
+bool lines_are_stored(const struct lines *l);
 /* The current file, for messages. */
 const char *lines_name(const struct lines *l);
 /* The first line that is not blank (*line has file, s and n), and the lines from there on that have
@@ -127,5 +178,27 @@ void lines_keep(struct lines *l, size_t i);
 /* Leaves out text i of the group: a header. */
 void lines_drop(struct lines *l, size_t i);
 void lines_close(struct lines *l);
+
+/* ---- units.c ----------------------------------------------------------------------------------
+ */
+
+enum { UNITS_MOST = 4096 }; /* texts of a group */
+
+/* Makes a group of the whole units in [begin, end) of data. */
+void units_split(struct lines *l);
+/* Adds a text to the group. */
+void units_add(struct lines *l, struct text_line text);
+/* The whole line at `from`: its length and the start of the next; false without one. */
+bool units_line(const struct lines *l, size_t from, size_t *n, size_t *next);
+/* Fills in the next line of the file beside this one. */
+void units_next_beside(struct lines *l, struct text_line *line);
+/* Strips a byte order mark, which files that were put together have in the middle, too, and the CR
+ * of the line end. */
+void units_strip(const char **s, size_t *n);
+/* Line feeds among n bytes. */
+size_t units_count_feeds(const char *s, size_t n);
+/* Whether a file begins with an array of which a record may have ended: nobody should wait for the
+ * end of its line, which may be all of the file. */
+bool units_begun_array(const struct lines *l);
 
 #endif

@@ -102,10 +102,7 @@ struct output_format {
         void (*word)(struct output_words *w, const char *word, size_t n, const char *tag);
         void (*sentence)(struct output_words *w);
         void (*tagged)(struct output_words *w);
-        /* ROWS: begin a cell; append its text, unless it is a number; end the row. */
-        void (*cell)(struct cmd_row *row);
-        void (*text)(struct cmd_row *row, const char *s, size_t n);
-        void (*row_end)(struct cmd_row *row);
+        char delimiter; /* ROWS: between cells */
         /* VECTORS: the beginning of a file of so many rows, which is as long for any number; a row
          * of v (width), or v NULL: of a record that has none. */
         void (*head)(struct ran_buf *out, size_t rows, size_t width);
@@ -122,5 +119,18 @@ OUTPUT_FORMATS(X)
 const char *output_name(const struct output_format *format);
 /* The format of a program's output. */
 const struct output_format *output_format_of(const struct cmd_output *output);
+
+/* ---- emit.c -----------------------------------------------------------------------------------
+ */
+
+/* Appends the record with value (JSON) as its member `name`, and a newline. The member replaces one
+ * of that name, or else comes last. Applies --drop and --only. */
+void emit_record(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
+                 const char *name, const struct ran_buf *value);
+
+/* Appends the valid part of a bad line with the object `ran_error` {message, file, line}, and a
+ * newline. Drops the member `stale`, the result of an earlier run. */
+void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
+                const char *stale, const struct ran_error *err);
 
 #endif

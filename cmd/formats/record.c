@@ -25,35 +25,15 @@ static size_t count_items(const struct record *r, const struct ran_member *list)
         return n;
 }
 
-static bool is_string(const struct record *r, const struct ran_member *m)
-{
-        (void)r;
-        return m->type == 's';
-}
-
 /* doccano's `data`; a date, as the word means in other languages, has no letter. */
 static bool is_prose(const struct record *r, const struct ran_member *m)
 {
-        if (m->type != 's')
-                return false;
         for (size_t i = m->value.begin + 1; i + 1 < m->value.end; i++) {
                 const unsigned char c = (unsigned char)r->json.line[i];
                 if (c >= 0x80 || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'))
                         return true;
         }
         return m->value.end - m->value.begin == 2;
-}
-
-/* Prodigy's tokens are objects, beside their text; others count them. An empty list says less than
- * a text. */
-static bool are_words(const struct record *r, const struct ran_member *m)
-{
-        return m->type == 'a' && first_type(r, m) == 's';
-}
-
-static bool are_ids(const struct record *r, const struct ran_member *m)
-{
-        return m->type == 'a' && first_type(r, m) == 'n';
 }
 
 /* Tells the object that ran-tokenize writes from the name of a character set. */
@@ -67,7 +47,8 @@ static bool is_encoding(const struct record *r, const struct ran_member *m)
 
 static bool have_words(const struct record *r, const struct ran_member *m)
 {
-        return m->type == 'a' && (r->is[FIELD_IDS] != NULL || r->is[FIELD_TOKENS] != NULL);
+        (void)m;
+        return r->is[FIELD_IDS] != NULL || r->is[FIELD_TOKENS] != NULL;
 }
 
 /* One for each word, where another member may be the tags; not those of an article. */
@@ -84,7 +65,7 @@ static bool are_tags(const struct record *r, const struct ran_member *m)
 
 static bool are_spans(const struct record *r, const struct ran_member *m)
 {
-        char first = m->type == 'a' ? first_type(r, m) : 's';
+        const char first = first_type(r, m);
 
         return first == 0 || first == 'o' || first == 'a';
 }
@@ -93,7 +74,8 @@ static bool is_choice(const struct record *r, const struct ran_member *m)
 {
         const struct ran_member *options = json_member(&r->json, "options");
 
-        return m->type == 'a' && options != NULL && options->type == 'a';
+        (void)m;
+        return options != NULL && options->type == 'a';
 }
 
 /* Tells marks of documents from spans by the first: it has a label, but no place. */
@@ -102,8 +84,7 @@ static bool are_marks(const struct record *r, const struct ran_member *m)
         struct ran_items i = ran_items(r->json.line, m->value);
         struct ran_span value;
 
-        return m->type == 'a' && ran_items_next(&i) &&
-               ran_json_find(i.line, i.value, "label", 0, &value, NULL) &&
+        return ran_items_next(&i) && ran_json_find(i.line, i.value, "label", 0, &value, NULL) &&
                !ran_json_find(i.line, i.value, "start", 0, &value, NULL) &&
                !ran_json_find(i.line, i.value, "start_offset", 0, &value, NULL);
 }
@@ -114,58 +95,54 @@ static bool is_group(const struct record *r, const struct ran_member *m)
         return m->type == 'n' || (m->type == 's' && m->value.end - m->value.begin > 2);
 }
 
-static bool are_cats(const struct record *r, const struct ran_member *m)
-{
-        (void)r;
-        return m->type == 'o';
-}
-
 /* ---- names ---------------------------------------------------------------------------------- */
 
 /* The names for each field, ours first; fields that others ask for come first. The first one that
  * is present, not null and of the right type counts. Where none is, one of `ours` is a mistake that
  * the reader reports, unless the record has the data otherwise: then it means something else to
  * whoever wrote it. */
+#define ON_LABEL (NAME_OF_LABEL | NAME_LIST)
 static const struct {
         enum field field;
         const char *name;
         unsigned uses;
-        bool (*fits)(const struct record *r, const struct ran_member *m); /* NULL: any */
+        char type, item; /* of the value, and of the first item of a list; 0: any */
         bool ours;
+        bool (*fits)(const struct record *r, const struct ran_member *m); /* NULL: it does */
 } names[] = {
         /* `encoding` stays where a text is chosen unless an option names that: a program of ran
          * made it from the text. */
-        {FIELD_ENCODING, "encoding", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, is_encoding, true},
-        {FIELD_TEXT, "text", NAME_OF_TEXT | NAME_DOCUMENT, is_string, true},
-        {FIELD_TEXT, "data", NAME_OF_TEXT, is_prose, false}, /* doccano */
-        {FIELD_TOKENS, "tokens", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, are_words, true},
-        {FIELD_IDS, "ids", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, are_ids, true},
-        {FIELD_SOURCE, "source", NAME_DOCUMENT | NAME_LABELLED, NULL, false},
-        {FIELD_TARGET, "target", 0, NULL, false},
-        {FIELD_SEGMENTS, "segments", NAME_LIST, NULL, false},
-        {FIELD_MASKED_AT, "masked_at", NAME_LIST, NULL, false},
-        {FIELD_MASKED_IDS, "masked_ids", NAME_LIST, NULL, false},
-        {FIELD_LABEL, "label", NAME_OF_LABEL | NAME_LABELLED | NAME_LIST, NULL, false},
-        {FIELD_LABELS, "labels", NAME_OF_LABEL | NAME_LABELLED | NAME_LIST, NULL, false},
-        /* Prodigy */
-        {FIELD_CHOICE, "accept", NAME_OF_LABEL | NAME_LABELLED | NAME_LIST, is_choice, false},
-        {FIELD_OPTIONS, "options", NAME_OF_LABEL | NAME_LIST, NULL, false},
-        {FIELD_MARKS, "annotations", NAME_OF_LABEL | NAME_LIST, are_marks, false}, /* doccano */
-        {FIELD_CATS, "cats", NAME_OF_LABEL | NAME_LABELLED | NAME_LIST, are_cats,
-         false}, /* spaCy */
-        {FIELD_TAGS, "tags", NAME_OF_LABEL | NAME_LIST, are_tags, true},
-        /* data sets of Hugging Face */
-        {FIELD_TAGS, "ner_tags", NAME_OF_LABEL | NAME_LIST, have_words, true},
-        {FIELD_SPANS, "spans", NAME_OF_LABEL | NAME_LIST, are_spans, true},     /* Prodigy, too */
-        {FIELD_SPANS, "entities", NAME_OF_LABEL | NAME_LIST, are_spans, false}, /* spaCy, doccano */
-        {FIELD_SPANS, "label", 0, are_spans, false},                            /* doccano */
-        {FIELD_SPANS, "labels", 0, are_spans, false},                           /* doccano */
-        {FIELD_SPANS, "annotations", 0, are_spans, false},
-        {FIELD_GROUP, "doc", 0, is_group, false},
-        {FIELD_ID, "id", 0, NULL, false},
-        {FIELD_ANSWER, "answer", 0, NULL, false},
-        {FIELD_ERROR, "ran_error", 0, NULL, false},
-        {FIELDS, "prediction", NAME_LIST, NULL, false},
+        {FIELD_ENCODING, "encoding", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'o', 0, true,
+         is_encoding},
+        {FIELD_TEXT, "text", NAME_OF_TEXT | NAME_DOCUMENT, 's', 0, true, NULL},
+        {FIELD_TEXT, "data", NAME_OF_TEXT, 's', 0, false, is_prose}, /* doccano */
+        /* Prodigy's tokens are objects, beside their text; others count them. An empty list says
+         * less than a text. */
+        {FIELD_TOKENS, "tokens", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'a', 's', true, NULL},
+        {FIELD_IDS, "ids", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'a', 'n', true, NULL},
+        {FIELD_SOURCE, "source", NAME_DOCUMENT | NAME_LABELLED, 0, 0, false, NULL},
+        {FIELD_TARGET, "target", 0, 0, 0, false, NULL},
+        {FIELD_SEGMENTS, "segments", NAME_LIST, 0, 0, false, NULL},
+        {FIELD_MASKED_AT, "masked_at", NAME_LIST, 0, 0, false, NULL},
+        {FIELD_MASKED_IDS, "masked_ids", NAME_LIST, 0, 0, false, NULL},
+        {FIELD_LABEL, "label", ON_LABEL | NAME_LABELLED, 0, 0, false, NULL},
+        {FIELD_LABELS, "labels", ON_LABEL | NAME_LABELLED, 0, 0, false, NULL},
+        {FIELD_CHOICE, "accept", ON_LABEL | NAME_LABELLED, 'a', 0, false, is_choice}, /* Prodigy */
+        {FIELD_OPTIONS, "options", ON_LABEL, 0, 0, false, NULL},
+        {FIELD_MARKS, "annotations", ON_LABEL, 'a', 0, false, are_marks},    /* doccano */
+        {FIELD_CATS, "cats", ON_LABEL | NAME_LABELLED, 'o', 0, false, NULL}, /* spaCy */
+        {FIELD_TAGS, "tags", ON_LABEL, 'a', 0, true, are_tags},
+        {FIELD_TAGS, "ner_tags", ON_LABEL, 'a', 0, true, have_words},  /* of Hugging Face */
+        {FIELD_SPANS, "spans", ON_LABEL, 'a', 0, true, are_spans},     /* Prodigy, too */
+        {FIELD_SPANS, "entities", ON_LABEL, 'a', 0, false, are_spans}, /* spaCy, doccano */
+        {FIELD_SPANS, "label", 0, 'a', 0, false, are_spans},           /* doccano */
+        {FIELD_SPANS, "labels", 0, 'a', 0, false, are_spans},          /* doccano */
+        {FIELD_SPANS, "annotations", 0, 'a', 0, false, are_spans},
+        {FIELD_GROUP, "doc", 0, 0, 0, false, is_group},
+        {FIELD_ID, "id", 0, 0, 0, false, NULL},
+        {FIELD_ANSWER, "answer", 0, 0, 0, false, NULL},
+        {FIELD_ERROR, "ran_error", 0, 0, 0, false, NULL},
+        {FIELDS, "prediction", NAME_LIST, 0, 0, false, NULL},
 };
 
 enum { NAMES = sizeof names / sizeof names[0] };
@@ -199,11 +176,19 @@ bool record_is_named(const struct ran_record *r, const struct ran_member *m, uin
         return false;
 }
 
+/* Whether a member has a value of the right type for line i of the table. */
+static bool fits(const struct record *r, const struct ran_member *m, size_t i)
+{
+        return (names[i].type == 0 || names[i].type == m->type) &&
+               (names[i].item == 0 || names[i].item == first_type(r, m)) &&
+               (names[i].fits == NULL || names[i].fits(r, m));
+}
+
 bool record_fits(const struct record *r, const struct ran_member *m, const char *name)
 {
         for (size_t i = 0; i < NAMES; i++)
                 if (strcmp(names[i].name, name) == 0)
-                        return names[i].fits == NULL || names[i].fits(r, m);
+                        return fits(r, m, i);
         return true;
 }
 
@@ -248,8 +233,7 @@ void record_find(struct record *r)
                         at[i] = NULL;
                 if (f == FIELD_SOURCE)
                         find_ours(r, at, FIELD_TEXT, FIELD_ENCODING);
-                if (f == FIELDS || at[i] == NULL || r->is[f] != NULL ||
-                    (names[i].fits != NULL && !names[i].fits(r, at[i])))
+                if (f == FIELDS || at[i] == NULL || r->is[f] != NULL || !fits(r, at[i], i))
                         continue;
                 r->is[f] = at[i];
                 if (f == FIELD_SPANS)

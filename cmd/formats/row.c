@@ -49,81 +49,39 @@ static bool is_formula(const char *s, size_t n)
         return false;
 }
 
-/* ---- csv and tsv ---------------------------------------------------------------------------- */
+/* ---- cells ---------------------------------------------------------------------------------- */
 
-static void separate(struct cmd_row *row, char delimiter)
+const struct output_format output_csv = {.kind = OUTPUT_ROWS, .delimiter = ','};
+const struct output_format output_tsv = {.kind = OUTPUT_ROWS, .delimiter = '\t'};
+
+static void begin_cell(struct cmd_row *row)
 {
         if (row->begun)
-                ran_buf_char(row->out, delimiter);
+                ran_buf_char(row->out, row->format->delimiter);
         row->begun = true;
 }
 
-static void comma_cell(struct cmd_row *row)
-{
-        separate(row, ',');
-}
-
-static void tab_cell(struct cmd_row *row)
-{
-        separate(row, '\t');
-}
-
-static bool needs_quotes(char delimiter, const char *s, size_t n)
-{
-        return n > 0 && (memchr(s, delimiter, n) != NULL || memchr(s, '"', n) != NULL ||
-                         memchr(s, '\n', n) != NULL || memchr(s, '\r', n) != NULL);
-}
-
 /* Cells that need quotes get them, and those that a spreadsheet would compute an apostrophe. */
-static void add_text(struct ran_buf *out, char delimiter, const char *s, size_t n)
+void cmd_row_string(struct cmd_row *row, const char *s, size_t n)
 {
+        const char special[] = {row->format->delimiter, '"', '\n', '\r'};
         const char *quote;
-        const char *apostrophe = cmd_table.escape_formulas && is_formula(s, n) ? "'" : "";
+        bool quotes = false;
 
-        if (!needs_quotes(delimiter, s, n)) {
-                ran_buf_str(out, apostrophe);
-                ran_buf_add(out, s, n);
-                return;
-        }
-        ran_buf_char(out, '"');
-        ran_buf_str(out, apostrophe);
-        while ((quote = memchr(s, '"', n)) != NULL) {
-                size_t length = (size_t)(quote - s) + 1;
-                ran_buf_add(out, s, length);
-                ran_buf_char(out, '"');
+        begin_cell(row);
+        for (size_t i = 0; i < sizeof special && n > 0; i++)
+                quotes |= memchr(s, special[i], n) != NULL;
+        ran_buf_str(row->out, quotes ? "\"" : "");
+        ran_buf_str(row->out, cmd_table.escape_formulas && is_formula(s, n) ? "'" : "");
+        while (quotes && (quote = memchr(s, '"', n)) != NULL) {
+                const size_t length = (size_t)(quote - s) + 1;
+                ran_buf_add(row->out, s, length);
+                ran_buf_char(row->out, '"');
                 s += length;
                 n -= length;
         }
-        ran_buf_add(out, s, n);
-        ran_buf_char(out, '"');
-}
-
-static void comma_text(struct cmd_row *row, const char *s, size_t n)
-{
-        add_text(row->out, ',', s, n);
-}
-
-static void tab_text(struct cmd_row *row, const char *s, size_t n)
-{
-        add_text(row->out, '\t', s, n);
-}
-
-static void end_line(struct cmd_row *row)
-{
-        ran_buf_char(row->out, '\n');
-}
-
-const struct output_format output_csv = {
-        .kind = OUTPUT_ROWS, .cell = comma_cell, .text = comma_text, .row_end = end_line};
-const struct output_format output_tsv = {
-        .kind = OUTPUT_ROWS, .cell = tab_cell, .text = tab_text, .row_end = end_line};
-
-/* ---- cells ---------------------------------------------------------------------------------- */
-
-void cmd_row_string(struct cmd_row *row, const char *s, size_t n)
-{
-        row->format->cell(row);
-        row->format->text(row, s, n);
+        ran_buf_add(row->out, s, n);
+        ran_buf_str(row->out, quotes ? "\"" : "");
 }
 
 void cmd_row_text(struct cmd_row *row, const char *s)
@@ -133,26 +91,26 @@ void cmd_row_text(struct cmd_row *row, const char *s)
 
 void cmd_row_size(struct cmd_row *row, size_t x)
 {
-        row->format->cell(row);
+        begin_cell(row);
         ran_buf_size(row->out, x);
 }
 
 void cmd_row_float(struct cmd_row *row, float x)
 {
-        row->format->cell(row);
+        begin_cell(row);
         ran_buf_float(row->out, x);
 }
 
 void cmd_row_double(struct cmd_row *row, double x)
 {
-        row->format->cell(row);
+        begin_cell(row);
         if (!isnan(x))
                 ran_buf_double(row->out, x);
 }
 
 void cmd_row_end(struct cmd_row *row)
 {
-        row->format->row_end(row);
+        ran_buf_char(row->out, '\n');
         row->begun = false;
 }
 

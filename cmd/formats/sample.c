@@ -1,5 +1,5 @@
 /* sample.c - the beginning of a file, line by line. */
-#include "cmd/formats/sample.h"
+#include "cmd/formats/lines.h"
 
 #include <string.h>
 

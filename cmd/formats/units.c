@@ -1,5 +1,5 @@
 /* units.c - divides what has arrived of a file into its units: lines, sentences, rows, values. */
-#include "cmd/formats/units.h"
+#include "cmd/formats/lines.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Values are found by counting brackets, so that a file of any size is read one value at a time.
  * The scan of each record says whether it is JSON.
  */
-#include "cmd/formats/values.h"
+#include "cmd/formats/lines.h"
 
 #include <string.h>
 

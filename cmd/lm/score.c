@@ -9,7 +9,7 @@
 #include "cmd/options/write.h"
 #include "cmd/records/io.h"
 #include "cmd/records/files.h"
-#include "cmd/content/known.h"
+#include "cmd/content/model.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/parallel.h"
 #include "cmd/formats/json.h"

@@ -4,7 +4,6 @@
  * or several that belong together.
  */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/formats/conll.h"
 #include "cmd/formats/csv.h"
@@ -20,7 +19,8 @@
 static void fill_slots(struct cmd_run *run)
 {
         const struct lines *l = run->lines;
-        size_t old = run->slot_cap;
+        const size_t old = run->slot_cap;
+
         RAN_ROOM(run->slots, run->slot_cap, l->count);
         memset(run->slots + old, 0, (run->slot_cap - old) * sizeof *run->slots);
         for (size_t i = 0; i < l->count; i++) {
@@ -138,44 +138,35 @@ static bool is_text(const char *s, size_t n)
         return true;
 }
 
-/* A file of text that no format claims is a document, as it is in a folder; lines of standard input
- * or of a pipe are texts. */
-static void take_as_text(struct cmd_run *run, struct lines *lines)
+/* The first line is of no format. A file of text is then a document, as it is in a folder; lines of
+ * standard input or of a pipe are texts. */
+static void take_unlike_any(struct cmd_run *run, struct lines *lines, const struct text_line *first)
 {
-        bool standard_input = strcmp(lines->file, "-") == 0;
-        struct stat status;
+        const char *option = run->import.option;
 
-        if (standard_input || fstat(lines->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        run->import.format = &import_jsonl;
+        run->unlike_any = import_has_ending(lines->file) || !is_text(first->s, first->n);
+        if (run->unlike_any)
+                return;
+        if (strcmp(lines->file, "-") == 0 || !lines_are_stored(lines)) {
                 run->import.format = &import_text;
                 if (!run->said_text)
                         cmd_note("%s: each line is read as a text (--%s-format file: the whole "
                                  "file is one)",
-                                 lines_name(lines), run->import.option);
+                                 lines_name(lines), option);
                 run->said_text = true;
                 return;
         }
         run->import.format = &import_file;
         if (!run->said_document)
                 cmd_note("%s is read as one document (--%s-format text: each line is one)",
-                         lines_name(lines), run->import.option);
+                         lines_name(lines), option);
         run->said_document = true;
         run->alone = (char *)lines->file;
         lines_close(lines);
         lines_open_files(lines, &run->alone, 1);
         lines_limit(lines, run->loop->input->max_record_bytes);
         lines->file = run->alone;
-}
-
-/* The first line is of no format. */
-static void take_unlike_any(struct cmd_run *run, struct lines *lines, const struct text_line *first)
-{
-        run->import.format = &import_jsonl;
-        run->unlike_any = true;
-        if (first->s == NULL || (strcmp(lines->file, "-") != 0 && import_has_ending(lines->file)) ||
-            !is_text(first->s, first->n))
-                return;
-        run->unlike_any = false;
-        take_as_text(run, lines);
 }
 
 /* Excel writes "sep=;" above a table to tell itself the delimiter. */
@@ -219,35 +210,15 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
                 run->import.option);
 }
 
-/* Says which format was guessed, once for files alike. */
-static void say_format(struct cmd_run *run, const struct lines *lines, enum import_match match)
-{
-        const struct import_format *format = run->import.format;
-
-        if (cmd_common.verbose)
-                cmd_note("%s is read as %s", lines_name(lines), import_name(format));
-        else if (match == IMPORT_LIKE && run->said_format != format)
-                cmd_note("%s looks like %s (--%s-format names another format)", lines_name(lines),
-                         format->looks_like, run->import.option);
-        else
-                return;
-        run->said_format = format;
-}
-
 static const struct import_format *guess(const struct cmd_run *run, const struct lines *lines,
                                          const struct text_line *first, const struct sample *sample,
                                          enum import_match *match)
 {
-        const char *name = strcmp(lines->file, "-") != 0 ? lines->file : NULL;
-        const struct import_format *format = NULL;
+        const struct import_format *format = import_guess(lines->file, sample, match);
 
-        *match = IMPORT_UNLIKE;
-        if (first->s != NULL)
-                format = import_guess(name, sample, match);
-        if (format == NULL && first->s != NULL &&
-            csv_is_asked(&run->loop->input->columns, first->s, first->n))
-                format = &import_csv;
-        return format;
+        return format == NULL && csv_is_asked(&run->loop->input->columns, first->s, first->n)
+                       ? &import_csv
+                       : format;
 }
 
 /* Whether the file has a format of its own, whatever that of the records is. */
@@ -286,10 +257,11 @@ static bool is_short(const struct lines *lines, const struct sample *sample)
 static int guess_format(struct cmd_run *run, struct lines *lines, struct text_line *first,
                         struct sample *sample, struct ran_error *err)
 {
-        enum import_match match;
+        enum import_match match = IMPORT_UNLIKE;
 
         run->import.guessed = true;
-        run->import.format = guess(run, lines, first, sample, &match);
+        if (first->s != NULL)
+                run->import.format = guess(run, lines, first, sample, &match);
         if (run->import.format != &import_jsonl && run->import.format != &import_json &&
             is_short(lines, sample)) {
                 RAN_TRY(lines_peek_on(lines, first, sample, err));
@@ -297,10 +269,21 @@ static int guess_format(struct cmd_run *run, struct lines *lines, struct text_li
         }
         if (is_detected(run->loop->input))
                 take_as_records(run, &match);
+        if (first->s == NULL) {
+                run->unlike_any = run->import.format == NULL;
+                run->import.format = run->unlike_any ? &import_jsonl : run->import.format;
+                return RAN_OK;
+        }
         if (run->import.format == NULL)
                 take_unlike_any(run, lines, first);
-        if (first->s != NULL)
-                say_format(run, lines, match);
+        const struct import_format *format = run->import.format;
+        if (cmd_common.verbose)
+                cmd_note("%s is read as %s", lines_name(lines), import_name(format));
+        else if (match == IMPORT_LIKE && run->said_format != format)
+                cmd_note("%s looks like %s (--%s-format names another format)", lines_name(lines),
+                         format->looks_like, run->import.option);
+        if (cmd_common.verbose || match == IMPORT_LIKE) /* once for files alike */
+                run->said_format = format;
         return RAN_OK;
 }
 
@@ -416,14 +399,8 @@ static bool has_named(const struct ran_record *r, const char *names)
 
         for (size_t i = 0; !has && i < r->count; i++) {
                 const struct ran_span name = r->members[i].name;
-                const size_t n = name.end - name.begin;
-
-                for (const char *at = names, *end; !has && at != NULL;
-                     at = *end != '\0' ? end + 1 : NULL) {
-                        end = at + strcspn(at, ",");
-                        has = (size_t)(end - at) == n && n > 0 &&
-                              memcmp(at, r->names.data + name.begin, n) == 0;
-                }
+                has = name.end > name.begin &&
+                      import_lists(names, r->names.data + name.begin, name.end - name.begin);
         }
         return has;
 }

@@ -1,5 +1,5 @@
 /* named.c - members that options name, and how many records have them. */
-#include "cmd/records/named.h"
+#include "cmd/records/run.h"
 
 #include <stdlib.h>
 #include <string.h>

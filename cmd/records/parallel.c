@@ -5,7 +5,7 @@
 #include "cmd/records/parallel.h"
 
 #include "cmd/formats/json.h"
-#include "cmd/formats/units.h"
+#include "cmd/formats/lines.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 

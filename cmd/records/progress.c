@@ -1,5 +1,5 @@
 /* progress.c - a live line on the terminal while files are read. */
-#include "cmd/records/progress.h"
+#include "cmd/records/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Whoever has a million bad lines wants to know what is wrong with them, not twenty times the same.
  * The first line of each kind is told at once, as others may come in hours; the rest at the end.
  */
-#include "cmd/records/repeats.h"
+#include "cmd/records/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,15 +11,125 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "cmd/formats/import.h"
+#include "cmd/formats/lines.h"
+#include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/records/members.h"
-#include "cmd/records/named.h"
-#include "cmd/records/progress.h"
-#include "cmd/records/repeats.h"
-#include "cmd/records/shard.h"
 #include "ran.h"
+
+/* ---- repeats.c --------------------------------------------------------------------------------
+ */
+
+/* How many different messages are shown, and lines of each. */
+enum { REPEATS_KINDS = 20, REPEATS_LINES = 20 };
+
+struct repeats_line {
+        const char *file;
+        size_t number;
+};
+
+/* A message, and where else it was true. */
+struct repeats_kind {
+        char *text;    /* of its first line */
+        char *held[2]; /* of the next two, which are shown whole if they are all */
+        size_t n;
+        struct repeats_line line[REPEATS_LINES]; /* the first of them */
+};
+
+/* Zero-initialise. */
+struct repeats {
+        struct repeats_kind kind[REPEATS_KINDS];
+        size_t kinds;
+        bool full; /* there were more: that has been said */
+};
+
+/* "FILE:NUMBER: TEXT", at once if it is the first of its kind: messages are of a kind if they
+ * differ in numbers only. file, which is "standard input" for that, must live until the end. */
+void repeats_add(struct repeats *r, const char *file, size_t number, const char *text);
+/* Says what was held back: up to two lines as they are, more in one line. Then r is as at first. */
+void repeats_end(struct repeats *r);
+
+/* ---- named.c ----------------------------------------------------------------------------------
+ */
+
+enum { NAMED_MOST = 64 }; /* further ones are not counted */
+
+/* Zero-initialise. */
+struct named {
+        struct named_member {
+                const char *option; /* "text-member" */
+                char *name;
+                size_t n;       /* bytes of it */
+                size_t records; /* that have it */
+                enum cmd_named_if absent;
+        } member[NAMED_MOST];
+        size_t n;
+        struct ran_buf first; /* names of the members of the first record, for people */
+        size_t records;       /* all of them */
+};
+void named_release(struct named *d);
+
+/* A name of n bytes that an option gave; once for each, whatever the number of files. */
+void named_add(struct named *d, const char *option, const char *name, size_t n,
+               enum cmd_named_if absent);
+/* The first record, once. */
+void named_note_first(struct named *d, const struct ran_record *record);
+/* Which of them a record has, a bit for each; in any thread. */
+uint64_t named_in(const struct named *d, const struct ran_record *record);
+/* Counts a record, in order. */
+void named_count(struct named *d, uint64_t has);
+/* At the end: exits if no record has a member that is not CMD_MAY_LACK; warns of one that few have.
+ * part: there may be more records, elsewhere. */
+void named_report(const struct named *d, bool part);
+
+/* ---- shard.c ----------------------------------------------------------------------------------
+ */
+
+/* The part of the input for this process: --shard I/N.
+ *
+ * The concatenation of all files is divided into N parts of equal size in bytes. A record belongs
+ * to the part that contains its beginning. So the concatenated results of the parts are the results
+ * of the whole.
+ */
+
+/* A part of the input, in bytes from the beginning of the first file. */
+struct shard {
+        uint64_t from, to; /* of the last part, to is UINT64_MAX: a file may have grown */
+};
+
+/* text: "I/N", 1 <= I <= N, or NULL for all. files: NULL at the end; "-" is standard input.
+ * Exits with 2 if text is anything else, or a file has no size, like a pipe. */
+void shard_init(struct shard *s, const char *text, char **files);
+
+/* The size of a file in bytes; for standard input the unread part; for a missing file 0. False,
+ * and 0, if it has no size. */
+bool shard_size(const char *file, uint64_t *size);
+
+/* ---- progress.c -------------------------------------------------------------------------------
+ */
+
+struct progress {
+        bool on;
+        double total;       /* bytes of all files */
+        double begin, next; /* when it began; when to draw the line again */
+};
+/* On only where stderr is a terminal and standard output gets no results on one, without --quiet,
+ * and where all input is in regular files, whose sizes say how much is left. results: records go to
+ * standard output. */
+void progress_begin(struct progress *p, const struct files *files, bool results);
+/* Draws the line if it is time. before: bytes of the files before this one; records: done so far.
+ */
+void progress_tell(struct progress *p, const struct lines *lines, uint64_t before, size_t records);
+/* The line, below 80 columns, without the name of the program. */
+void progress_line(struct ran_buf *out, double share, double seconds, size_t records);
+void progress_end(struct progress *p);
+
+/* ---- run.c ------------------------------------------------------------------------------------
+ */
 
 enum record_status {
         RECORD_GOOD,

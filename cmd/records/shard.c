@@ -1,5 +1,5 @@
 /* shard.c - the part of the input for this process: --shard I/N. */
-#include "cmd/records/shard.h"
+#include "cmd/records/run.h"
 
 #include <stdlib.h>
 #include <string.h>

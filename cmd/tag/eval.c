@@ -1,10 +1,10 @@
 /* eval.c - predicted tags against those of the records. */
 #include "cmd/tag/tag.h"
 
-#include "cmd/content/span-tags.h"
+#include "cmd/content/labels.h"
 #include "cmd/formats/conll.h"
 #include "cmd/formats/record.h"
-#include "cmd/content/spans.h"
+#include "cmd/content/document.h"
 #include "cmd/options/message.h"
 
 #include <stdlib.h>

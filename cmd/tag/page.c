@@ -9,8 +9,8 @@
 
 #include "cmd/options/message.h"
 #include "cmd/pages/page.h"
-#include "cmd/content/span-tags.h"
-#include "cmd/content/spans.h"
+#include "cmd/content/labels.h"
+#include "cmd/content/document.h"
 
 /* WHOLE: bytes shown without folding; NAMED: entities in the list of
  * doubt; WORST: errors that a page of an evaluation shows. */

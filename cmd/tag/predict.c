@@ -5,7 +5,7 @@
 
 #include "cmd/formats/json.h"
 #include "cmd/formats/row.h"
-#include "cmd/content/spans.h"
+#include "cmd/content/document.h"
 
 static bool begins_sentence(const struct tag_record *r, size_t i)
 {

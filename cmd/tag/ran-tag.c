@@ -13,11 +13,9 @@
 #include "cmd/records/loop.h"
 #include "cmd/records/sentence-group.h"
 #include "cmd/content/document.h"
-#include "cmd/content/known.h"
-#include "cmd/content/labels.h"
 #include "cmd/content/model.h"
+#include "cmd/content/labels.h"
 #include "ran.h"
-#include "cmd/content/span-tags.h"
 
 /* An evaluation or a page needs this of a record. */
 struct found {

@@ -6,7 +6,6 @@
 
 #include "cmd/content/document.h"
 #include "cmd/content/labels.h"
-#include "cmd/content/shown.h"
 #include "cmd/options/options.h"
 #include "cmd/pages/documents.h"
 #include "cmd/pages/reliability.h"

@@ -1,7 +1,7 @@
 /* task-tag.c - ran-train tag: documents with a tag for each word, or with spans of their text. */
 #include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
-#include "cmd/content/span-tags.h"
+#include "cmd/content/labels.h"
 #include "cmd/options/message.h"
 #include "cmd/train/check/check.h"
 #include "cmd/train/run/session.h"

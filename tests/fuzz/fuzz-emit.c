@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/emit.h"
+#include "cmd/formats/output.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,9 +12,7 @@
 #include "cmd/content/labels.h"
 #include "cmd/content/sequence.h"
 #include "cmd/formats/record.h"
-#include "cmd/content/soft-label.h"
-#include "cmd/content/span-tags.h"
-#include "cmd/content/spans.h"
+#include "cmd/content/document.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

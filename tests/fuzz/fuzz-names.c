@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/content/names.h"
+#include "cmd/content/labels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* The live line of programs that read files. */
-#include "cmd/records/progress.h"
+#include "cmd/records/run.h"
 #include "test.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "cmd/formats/record.h"
 #include "cmd/options/message.h"
-#include "cmd/content/known.h"
+#include "cmd/content/model.h"
 #include "cmd/train/read/task.h"
 
 /* ---- labels --------------------------------------------------------------------------------- */

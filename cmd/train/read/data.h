@@ -3,11 +3,38 @@
 #ifndef CMD_TRAIN_READ_DATA_H
 #define CMD_TRAIN_READ_DATA_H
 
-#include "cmd/records/io.h"
 #include "cmd/content/labels.h"
+#include "cmd/records/io.h"
 #include "cmd/records/loop.h"
-#include "cmd/train/read/look.h"
 #include "ran.h"
+
+/* ---- look.c -----------------------------------------------------------------------------------
+ */
+
+/* Scripts that are told apart, and their names. */
+#define TRAIN_SCRIPTS(X)              \
+        X(LATIN, "Latin")             \
+        X(GREEK, "Greek")             \
+        X(CYRILLIC, "Cyrillic")       \
+        X(HEBREW, "Hebrew")           \
+        X(ARABIC, "Arabic")           \
+        X(INDIC, "Indic")             \
+        X(THAI, "Thai")               \
+        X(HAN, "Chinese or Japanese") \
+        X(HANGUL, "Korean")
+#define TRAIN_SCRIPT_NUMBER(symbol, name) TRAIN_##symbol,
+enum train_script { TRAIN_SCRIPTS(TRAIN_SCRIPT_NUMBER) TRAIN_SCRIPT_COUNT };
+extern const char *const train_script_names[TRAIN_SCRIPT_COUNT];
+
+struct train_look {
+        bool quoted;              /* it begins and ends with a quote */
+        enum train_script script; /* of most letters at its beginning; _COUNT: it has none */
+};
+/* Looks at n bytes of UTF-8. */
+struct train_look train_look(const char *s, size_t n);
+
+/* ---- data.c -----------------------------------------------------------------------------------
+ */
 
 struct train_task;
 

@@ -1,5 +1,5 @@
 /* look.c - what the text of a document looks like: quotes around it, and its letters. */
-#include "cmd/train/read/look.h"
+#include "cmd/train/read/data.h"
 
 #define NAME(symbol, name) name,
 const char *const train_script_names[TRAIN_SCRIPT_COUNT] = {TRAIN_SCRIPTS(NAME)};

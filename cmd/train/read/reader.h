@@ -12,7 +12,6 @@
 #include "cmd/records/loop.h"
 #include "cmd/records/sentence-group.h"
 #include "cmd/content/sequence.h"
-#include "cmd/content/soft-label.h"
 #include "cmd/content/vocab.h"
 #include "cmd/train/read/data.h"
 

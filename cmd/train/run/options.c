@@ -5,7 +5,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/content/names.h"
+#include "cmd/content/labels.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/run/session.h"
 #include "cmd/train/run/wrong-labels.h"

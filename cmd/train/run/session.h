@@ -3,7 +3,7 @@
 #ifndef CMD_TRAIN_RUN_SESSION_H
 #define CMD_TRAIN_RUN_SESSION_H
 
-#include "cmd/content/names.h"
+#include "cmd/content/labels.h"
 #include "cmd/train/check/check.h"
 #include "cmd/train/run/options.h"
 #include "cmd/train/run/replay.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/emit.h"
+#include "cmd/formats/output.h"
 #include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/row.h"
