@@ -101,58 +101,63 @@ static bool is_group(const struct record *r, const struct ran_member *m)
  * is present, not null and of the right type counts. Where none is, one of `ours` is a mistake that
  * the reader reports, unless the record has the data otherwise: then it means something else to
  * whoever wrote it. */
-#define ON_LABEL (NAME_OF_LABEL | NAME_LIST)
+enum { NAME_AGAIN = 32 }; /* a later line has it, too */
+#define ON_LABEL    (NAME_OF_LABEL | NAME_LIST)
+#define NAMED(name) name, sizeof(name) - 1
 static const struct {
         enum field field;
         const char *name;
+        size_t n; /* bytes of it */
         unsigned uses;
         char type, item; /* of the value, and of the first item of a list; 0: any */
         bool ours;
         bool (*fits)(const struct record *r, const struct ran_member *m); /* NULL: it does */
 } names[] = {
+        {FIELD_ID, NAMED("id"), 0, 0, 0, false, NULL},
         /* `encoding` stays where a text is chosen unless an option names that: a program of ran
          * made it from the text. */
-        {FIELD_ENCODING, "encoding", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'o', 0, true,
+        {FIELD_ENCODING, NAMED("encoding"), NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'o', 0, true,
          is_encoding},
-        {FIELD_TEXT, "text", NAME_OF_TEXT | NAME_DOCUMENT, 's', 0, true, NULL},
-        {FIELD_TEXT, "data", NAME_OF_TEXT, 's', 0, false, is_prose}, /* doccano */
+        {FIELD_TEXT, NAMED("text"), NAME_OF_TEXT | NAME_DOCUMENT, 's', 0, true, NULL},
+        {FIELD_TEXT, NAMED("data"), NAME_OF_TEXT, 's', 0, false, is_prose}, /* doccano */
         /* Prodigy's tokens are objects, beside their text; others count them. An empty list says
          * less than a text. */
-        {FIELD_TOKENS, "tokens", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'a', 's', true, NULL},
-        {FIELD_IDS, "ids", NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'a', 'n', true, NULL},
-        {FIELD_SOURCE, "source", NAME_DOCUMENT | NAME_LABELLED, 0, 0, false, NULL},
-        {FIELD_TARGET, "target", 0, 0, 0, false, NULL},
-        {FIELD_SEGMENTS, "segments", NAME_LIST, 0, 0, false, NULL},
-        {FIELD_MASKED_AT, "masked_at", NAME_LIST, 0, 0, false, NULL},
-        {FIELD_MASKED_IDS, "masked_ids", NAME_LIST, 0, 0, false, NULL},
-        {FIELD_LABEL, "label", ON_LABEL | NAME_LABELLED, 0, 0, false, NULL},
-        {FIELD_LABELS, "labels", ON_LABEL | NAME_LABELLED, 0, 0, false, NULL},
-        {FIELD_CHOICE, "accept", ON_LABEL | NAME_LABELLED, 'a', 0, false, is_choice}, /* Prodigy */
-        {FIELD_OPTIONS, "options", ON_LABEL, 0, 0, false, NULL},
-        {FIELD_MARKS, "annotations", ON_LABEL, 'a', 0, false, are_marks},    /* doccano */
-        {FIELD_CATS, "cats", ON_LABEL | NAME_LABELLED, 'o', 0, false, NULL}, /* spaCy */
-        {FIELD_TAGS, "tags", ON_LABEL, 'a', 0, true, are_tags},
-        {FIELD_TAGS, "ner_tags", ON_LABEL, 'a', 0, true, have_words},  /* of Hugging Face */
-        {FIELD_SPANS, "spans", ON_LABEL, 'a', 0, true, are_spans},     /* Prodigy, too */
-        {FIELD_SPANS, "entities", ON_LABEL, 'a', 0, false, are_spans}, /* spaCy, doccano */
-        {FIELD_SPANS, "label", 0, 'a', 0, false, are_spans},           /* doccano */
-        {FIELD_SPANS, "labels", 0, 'a', 0, false, are_spans},          /* doccano */
-        {FIELD_SPANS, "annotations", 0, 'a', 0, false, are_spans},
-        {FIELD_GROUP, "doc", 0, 0, 0, false, is_group},
-        {FIELD_ID, "id", 0, 0, 0, false, NULL},
-        {FIELD_ANSWER, "answer", 0, 0, 0, false, NULL},
-        {FIELD_ERROR, "ran_error", 0, 0, 0, false, NULL},
-        {FIELDS, "prediction", NAME_LIST, 0, 0, false, NULL},
+        {FIELD_TOKENS, NAMED("tokens"), NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'a', 's', true,
+         NULL},
+        {FIELD_IDS, NAMED("ids"), NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'a', 'n', true, NULL},
+        {FIELD_SOURCE, NAMED("source"), NAME_DOCUMENT | NAME_LABELLED, 0, 0, false, NULL},
+        {FIELD_TARGET, NAMED("target"), 0, 0, 0, false, NULL},
+        {FIELD_SEGMENTS, NAMED("segments"), NAME_LIST, 0, 0, false, NULL},
+        {FIELD_MASKED_AT, NAMED("masked_at"), NAME_LIST, 0, 0, false, NULL},
+        {FIELD_MASKED_IDS, NAMED("masked_ids"), NAME_LIST, 0, 0, false, NULL},
+        {FIELD_LABEL, NAMED("label"), NAME_AGAIN | ON_LABEL | NAME_LABELLED, 0, 0, false, NULL},
+        {FIELD_LABELS, NAMED("labels"), NAME_AGAIN | ON_LABEL | NAME_LABELLED, 0, 0, false, NULL},
+        {FIELD_CHOICE, NAMED("accept"), ON_LABEL | NAME_LABELLED, 'a', 0, false,
+         is_choice}, /* Prodigy */
+        {FIELD_OPTIONS, NAMED("options"), ON_LABEL, 0, 0, false, NULL},
+        {FIELD_MARKS, NAMED("annotations"), NAME_AGAIN | ON_LABEL, 'a', 0, false,
+         are_marks},                                                                /* doccano */
+        {FIELD_CATS, NAMED("cats"), ON_LABEL | NAME_LABELLED, 'o', 0, false, NULL}, /* spaCy */
+        {FIELD_TAGS, NAMED("tags"), ON_LABEL, 'a', 0, true, are_tags},
+        {FIELD_TAGS, NAMED("ner_tags"), ON_LABEL, 'a', 0, true, have_words},  /* of Hugging Face */
+        {FIELD_SPANS, NAMED("spans"), ON_LABEL, 'a', 0, true, are_spans},     /* Prodigy, too */
+        {FIELD_SPANS, NAMED("entities"), ON_LABEL, 'a', 0, false, are_spans}, /* spaCy, doccano */
+        {FIELD_SPANS, NAMED("label"), 0, 'a', 0, false, are_spans},           /* doccano */
+        {FIELD_SPANS, NAMED("labels"), 0, 'a', 0, false, are_spans},          /* doccano */
+        {FIELD_SPANS, NAMED("annotations"), 0, 'a', 0, false, are_spans},
+        {FIELD_GROUP, NAMED("doc"), 0, 0, 0, false, is_group},
+        {FIELD_ANSWER, NAMED("answer"), 0, 0, 0, false, NULL},
+        {FIELD_ERROR, NAMED("ran_error"), 0, 0, 0, false, NULL},
+        {FIELDS, NAMED("prediction"), NAME_LIST, 0, 0, false, NULL},
 };
 
 enum { NAMES = sizeof names / sizeof names[0] };
 
-static bool is_called(const struct ran_record *r, const struct ran_member *m, const char *name)
+/* Whether line i of the table has a name of n > 0 bytes. */
+static bool is_called(size_t i, const char *name, size_t n)
 {
-        const size_t n = m->name.end - m->name.begin;
-        const char *its = r->names.data + m->name.begin;
-
-        return n > 0 && its[0] == name[0] && strlen(name) == n && memcmp(its, name, n) == 0;
+        return names[i].n == n && names[i].name[0] == name[0] &&
+               memcmp(names[i].name, name, n) == 0;
 }
 
 const char *record_next_name(uint32_t fields, unsigned uses, size_t *at)
@@ -168,10 +173,11 @@ const char *record_next_name(uint32_t fields, unsigned uses, size_t *at)
 bool record_is_named(const struct ran_record *r, const struct ran_member *m, uint32_t fields,
                      unsigned uses)
 {
-        const char *name;
+        const size_t n = m->name.end - m->name.begin;
 
-        for (size_t at = 0; (name = record_next_name(fields, uses, &at)) != NULL;)
-                if (is_called(r, m, name))
+        for (size_t i = 0; i < NAMES && n > 0; i++)
+                if ((fields >> names[i].field & 1) != 0 && (names[i].uses & uses) != 0 &&
+                    is_called(i, r->names.data + m->name.begin, n))
                         return true;
         return false;
 }
@@ -192,54 +198,77 @@ bool record_fits(const struct record *r, const struct ran_member *m, const char 
         return true;
 }
 
-/* Of these fields, those that no member fits may be one of ours of another type. */
-static void find_ours(struct record *r, const struct ran_member *const *at, enum field first,
-                      enum field last)
+/* The members of a record that the lines of the table name. */
+struct found {
+        const struct ran_member *at[NAMES]; /* where there is one that is not null */
+        uint64_t there;                     /* a bit for each line */
+};
+
+static void set(struct record *r, const struct found *found, size_t i)
 {
+        r->is[names[i].field] = found->at[i];
+        if (names[i].field == FIELD_SPANS)
+                r->spans_name = names[i].name;
+}
+
+/* Finds the members for fields from first to last. Where none fits any of them, each may be one of
+ * ours of another type. */
+static void find_fields(struct record *r, const struct found *found, enum field first,
+                        enum field last)
+{
+        uint64_t ours = 0;
         bool any = false;
 
-        for (enum field f = first; f <= last; f++)
-                any |= r->is[f] != NULL;
-        for (size_t i = 0; i < NAMES && !any; i++) {
+        for (uint64_t left = found->there; left != 0; left &= left - 1) {
+                const size_t i = (size_t)__builtin_ctzll(left);
                 const enum field f = names[i].field;
-                if (f < first || f > last || !names[i].ours || r->is[f] != NULL || at[i] == NULL)
+                if (f < first || f > last)
                         continue;
-                r->is[f] = at[i];
-                if (f == FIELD_SPANS)
-                        r->spans_name = names[i].name;
+                ours |= (uint64_t)names[i].ours << i;
+                if (r->is[f] == NULL && fits(r, found->at[i], i)) {
+                        set(r, found, i);
+                        any = true;
+                }
+        }
+        for (; ours != 0 && !any; ours &= ours - 1) {
+                const size_t i = (size_t)__builtin_ctzll(ours);
+                if (r->is[names[i].field] == NULL)
+                        set(r, found, i);
         }
 }
 
 void record_find(struct record *r)
 {
-        const struct ran_member *at[NAMES] = {NULL};
+        struct found found;
 
         memset(r->is, 0, sizeof r->is);
-        r->twice = 0;
+        r->twice = found.there = 0;
         for (size_t k = 0; k < r->json.count; k++) {
                 const struct ran_member *m = &r->json.members[k];
-                for (size_t i = 0; i < NAMES; i++) {
-                        if (!is_called(&r->json, m, names[i].name))
+                const char *name = r->json.names.data + m->name.begin;
+                const size_t n = m->name.end - m->name.begin;
+                for (size_t i = 0; i < NAMES && n > 0; i++) {
+                        const uint64_t bit = UINT64_C(1) << i;
+                        if (!is_called(i, name, n))
                                 continue;
-                        if (at[i] != NULL)
-                                r->twice |= UINT64_C(1) << i;
+                        if ((found.there & bit) != 0)
+                                r->twice |= bit;
                         else
-                                at[i] = m;
+                                found.at[i] = m;
+                        found.there |= bit;
+                        if ((names[i].uses & NAME_AGAIN) == 0)
+                                break;
                 }
         }
-        for (size_t i = 0; i < NAMES; i++) {
-                const enum field f = names[i].field;
-                if (at[i] != NULL && at[i]->type == '0')
-                        at[i] = NULL;
-                if (f == FIELD_SOURCE)
-                        find_ours(r, at, FIELD_TEXT, FIELD_ENCODING);
-                if (f == FIELDS || at[i] == NULL || r->is[f] != NULL || !fits(r, at[i], i))
-                        continue;
-                r->is[f] = at[i];
-                if (f == FIELD_SPANS)
-                        r->spans_name = names[i].name;
+        for (uint64_t left = found.there; left != 0; left &= left - 1) {
+                const size_t i = (size_t)__builtin_ctzll(left);
+                if (found.at[i]->type == '0')
+                        found.there &= ~(UINT64_C(1) << i);
         }
-        find_ours(r, at, FIELD_TAGS, FIELD_SPANS);
+        find_fields(r, &found, FIELD_TEXT, FIELD_ENCODING);
+        find_fields(r, &found, FIELD_TAGS, FIELD_SPANS);
+        find_fields(r, &found, FIELD_SOURCE, FIELD_CATS);
+        find_fields(r, &found, FIELD_GROUP, FIELD_ERROR);
 }
 
 int record_scan(struct record *r, const char *line, size_t n, struct ran_error *err)
