@@ -52,14 +52,14 @@ static void look_at(struct search *s, const char *folder, size_t n, const char *
         ran_buf_str(&s->path, name);
         ran_buf_str(&s->path, ends_with(name, ending) ? "" : ending);
         ran_buf_char(&s->path, '\0');
-        s->found = !s->path.failed && fits(s, s->path.data);
+        s->found = fits(s, s->path.data);
 }
 
 /* Each model of a folder. */
 static void look_at_all(struct search *s, const char *folder, size_t n)
 {
-        char *name = strndup(folder, n);
-        DIR *d = name != NULL ? opendir(name) : NULL;
+        char *name = ran_copy(folder, n);
+        DIR *d = opendir(name);
 
         for (struct dirent *e; d != NULL && !s->found && (e = readdir(d)) != NULL;)
                 if (ends_with(e->d_name, ending))
@@ -81,15 +81,6 @@ static void look_in(struct search *s, const char *folder, size_t n)
                 look_at(s, folder, n, s->name);
 }
 
-/* The folders of a list with colons between. */
-static void look_in_list(struct search *s, const char *list)
-{
-        for (size_t n; list != NULL && *list != '\0'; list += n + (list[n] == ':')) {
-                n = strcspn(list, ":");
-                look_in(s, list, n);
-        }
-}
-
 /* Whether there is another file of the name here than the model that was found. */
 static bool is_another(const char *name, const char *found)
 {
@@ -101,7 +92,12 @@ static bool is_another(const char *name, const char *found)
 
 static void look_everywhere(struct search *s)
 {
-        look_in_list(s, getenv("RAN_MODELS"));
+        const char *list = getenv("RAN_MODELS"); /* with colons between */
+
+        for (size_t n; list != NULL && *list != '\0'; list += n + (list[n] == ':')) {
+                n = strcspn(list, ":");
+                look_in(s, list, n);
+        }
         char *beside = cmd_beside_program("models");
         look_in(s, beside, beside != NULL ? strlen(beside) : 0);
         free(beside);
@@ -150,8 +146,6 @@ bool cmd_model_find(const char *name, struct ran_buf *path)
         ran_buf_char(path, '\0');
         bool found = s.found;
         release(&s);
-        if (path->failed)
-                cmd_die(CMD_FAILED, "out of memory");
         return found;
 }
 
@@ -169,8 +163,6 @@ bool cmd_model_find_digest(const char *digest, struct ran_buf *path, struct ran_
         struct search s = {.digest = digest};
 
         look_everywhere(&s);
-        if (s.path.failed || s.looked.failed)
-                cmd_die(CMD_FAILED, "out of memory");
         *path = s.path;
         *looked = s.looked;
         return s.found;
@@ -185,7 +177,7 @@ struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error
         if (s.found)
                 cmd_check_read(s.path.data);
         struct ran_model *m = NULL;
-        if (!s.found && !s.here && s.looked.len > 1 && !s.looked.failed)
+        if (!s.found && !s.here && s.looked.len > 1)
                 ran_fail(err, RAN_EIO,
                          "cannot open %s: %s, and there is no model of that name in %s%s", name,
                          strerror(ENOENT), s.looked.data, instead_of(name));

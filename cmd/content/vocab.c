@@ -70,37 +70,26 @@ void cmd_vocab_words_free(void *words)
         free(words);
 }
 
-/* after: another word precedes it, and a space separates them, as in ran_tokenizer_encode_word. */
-static int read_string(struct cmd_vocab_words *w, const char *line, struct ran_span value,
-                       bool after, const struct ran_counter *counter, struct ran_buf *words,
-                       struct ran_error *err)
-{
-        w->text.len = 0;
-        if (after)
-                ran_buf_char(&w->text, ' ');
-        RAN_TRY(ran_json_decode(line, value, &w->text, err));
-        return ran_counter_words(counter, w->text.data, w->text.len, &w->encoding, words, err);
-}
-
-/* A string, or an array of strings. */
+/* A string, or an array of strings, of which a space separates the words, as in
+ * ran_tokenizer_encode_word. */
 static int read_member(struct cmd_vocab_words *w, const char *name, const char *line,
                        const struct ran_member *m, const struct ran_counter *counter,
                        struct ran_buf *words, struct ran_error *err)
 {
-        struct ran_span item;
-        size_t pos = 0;
-        bool after = false;
-        char type;
+        struct ran_items i = ran_items(line, m->value);
+        bool list = m->type == 'a', after = false;
 
-        if (m->type == 's')
-                return read_string(w, line, m->value, false, counter, words, err);
-        if (m->type != 'a')
+        if (m->type != 's' && !list)
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string or an array of strings",
                                 name);
-        while (ran_json_next(line, m->value, &pos, NULL, &item, &type)) {
-                if (type != 's')
+        while (list ? ran_items_next(&i) : !after) {
+                if (list && i.type != 's')
                         return ran_fail(err, RAN_EFORMAT, "\"%s\" must hold strings only", name);
-                RAN_TRY(read_string(w, line, item, after, counter, words, err));
+                w->text.len = 0;
+                ran_buf_str(&w->text, after ? " " : "");
+                RAN_TRY(ran_json_decode(line, list ? i.value : m->value, &w->text, err));
+                RAN_TRY(ran_counter_words(counter, w->text.data, w->text.len, &w->encoding, words,
+                                          err));
                 after = true;
         }
         return RAN_OK;

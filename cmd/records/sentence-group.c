@@ -11,13 +11,6 @@ void sentence_group_release(struct sentence_group *doc)
         ran_buf_release(&doc->id);
 }
 
-/* Compared as written: 1 and "1" differ. */
-static bool is_same(const struct sentence_group *doc, const char *file, const char *id, size_t n)
-{
-        return n > 0 && doc->file != NULL && strcmp(doc->file, file) == 0 && doc->id.len == n &&
-               memcmp(doc->id.data, id, n) == 0;
-}
-
 bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
                             const struct record *record, size_t most)
 {
@@ -25,7 +18,9 @@ bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
         const char *id = m != NULL ? record->json.line + m->value.begin : "";
         size_t n = m != NULL ? m->value.end - m->value.begin : 0;
 
-        if (doc->n < most && is_same(doc, file, id, n)) {
+        /* Compared as written: 1 and "1" differ. */
+        if (doc->n < most && n > 0 && doc->file != NULL && strcmp(doc->file, file) == 0 &&
+            doc->id.len == n && memcmp(doc->id.data, id, n) == 0) {
                 doc->n++;
                 return true;
         }
