@@ -130,20 +130,11 @@ static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
 
 /* ---- bare ids ------------------------------------------------------------------------------- */
 
-static int bad_segments(struct ran_error *err)
-{
-        return ran_fail(err, RAN_EFORMAT,
-                        "\"segments\" must be an array of as many numbers as \"ids\": 0 in the "
-                        "source, then 1");
-}
-
 static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *how,
                          const struct record *record, struct ran_error *err)
 {
         const struct ran_member *m = record->is[FIELD_SEGMENTS];
-        struct ran_span item;
-        size_t pos = 0, n = 0, segment, last = 0;
-        char type;
+        size_t n = 0, segment, last = 0;
 
         if (m == NULL) {
                 s->sources = s->L;
@@ -151,18 +142,22 @@ static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *
                                 : ran_fail(err, RAN_EFORMAT,
                                            "no \"segments\": they tell which ids are the source");
         }
-        if (m->type != 'a')
-                return bad_segments(err);
+        bool good = m->type == 'a';
         s->sources = 0;
-        for (; ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type); n++) {
-                const char *text = record->json.line + item.begin;
-                if (type != 'n' || !ran_parse_size(text, item.end - item.begin, &segment) ||
-                    segment > 1 || segment < last)
-                        return bad_segments(err);
-                s->sources += segment == 0;
-                last = segment;
+        for (struct ran_items i = ran_items(record->json.line, m->value);
+             good && ran_items_next(&i); n++) {
+                good = i.type == 'n' &&
+                       ran_parse_size(i.line + i.value.begin, i.value.end - i.value.begin,
+                                      &segment) &&
+                       segment <= 1 && segment >= last;
+                s->sources += good && segment == 0;
+                last = good ? segment : last;
         }
-        return n == s->L ? RAN_OK : bad_segments(err);
+        return good && n == s->L
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT,
+                                  "\"segments\" must be an array of as many numbers as \"ids\": 0 "
+                                  "in the source, then 1");
 }
 
 static int add_ids(struct cmd_sequence *s, const struct cmd_sequence_how *how,

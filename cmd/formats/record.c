@@ -15,7 +15,7 @@ static char first_type(const struct record *r, const struct ran_member *m)
         return ran_items_next(&i) ? i.type : 0;
 }
 
-static size_t count_items(const struct record *r, const struct ran_member *list)
+size_t record_items(const struct record *r, const struct ran_member *list)
 {
         size_t n = 0;
 
@@ -60,7 +60,8 @@ static bool are_tags(const struct record *r, const struct ran_member *m)
                 return false;
         words = words != NULL ? words : r->is[FIELD_TOKENS];
         others = json_member(&r->json, "ner_tags");
-        return others == NULL || others->type != 'a' || count_items(r, m) == count_items(r, words);
+        return others == NULL || others->type != 'a' ||
+               record_items(r, m) == record_items(r, words);
 }
 
 static bool are_spans(const struct record *r, const struct ran_member *m)

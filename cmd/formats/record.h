@@ -64,6 +64,9 @@ bool record_accepted(const struct record *r);
 /* Whether a member with a name of the table, but not of spans, has a value of the right type. */
 bool record_fits(const struct record *r, const struct ran_member *m, const char *name);
 
+/* The items of a list; 0 for any other value. */
+size_t record_items(const struct record *r, const struct ran_member *list);
+
 /* Appends the text of a record, or its tokens with a space between. RAN_EFORMAT for a record
  * without either, and for what cannot be decoded. */
 int record_add_text(struct ran_buf *out, const struct record *r, struct ran_error *err);

@@ -71,9 +71,6 @@ static const struct ran_field files_fields[] = {
 static int read_text(const struct record *record, struct ran_buf *out, struct ran_error *err)
 {
         const struct ran_member *words = record->is[FIELD_TOKENS], *text = record->is[FIELD_TEXT];
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
 
         if (words == NULL && (text == NULL || text->type != 's'))
                 return ran_fail(err, RAN_EFORMAT, "no text: give text, a string, or tokens");
@@ -81,12 +78,12 @@ static int read_text(const struct record *record, struct ran_buf *out, struct ra
                 return ran_json_decode(record->json.line, text->value, out, err);
         if (words->type != 'a')
                 return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
-        while (ran_json_next(record->json.line, words->value, &pos, NULL, &item, &type)) {
-                if (type != 's')
+        for (struct ran_items i = ran_items(record->json.line, words->value); ran_items_next(&i);) {
+                if (i.type != 's')
                         return ran_fail(err, RAN_EFORMAT, "\"tokens\" must hold strings only");
                 if (out->len > 0)
                         ran_buf_char(out, ' ');
-                RAN_TRY(ran_json_decode(record->json.line, item, out, err));
+                RAN_TRY(ran_json_decode(i.line, i.value, out, err));
         }
         return RAN_OK;
 }

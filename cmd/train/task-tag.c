@@ -9,17 +9,6 @@
 
 /* ---- one record, in any thread -------------------------------------------------------------- */
 
-static size_t count_items(const struct record *record, const struct ran_member *list)
-{
-        struct ran_span item;
-        size_t pos = 0, n = 0;
-        char type;
-
-        while (ran_json_next(record->json.line, list->value, &pos, NULL, &item, &type))
-                n++;
-        return n;
-}
-
 /* Counts the raw words, which needs no vocabulary. A text with spans has no tags yet. */
 static int read_tags(struct train_scratch *s, const struct train_source *source,
                      const struct record *record, struct ran_error *err)
@@ -43,7 +32,7 @@ static int read_tags(struct train_scratch *s, const struct train_source *source,
                 return ran_fail(err, RAN_EFORMAT,
                                 "the \"tags\" need an array of \"tokens\"; for a \"text\", give "
                                 "\"spans\"");
-        size_t words = count_items(record, m);
+        size_t words = record_items(record, m);
         if (words != tags->n)
                 return ran_fail(err, RAN_EFORMAT, "%zu \"%s\" but %zu \"tags\"", words, words_name,
                                 tags->n);
@@ -55,17 +44,14 @@ static int note_split(struct train_scratch *s, const struct record *record, stru
 {
         const struct ran_member *m = record->is[FIELD_TOKENS];
         struct ran_buf *word = &s->document.text;
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
 
         s->segments = (struct ran_segment_count){0};
         if (s->document.from != CMD_FROM_TOKENS || m == NULL)
                 return RAN_OK;
         ran_segment_fit_begin(&s->fit);
-        while (ran_json_next(record->json.line, m->value, &pos, NULL, &item, &type)) {
+        for (struct ran_items i = ran_items(record->json.line, m->value); ran_items_next(&i);) {
                 word->len = 0;
-                RAN_TRY(ran_json_decode(record->json.line, item, word, err));
+                RAN_TRY(ran_json_decode(i.line, i.value, word, err));
                 ran_segment_fit_word(&s->fit, word->data, word->len);
         }
         ran_segment_fit_end(&s->fit, &s->segments);
