@@ -195,16 +195,6 @@ bool cmd_option_applies(const struct cmd_program *program, const struct ran_fiel
         return applies;
 }
 
-static bool has_needed(const struct cmd_program *program, const char *names)
-{
-        struct item item;
-        bool met = names == NULL;
-
-        while (names != NULL && next_item(program, &names, &item))
-                met |= is_met(&item);
-        return met;
-}
-
 static _Noreturn void refuse_verb(const struct cmd_program *program, const struct ran_field *f)
 {
         struct ran_buf verbs = {0};
@@ -228,9 +218,13 @@ void cmd_rules_check(const struct cmd_program *program)
                 program->check(program->options);
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
                 const struct ran_field *f = o.field;
-                const bool met = has_needed(program, f->needs);
+                const char *needs = f->needs;
                 struct ran_buf names = {0};
+                struct item item;
+                bool met = needs == NULL;
 
+                while (needs != NULL && next_item(program, &needs, &item))
+                        met |= is_met(&item);
                 if (met || !is_in_use(&o))
                         continue;
                 if (f->why != NULL)
