@@ -3,7 +3,7 @@
 #include "data/loss.h"
 #include "math/gemm.h"
 #include "nn/part.h"
-#include "part/linear/crf-train.h"
+#include "part/linear/linear-words.h"
 #include "task/tag-rates.h"
 #include "task/train.h"
 #include "ran/train.h"

@@ -1,7 +1,7 @@
 /* checkpoint.c - the state of a run: as tensors, by one list for checkpoints and for ranks; and the
  * file of a checkpoint. */
 #include "nn/part.h"
-#include "part/linear/crf-train.h"
+#include "part/linear/linear-words.h"
 #include "part/linear/linear-rows.h"
 #include "train/trainer.h"
 

@@ -2,7 +2,7 @@
  * the best, and whether the encoder gains enough (gain.c). */
 #include "evaluate/evaluate.h"
 #include "nn/part.h"
-#include "part/linear/crf-train.h"
+#include "part/linear/linear-words.h"
 #include "task/train.h"
 #include "train/trainer.h"
 

@@ -15,7 +15,7 @@
  */
 #include "bench.h"
 #include "part/linear/linear-model.h"
-#include "part/linear/cross-validate.h"
+#include "part/linear/svm.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "dice.h"
 #include "gradient/plan.h"
-#include "part/linear/cross-validate.h"
+#include "part/linear/svm.h"
 #include "svm-bench.h"
 #include "test.h"
 

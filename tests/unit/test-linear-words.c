@@ -10,7 +10,6 @@
 #include "test.h"
 #include "toy.h"
 #include "part/linear/ensemble.h"
-#include "part/linear/crf-train.h"
 
 enum { BUCKETS = 97, SPELLING = 50, LONGEST = 11, MOST = 200, C = TOY_C };
 

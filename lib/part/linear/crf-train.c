@@ -1,8 +1,7 @@
-/* crf-train.c - see crf-train.h. */
-#include "part/linear/crf-train.h"
+/* crf-train.c - see linear-words.h. */
+#include "part/linear/linear-words.h"
 #include "math/simd.h"
 #include "part/crf/crf.h"
-#include "part/linear/linear-words.h"
 #include "ran/train.h"
 
 #include <stdlib.h>

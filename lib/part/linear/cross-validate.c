@@ -1,5 +1,5 @@
-/* cross-validate.c - see cross-validate.h. */
-#include "part/linear/cross-validate.h"
+/* cross-validate.c - see svm.h. */
+#include "part/linear/svm.h"
 #include "data/loss.h"
 
 #include <math.h>

@@ -31,7 +31,7 @@
 #define RAN_LINEAR_DISCRIMINANT_H
 
 #include "data/dense.h"
-#include "part/linear/cross-validate.h"
+#include "part/linear/svm.h"
 
 /* Row i is document[i]; x of its vector as in data/dense.h. */
 struct ran_discriminant {

@@ -2,7 +2,7 @@
 #include "part/linear/ensemble.h"
 #include "math/elementary.h"
 #include "part/crf/crf.h"
-#include "part/linear/crf-train.h"
+#include "part/linear/linear-words.h"
 #include "data/loss.h"
 #include "ran/train.h"
 

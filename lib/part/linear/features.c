@@ -1,5 +1,5 @@
-/* features.c - see features.h. */
-#include "part/linear/features.h"
+/* features.c - see svm.h. */
+#include "part/linear/svm.h"
 #include "part/linear/linear-model.h"
 #include "ran/train.h"
 

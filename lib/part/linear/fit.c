@@ -3,7 +3,6 @@
 #include "part/linear/linear-words.h"
 #include "tensors/compact.h"
 #include "nn/part.h"
-#include "part/linear/crf-train.h"
 #include "part/linear/discriminant.h"
 #include "part/linear/linear-model.h"
 #include "part/vectors/document-vector.h"

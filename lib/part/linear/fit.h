@@ -1,9 +1,9 @@
 /* fit.h - the linear model of a training: its memory, and its fit.
  *
  *      classifiers    an SVM for each label over n-grams (svm.h), its cost C by cross-validation
- *                     (cross-validate.h); with a frozen encoder, linear discriminants over vectors
+ *                     (cross-validate.c); with a frozen encoder, linear discriminants over vectors
  *                     of documents beside it (discriminant.h), both times ensemble weights
- *      taggers        a CRF over features of words (crf-train.h)
+ *      taggers        a CRF over features of words (crf-train.c)
  *
  * A refit keeps what was chosen for the first fit.
  */
@@ -11,7 +11,7 @@
 #define RAN_LINEAR_FIT_H
 
 #include "data/dense.h"
-#include "part/linear/cross-validate.h"
+#include "part/linear/svm.h"
 
 /* Zero-initialise. */
 struct ran_linear {
