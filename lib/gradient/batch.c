@@ -2,7 +2,6 @@
 #include "gradient/batch.h"
 #include "math/simd.h"
 #include "nn/part.h"
-#include "gradient/reduce.h"
 #include "ran/train.h"
 
 #include <stdlib.h>

@@ -67,4 +67,13 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,
                        struct ran_grad **gradient, struct ran_error *err);
 
+/* ---- the sum over several processes (reduce.c) ------------------------------------------------
+ */
+
+/* Call it with the gradients of this rank's shards [bound[me], bound[me + 1]) in t and their
+ * losses in loss (shards). Returns the sum over all shards, on every rank; return it with
+ * ran_tree_give. *total is the sum of the losses, in order. A failure breaks the ranks. */
+int ran_reduce(struct ran_tree *t, struct ran_ranks *ranks, const size_t *bound, double *loss,
+               double *total, struct ran_grad **sum, struct ran_error *err);
+
 #endif

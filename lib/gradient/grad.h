@@ -7,7 +7,7 @@
  *     0   1   2   3   4          (0+1) (2+3) (4)          ((0+1)+(2+3)) (4)          all
  *
  * whichever is ready first, so that the sum is the same for any number of threads, and so that
- * machines which hold neighbouring shards can send the sums of their subtrees (reduce.h).
+ * machines which hold neighbouring shards can send the sums of their subtrees (reduce.c).
  */
 #ifndef RAN_TRAIN_GRAD_H
 #define RAN_TRAIN_GRAD_H

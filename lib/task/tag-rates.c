@@ -1,7 +1,7 @@
 /* tag-rates.c - results of a tagger: all threads decode sentences; entities are counted as
  * in conlleval. */
 #include "part/crf/crf.h"
-#include "task/tag-rates.h"
+#include "task/train.h"
 #include "ran/train.h"
 #include "ran/math.h"
 

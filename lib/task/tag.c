@@ -4,7 +4,6 @@
 #include "math/gemm.h"
 #include "nn/part.h"
 #include "part/linear/linear-words.h"
-#include "task/tag-rates.h"
 #include "task/train.h"
 #include "ran/train.h"
 

@@ -113,6 +113,14 @@ struct ran_train_task {
                       const struct ran_ensemble *ensemble, const float *linear_crf);
 };
 
+/* Results of a tagger on a data set (tag-rates.c). Fills *rates from logits (words, C) and a CRF:
+ * accuracy of words; F1 of entities as conlleval counts them, over all and the mean over types;
+ * mean -log of the probability of a word's tag. losses (B) or NULL: the same of each document, as a
+ * sum over its words. */
+int ran_tag_rates(struct ran_rates *rates, const struct ran_dataset *d, const float *logits,
+                  const struct ran_crf *crf, double *losses, struct ran_pool *pool,
+                  struct ran_error *err);
+
 const struct ran_train_task *ran_train_task_of(const struct ran_config *c);
 
 #define RAN_TRAIN_TASK_DECLARE(number, name) extern const struct ran_train_task ran_train_##name;

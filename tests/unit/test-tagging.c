@@ -9,7 +9,7 @@
 #include "toy.h"
 #include "gradient/batch.h"
 #include "evaluate/evaluate.h"
-#include "task/tag-rates.h"
+#include "task/train.h"
 
 enum { SENTENCES = 5, LONGEST = 9, WORDS = SENTENCES * LONGEST };
 
