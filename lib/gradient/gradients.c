@@ -58,16 +58,6 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
         return rc;
 }
 
-/* Copies the rows of a gradient into the whole table. */
-static void spread(float *x, const struct ran_grad_rows *g, size_t width)
-{
-        for (size_t i = 0; i < g->n; i++) {
-                size_t row = g->ids != NULL ? g->ids[i] : i;
-
-                memcpy(x + row * width, g->rows + i * width, width * sizeof *x);
-        }
-}
-
 static int dump_batch(const struct ran_model *m, struct ran_batcher *k, const struct ran_plan *plan,
                       const char *output, struct ran_error *err)
 {
@@ -84,7 +74,9 @@ static int dump_batch(const struct ran_model *m, struct ran_batcher *k, const st
         if (rc == RAN_OK)
                 rc = ran_batch_gradient(k, plan->chunk, plan->n, &loss, &g, err);
         if (rc == RAN_OK) {
-                spread(table.x, &g->rows, table.width);
+                for (size_t i = 0; i < g->rows.n; i++)
+                        memcpy(table.x + (g->rows.ids != NULL ? g->rows.ids[i] : i) * table.width,
+                               g->rows.rows + i * table.width, table.width * sizeof *table.x);
                 rc = write(m, &layout, g, loss, table.x, output, err);
         }
         if (g != NULL)

@@ -82,16 +82,9 @@ static void count_tags(struct ran_conll *e, const struct ran_dataset *d, const u
         ran_conll_end_sentence(e);
 }
 
-static bool has_error(const struct decoder *k, size_t b)
-{
-        const struct ran_dataset *d = k->d;
-        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-
-        return memcmp(k->tags + at, d->labels + at, n * sizeof *k->tags) != 0;
-}
-
 static void rate(struct ran_rates *rates, struct ran_conll *e, const struct decoder *k)
 {
+        const struct ran_dataset *d = k->d;
         struct ran_conll_report r;
 
         ran_conll_finish(e, &r);
@@ -103,10 +96,12 @@ static void rate(struct ran_rates *rates, struct ran_conll *e, const struct deco
                                             (double)(r.all.gold + r.all.found - 2 * r.all.correct)};
         for (size_t i = 0; i < r.n_types; i++)
                 rates->macro_f1 += r.types[i].rates.f1 / (double)r.n_types;
-        for (size_t b = 0; b < k->d->B; b++)
-                rates->loss += k->loss[b] / (double)k->d->label_first[k->d->B];
-        for (size_t b = 0; b < k->d->B; b++)
-                rates->wrong += has_error(k, b);
+        for (size_t b = 0; b < d->B; b++) {
+                size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+
+                rates->loss += k->loss[b] / (double)d->label_first[d->B];
+                rates->wrong += memcmp(k->tags + at, d->labels + at, n * sizeof *k->tags) != 0;
+        }
 }
 
 int ran_tag_rates(struct ran_rates *rates, const struct ran_dataset *d, const float *logits,

@@ -390,22 +390,11 @@ static void add_parts(void *arg, size_t key, float *scratch)
                 ran_review_add(&g->s->review, i, part_of(g, i), key > 0);
 }
 
-static void attend_bwd(struct ran_prenorm_pass *s)
-{
-        struct ran_workers *workers = &s->w->workers;
-        struct group g = {.s = s};
-
-        for (g.from = s->from; g.from < s->to; g.from = g.to) {
-                g.to = ran_least(s->to, g.from + s->own->group);
-                ran_workers_each(workers, g.from, g.to, look_bwd, &g);
-                ran_workers_each(workers, 0, 2, add_parts, &g);
-        }
-}
-
 static void review_bwd(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_prenorm_adjoints *j = &s->own->adj;
+        struct group g = {.s = s};
         size_t D = w->D, n = choose(s).n;
 
         gather(s, j->dadded);
@@ -413,7 +402,11 @@ static void review_bwd(struct ran_prenorm_pass *s)
                             s->dp->review_out_b, j->dadded, D, s->act->review_r, D,
                             s->p->review_out_w, n, D, D);
         scatter(s, j->dreview_r);
-        attend_bwd(s);
+        for (g.from = s->from; g.from < s->to; g.from = g.to) {
+                g.to = ran_least(s->to, g.from + s->own->group);
+                ran_workers_each(&w->workers, g.from, g.to, look_bwd, &g);
+                ran_workers_each(&w->workers, 0, 2, add_parts, &g);
+        }
         gather(s, j->dreview_q);
         ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->review_q_w, s->dp->review_q_b,
                             j->dreview_q, D, s->act->review_z, D, s->p->review_q_w, n, D, D);

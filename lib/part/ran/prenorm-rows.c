@@ -168,24 +168,17 @@ static void rotate(void *arg, size_t i, float *scratch)
                          w->rotary.table + known * 2 * w->d_k, 1.0f, v.n - known, 2 * w->h, w->d_k);
 }
 
-/* The known rows of open windows, from the recurrent states. */
-static void recall(struct ran_prenorm_pass *s)
-{
-        const struct ran_packed *packed = s->w->packed;
-
-        for (size_t i = s->from; i < s->to; i++)
-                if (ran_layer_known(packed, i) > 0)
-                        ran_recurrent_state_recall(packed->recurrent[packed->window_doc[i]], s->l,
-                                                   s->act->qkv +
-                                                           (packed->row[i] - s->r0) * 3 * s->w->E);
-}
-
 void ran_prenorm_project(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
+        const struct ran_packed *packed = w->packed;
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        recall(s);
+        for (size_t i = s->from; i < s->to; i++) /* the known rows of open windows */
+                if (ran_layer_known(packed, i) > 0)
+                        ran_recurrent_state_recall(packed->recurrent[packed->window_doc[i]], s->l,
+                                                   s->act->qkv +
+                                                           (packed->row[i] - s->r0) * 3 * w->E);
         ran_workers_each(&w->workers, s->from, s->to, normalise, s);
         linear(s, s->act->qkv, s->act->z, s->p->q_w, s->p->q_b, w->D, 3 * w->E);
         if (w->c->rotary)

@@ -95,16 +95,6 @@ static void scan_beside(struct beside k)
 /* ---- forward ----------------------------------------------------------------------------------
  */
 
-static void keep_windows(const struct ran_prenorm_pass *s)
-{
-        const struct ran_packed *packed = s->w->packed;
-
-        for (size_t i = s->from; i < s->to; i++)
-                if (ran_layer_stays_open(s->w, i))
-                        ran_layer_keep_window(s->w, s->l, i,
-                                              s->act->qkv + (packed->row[i] - s->r0) * 3 * s->w->E);
-}
-
 /* Saves a layer's cells, keys and values in the recurrent states once all its slabs are done. */
 static void keep_states(const struct ran_prenorm_pass *s)
 {
@@ -150,7 +140,11 @@ static void encode_layer(struct ran_workspace *w, const struct ran_params *p, si
                 scan_beside((struct beside){&s, last ? NULL : &next, ran_prenorm_scan,
                                             ran_prenorm_project});
                 ran_prenorm_finish(&s);
-                keep_windows(&s);
+                for (size_t i = s.from; i < s.to; i++)
+                        if (ran_layer_stays_open(w, i))
+                                ran_layer_keep_window(w, l, i,
+                                                      s.act->qkv + (w->packed->row[i] - s.r0) * 3 *
+                                                                           w->E);
                 if (w->probes != NULL)
                         ran_workers_each(&w->workers, 0, w->probes->n, probe_windows, &s);
                 s = next;
