@@ -65,7 +65,7 @@ in_order() {
   documents 100 >train.jsonl
   # A poor start, so that something better is found.
   rate='--learning-rate 0.0000001'
-  ran-train classify ${fixed/--learning-rate 0.005/$rate} --dropout 0 --tune 60 -o m.ran train.jsonl >found.json 2>said
+  ran-train classify ${fixed/--learning-rate 0.005/$rate} --dropout 0 --cell gated --tune 60 -o m.ran train.jsonl >found.json 2>said
   run ! grep -q 'your settings were the best' said
   grep -qE 'changed \(before\): --(layers|pooling)' said
   jq -e '.dim == 16 and .learning_rate == 0.0000001 and (has("output") or has("tune") | not)' found.json
