@@ -45,8 +45,11 @@ static void add_weights(struct contents *k, const struct ran_parts *p)
         for (size_t i = 0; i < p->layout->n; i++) {
                 const struct ran_tensor_spec *s = &p->layout->spec[i];
 
-                ran_compact_add_weights(to, p->storage, s->name, params.block + s->offset, s->rows,
-                                        s->cols);
+                const bool whole =
+                        p->whole != NULL && strncmp(s->name, p->whole, strlen(p->whole)) == 0;
+
+                ran_compact_add_weights(to, whole ? RAN_STORAGE_F32 : p->storage, s->name,
+                                        params.block + s->offset, s->rows, s->cols);
         }
 }
 

@@ -46,6 +46,7 @@ static int read_config(struct ran_model *m, struct ran_error *err)
         if (text == NULL)
                 return ran_fail(err, RAN_EFORMAT, "the model file has no configuration");
         RAN_TRY(ran_fields_init(ran_config_fields, &m->config, err));
+        m->config.ran.cell = RAN_CELL_GATED; /* the default when files could leave it out */
         if (ran_fields_parse(ran_config_fields, &m->config, text, n, false, err) != RAN_OK)
                 return ran_fail(err, err->code,
                                 err->code == RAN_EINVAL ? "%s (this is version " RAN_VERSION

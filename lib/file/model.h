@@ -77,7 +77,9 @@ struct ran_parts {
         const char *pretrained, *prompts;      /* likewise, see ran_hf_folder_write */
         const struct ran_extra *extra;
         size_t extras;
-        int storage; /* of the weights, RAN_STORAGE_...; extra tensors stay as they are */
+        int storage; /* of the weights, RAN_STORAGE_...; extra tensors stay as they are, and so do
+                      */
+        const char *whole; /* those whose names begin so; NULL: none */
 };
 int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_error *err);
 /* The same into memory; the caller releases it. */

@@ -572,6 +572,9 @@ static int make(struct ran_bytes *to, struct making *k, const struct ran_model *
                                         .labels = t->label,
                                         .tokenizer = m->tokenizer,
                                         .training = k->training.data,
+                                        .storage = m->params.integers ? RAN_STORAGE_I8
+                                                                      : RAN_STORAGE_F32,
+                                        .whole = "wide.",
                                         .pretrained = ran_model_metadata(m, "pretrained"),
                                         .prompts = ran_model_metadata(m, "prompts"),
                                         .extra = &known,

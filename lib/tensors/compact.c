@@ -64,21 +64,36 @@ enum ran_dtype ran_compact_dtype_of(int storage, const float *x, size_t rows, si
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static float scale_of(const float *x, size_t cols)
-{
-        float most = 0;
-
-        for (size_t i = 0; i < cols; i++)
-                most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
-        return most / CODES;
-}
-
 /* scale > 0; a subnormal one is so coarse that a quotient may be larger than any code. */
 static float code_of(float x, float scale)
 {
         float code = rintf(x / scale);
 
         return code > CODES ? CODES : code < -CODES ? -CODES : code;
+}
+
+static bool gives(const float *x, size_t cols, float scale)
+{
+        for (size_t i = 0; i < cols; i++)
+                if (x[i] != scale * code_of(x[i], scale))
+                        return false;
+        return true;
+}
+
+/* Of a row that is rounded already, the scale that it has: dividing its largest number by 127 may
+ * give a neighbour. */
+static float scale_of(const float *x, size_t cols)
+{
+        float most = 0;
+
+        for (size_t i = 0; i < cols; i++)
+                most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
+        const float scale = most / CODES;
+        const float near[] = {scale, nextafterf(scale, 0), nextafterf(scale, INFINITY)};
+        for (size_t i = 0; i < 3 && scale > FLT_MIN; i++)
+                if (gives(x, cols, near[i]))
+                        return near[i];
+        return scale;
 }
 
 float ran_compact_row(int8_t *code, const float *x, size_t cols)

@@ -6,7 +6,7 @@
  *         where rows are so short that the scale would take more than it saves, as F16
  *
  * Vectors stay F32, and so does a matrix with a number that is not finite or beyond F16. Rounding
- * what is rounded already changes no code: the largest of a row is always 127.
+ * what is rounded already changes nothing: the largest of a row is always 127.
  */
 #ifndef RAN_MODEL_COMPACT_H
 #define RAN_MODEL_COMPACT_H
