@@ -218,6 +218,8 @@ static bool add_field(struct ran_buf *out, const char *before, const struct ran_
         add_value(&value, field, (const char *)base + field->offset);
         if (what_if != NULL && is_set(field, what_if))
                 add_value(&other, field, (const char *)what_if + field->offset);
+        if (value.data == NULL || (what_if != NULL && other.data == NULL))
+                return false; /* both are there */
         /* A later setting that has its default may be left out. A choice stands in quotes. */
         const size_t quote = field->type == RAN_FIELD_CHOICE, n = value.len - 2 * quote;
         const bool same =

@@ -40,7 +40,7 @@ int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, co
                 size_t most, bool *absent, struct ran_error *err)
 {
         struct ran_buf path = join(folder, base, name);
-        bool unused;
+        bool unused = false;
 
         absent = absent != NULL ? absent : &unused;
         *absent = false;
@@ -159,7 +159,7 @@ static const struct other *find_other(const char *path, struct ran_buf *name)
                 const struct other *o = other_of(entry->d_name);
 
                 if (o == NULL || (found != NULL && o > found) ||
-                    (o == found && strcmp(entry->d_name, name->data) > 0))
+                    (o == found && name->data != NULL && strcmp(entry->d_name, name->data) > 0))
                         continue;
                 found = o;
                 name->len = 0;

@@ -207,7 +207,7 @@ static int compare(const struct greeting *me, const struct greeting *other, size
 
 int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
 {
-        struct greeting other, me = {.config = sizeof(struct ran_config),
+        struct greeting other = {0}, me = {.config = sizeof(struct ran_config),
                                      .settings = sizeof(struct ran_train_settings)};
         int rc = RAN_OK;
 

@@ -22,14 +22,14 @@ static const struct state {
         const char *name, *kinds;
         size_t n;
 } states[] = {
-#define STATE(member, name, kinds) {name, kinds, sizeof kinds - 1},
+#define STATE(member, name, kinds) {name, kinds, sizeof(kinds) - 1},
         RAN_STATES(STATE)
 #undef STATE
 };
 enum { STATES = sizeof states / sizeof *states };
 
 #define STATE(member, name, kinds)                                          \
-        _Static_assert((sizeof kinds - 1) * sizeof(double) ==               \
+        _Static_assert((sizeof(kinds) - 1) * sizeof(double) ==              \
                                sizeof(((struct ran_states *)NULL)->member), \
                        "each number has a kind");
 RAN_STATES(STATE)

@@ -66,7 +66,7 @@ int ran_trainer_ask(struct ran_trainer *t, bool alone,
 /* RAN_EDIVERGED unless all n results are finite: the last step of an epoch may have diverged. */
 static int check(const struct ran_trainer *t, const float *x, size_t n, struct ran_error *err)
 {
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; x != NULL && i < n; i++)
                 if (!isfinite(x[i]))
                         return ran_trainer_diverged(t, t->at.epochs.epoch,
                                                     (double)t->loop.optimiser.step,

@@ -32,9 +32,13 @@ before() {
 # same FILE FILE: but for the last digits of numbers, which follow the order of sums.
 same() {
   local number='-?[0-9]+\.[0-9]+(e[-+]?[0-9]+)?'
-  cmp -s "$1" "$2" && return
-  cmp -s <(sed -E "s/$number/#/g" "$1") <(sed -E "s/$number/#/g" "$2") &&
-    paste <(grep -oE -e "$number" "$1") <(grep -oE -e "$number" "$2") |
+  if cmp -s "$1" "$2"; then
+    return
+  fi
+  if ! cmp -s <(sed -E "s/$number/#/g" "$1") <(sed -E "s/$number/#/g" "$2"); then
+    return 1
+  fi
+  paste <(grep -oE -e "$number" "$1") <(grep -oE -e "$number" "$2") |
     awk '{ off = $1 - $2; size = $2 < 0 ? -$2 : $2; if (off > 1e-5 * (1 + size) || -off > 1e-5 * (1 + size)) exit 1 }'
 }
 

@@ -514,7 +514,7 @@ left O' ]
   run -2 --separate-stderr ran-train tag $shape --vocab-type bpe --word-dropout 0.3 -o d.ran names.jsonl
   [[ $stderr == *'word_dropout needs a vocabulary'*'byte pairs'* ]]
   run -2 --separate-stderr ran-train mlm --word-dropout 0.3 -o d.ran names.jsonl
-  [[ $stderr == *"word_dropout must be"* ]]
+  [[ $stderr == *"--word-dropout is for ran-train classify, tag and lm"* ]]
 }
 
 @test "train tag: gradients of a tagger, for its own tags only" {

@@ -65,26 +65,27 @@ static int on_sample(void *arg, const struct ran_train_report *report)
 }
 
 /* Trains for a moment, and writes no file. */
-static void measure(struct ran_train_job *job, const struct ran_config *config,
+static void measure(const struct ran_train_job *like, const struct ran_config *config,
                     struct measurement *m, int (*report)(void *, const struct ran_train_report *))
 {
-        struct ran_train_settings settings = *job->settings;
+        struct ran_train_settings settings = *like->settings;
+        struct ran_train_job job = *like;
         struct ran_error err = {0};
 
         settings.patience = settings.epochs; /* so that nothing else ends it */
         if (!ran_config_trains_encoder(config))
                 settings.freeze = false;
         if (!ran_config_trains_encoder(config) && !ran_config_has_features(config)) {
-                job->vectors = NULL; /* which are of an encoder */
-                job->init = NULL;
+                job.vectors = NULL; /* which are of an encoder */
+                job.init = NULL;
         }
-        job->config = config;
-        job->settings = &settings;
-        job->output = "/dev/null"; /* writing takes memory, too */
-        job->checkpoint = NULL;
-        job->report = report;
-        job->arg = m;
-        const int rc = ran_train(job, &err);
+        job.config = config;
+        job.settings = &settings;
+        job.output = "/dev/null"; /* writing takes memory, too */
+        job.checkpoint = NULL;
+        job.report = report;
+        job.arg = m;
+        const int rc = ran_train(&job, &err);
         if (rc != RAN_OK && rc != RAN_EINTR)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
 }

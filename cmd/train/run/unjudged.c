@@ -24,7 +24,7 @@ bool train_encoder_setting(const struct train_session *s, const struct ran_field
 {
         const struct train_options *o = s->options;
         const bool documents = s->task->of_documents;
-        const struct ran_field *none;
+        const struct ran_field *none = NULL;
 
         setting = setting != NULL ? setting : &none;
         *setting = NULL;

@@ -201,7 +201,7 @@ static void encode_layer_bwd(struct ran_workspace *w, const struct ran_params *p
                              struct ran_params *dp, size_t l)
 {
         const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
-        struct ran_prenorm_pass s;
+        struct ran_prenorm_pass s = {0};
 
         clear_adjoints(w);
         for (size_t slab = 0; slab < own->slabs; slab++) {
