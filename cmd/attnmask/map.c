@@ -296,7 +296,7 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
                  struct ran_error *err)
 {
         const struct cmd_reading *r = &s->reading;
-        struct attnmask_map map;
+        struct attnmask_map map = {0};
 
         RAN_TRY(attnmask_map_values(a, s, &map, err));
         json_begin(out, '{');
@@ -415,7 +415,7 @@ static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
                 struct ran_error *err)
 {
         struct picture_scale scale;
-        struct attnmask_map map;
+        struct attnmask_map map = {0};
 
         RAN_TRY(read_document(a, s, &map, err));
         const struct table t = table_of(a, s, &map);

@@ -114,7 +114,7 @@ int attnmask_map_page(const struct attnmask_model *a, struct attnmask_scratch *s
                       const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err)
 {
         struct token_text x = {0};
-        struct attnmask_map map;
+        struct attnmask_map map = {0};
         double most = 0;
 
         RAN_TRY(attnmask_map_values(a, s, &map, err));

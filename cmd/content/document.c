@@ -331,7 +331,7 @@ static bool is_blank(const struct cmd_document *d, size_t first)
 {
         const struct ran_encoding *e = &d->encoding;
 
-        for (size_t t = first; t < d->L && e->word[t] == e->word[first]; t++) {
+        for (size_t t = first; e->word != NULL && t < d->L && e->word[t] == e->word[first]; t++) {
                 if (e->start[t] < e->end[t])
                         return false;
         }

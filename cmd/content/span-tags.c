@@ -161,7 +161,7 @@ static void add_tags(struct cmd_labels *l, const struct spans *s)
         for (size_t i = 0; i < s->words; i++) {
                 const size_t owner = s->word[i].owner;
 
-                if (owner == 0) {
+                if (owner == 0 || s->at == NULL) { /* without spans no word has one */
                         ran_buf_char(&l->names, 'O');
                 } else {
                         const struct ran_span label = s->at[owner - 1].label;

@@ -447,7 +447,7 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
         ran_buf_char(&text, '"');
         const int rc = gather_texts(m, r, &text, &leader, err);
         ran_buf_char(&text, '"');
-        if (rc == RAN_OK) {
+        if (rc == RAN_OK && leader != NULL) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
                 leader->value = (struct ran_span){line->len, line->len + text.len};

@@ -218,15 +218,15 @@ static bool add_field(struct ran_buf *out, const char *before, const struct ran_
         add_value(&value, field, (const char *)base + field->offset);
         if (what_if != NULL && is_set(field, what_if))
                 add_value(&other, field, (const char *)what_if + field->offset);
-        if (value.data == NULL || (what_if != NULL && other.data == NULL))
-                return false; /* both are there */
+        if (value.data == NULL)
+                return false; /* a value is never empty */
         /* A later setting that has its default may be left out. A choice stands in quotes. */
         const size_t quote = field->type == RAN_FIELD_CHOICE, n = value.len - 2 * quote;
-        const bool same =
-                what_if != NULL
-                        ? value.len == other.len && memcmp(value.data, other.data, value.len) == 0
-                        : field->later && n == strlen(field->initial) &&
-                                  memcmp(value.data + quote, field->initial, n) == 0;
+        const bool same = what_if != NULL
+                                  ? value.len == other.len && other.data != NULL &&
+                                            memcmp(value.data, other.data, value.len) == 0
+                                  : field->later && n == strlen(field->initial) &&
+                                            memcmp(value.data + quote, field->initial, n) == 0;
         if (!same) {
                 ran_buf_printf(out, "%s\"%s\":", before, field->name);
                 ran_buf_add(out, value.data, value.len);

@@ -22,7 +22,7 @@ repeat() {
 @test "memory: a token of three windows ago is repeated [all]" {
   repeat 2000 1 >train.jsonl
   repeat 200 2 >test.jsonl
-  ran-train lm $shape --dim 32 --head-dim 16 --window 4 --epochs 8 -o repeat.ran train.jsonl
+  ran-train lm $shape --cell gated --dim 32 --head-dim 16 --window 4 --epochs 8 -o repeat.ran train.jsonl
   # log 8 = 2.08 would be chance, and is all that windows of 4 tokens alone allow.
   ran-lm score -m repeat.ran --per-token test.jsonl >out
   jq -s -e 'map(.lm.per_token.nll[-1]) | add / length < 0.7' out

@@ -35,9 +35,7 @@ same() {
   if cmp -s "$1" "$2"; then
     return
   fi
-  if ! cmp -s <(sed -E "s/$number/#/g" "$1") <(sed -E "s/$number/#/g" "$2"); then
-    return 1
-  fi
+  [ "$(sed -E "s/$number/#/g" "$1")" = "$(sed -E "s/$number/#/g" "$2")" ] || return 1
   paste <(grep -oE -e "$number" "$1") <(grep -oE -e "$number" "$2") |
     awk '{ off = $1 - $2; size = $2 < 0 ? -$2 : $2; if (off > 1e-5 * (1 + size) || -off > 1e-5 * (1 + size)) exit 1 }'
 }

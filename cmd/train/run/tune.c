@@ -229,7 +229,7 @@ static bool load(struct search *t, size_t trial)
         char path[PATH_MAX];
         struct ran_bytes file;
         struct ran_error err;
-        struct ran_span run;
+        struct ran_span run = {0};
 
         if (access(train_run_trial(path, t->folder, trial), F_OK) != 0)
                 return false;
