@@ -350,9 +350,8 @@ static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
 
                 entry[i] = (struct entry){ran_string_table_get(&k->keys, (uint32_t)i, &ignored), i};
         }
-        if (entry != NULL) /* as clang's analyser does not know */
-                qsort(entry, n, sizeof *entry, by_key);
-        for (size_t i = 0; i < n && rc == RAN_OK; i++) {
+        qsort(entry, n, sizeof *entry, by_key);
+        for (size_t i = 0; i < n && vector != NULL && rc == RAN_OK; i++) {
                 const size_t number = entry[i].number;
 
                 memcpy(keys + i * KEY, entry[i].key, KEY);

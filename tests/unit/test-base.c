@@ -340,7 +340,7 @@ TEST(memory_that_runs_out_ends_the_process)
         CHECK(strcmp(said, "out of memory: 18446744073709551615 x 1 bytes requested\n") == 0 ||
               SIZE_MAX < UINT64_MAX);
         CHECK(run_out(said, sizeof said, handled) == 7);
-        CHECK(strcmp(said, "mine: out of memory:, gone") == 0);
+        CHECK(strstr(said, "mine: out of memory:, gone") != NULL);
 }
 
 TEST(random_depends_on_every_input)
