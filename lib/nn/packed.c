@@ -41,15 +41,8 @@ size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open)
                                                                                    : windows;
 }
 
-/* Grows one array of the batch; false leaves everything unchanged. */
-#define ROOM(array, want)                                                         \
-        do {                                                                      \
-                void *moved = ran_grow(packed->array, &packed->array##_cap, want, \
-                                       sizeof *packed->array, err);               \
-                if (moved == NULL)                                                \
-                        return RAN_ENOMEM;                                        \
-                packed->array = moved;                                            \
-        } while (0)
+/* Grows one array of the batch, or returns. */
+#define ROOM(array, want) RAN_TRY(RAN_GROW(packed->array, packed->array##_cap, want, err))
 
 int ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
                    size_t n, uint64_t record, struct ran_error *err)

@@ -118,7 +118,6 @@ void ran_temporary_free(char *path);
 struct ran_buf {
         char *data;
         size_t len, cap;
-        bool failed; /* never any more: memory that runs out calls the handler */
 };
 void ran_buf_add(struct ran_buf *b, const void *bytes, size_t n);
 void ran_buf_str(struct ran_buf *b, const char *s);

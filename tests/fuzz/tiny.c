@@ -140,7 +140,6 @@ static void insert(struct ran_buf *b, size_t at, const void *bytes, size_t n)
         size_t behind = b->len - at;
 
         ran_buf_add(b, bytes, n);
-        must(!b->failed);
         memmove(b->data + at + n, b->data + at, behind);
         memcpy(b->data + at, bytes, n);
 }
@@ -218,7 +217,6 @@ struct ran_bytes tiny_edit(const struct ran_bytes *file, const uint8_t *bytes, s
         ran_buf_add(&all, &n, sizeof n);
         ran_buf_add(&all, header.data, header.len);
         ran_buf_add(&all, data.data, data.len);
-        must(!header.failed && !data.failed && !all.failed);
         ran_buf_release(&header);
         ran_buf_release(&data);
         return (struct ran_bytes){(unsigned char *)all.data, all.len, false};

@@ -388,16 +388,6 @@ TEST(json_finds_members_without_a_name)
         ran_record_release(&r);
 }
 
-/* What memory ran out over was one line. */
-TEST(json_scans_again_after_memory_ran_out)
-{
-        struct ran_record r = {.names = {.failed = true}};
-
-        CHECK(scan(&r, "{\"a\":1}", 7, NULL) == RAN_OK);
-        CHECK(ran_record_find(&r, "a", NULL) != NULL);
-        ran_record_release(&r);
-}
-
 TEST(json_types_are_told)
 {
         static const char line[] = "{\"a\":\"\",\"b\":-1,\"c\":{},\"d\":[],\"e\":true,\"f\":false,"

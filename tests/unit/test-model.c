@@ -799,7 +799,7 @@ static void check_differ(const char *a, const char *b, const char *want)
         REQUIRE(x != NULL && y != NULL);
         CHECK(ran_model_same(x, y, &what) == (*want == '\0'));
         ran_buf_char(&what, '\0');
-        CHECK(!what.failed && strstr(what.data, want) != NULL);
+        CHECK(strstr(what.data, want) != NULL);
         if (strstr(what.data, want) == NULL)
                 printf("said: %s\n", what.data);
         ran_buf_release(&what);

@@ -9,7 +9,7 @@ static struct ran_buf shown;
 static const char *show(void)
 {
         ran_buf_char(&shown, '\0');
-        return shown.failed ? "out of memory" : shown.data;
+        return shown.data;
 }
 
 struct ran_vocab_settings default_settings(void)
