@@ -177,7 +177,12 @@ void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t 
                 }
                 return;
         }
-        struct job job = {.fn = fn, .arg = arg, .n = n, .parent = current, .phase = ran_phase, .portable = ran_portable};
+        struct job job = {.fn = fn,
+                          .arg = arg,
+                          .n = n,
+                          .parent = current,
+                          .phase = ran_phase,
+                          .portable = ran_portable};
         post(pool, &job);
         run(&job);
         retire(pool, &job);

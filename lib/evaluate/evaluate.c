@@ -131,8 +131,7 @@ static int run(struct sweep *k, struct ran_error *err)
         struct ran_params still = *k->p; /* nobody trains meanwhile */
         const struct ran_params *given = k->p;
 
-        still.panels =
-                ran_kept_panels_new(still.integers, NULL); /* without memory, without panels */
+        still.panels = ran_kept_panels_new(still.integers, NULL);
         k->p = &still;
         ran_ranks_partition(k->ranks, k->d->first, k->d->B, bound);
         atomic_store(&k->next, bound[me]);

@@ -26,9 +26,7 @@ static void add(struct names *k, size_t i, const char *tensor, size_t rows, size
                                                   .data = data};
 }
 
-/* table: the gradient of the embedding, every row. The linear model has none: see
- * svm.h.
- */
+/* table: the gradient of the embedding, every row. The linear model has none. */
 static int write(const struct ran_model *m, const struct ran_layout *layout,
                  const struct ran_grad *g, double loss, const float *table, const char *output,
                  struct ran_error *err)

@@ -9,7 +9,7 @@
  * or the folder of the package rannet, which the authors of the RAN publish (rannet.c):
  *
  *      config.json                     sizes, without a model_type
- *      NAME.index, NAME.data-00000-of-00001   TensorFlow's checkpoint (tensors/bundle.h)
+ *      NAME.index, NAME.data-00000-of-00001   TensorFlow's checkpoint (bundle.c)
  *      vocab.txt
  *
  * It becomes a model of the encoder `bert` (bert.h), or a RAN of published cells: without a head,

@@ -121,7 +121,7 @@ static void multiply_paneled(const struct product *p, size_t i)
         const size_t j0 = begin_at(p->N, p->across, across, RAN_PANEL_COLUMNS);
         const size_t j1 = begin_at(p->N, p->across, across + 1, RAN_PANEL_COLUMNS);
 
-        if (p->panels.are_integers)
+        if (p->panels.integers != NULL)
                 ran_integer->multiply(p->c + i0 * p->ldc, p->ldc, p->a + i0 * p->ras, p->ras,
                                       p->panels.integers, p->bias, end - i0, p->N, p->K, j0,
                                       j1 - j0);
@@ -190,10 +190,6 @@ void ran_gemm_linear_kept(struct ran_pool *pool, struct ran_kept_panels *kept, f
         const bool floats = N > RAN_FEW_ROWS && ran_gemm_rows_stand_alone();
         if (kept != NULL && I > 0 && (floats || ran_kept_panels_hold_integers(kept)))
                 p.panels = ran_kept_panels_of(kept, w, O, I);
-        if (p.panels.are_integers && p.panels.integers == NULL) {
-                ran_integer_naive(y, ldy, x, ldx, w, b, N, O, I);
-                return;
-        }
         if (!floats)
                 p.panels.floats = NULL;
         if (has_panels(&p))

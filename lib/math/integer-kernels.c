@@ -7,6 +7,7 @@
  *                        the dot product of NEON
  *   two of 16 bits       everywhere else: no sum of two is beyond 32 bits
  */
+#include "base/size.h"
 #include "math/integer.h"
 #include "math/panels.h"
 #include "math/simd.h"
@@ -74,11 +75,6 @@ enum { MR = 4 };
 enum { NR = 2 * VL, MR_HALF = MR / 2, MR_FEW = 2 };
 /* K is filled up with zeros to a multiple of the most groups that a tile takes in a step. */
 enum { MOST_STEPS = 4, DEEP = MOST_STEPS * GROUP };
-
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
 
 static size_t up_to(size_t n, size_t whole)
 {
@@ -238,7 +234,7 @@ static inline __attribute__((always_inline)) void tile(size_t R, size_t V, size_
                         return;
 #pragma GCC unroll 2
                 for (size_t j = 0; j < V; j++) {
-                        const size_t n = least(VL, cols - j * VL);
+                        const size_t n = ran_least(VL, cols - j * VL);
                         vf scale = *(const vf_any *)(w_scale + j * VL), b = {0};
 
                         for (size_t s = 1; s < STEPS; s++)
@@ -318,7 +314,7 @@ static void add_outliers(float *y, const float *x, float inverse, float scale,
         int32_t rest[OUTLIERS + 1];
 
         for (size_t from_k = 0; from_k < K; from_k += BLOCK) {
-                const size_t end = least(from_k + BLOCK, K);
+                const size_t end = ran_least(from_k + BLOCK, K);
                 int32_t any = 0;
 
                 for (size_t k = from_k; k < end; k++)
@@ -331,7 +327,7 @@ static void add_outliers(float *y, const float *x, float inverse, float scale,
         }
         for (size_t n = from; n < from + cols; n += VL) {
                 const element *panel = panels + n / NR * NR * groups * GROUP + n % NR * GROUP;
-                const size_t now = least(VL, from + cols - n);
+                const size_t now = ran_least(VL, from + cols - n);
                 vi sum = {0};
                 vf out = {0};
 
@@ -360,7 +356,7 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
          * same few places of the first cache. */
         const size_t line = 64 / sizeof(element), ld = (up_to(K, line) / line | 1) * line;
         const size_t fit = PASS_BYTES / (ld * sizeof(element)) / MR * MR;
-        const size_t pass = fit < PASS_LEAST ? PASS_LEAST : least(fit, PASS_MOST);
+        const size_t pass = fit < PASS_LEAST ? PASS_LEAST : ran_least(fit, PASS_MOST);
         float scale[PASS_MOST + MR] = {0}, *const memory = ran_panels_take();
         float inverse[PASS_MOST]; /* of rows with outliers, else 0 */
         int32_t offset[PASS_MOST + MR] = {0};
@@ -373,7 +369,7 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
                                (RAN_PANEL_A + RAN_PANEL_B) * sizeof(float),
                        "room for a pass");
         for (size_t m = 0; m < M; m += pass) {
-                const size_t rows = least(pass, M - m);
+                const size_t rows = ran_least(pass, M - m);
 
                 for (size_t i = 0; i < rows; i++) {
                         const float *x = a + (m + i) * lda, max = largest(x, K);
@@ -386,15 +382,15 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
                                 inverse[i] = 0;
                 }
                 for (size_t n = from; n < from + cols; n += NR) {
-                        const size_t now = least(NR, from + cols - n);
+                        const size_t now = ran_least(NR, from + cols - n);
 
                         for (size_t i = 0; i < rows; i += MR)
                                 tile_of(rows - i, now > VL)(
                                         y + (m + i) * ldy + n, ldy,
                                         (struct rows){code + i * ld, ld, scale + i, offset + i},
                                         panel + n * groups * GROUP, w_scale + n,
-                                        bias != NULL ? bias + n : NULL, groups, least(MR, rows - i),
-                                        now);
+                                        bias != NULL ? bias + n : NULL, groups,
+                                        ran_least(MR, rows - i), now);
                 }
                 for (size_t i = 0; i < rows; i++)
                         if (inverse[i] > 0)

@@ -1,8 +1,6 @@
-/* integer.c - see integer.h: which kernels are used, and what they compute. */
+/* integer.c - see integer.h: which kernels are used. */
 #include "math/integer.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #ifdef RAN_HAVE_X86
@@ -77,58 +75,5 @@ void ran_integer_choose(const char *isa)
                 if (runs(known[i].kernels)) {
                         ran_integer = known[i].kernels;
                         return;
-                }
-}
-
-/* ---- what they compute ----------------------------------------------------------------------- */
-
-struct row {
-        float scale, inverse;
-};
-
-static int32_t code_of(float x, float inverse)
-{
-        return (int32_t)nearbyintf(x * inverse);
-}
-
-/* outlier: how many times its root mean square the limit may be; 0: no matter. */
-static struct row row_of(const float *x, size_t n, float outlier)
-{
-        float limit = 0;
-        int32_t squares = 0;
-
-        for (size_t i = 0; i < n; i++) {
-                if (!isfinite(x[i]))
-                        return (struct row){NAN, NAN};
-                limit = fmaxf(limit, fabsf(x[i]));
-        }
-        if (limit < RAN_INTEGER_LEAST)
-                return (struct row){0};
-        for (size_t i = 0; i < n; i++)
-                squares += code_of(x[i], 127 / limit) * code_of(x[i], 127 / limit);
-        if (outlier > 0)
-                limit = fminf(limit, outlier * sqrtf((float)squares / (float)n) * (limit / 127));
-        return (struct row){limit / 127, 127 / limit};
-}
-
-void ran_integer_naive(float *y, size_t ldy, const float *a, size_t lda, const float *w,
-                       const float *bias, size_t M, size_t N, size_t K)
-{
-        for (size_t m = 0; m < M; m++)
-                for (size_t n = 0; n < N; n++) {
-                        const struct row p = row_of(a + m * lda, K, RAN_INTEGER_OUTLIER);
-                        const struct row q = row_of(w + n * K, K, 0);
-                        int32_t sum = 0, rest = 0;
-
-                        for (size_t k = 0; k < K && !isnan(p.scale); k++) {
-                                const int32_t c = code_of(a[m * lda + k], p.inverse);
-                                const int32_t held = c > 127 ? 127 : c < -127 ? -127 : c;
-
-                                sum += held * code_of(w[n * K + k], q.inverse);
-                                rest += (c - held) * code_of(w[n * K + k], q.inverse);
-                        }
-                        float *to = y + m * ldy + n;
-                        *to = (float)sum * (q.scale * p.scale) + (bias != NULL ? bias[n] : 0);
-                        *to += (float)rest * (q.scale * p.scale);
                 }
 }

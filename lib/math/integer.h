@@ -57,8 +57,4 @@ extern const struct ran_integer *ran_integer_all[];
  * names none of them. */
 void ran_integer_choose(const char *isa);
 
-/* What they compute, as it reads above, from the weights themselves: slow, and without panels. */
-void ran_integer_naive(float *y, size_t ldy, const float *a, size_t lda, const float *w,
-                       const float *bias, size_t M, size_t N, size_t K);
-
 #endif

@@ -10,7 +10,7 @@
 struct kept {
         const float *w;
         size_t O, I;
-        void *memory;
+        float *memory;
         struct ran_panels panels;
 };
 
@@ -60,20 +60,15 @@ static bool are_integers(const struct ran_kept_panels *k, const float *w, size_t
 static struct kept make(const struct ran_kept_panels *k, const float *w, size_t O, size_t I)
 {
         struct kept kept = {.w = w, .O = O, .I = I};
-        struct ran_panels *p = &kept.panels;
 
-        p->are_integers = are_integers(k, w, O, I);
-        const size_t floats = p->are_integers ? ran_integer->panels(NULL, w, O, I) / sizeof(float)
-                                              : ran_simd->gemm_panels(NULL, w, O, I);
-        float *memory = kept.memory = ran_alloc_floats(floats, NULL);
-        if (memory == NULL)
-                return kept;
-        if (p->are_integers) {
-                ran_integer->panels(memory, w, O, I);
-                p->integers = memory;
+        if (are_integers(k, w, O, I)) {
+                kept.memory = ran_new_floats(ran_integer->panels(NULL, w, O, I) / sizeof(float));
+                ran_integer->panels(kept.memory, w, O, I);
+                kept.panels.integers = kept.memory;
         } else {
-                ran_simd->gemm_panels(memory, w, O, I);
-                p->floats = memory;
+                kept.memory = ran_new_floats(ran_simd->gemm_panels(NULL, w, O, I));
+                ran_simd->gemm_panels(kept.memory, w, O, I);
+                kept.panels.floats = kept.memory;
         }
         return kept;
 }
@@ -87,13 +82,8 @@ struct ran_panels ran_kept_panels_of(struct ran_kept_panels *k, const float *w, 
                 if (k->item[i].w == w && k->item[i].O == O && k->item[i].I == I)
                         found = k->item[i];
         if (found.w == NULL) {
-                found = make(k, w, O, I);
-                if (ran_grow_at(&k->item, &k->cap, k->n + 1, sizeof *k->item, NULL) == RAN_OK) {
-                        k->item[k->n++] = found;
-                } else {
-                        free(found.memory);
-                        found.panels.floats = found.panels.integers = NULL;
-                }
+                RAN_ROOM(k->item, k->cap, k->n + 1);
+                found = k->item[k->n++] = make(k, w, O, I);
         }
         pthread_mutex_unlock(&k->lock);
         return found.panels;

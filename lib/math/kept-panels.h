@@ -17,11 +17,10 @@ void ran_kept_panels_free(struct ran_kept_panels *k);
 
 bool ran_kept_panels_hold_integers(const struct ran_kept_panels *k);
 
-/* Panels of weights w (O,I), or none if memory has run out: w itself will do. */
+/* Panels of weights w (O,I): one of the two; the other is NULL. */
 struct ran_panels {
         const float *floats;  /* for ran_simd->gemm_paneled, */
         const void *integers; /* or for ran_integer->multiply */
-        bool are_integers;    /* w is multiplied by integers, with panels or without */
 };
 /* From any thread. The weights must stay as they are and where they are as long as k does. Integers
  * are rows of finite numbers that compact.h does not store as F16, up to RAN_INTEGER_MOST. */

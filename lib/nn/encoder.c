@@ -60,9 +60,11 @@ void ran_encode(struct ran_workspace *w, const struct ran_params *p)
 void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
 {
         const struct ran_part *encoder = w->parts.encoder;
+        const bool before = ran_params_portable(p); /* steps are computed again */
 
         if (encoder != NULL && encoder->backward != NULL)
                 encoder->backward(w, p, dp);
+        ran_portable = before;
         ran_phase = RAN_PHASE_EMBEDDING;
         if (p->below == NULL)
                 drop(w, w->dx);

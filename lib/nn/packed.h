@@ -66,12 +66,6 @@ int ran_packed_spell(struct ran_packed *packed, const uint32_t *spelling, struct
 int ran_packed_positions(struct ran_packed *packed, const uint32_t *positions, size_t n,
                          struct ran_error *err);
 
-/* First row of window i, its cell. */
-static inline size_t ran_packed_row(const struct ran_packed *packed, size_t i)
-{
-        return packed->row[i];
-}
-
 /* Earlier states of document b: those before its first state, as of the time it was added
  * (ran_encode adds to them). */
 static inline size_t ran_packed_earlier(const struct ran_packed *packed, size_t b)

@@ -86,9 +86,9 @@ struct ran_params {
                         */
 };
 
-/* Weights in eight bits that do not change give the same bits on every processor: products are those
- * of integers (math/integer.h), and between this call and the next one of ran_portable floats are
- * computed alike. Returns what ran_portable was, and is to be again. */
+/* Weights in eight bits that do not change give the same bits on every processor: products are
+ * those of integers (math/integer.h), and between this call and the next one of ran_portable floats
+ * are computed alike. Returns what ran_portable was, and is to be again. */
 static inline bool ran_params_portable(const struct ran_params *p)
 {
         const bool before = ran_portable;

@@ -141,7 +141,7 @@ bool ran_config_is_of_task(const char *name);
  * ran_fields_init gives the defaults; all zero is no model. */
 int ran_config_check(const struct ran_config *config, struct ran_error *err);
 
-/* A task (nn/task.c): its name, as in configurations; whether its outputs are labels (of
+/* A task (nn/parts.c): its name, as in configurations; whether its outputs are labels (of
  * documents or words) rather than a vocabulary; whether its documents have word positions. */
 const char *ran_task_name(int task);
 bool ran_task_has_labels(int task);

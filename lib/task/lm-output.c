@@ -1,4 +1,4 @@
-/* lm.c - see lm.h. */
+/* lm-output.c - see lm-output.h. */
 #include "task/lm-output.h"
 #include "base/size.h"
 #include "math/gemm.h"
@@ -285,6 +285,7 @@ static struct block block_of(struct ran_workspace *w, const struct ran_params *p
 void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
                   const uint32_t *gold, float *nll, float *logits)
 {
+        const bool before = ran_params_portable(p);
         struct block k = block_of(w, p, V);
 
         ran_phase = RAN_PHASE_HEAD;
@@ -294,21 +295,25 @@ void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
         while (run_block(&k))
                 for (size_t i = 0; i < k.n && nll != NULL; i++)
                         nll[k.at + i] = (float)k.nll[i];
+        ran_portable = before;
 }
 
 int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
                 ran_lm_take *take, void *arg, struct ran_error *err)
 {
+        const bool before = ran_params_portable(p);
         struct block k = block_of(w, p, V);
+        int rc = RAN_OK;
 
         ran_phase = RAN_PHASE_HEAD;
         k.logits = logits;
         k.each = true;
         ran_head_positions(w, p);
-        while (run_block(&k))
-                for (size_t i = 0; i < k.n; i++)
-                        RAN_TRY(take(arg, k.at + i, logits + i * V, err));
-        return RAN_OK;
+        while (rc == RAN_OK && run_block(&k))
+                for (size_t i = 0; i < k.n && rc == RAN_OK; i++)
+                        rc = take(arg, k.at + i, logits + i * V, err);
+        ran_portable = before;
+        return rc;
 }
 
 double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,

@@ -618,7 +618,7 @@ values() {
     "mlm train.jsonl" "classify train.jsonl --encoder none" "tag tags.jsonl" "tag tags.jsonl --encoder none" \
     "classify train.jsonl --encoder transformer --attention dispersed"; do
     # shellcheck disable=SC2086
-    run -0 --separate-stderr memory $kind --epochs 2 --no-early-stop
+    run -0 --separate-stderr memory $kind --epochs 2 --no-early-stop -j 1
     [[ $output =~ ^forecast\ [0-9]+\ MB,\ peak\ [0-9]+\ MB:\ ([0-9]+)\ %$ ]]
     [ "${BASH_REMATCH[1]}" -ge 77 ] && [ "${BASH_REMATCH[1]}" -le 130 ] || { echo "$kind: $output"; false; }
   done

@@ -20,6 +20,7 @@ repeat() {
 }
 
 @test "memory: a token of three windows ago is repeated [all]" {
+  export RAN_ISA=portable
   repeat 2000 1 >train.jsonl
   repeat 200 2 >test.jsonl
   ran-train lm $shape --cell gated --dim 32 --head-dim 16 --window 4 --epochs 8 -o repeat.ran train.jsonl

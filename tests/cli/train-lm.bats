@@ -57,6 +57,7 @@ config() {
 # ---- what is learned -----------------------------------------------------------------------------
 
 @test "train lm: texts are learned under the mask causal, and reports tell a perplexity" {
+  export RAN_ISA=portable
   texts 120 >train.jsonl
   run -0 --separate-stderr ran-train lm $shape --epochs 3 --learning-rate 0.01 --log log.jsonl -o m.ran train.jsonl
   [ -z "$output" ]

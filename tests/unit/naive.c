@@ -279,7 +279,7 @@ static void read_document(const struct naive *n, double *v, const uint32_t *ids,
                 naive_read_cells(n, v, ids, L);
 }
 
-/* ---- above the windows of an encoder: see part/upper/upper.c -------------------------------- */
+/* ---- above the windows of an encoder: --upper certain ---------------------------------------- */
 
 /* The row of the window that is surest of its label. */
 static void choose_window(const struct naive *n, double *h, const double *x, size_t R)

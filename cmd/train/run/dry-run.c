@@ -203,7 +203,7 @@ int train_dry_run(const struct ran_train_job *job)
         const double needed = room * (train_peak_bytes() + grows(job, linear.unread));
         printf("parameters  %zu in tables of tokens and features, %zu in the rest\n",
                e.embedding_parameters, e.parameters);
-        printf("memory      %sB at most\n", train_amount(text, needed));
+        printf("memory      %sB, give or take a quarter\n", train_amount(text, needed));
         printf("documents   %zu, %s tokens\n", job->train->B,
                train_amount(text, (double)job->train->first[job->train->B]));
         if (encoder) {

@@ -14,7 +14,6 @@
 #define RAN_PART_RAN_LAYER_H
 
 #include "nn/part.h"
-#include "nn/part.h"
 
 /* ---- the encoder: its part hooks, and windows that stay open (layer.c) ------------------------
  */

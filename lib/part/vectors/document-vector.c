@@ -88,7 +88,7 @@ static float share_of(const struct ran_workspace *w, const struct ran_params *p,
         return sum > 0 ? (float)(1 / sum) : 0;
 }
 
-/* Scoring leaves the outputs in place of the rows (layer-memory.c): these are then taken from the
+/* Scoring leaves the outputs in place of the rows (part/ran/prenorm-memory.c): these are then taken from the
  * table. An explainer has both, and may have moved the rows. */
 static void add_rows(const struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
