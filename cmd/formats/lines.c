@@ -126,10 +126,13 @@ static ssize_t take(struct lines *l, char *to, size_t most)
         return n;
 }
 
+enum { FIRST_BYTES = 16 }; /* of a file, by which its decompressor is known */
+
 /* Appends what has arrived; waits if nothing has. */
 static int read_more(struct lines *l, struct ran_error *err)
 {
-        const size_t want = l->end < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : l->end + 1;
+        const size_t least = l->end + (l->fresh ? FIRST_BYTES : 1);
+        const size_t want = least < GROUP_BYTES / 4 ? GROUP_BYTES / 4 : least;
 
         RAN_TRY(RAN_GROW(l->data, l->cap, want, err));
         const ssize_t n = take(l, l->data + l->end, room(l));

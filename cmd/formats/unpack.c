@@ -125,6 +125,7 @@ bool unpack_begin(struct unpack *u, int source, const char *s, size_t n, const c
                         u->kind = &kinds[i];
         if (u->kind == NULL)
                 return true;
+        u->from = -1;
         if (lseek(source, -(off_t)n, SEEK_CUR) < 0 || pipe2(from, O_CLOEXEC) != 0) {
                 *why = strerror(errno);
                 return false;

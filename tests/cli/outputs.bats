@@ -248,9 +248,9 @@ END
   # With an encoder, there would be a state to keep.
   run -0 ran-train lm -q --dim 8 --epochs 1 --vocab vocab.json -o /dev/null in.jsonl
   run -2 --separate-stderr ran-train lm -q --dim 8 --vocab vocab.json --resume -o /dev/null in.jsonl
-  [[ $stderr == *'--resume keeps the state of the training in a file beside the output, and /dev/null is no file'* ]]
+  [[ $stderr == *'--resume keeps its state beside the output, and /dev/null is no file'* ]]
   run -2 --separate-stderr ran-train classify -q --tune 1 -o pipe in.jsonl
-  [[ $stderr == *'--tune keeps the state'* ]]
+  [[ $stderr == *'--tune keeps its state'* ]]
   for use in 'ran-classify -m model.ran in.jsonl' 'ran-tag -m tagger.ran tagged.jsonl' \
     'ran-lm score -m lm.ran in.jsonl' 'ran-tokenize encode --vocab vocab.json in.jsonl'; do
     run -0 --separate-stderr $use -o /dev/null

@@ -273,7 +273,7 @@ END
   same_output "trials m.ran.tune" "trials good"
   rm -r m.ran.tune
   echo '{"ran_tune":1}' >m.ran.tune # as 0.2.0 had it
-  refused 2 'm.ran.tune is of an older version' $tune train.jsonl
+  refused 2 'm.ran.tune is a file, as of an older version' $tune train.jsonl
   ran-train classify $few --tune 60 -q --overwrite-checkpoint -o m.ran train.jsonl >/dev/null
   same_output "trials m.ran.tune" "trials good"
 }
@@ -301,4 +301,17 @@ END
   run -0 --separate-stderr ran-train classify -c all.json --tune 60 -o m.ran train.jsonl
   [[ $stderr == *'nothing is left to try'* ]]
   [ "$(ls m.ran.tune)" = 1.json ]
+}
+
+@test "tune: trials that an earlier search left behind a gap do not stay, and data among them are no trial" {
+  documents 60 >train.jsonl
+  mkdir m.ran.tune
+  echo '{}' >m.ran.tune/7.json
+  echo mine >m.ran.tune/notes
+  ran-train classify $few --tune 60 -q -o m.ran train.jsonl >/dev/null
+  [ ! -e m.ran.tune/7.json ]
+  [ "$(cat m.ran.tune/notes)" = mine ]
+  cp train.jsonl m.ran.tune/3.json
+  run -2 --separate-stderr ran-train classify $few --tune 60 -q -o m.ran m.ran.tune/3.json
+  cmp train.jsonl m.ran.tune/3.json
 }

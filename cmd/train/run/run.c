@@ -6,6 +6,7 @@
 #include "cmd/options/write.h"
 #include "cmd/train/read/task.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -80,6 +81,37 @@ const char *train_run_trial(char path[PATH_MAX], const char *folder, size_t tria
         return path;
 }
 
+void train_run_each_trial(const char *folder, void (*fn)(const char *path, void *arg), void *arg)
+{
+        DIR *dir = opendir(folder);
+        const struct dirent *entry;
+        char path[PATH_MAX];
+
+        while (dir != NULL && (entry = readdir(dir)) != NULL) {
+                const size_t digits = strspn(entry->d_name, "0123456789");
+
+                if (strcmp(entry->d_name, "running.json") == 0 ||
+                    (digits > 0 && strcmp(entry->d_name + digits, ".json") == 0)) {
+                        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+                        fn(path, arg);
+                }
+        }
+        if (dir != NULL)
+                closedir(dir);
+}
+
+struct check {
+        const struct cmd_program *program;
+        char **files;
+};
+
+static void check_trial(const char *path, void *arg)
+{
+        const struct check *k = arg;
+
+        cmd_check_beside(k->program, path, k->files);
+}
+
 /* The name of a file beside the output. Nobody named it, so that it must be ours to replace: what a
  * symbolic link points to is not, and a pipe would wait for somebody at its other end. */
 static char *beside(const char *output, const char *suffix, bool folder,
@@ -92,7 +124,7 @@ static char *beside(const char *output, const char *suffix, bool folder,
                 cmd_die(CMD_FAILED, "out of memory");
         if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) && !(folder && S_ISDIR(st.st_mode)))
                 cmd_die(CMD_FAILED,
-                        "%s is %s, and the training would write a file there: remove it, or give "
+                        "%s is %s, and the training would write there: remove it, or give "
                         "another name after -o",
                         name,
                         S_ISLNK(st.st_mode)    ? "a symbolic link"
@@ -113,7 +145,7 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
         run->resume = options->resume;
         cmd_check_writable(output);
         if (cmd_is_stream(output) && (run->resume || options->tune > 0))
-                cmd_usage("--%s keeps the state of the training in a file beside the output, and "
+                cmd_usage("--%s keeps its state beside the output, and "
                           "%s is no file: give -o MODEL",
                           run->resume ? "resume" : "tune", output);
         if (!cmd_is_stream(output)) {
@@ -123,12 +155,15 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
                 bool any = exists;
                 if (options->tune > 0) {
                         run->trials = beside(output, ".tune", true, program, files);
+                        train_run_each_trial(run->trials, check_trial,
+                                             &(struct check){program, files});
                         if (stat(run->trials, &st) == 0 && !S_ISDIR(st.st_mode) &&
                             !options->overwrite_checkpoint)
                                 cmd_die(CMD_USAGE,
-                                        "%s is of an older version, which this version cannot "
-                                        "continue: resume it with that version, or start again "
-                                        "with --overwrite-checkpoint",
+                                        "%s is a file, as of an older version, and this one would "
+                                        "make a "
+                                        "folder: resume it with that version, or start again with "
+                                        "--overwrite-checkpoint",
                                         run->trials);
                         /* an interrupted search, or with --resume any */
                         any |= access(train_run_trial(path, run->trials, 0), F_OK) == 0 ||
@@ -142,7 +177,7 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
                                 exists ? run->checkpoint : run->trials);
                 if (run->resume && !any) {
                         cmd_note("there is no %s to resume: training starts from the beginning",
-                                 run->checkpoint);
+                                 run->trials != NULL ? run->trials : run->checkpoint);
                         run->resume = false;
                 }
         }

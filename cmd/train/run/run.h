@@ -133,6 +133,8 @@ void train_run_release(struct train_run *run);
 /* In the folder of a search the file of a trial, from 1, that is over; 0: of the one that is not.
  * Returns path. */
 const char *train_run_trial(char path[PATH_MAX], const char *folder, size_t trial);
+/* Each file of that folder that has the name of one. */
+void train_run_each_trial(const char *folder, void (*fn)(const char *path, void *arg), void *arg);
 
 /* Trains, with resume, report and arg of its own. Returns the status to end with. */
 int train_run(const struct ran_train_job *job, struct train_run *run);

@@ -438,17 +438,20 @@ static bool try(struct search *t, bool resume, struct ran_error *err)
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
+static void remove_trial(const char *path, void *arg)
+{
+        (void)arg;
+        unlink(path);
+}
+
 /* Makes the folder, and leaves what an earlier search has there only to --resume. */
 static void open_folder(const struct search *t, bool resume)
 {
-        char path[PATH_MAX];
-
         unlink(t->folder); /* a file of 0.2.0, where it is to be overwritten */
         if (mkdir(t->folder, 0777) != 0 && errno != EEXIST)
                 cmd_die(CMD_FAILED, "cannot make the folder %s: %s", t->folder, strerror(errno));
-        size_t i = 0;
-        while (!resume && (unlink(train_run_trial(path, t->folder, i)) == 0 || i == 0))
-                i++;
+        if (!resume)
+                train_run_each_trial(t->folder, remove_trial, NULL);
 }
 
 /* Trains the best model so far again if its file was moved or overwritten. */
