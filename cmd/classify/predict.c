@@ -131,9 +131,6 @@ static int score_items(const struct classifier *c, struct scratch *s, struct ran
         const bool embed = classify_options_embed(c->options);
         struct together *a = &s->others;
 
-        if (a->n > SIZE_MAX / (c->C + c->D + 1))
-                return ran_fail(err, RAN_ENOMEM, "no memory for the results of %zu documents",
-                                a->n);
         RAN_ROOM(a->logits, a->logits_cap, a->n * c->C);
         RAN_ROOM(a->embedding, a->embedding_cap, embed ? a->n * c->D : 0);
         if (c->embedder != NULL)

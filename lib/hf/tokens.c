@@ -58,8 +58,7 @@ static int lower(struct ran_tokenizer **tokenizer, struct ran_error *err)
         struct ran_buf text = {0};
         size_t n = 0;
         const char *json = ran_tokenizer_json(*tokenizer, &n);
-        int rc = json != NULL ? ran_record_scan(&all, json, n, err)
-                              : ran_fail(err, RAN_ENOMEM, "out of memory");
+        int rc = ran_record_scan(&all, json, n, err);
 
         if (rc == RAN_OK) {
                 add_lower_case(&text, &all);

@@ -43,6 +43,18 @@ static void init_optimiser(struct ran_trainer *t)
                            ran_task_is_tied(t->c), t->job->pool);
 }
 
+/* Weights, their best, and two moments of each: a search survives a trial that is too large, while
+ * the allocations that follow would end the process. */
+static int check_memory(const struct ran_trainer *t, struct ran_error *err)
+{
+        const struct ran_table *table = &t->weights.table;
+        void *all = ran_alloc(
+                4, (t->weights.layout.size + table->rows * table->width) * sizeof(float), err);
+
+        free(all);
+        return all != NULL ? RAN_OK : RAN_ENOMEM;
+}
+
 static int allocate(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
@@ -51,6 +63,7 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         struct ran_loop *l = &t->loop;
 
         RAN_TRY(ran_layout_init(&w->layout, t->c, t->C, err));
+        RAN_TRY(check_memory(t, err));
         RAN_TRY(ran_params_init(&w->p, t->c, t->C, err));
         w->p.integers = job->storage == RAN_STORAGE_I8; /* where they do not change */
         init_optimiser(t);

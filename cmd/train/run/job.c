@@ -196,7 +196,7 @@ static int tune(struct train_session *s, const struct ran_train_job *job)
                 cmd_die(CMD_FAILED,
                         "--tune compares settings on validation documents, and there are "
                         "too few documents to hold some out: give --dev FILE");
-        int status = train_tune(job, &s->run, cmd_was_set, &found.config, &found.settings);
+        int status = train_tune(job, &s->run, &found.config, &found.settings);
         if (status != CMD_OK)
                 return status;
         cmd_set_changes(ran_train_fields, &found.settings, &s->settings);

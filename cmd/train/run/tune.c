@@ -533,8 +533,7 @@ static int finish(struct search *t, const struct ran_error *err)
         return CMD_OK;
 }
 
-int train_tune(const struct ran_train_job *job, struct train_run *run,
-               bool (*given)(const char *name), struct ran_config *config,
+int train_tune(const struct ran_train_job *job, struct train_run *run, struct ran_config *config,
                struct ran_train_settings *settings)
 {
         struct search t = {.job = job,
@@ -543,7 +542,7 @@ int train_tune(const struct ran_train_job *job, struct train_run *run,
                            .progress = train_run_progress(job, run)};
         struct ran_error err = {0};
 
-        if (ran_search_init(&t.search, job, given, &err) != RAN_OK)
+        if (ran_search_init(&t.search, job, cmd_was_set, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         open_folder(&t, run->resume);
         bool any = propose(&t);

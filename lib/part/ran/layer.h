@@ -113,7 +113,7 @@ void ran_review_products(const struct ran_workspace *w, float *y, const float *G
                          const float *weight, const float *bias);
 /* Puts kv, keys and values of all states (states, 2D) and of the source tokens under review
  * (sources, 2D), in their places; and the adjoints from there to dkv. */
-void ran_review_place(const struct ran_review_pass *k, const float *kv, const float *source_kv);
+void ran_review_place(const struct ran_review_pass *k, float *kv, float *source_kv);
 void ran_review_collect(const struct ran_review_pass *k, float *dkv, float *dsource_kv);
 
 /* For the tokens of window i (n, D): r = softmax(q key^T / sqrt(D)) value. */

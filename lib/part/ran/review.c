@@ -207,50 +207,45 @@ static void copy_earlier(const struct ran_review_pass *k, size_t b)
         }
 }
 
-void ran_review_place(const struct ran_review_pass *k, const float *kv, const float *source_kv)
+/* n rows of keys and values to the pairs at kv, or with `place` from there; returns the end of
+ * these. */
+static float *move(bool place, float *key, float *value, float *kv, size_t n, size_t D)
+{
+        const size_t row = D * sizeof *kv;
+
+        for (; n > 0; n--, key += D, value += D, kv += 2 * D) {
+                memcpy(place ? key : kv, place ? kv : key, row);
+                memcpy(place ? value : kv + D, place ? kv + D : value, row);
+        }
+        return kv;
+}
+
+static void move_all(const struct ran_review_pass *k, bool place, float *key, float *value,
+                     float *kv, float *source_kv)
 {
         const struct ran_packed *packed = k->w->packed;
-        size_t D = k->w->D, row = D * sizeof(float);
+        const size_t D = k->w->D;
 
         for (size_t b = 0; b < packed->B; b++) {
-                size_t states = packed->doc_window[b + 1] - packed->doc_window[b] + 1,
-                       to = first_key(k, b) * D;
+                const size_t states = packed->doc_window[b + 1] - packed->doc_window[b] + 1;
+                const size_t first = first_key(k, b) * D, own = own_key(k, b) * D;
 
-                for (size_t i = ran_review_sources(k->w, b); i > 0; i--, to += D) {
-                        memcpy(k->key + to, source_kv, row);
-                        memcpy(k->value + to, source_kv + D, row);
-                        source_kv += 2 * D;
-                }
-                if (copies_earlier(k->w->c))
+                source_kv = move(place, key + first, value + first, source_kv,
+                                 ran_review_sources(k->w, b), D);
+                if (place && copies_earlier(k->w->c))
                         copy_earlier(k, b);
-                to = own_key(k, b) * D;
-                for (size_t i = 0; i < states; i++, to += D, kv += 2 * D) {
-                        memcpy(k->key + to, kv, row);
-                        memcpy(k->value + to, kv + D, row);
-                }
+                kv = move(place, key + own, value + own, kv, states, D);
         }
+}
+
+void ran_review_place(const struct ran_review_pass *k, float *kv, float *source_kv)
+{
+        move_all(k, true, k->key, k->value, kv, source_kv);
 }
 
 void ran_review_collect(const struct ran_review_pass *k, float *dkv, float *dsource_kv)
 {
-        const struct ran_packed *packed = k->w->packed;
-        size_t D = k->w->D, row = D * sizeof(float);
-
-        for (size_t b = 0; b < packed->B; b++) {
-                size_t states = packed->doc_window[b + 1] - packed->doc_window[b] + 1,
-                       from = first_key(k, b) * D;
-
-                for (size_t i = ran_review_sources(k->w, b); i > 0; i--, from += D) {
-                        memcpy(dsource_kv, k->dkey + from, row);
-                        memcpy(dsource_kv + D, k->dvalue + from, row);
-                        dsource_kv += 2 * D;
-                }
-                from = own_key(k, b) * D;
-                for (size_t i = 0; i < states; i++, from += D, dkv += 2 * D) {
-                        memcpy(dkv, k->dkey + from, row);
-                        memcpy(dkv + D, k->dvalue + from, row);
-                }
-        }
+        move_all(k, false, k->dkey, k->dvalue, dkv, dsource_kv);
 }
 
 /* ---- a window ---------------------------------------------------------------------------------
