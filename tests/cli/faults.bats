@@ -116,7 +116,7 @@ inject() {
         LD_PRELOAD="$FAULTS_BIN/preload.so" ASAN_OPTIONS=allocator_may_return_null=1:verify_asan_link_order=0 "${command[@]}"
       [ "$status" -eq 3 ] || {
         [ "$(grep -vE '^(time|memory)' <<<"$output")" = "$good" ]
-        [[ $output =~ memory\ +[0-9.]+[MG]B\ at\ most ]]
+        [[ $output =~ memory\ +[0-9.]+[MG]B, ]]
         goes=$((goes + 1))
       }
     done

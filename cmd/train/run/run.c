@@ -160,10 +160,9 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
                         if (stat(run->trials, &st) == 0 && !S_ISDIR(st.st_mode) &&
                             !options->overwrite_checkpoint)
                                 cmd_die(CMD_USAGE,
-                                        "%s is a file, as of an older version, and this one would "
-                                        "make a "
-                                        "folder: resume it with that version, or start again with "
-                                        "--overwrite-checkpoint",
+                                        "%s is of an older version, which this version cannot "
+                                        "continue: resume it with that version, or start again "
+                                        "with --overwrite-checkpoint",
                                         run->trials);
                         /* an interrupted search, or with --resume any */
                         any |= access(train_run_trial(path, run->trials, 0), F_OK) == 0 ||
