@@ -273,7 +273,7 @@ END
   same_output "trials m.ran.tune" "trials good"
   rm -r m.ran.tune
   echo '{"ran_tune":1}' >m.ran.tune # as 0.2.0 had it
-  refused 2 'm.ran.tune is a file, as of an older version' $tune train.jsonl
+  refused 2 'm.ran.tune is of an older version' $tune train.jsonl
   ran-train classify $few --tune 60 -q --overwrite-checkpoint -o m.ran train.jsonl >/dev/null
   same_output "trials m.ran.tune" "trials good"
 }
