@@ -291,9 +291,7 @@ struct ran_train_job {
                                    NULL: none */
         int storage;            /* how it stores the weights, RAN_STORAGE_...: they are rounded
                                  * before validation documents judge them for the last time */
-        const char *checkpoint; /* output.ckpt; NULL: none */
-        bool keep_checkpoint;   /* of all that was learned, if there is room: the caller removes it;
-                                 * else it is removed when training is complete */
+        const char *checkpoint; /* output.ckpt, removed when training is complete; NULL: none */
         double seconds;         /* the time for all of it; 0: as long as it takes */
         struct ran_train_limit limit;
         double checkpoint_seconds; /* how often to write it; also whenever the caller ends a run */

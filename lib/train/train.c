@@ -372,16 +372,10 @@ static void merge(struct ran_trainer *t)
 
 static int write_model(struct ran_trainer *t, struct ran_error *err)
 {
-        const bool keeps = t->job->checkpoint != NULL && t->job->keep_checkpoint;
-        struct ran_error lost;
-
-        /* Without room for it the model itself may have room. */
-        if (keeps)
-                ran_checkpoint_write(t, &lost);
         merge(t);
         if (t->job->output != NULL)
                 RAN_TRY(ran_trainer_write(t, err));
-        if (t->job->checkpoint != NULL && !keeps)
+        if (t->job->checkpoint != NULL)
                 unlink(t->job->checkpoint);
         const struct ran_train_report r = ran_trainer_report(t, RAN_REPORT_END);
         ran_trainer_tell(t, &r);
