@@ -21,7 +21,7 @@ train() { ran-train classify --base none --encoder none "$@"; }
   run -0 ran-train info m.ran
   [[ $(tr -s '\n ' '  ' <<<"$output") == *'accuracy 95.00% on 20 validation documents '*', 95.00% for always the most frequent label'* ]]
   ran-train info --format json m.ran | jq -e '.validation.baseline == 0.95'
-  grep -q '95.00 % for always the most frequent label' page.html
+  grep -q '95.00% for always the most frequent label' page.html
 }
 
 @test "an evaluation names the most frequent label and its accuracy" {

@@ -188,14 +188,17 @@ void train_run_prepare(struct train_run *run, const char *output, const struct c
         }
         if (options->report != NULL) {
                 cmd_check_writable(options->report);
-                run->page = train_page_new(options->report);
+                run->page = ran_new(1, sizeof *run->page);
+                run->page->path = options->report;
                 run->page->resumed = run->resume;
         }
 }
 
 void train_run_release(struct train_run *run)
 {
-        train_page_free(run->page);
+        if (run->page != NULL)
+                ran_buf_release(&run->page->data);
+        free(run->page);
         run->page = NULL;
         free(run->checkpoint);
         free(run->trials);

@@ -49,11 +49,11 @@ bool train_progress_end(struct train_progress *p);
 
 enum { TRAIN_PAGE_POINTS = 1500, TRAIN_PAGE_EPOCHS = 2000 };
 
-/* A curve: when it is full, every second point is left out, and from then on as many more. */
+/* A curve: when it is full, every second point is left out, and from then on as many more. All 0 at
+ * first. */
 struct train_page_curve {
-        double step[TRAIN_PAGE_POINTS], seconds[TRAIN_PAGE_POINTS], loss[TRAIN_PAGE_POINTS],
-                rate[TRAIN_PAGE_POINTS], norm[TRAIN_PAGE_POINTS], speed[TRAIN_PAGE_POINTS];
-        size_t n, every, skipped;
+        double step[TRAIN_PAGE_POINTS], loss[TRAIN_PAGE_POINTS];
+        size_t n, halved, seen;
 };
 /* Validation after an epoch. */
 struct train_page_epochs {
@@ -66,7 +66,7 @@ struct train_page {
         struct ran_buf data; /* the report about the data, as a part of the page */
         /* One for the first training, one for the refit. */
         struct train_page_curve curve[2];
-        struct train_page_epochs epochs[2];
+        struct train_page_epochs epochs; /* of the first */
         double linear_seconds,
                 kept_seconds; /* when the linear model, the first training were done */
         struct ran_train_report last;
@@ -74,14 +74,11 @@ struct train_page {
         double unknown; /* of a language model: the share of unknown tokens */
 };
 
-/* The page that --report asks for. */
-struct train_page *train_page_new(const char *path);
-void train_page_free(struct train_page *p);
 void train_page_note(struct train_page *p, const struct ran_train_report *r);
 /* Writes the page of a complete training; exits with 3 if it cannot. metric: its name; texts: of a
  * language model. */
-void train_page_write(const struct train_page *p, const struct ran_train_job *job,
-                      const char *metric, bool texts);
+void train_page_write(struct train_page *p, const struct ran_train_job *job, const char *metric,
+                      bool texts);
 
 /* The validation metric for people, and its name: a loss, a perplexity, or per cent for all else.
  */
