@@ -16,15 +16,10 @@
 
 /* ---- classes -------------------------------------------------------------------------------- */
 
-/* A class has the number of its name. */
-struct ran_known_names {
-        struct ran_string_table names;
-};
-
 static void forget_names(struct ran_dataset *d)
 {
         if (d->known != NULL)
-                ran_string_table_release(&d->known->names);
+                ran_string_table_release(d->known);
         free(d->known);
         d->known = NULL;
 }
@@ -37,7 +32,7 @@ static int add_class(struct ran_dataset *d, const char *name, size_t n, struct r
         if (d->known == NULL)
                 d->known = ran_new(1, sizeof *d->known);
         char *copy = ran_copy(name, n);
-        ran_string_table_add(&d->known->names, copy, n);
+        ran_string_table_add(d->known, copy, n);
         d->names[d->C++] = copy;
         return RAN_OK;
 }
@@ -49,7 +44,7 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
                 return ran_fail(err, RAN_EFORMAT, "a label cannot hold U+0000");
         *label = RAN_LABEL_UNKNOWN;
         if (d->known != NULL)
-                *label = ran_string_table_find(&d->known->names, name, n);
+                *label = ran_string_table_find(d->known, name, n);
         if (*label != RAN_LABEL_UNKNOWN || d->fixed)
                 return RAN_OK;
         int code = add_class(d, name, n, err);
@@ -422,20 +417,7 @@ void ran_dataset_release(struct ran_dataset *d)
                 free(d->names[c]);
         free(d->names);
         forget_names(d);
-        ran_spool_release(&d->spool.ids);
-        ran_spool_release(&d->spool.first);
-        ran_spool_release(&d->spool.labels);
-        ran_spool_release(&d->spool.label_first);
-        ran_spool_release(&d->spool.positions);
-        ran_spool_release(&d->spool.begins);
-        ran_spool_release(&d->spool.sources);
-        ran_spool_release(&d->spool.spelling);
-        ran_spool_release(&d->spool.weight);
-        ran_spool_release(&d->spool.soft_labels);
-        ran_spool_release(&d->spool.soft);
-        ran_spool_release(&d->spool.soft_first);
-        ran_spool_release(&d->spool.guessed);
-        ran_spool_release(&d->spool.group);
-        ran_spool_release(&d->spool.fingerprint);
+        for (size_t i = 0; i < sizeof d->spool / sizeof(struct ran_spool); i++)
+                ran_spool_release((struct ran_spool *)&d->spool + i);
         *d = (struct ran_dataset){0};
 }

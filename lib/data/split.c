@@ -3,6 +3,7 @@
 #include "ran/eval.h"
 #include "ran/train.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,15 +87,6 @@ static bool takes_no_last(const struct ran_dataset *d, const struct drawn *drawn
         return !vanishes;
 }
 
-/* Whether one of n documents may not be held out. */
-static bool has_known(const bool *known, const struct drawn *drawn, size_t n)
-{
-        for (size_t i = 0; known != NULL && i < n; i++)
-                if (known[drawn[i].document])
-                        return true;
-        return false;
-}
-
 /* Leaves out known documents, with their groups; returns the number left. */
 static size_t leave_out_known(const struct ran_dataset *d, const bool *known, struct drawn *drawn,
                               size_t n)
@@ -102,22 +94,17 @@ static size_t leave_out_known(const struct ran_dataset *d, const bool *known, st
         size_t kept = 0;
 
         for (size_t i = 0, size; i < n; i += size) {
+                bool is_known = false;
+
                 size = group_size(d, drawn + i, n - i);
-                if (has_known(known, drawn + i, size))
+                for (size_t k = i; k < i + size; k++)
+                        is_known |= known != NULL && known[drawn[k].document];
+                if (is_known)
                         continue;
                 memmove(drawn + kept, drawn + i, size * sizeof *drawn);
                 kept += size;
         }
         return kept;
-}
-
-/* The fraction of n candidates that are to make that fraction of all. */
-static double fraction_of(double fraction, size_t all, size_t n)
-{
-        const double most = fraction > 0.5 ? fraction : 0.5;
-        const double wanted = n > 0 ? fraction * (double)all / (double)n : fraction;
-
-        return wanted < most ? wanted : most;
 }
 
 /* Without groups: shuffles the documents within each class, concatenates the classes, and takes
@@ -135,8 +122,8 @@ static void pick(const struct ran_dataset *d, double fraction, uint64_t seed, co
                 if (has_one_label(d, b))
                         left[label_of(d, b)]++;
         const size_t all = draw(d, seed, drawn), n = leave_out_known(d, known, drawn, all);
-        if (n < all)
-                fraction = fraction_of(fraction, all, n);
+        if (n > 0 && n < all) /* so that they make that fraction of all */
+                fraction = fmin(fraction * (double)all / (double)n, fmax(fraction, 0.5));
         for (size_t i = 0, size; i < n; i += size) {
                 bool first = i == 0 || drawn[i].stratum != drawn[i - 1].stratum;
                 size = group_size(d, drawn + i, n - i);

@@ -44,9 +44,9 @@ struct ran_dataset {
         } spool;
         size_t keep; /* largest size of each in memory; 0: RAN_SPOOL_KEEP */
         /* While it is built. */
-        bool fixed;                    /* the classes were given */
-        size_t fingerprints;           /* documents that have one */
-        struct ran_known_names *known; /* to find a class by its name; NULL: there is none yet */
+        bool fixed;                     /* the classes were given */
+        size_t fingerprints;            /* documents that have one */
+        struct ran_string_table *known; /* to find a class by its name; NULL: there is none yet */
         size_t names_cap;
 };
 /* A label outside the given classes: no prediction can match it. Never in training data. A
@@ -328,9 +328,6 @@ int ran_train_follow(struct ran_ranks *ranks, struct ran_error *err);
 /* All that can change the result of a job, as JSON members `"training":{...},"config":{...},
  * "vocabulary":...`: the same text means the same model. */
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out);
-/* Whether two such texts, or two of the member "training", are of the same run, whichever version
- * of the library wrote them: a new version resumes what an old one began. */
-bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n);
 /* Documents of a step. */
 size_t ran_train_batch(const struct ran_train_job *job);
 /* Whether the head of `init` can be used, too: same encoder, task and classes. */

@@ -73,11 +73,18 @@ int ran_ranks_receive(struct ran_ranks *r, size_t from, void *bytes, size_t n,
 }
 
 /* Rank r receives from the one without its lowest bit, and sends to those with a lower one more. */
-static int pass_down(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
+int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
 {
         size_t step = 1;
         int rc = RAN_OK;
 
+        if (r == NULL || r->n == 1 || n == 0)
+                return RAN_OK;
+        if (r->broken)
+                return lost(r, err);
+        r->moved += n;
+        if (r->links->broadcast != NULL)
+                return ran_ranks_break(r, r->links->broadcast(r, bytes, n, err));
         while (step < r->n && (r->rank & step) == 0)
                 step *= 2;
         if (r->rank > 0)
@@ -85,18 +92,6 @@ static int pass_down(struct ran_ranks *r, void *bytes, size_t n, struct ran_erro
         for (step /= 2; step > 0 && rc == RAN_OK; step /= 2)
                 if (r->rank + step < r->n)
                         rc = r->links->send(r, r->rank + step, bytes, n, err);
-        return rc;
-}
-
-int ran_ranks_broadcast(struct ran_ranks *r, void *bytes, size_t n, struct ran_error *err)
-{
-        if (r == NULL || r->n == 1 || n == 0)
-                return RAN_OK;
-        if (r->broken)
-                return lost(r, err);
-        r->moved += n;
-        int rc = r->links->broadcast != NULL ? r->links->broadcast(r, bytes, n, err)
-                                             : pass_down(r, bytes, n, err);
         return ran_ranks_break(r, rc);
 }
 
@@ -208,7 +203,7 @@ static int compare(const struct greeting *me, const struct greeting *other, size
 int ran_ranks_handshake(struct ran_ranks *r, struct ran_error *err)
 {
         struct greeting other = {0}, me = {.config = sizeof(struct ran_config),
-                                     .settings = sizeof(struct ran_train_settings)};
+                                           .settings = sizeof(struct ran_train_settings)};
         int rc = RAN_OK;
 
         snprintf(me.version, sizeof me.version, "%s", RAN_VERSION);

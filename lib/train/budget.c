@@ -46,12 +46,6 @@ static double affordable_steps(const struct ran_trainer *t)
         return floor(fmax(0, left) / each) + (double)t->loop.optimiser.step;
 }
 
-static bool is_measured(const struct ran_trainer *t)
-{
-        return t->loop.optimiser.step >= t->time.from_step + STEPS_TO_MEASURE &&
-               t->time.encoder >= fmin(2, to_measure * t->job->seconds);
-}
-
 /* Whether what must follow, the refit above all, takes all the time that is left. */
 static bool is_late(const struct ran_trainer *t)
 {
@@ -79,7 +73,9 @@ bool ran_budget_is_due(const struct ran_trainer *t)
                        ran_budget_spent(t) > t->job->seconds;
         if (is_replayed(t))
                 return true;
-        if (!(t->job->seconds > 0) || t->at.epochs.last > 0 || !is_measured(t))
+        if (!(t->job->seconds > 0) || t->at.epochs.last > 0 ||
+            t->loop.optimiser.step < t->time.from_step + STEPS_TO_MEASURE ||
+            t->time.encoder < fmin(2, to_measure * t->job->seconds))
                 return false;
         return is_late(t) ||
                (t->at.epochs.limit == 0 && affordable_steps(t) < (double)t->loop.steps);

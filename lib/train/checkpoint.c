@@ -228,19 +228,18 @@ static bool has_same_names(const struct ran_trainer *t, const struct ran_model *
 
 static int check_run(const struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
-        const char *text = ran_model_metadata(m, "training");
-        const size_t n = text != NULL ? strlen(text) : 0;
-        struct ran_buf config = {0}, ours = {0};
+        const char *training = ran_model_metadata(m, "training");
+        struct ran_buf theirs = {0}, ours = {0};
 
-        ran_fields_json(ran_config_fields, &m->config, &config);
+        ran_fields_json(ran_config_fields, &m->config, &theirs);
         ran_fields_json(ran_config_fields, t->c, &ours);
-        bool same = config.len == ours.len && memcmp(config.data, ours.data, ours.len) == 0;
-        ours.len = 0;
-        ran_buf_str(&ours, t->training);
+        ran_buf_str(&theirs, training != NULL ? training : "");
+        ran_buf_printf(&ours, "{%s", t->training);
         add_about(t, &ours);
-        same &= n >= 2 && text[0] == '{' && text[n - 1] == '}' &&
-                ran_train_same_run(text + 1, n - 2, ours.data, ours.len) && has_same_names(t, m);
-        ran_buf_release(&config);
+        ran_buf_char(&ours, '}');
+        const bool same = theirs.len == ours.len && memcmp(theirs.data, ours.data, ours.len) == 0 &&
+                          has_same_names(t, m);
+        ran_buf_release(&theirs);
         ran_buf_release(&ours);
         if (!same)
                 return ran_fail(

@@ -102,21 +102,6 @@ static int run_fold(struct fold *f, size_t number, struct ran_error *err)
         return rc;
 }
 
-static int run_folds(struct fold *f, size_t folds, int (*next)(void *arg, size_t fold), void *arg,
-                     struct ran_error *err)
-{
-        const struct ran_dataset *d = f->job->train;
-
-        ran_dataset_folds(d, folds, f->job->settings->seed, f->of);
-        memset(f->p, 0, d->B * d->C * sizeof *f->p);
-        for (size_t k = 0; k < folds; k++) {
-                if (next != NULL && next(arg, k) != 0)
-                        return ran_fail(err, RAN_EINTR, "stopped before fold %zu", k + 1);
-                RAN_TRY(run_fold(f, k, err));
-        }
-        return RAN_OK;
-}
-
 int ran_train_folds(const struct ran_train_job *job, size_t folds,
                     int (*next)(void *arg, size_t fold), void *arg, float *p, struct ran_error *err)
 {
@@ -132,7 +117,14 @@ int ran_train_folds(const struct ran_train_job *job, size_t folds,
                          .p = p,
                          .document = ran_new(B, sizeof *f.document),
                          .left_out = ran_new(B, sizeof *f.left_out)};
-        const int rc = run_folds(&f, folds, next, arg, err);
+        int rc = RAN_OK;
+
+        ran_dataset_folds(job->train, folds, job->settings->seed, f.of);
+        memset(p, 0, B * job->train->C * sizeof *p);
+        for (size_t k = 0; k < folds && rc == RAN_OK; k++)
+                rc = next != NULL && next(arg, k) != 0
+                             ? ran_fail(err, RAN_EINTR, "stopped before fold %zu", k + 1)
+                             : run_fold(&f, k, err);
         free(f.of);
         free(f.document);
         free(f.left_out);

@@ -109,23 +109,20 @@ static int generate(struct ran_trainer *t, struct ran_rates *r, struct ran_error
                                       t->job->pool, err);
 }
 
-static int rate_texts(struct ran_trainer *t, struct ran_rates *r, struct ran_error *err)
-{
-        RAN_TRY(ran_evaluate_texts(r, t->c, &t->weights.p, t->V, t->job->dev,
-                                   t->loop.batcher.of.mask, t->job->pool, t->job->ranks, err));
-        const float loss = (float)r->loss;
-
-        RAN_TRY(generate(t, r, err));
-        return ran_trainer_leads(t) ? check(t, &loss, 1, err) : RAN_OK;
-}
-
 /* Results under the weights at work, and the ensemble weights that suit them; alone: of the linear
  * model. Only rank 0 has those of labels and tags. */
 static int judge(struct ran_trainer *t, bool alone, struct ran_rates *r, struct ran_error *err)
 {
         *r = (struct ran_rates){0};
-        return ran_task_is_tied(t->c) ? ran_ranks_break(t->job->ranks, rate_texts(t, r, err))
-                                      : ran_trainer_ask(t, alone, rate, r, err);
+        if (!ran_task_is_tied(t->c))
+                return ran_trainer_ask(t, alone, rate, r, err);
+        int rc = ran_evaluate_texts(r, t->c, &t->weights.p, t->V, t->job->dev,
+                                    t->loop.batcher.of.mask, t->job->pool, t->job->ranks, err);
+        if (rc == RAN_OK)
+                rc = generate(t, r, err);
+        if (rc == RAN_OK && ran_trainer_leads(t))
+                rc = check(t, &(const float){(float)r->loss}, 1, err);
+        return ran_ranks_break(t->job->ranks, rc);
 }
 
 /* ---- decisions ------------------------------------------------------------------------------- */
@@ -248,16 +245,6 @@ static struct ran_gain gain_now(const struct ran_trainer *t)
         return g;
 }
 
-/* The encoder of a tagger learns nothing in its first epochs. One that was trained before is behind
- * a new one after the first epoch and ahead of it after the third: its looks begin then. */
-static bool may_prove(const struct ran_trainer *t, const struct ran_gain *most)
-{
-        const double epoch = t->at.epochs.epoch - (t->job->init != NULL ? 2 : 0);
-        const double looks = epoch / (double)ran_train_task_of(t->c)->first_look;
-
-        return looks < 1 || ran_gain_may_prove(most, looks);
-}
-
 /* Notes the results of the best epoch, and its gain where there is a linear model to compare. */
 static void note_best(struct ran_trainer *t, const struct ran_rates *r)
 {
@@ -296,8 +283,13 @@ static void weigh(struct ran_trainer *t, const struct ran_rates *r, bool best)
         d->gain = most.mean;
         d->error = most.error;
         d->base = now.base;
+        /* The encoder of a tagger learns nothing in its first epochs. One that was trained before
+         * is behind a new one after the first epoch and ahead of it after the third: its looks
+         * begin then. */
+        const double epoch = t->at.epochs.epoch - (t->job->init != NULL ? 2 : 0);
+        const double looks = epoch / (double)ran_train_task_of(t->c)->first_look;
         if (t->s->early_stop && !t->judge.waits && t->at.epochs.epoch < (double)t->s->epochs &&
-            !may_prove(t, &most)) {
+            looks >= 1 && !ran_gain_may_prove(&most, looks)) {
                 d->why = RAN_ENCODER_NO_GAIN;
                 d->epoch = t->at.epochs.epoch;
         }
@@ -470,18 +462,6 @@ size_t ran_trainer_trial_step(const struct ran_trainer *t)
         return i < t->loop.documents ? (i + t->loop.batch - 1) / t->loop.batch : 0;
 }
 
-/* The other half is for as many validation documents. */
-static struct ran_dataset part_of_dev(const struct ran_trainer *t)
-{
-        const double most = linear_cost(t) / 2;
-        struct ran_dataset part = *t->job->dev;
-        double spent = 0;
-
-        for (part.B = 0; part.B < t->job->dev->B && spent < most; part.B++)
-                spent += cost(t, t->job->dev, part.B);
-        return part;
-}
-
 /* Beside the linear model with weights of its own for these documents. */
 static int look(struct ran_trainer *t, double *alone, struct ran_error *err)
 {
@@ -506,9 +486,14 @@ static int look(struct ran_trainer *t, double *alone, struct ran_error *err)
 
 int ran_trainer_try(struct ran_trainer *t, struct ran_error *err)
 {
-        const struct ran_dataset part = part_of_dev(t);
-        double *alone = ran_new(part.B, sizeof *alone);
+        const double most = linear_cost(t) / 2;
+        struct ran_dataset part = *t->job->dev;
+        double spent = 0;
 
+        /* The other half of the cost is for as many validation documents. */
+        for (part.B = 0; part.B < t->job->dev->B && spent < most; part.B++)
+                spent += cost(t, t->job->dev, part.B);
+        double *alone = ran_new(part.B, sizeof *alone);
         t->judge.dev = &part;
         const int rc = look(t, alone, err);
         t->judge.dev = t->job->dev;

@@ -43,27 +43,6 @@ void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
                 ran_buf_printf(out, "%zu", job->V);
 }
 
-/* Where the version that wrote a text stands, to its end; no text of a user holds a quote that
- * is not escaped. */
-static size_t find_version(const char *text, size_t n, size_t *end)
-{
-        static const char key[] = "\"version\":\"";
-        const char *found = memmem(text, n, key, sizeof key - 1);
-        const char *begin = found != NULL ? found + sizeof key - 1 : text + n;
-        const char *quote = memchr(begin, '"', n - (size_t)(begin - text));
-
-        *end = quote != NULL ? (size_t)(quote - text) : 0;
-        return quote != NULL ? (size_t)(found - text) : 0;
-}
-
-bool ran_train_same_run(const char *a, size_t a_n, const char *b, size_t b_n)
-{
-        size_t a_end, b_end, from = find_version(a, a_n, &a_end);
-
-        return from == find_version(b, b_n, &b_end) && memcmp(a, b, from) == 0 &&
-               a_n - a_end == b_n - b_end && memcmp(a + a_end, b + b_end, a_n - a_end) == 0;
-}
-
 void ran_trainer_describe(struct ran_trainer *t)
 {
         struct ran_buf out = {0};

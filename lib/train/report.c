@@ -12,15 +12,6 @@ size_t ran_trainer_epochs(const struct ran_trainer *t)
         return t->at.epochs.refit != 0 ? (size_t)t->at.best.epoch : t->s->epochs;
 }
 
-/* The epoch that a report is of, from 1; one that is at work counts. A refit without an encoder has
- * none: its model is of the best one. */
-static size_t epoch_of(const struct ran_trainer *t, int event)
-{
-        if (t->at.epochs.refit != 0 && ran_trainer_drops_encoder(t))
-                return (size_t)t->at.best.epoch;
-        return (size_t)t->at.epochs.epoch + (t->at.epochs.batch > 0 || event <= RAN_REPORT_STEP);
-}
-
 /* And steps; those of `t` go by all that there might be, as the learning rate does. */
 static double steps_of(const struct ran_trainer *t)
 {
@@ -37,11 +28,16 @@ struct ran_train_report ran_trainer_report(const struct ran_trainer *t, int even
 {
         double seconds = ran_clock() - t->time.started, step = (double)t->loop.optimiser.step;
         double done = step - (double)t->time.from_step, steps = steps_of(t), left = steps - step;
+        /* An epoch that is at work counts. A refit without an encoder has none: its model is of
+         * the best one. */
+        const bool none = t->at.epochs.refit != 0 && ran_trainer_drops_encoder(t);
+        const size_t epoch =
+                (size_t)t->at.epochs.epoch + (t->at.epochs.batch > 0 || event <= RAN_REPORT_STEP);
 
         return (struct ran_train_report){
                 .event = event,
                 .refit = t->at.epochs.refit != 0,
-                .epoch = epoch_of(t, event),
+                .epoch = none ? (size_t)t->at.best.epoch : epoch,
                 .epochs = ran_trainer_epochs(t),
                 .step = (size_t)step,
                 .steps = (size_t)steps,

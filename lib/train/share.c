@@ -217,33 +217,30 @@ int ran_share_numbers(struct ran_trainer *t, struct ran_error *err)
         return ran_ranks_broadcast(t->job->ranks, &t->at, sizeof t->at, err);
 }
 
-static int broadcast_recurrent(struct ran_trainer *t, struct ran_error *err)
-{
-        struct ran_ranks *r = t->job->ranks;
-        const size_t n = ran_plan_floats(&t->loop.plan);
-        float *data = ran_new_floats(n);
-
-        if (r->rank == 0)
-                ran_plan_pack(&t->loop.plan, data);
-        int rc = ran_ranks_broadcast(r, data, n * sizeof *data, err);
-        if (rc == RAN_OK)
-                rc = ran_plan_unpack(&t->loop.plan, data, err);
-        free(data);
-        return rc;
-}
-
+/* And the recurrent states of chunks. */
 static int broadcast_state(struct ran_trainer *t, struct ran_error *err)
 {
+        struct ran_ranks *r = t->job->ranks;
+        struct ran_plan *plan = &t->loop.plan;
         struct ran_extra x[RAN_EXTRAS];
         const size_t n = ran_trainer_extras(t, RAN_FOR_RANKS, x);
 
         for (size_t i = 0; i < n; i++) {
                 const size_t size = x[i].dtype == RAN_DTYPE_F64 ? sizeof(double) : sizeof(float);
 
-                RAN_TRY(ran_ranks_broadcast(t->job->ranks, x[i].data, x[i].n * size, err));
+                RAN_TRY(ran_ranks_broadcast(r, x[i].data, x[i].n * size, err));
         }
         RAN_TRY(ran_trainer_resume(t, err));
-        return t->loop.plan.recurrent != NULL ? broadcast_recurrent(t, err) : RAN_OK;
+        if (plan->recurrent == NULL)
+                return RAN_OK;
+        float *data = ran_new_floats(ran_plan_floats(plan));
+        if (r->rank == 0)
+                ran_plan_pack(plan, data);
+        int rc = ran_ranks_broadcast(r, data, ran_plan_floats(plan) * sizeof *data, err);
+        if (rc == RAN_OK)
+                rc = ran_plan_unpack(plan, data, err);
+        free(data);
+        return rc;
 }
 
 int ran_share_state(struct ran_trainer *t, struct ran_error *err)

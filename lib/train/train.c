@@ -51,18 +51,6 @@ static int save(struct ran_trainer *t, struct ran_error *err)
         return ran_lead(t, write_checkpoint, err);
 }
 
-/* Rank 0 after losing the others: weights and moments belong to a whole step, but the recurrent
- * states of chunks do not. */
-static int save_alone(struct ran_trainer *t, int rc, struct ran_error *err)
-{
-        struct ran_error other;
-
-        if (ran_trainer_leads(t) && t->loop.plan.recurrent == NULL &&
-            write_checkpoint(t, &other) != RAN_OK)
-                ran_fail(err, rc, "%s; and no checkpoint: %s", err->text, other.text);
-        return rc;
-}
-
 /* ---- the linear model ------------------------------------------------------------------------ */
 
 static int fit_linear(struct ran_trainer *t, struct ran_error *err)
@@ -140,22 +128,12 @@ static int step(struct ran_trainer *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Time has decided something: all apply it after the same step. */
-static int apply_budget(struct ran_trainer *t, struct ran_error *err)
-{
-        if (ran_trainer_leads(t))
-                ran_budget_apply(t);
-        RAN_TRY(ran_share_numbers(t, err));
-        if (t->at.epochs.limit > 0 && t->at.epochs.limit < (double)t->loop.steps)
-                t->loop.steps = (size_t)t->at.epochs.limit;
-        return RAN_OK;
-}
-
 /* One step, and everything due after it. */
 static int run_step(struct ran_trainer *t, struct ran_error *err)
 {
         struct ran_ranks *ranks = t->job->ranks;
         const double began = ran_clock();
+        struct ran_error other;
         int next = RAN_GO_ON;
 
         if (ranks != NULL)
@@ -168,16 +146,26 @@ static int run_step(struct ran_trainer *t, struct ran_error *err)
         }
         if (ranks != NULL)
                 ranks->interruptible = false;
-        if (rc != RAN_OK)
-                return ran_ranks_are_whole(ranks) ? rc : save_alone(t, rc, err);
+        /* Rank 0 after losing the others: weights and moments belong to a whole step, but the
+         * recurrent states of chunks do not. */
+        if (rc != RAN_OK && !ran_ranks_are_whole(ranks) && ran_trainer_leads(t) &&
+            t->loop.plan.recurrent == NULL && write_checkpoint(t, &other) != RAN_OK)
+                ran_fail(err, rc, "%s; and no checkpoint: %s", err->text, other.text);
+        RAN_TRY(rc);
         if (next == RAN_STOP) {
                 if (ran_trainer_leads(t) && ran_budget_is_due(t))
                         ran_budget_apply(t); /* the next step would be too late */
                 return RAN_EINTR;
         }
-        if (next == RAN_NOTE)
-                return apply_budget(t, err);
-        return next == RAN_SAVE ? save(t, err) : RAN_OK;
+        if (next != RAN_NOTE)
+                return next == RAN_SAVE ? save(t, err) : RAN_OK;
+        /* Time has decided something: all apply it after the same step. */
+        if (ran_trainer_leads(t))
+                ran_budget_apply(t);
+        RAN_TRY(ran_share_numbers(t, err));
+        if (t->at.epochs.limit > 0 && t->at.epochs.limit < (double)t->loop.steps)
+                t->loop.steps = (size_t)t->at.epochs.limit;
+        return RAN_OK;
 }
 
 /* ---- epochs ---------------------------------------------------------------------------------- */

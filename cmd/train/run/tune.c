@@ -242,7 +242,7 @@ static bool load(struct search *t, size_t trial)
                         "again with --overwrite-checkpoint",
                         path, err.text);
         ran_train_describe(&t->run, &ours);
-        if (!ran_train_same_run(text + run.begin, run.end - run.begin, ours.data, ours.len))
+        if (run.end - run.begin != ours.len || memcmp(text + run.begin, ours.data, ours.len) != 0)
                 cmd_die(CMD_USAGE,
                         "%s belongs to a search with other settings or data: give the same ones to "
                         "resume, or start again with --overwrite-checkpoint",
