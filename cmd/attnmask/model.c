@@ -29,19 +29,16 @@ static void free_scratch(void *arg)
         free(s);
 }
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         const struct attnmask_model *a = arg;
         struct attnmask_scratch *s = ran_new(1, sizeof *s);
 
-        s->state = ran_state_new(a->model, a->pool, err);
+        s->state = ran_state_new(a->model, a->pool);
         s->reading.whole.with_positions = maps(a) && a->tags;
         if (maps(a))
-                s->explainer = ran_explainer_new(a->model, a->pool, err);
-        if (s->state != NULL && (s->explainer != NULL || !maps(a)))
-                return s;
-        free_scratch(s);
-        return NULL;
+                s->explainer = ran_explainer_new(a->model, a->pool);
+        return s;
 }
 
 /* Reads the document of a record. */
@@ -98,11 +95,8 @@ static int paint(void *arg, const struct cmd_line *line, const struct cmd_result
 static int paint_records(struct cmd_loop loop, struct attnmask_model *a,
                          const struct cmd_output *output, char **files)
 {
-        struct ran_error err;
-        struct painter p = {.model = a, .scratch = make_scratch(a, &err)};
+        struct painter p = {.model = a, .scratch = make_scratch(a)};
 
-        if (p.scratch == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
         cmd_sink_open(&p.sink, output->output);
         loop.work = NULL;
         loop.make_scratch = NULL;

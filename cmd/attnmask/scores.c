@@ -70,10 +70,9 @@ struct scratch {
         struct vectors query, key;
 };
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         (void)arg;
-        (void)err;
         return ran_new(1, sizeof(struct scratch));
 }
 

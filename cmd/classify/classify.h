@@ -104,8 +104,7 @@ int decision_compare_costs(const void *a, const void *b);
  * it. */
 struct classify_evidence;
 struct classify_evidence *classify_evidence_new(const struct classify_evidence_options *options,
-                                                const struct ran_model *m, struct ran_pool *pool,
-                                                struct ran_error *err);
+                                                const struct ran_model *m, struct ran_pool *pool);
 void classify_evidence_free(struct classify_evidence *e);
 
 /* Takes a document, read with the positions of its words, for the calls that follow. */
@@ -129,8 +128,7 @@ int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct
 /* A collection: vectors (D) and ids, of which the `most` nearest are asked for, and none that has a
  * cosine below `least`. */
 struct classify_nearest;
-struct classify_nearest *classify_nearest_new(size_t D, size_t most, double least,
-                                              struct ran_error *err);
+struct classify_nearest *classify_nearest_new(size_t D, size_t most, double least);
 void classify_nearest_free(struct classify_nearest *n);
 size_t classify_nearest_count(const struct classify_nearest *n);
 /* Adds a document: its vector, and its id as JSON. */
@@ -178,7 +176,7 @@ struct classifier {
 float *classify_thresholds(const struct ran_model *m, const struct classify_options *o);
 
 /* Scratch of a thread, for cmd_loop; arg is a classifier. */
-void *classify_scratch_new(void *arg, struct ran_error *err);
+void *classify_scratch_new(void *arg);
 void classify_scratch_free(void *scratch); /* NULL is nothing */
 
 /* A document, read and classified; belongs to the scratch. */

@@ -299,9 +299,9 @@ static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_
 
 /* ---- the collection -------------------------------------------------------------------------- */
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
-        return classify_scratch_new((void *)((struct reading *)arg)->classifier, err);
+        return classify_scratch_new((void *)((struct reading *)arg)->classifier);
 }
 
 static void read_files(struct reading *r)
@@ -341,12 +341,9 @@ static void read_files(struct reading *r)
 struct classify_nearest *classify_collection_read(const struct classifier *c)
 {
         const struct classify_options *o = c->options;
-        struct ran_error err;
         struct reading r = {.classifier = c,
-                            .nearest = classify_nearest_new(c->D, o->nearest, o->least, &err)};
+                            .nearest = classify_nearest_new(c->D, o->nearest, o->least)};
 
-        if (r.nearest == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
         cmd_check_inputs("output", o->output.output, o->among.item);
         read_files(&r);
         return r.nearest;

@@ -55,21 +55,17 @@ struct classify_evidence {
 };
 
 struct classify_evidence *classify_evidence_new(const struct classify_evidence_options *options,
-                                                const struct ran_model *m, struct ran_pool *pool,
-                                                struct ran_error *err)
+                                                const struct ran_model *m, struct ran_pool *pool)
 {
         struct classify_evidence *e = ran_new(1, sizeof *e);
 
         e->options = options;
         e->m = m;
-        e->explainer = ran_explainer_new(m, pool, err);
-        e->state = ran_state_new(m, pool, err);
+        e->explainer = ran_explainer_new(m, pool);
+        e->state = ran_state_new(m, pool);
         e->logits = ran_new_floats(ran_model_classes(m));
         e->p = ran_new_floats(ran_model_classes(m));
-        if (e->explainer != NULL && e->state != NULL)
-                return e;
-        classify_evidence_free(e);
-        return NULL;
+        return e;
 }
 
 void classify_evidence_free(struct classify_evidence *e)

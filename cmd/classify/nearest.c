@@ -15,18 +15,13 @@ struct classify_nearest {
         double least;
 };
 
-struct classify_nearest *classify_nearest_new(size_t D, size_t most, double least,
-                                              struct ran_error *err)
+struct classify_nearest *classify_nearest_new(size_t D, size_t most, double least)
 {
         struct classify_nearest *n = ran_new(1, sizeof *n);
 
         n->most = most;
         n->least = least > -1 ? least : -INFINITY; /* rounding leads beyond -1 */
-        n->vectors = ran_nearest_new(D, err);
-        if (n->vectors == NULL) {
-                free(n);
-                return NULL;
-        }
+        n->vectors = ran_nearest_new(D);
         return n;
 }
 

@@ -48,17 +48,14 @@ static void free_scratch(void *arg)
         free(s);
 }
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         struct page *p = arg;
         struct page_scratch *s = ran_new(1, sizeof *s);
 
         s->gold.separator = cmd_input_separator(&p->classifier.options->input);
-        s->predict = classify_scratch_new(&p->classifier, err);
-        if (s->predict != NULL)
-                return s;
-        free_scratch(s);
-        return NULL;
+        s->predict = classify_scratch_new(&p->classifier);
+        return s;
 }
 
 /* ---- a document ------------------------------------------------------------------------------ */

@@ -70,7 +70,7 @@ void classify_scratch_free(void *arg)
         free(s);
 }
 
-void *classify_scratch_new(void *arg, struct ran_error *err)
+void *classify_scratch_new(void *arg)
 {
         const struct classifier *c = arg;
         const struct classify_options *o = c->options;
@@ -79,7 +79,7 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
         s->document.spelling = ran_model_config(c->model)->spelling;
         s->document.encoding.ids_only = s->document.spelling == 0 && o->evidence.evidence == 0;
         s->document.with_fingerprint = c->known != NULL || o->select > 0;
-        s->state = ran_state_new(c->model, c->pool, err);
+        s->state = ran_state_new(c->model, c->pool);
         s->logits = ran_new_floats(c->C);
         s->p = ran_new_floats(c->C);
         s->ranked = ran_new(c->C, sizeof *s->ranked);
@@ -87,12 +87,9 @@ void *classify_scratch_new(void *arg, struct ran_error *err)
                 s->embedding = ran_new_floats(c->D);
         if (o->evidence.evidence > 0) {
                 s->document.with_positions = true;
-                s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool, err);
+                s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool);
         }
-        if (s->state != NULL && (s->evidence != NULL || o->evidence.evidence == 0))
-                return s;
-        classify_scratch_free(s);
-        return NULL;
+        return s;
 }
 
 /* ---- documents that are scored together ------------------------------------------------------ */

@@ -68,17 +68,14 @@ static void answer_all(void *arg, void *scratch, struct cmd_item *items, size_t 
         classify_together(&e->classifier, s->model, items, n, answer, e, s);
 }
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         struct evaluation *e = arg;
         struct eval_scratch *s = ran_new(1, sizeof *s);
 
-        s->model = classify_scratch_new(&e->classifier, err);
-        s->against = compares(e) ? classify_scratch_new(&e->against.other, err) : NULL;
-        if (s->model != NULL && (s->against != NULL || !compares(e)))
-                return s;
-        free_scratch(s);
-        return NULL;
+        s->model = classify_scratch_new(&e->classifier);
+        s->against = compares(e) ? classify_scratch_new(&e->against.other) : NULL;
+        return s;
 }
 
 static int compare_labels(void *arg, const struct cmd_line *line, const struct cmd_result *result,

@@ -73,16 +73,13 @@ static void free_scratch(void *scratch)
         free(s);
 }
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         struct selecting *x = arg;
         struct scratch *s = ran_new(1, sizeof *s);
 
-        s->classify = classify_scratch_new(&x->classifier, err);
-        if (s->classify != NULL)
-                return s;
-        free_scratch(s);
-        return NULL;
+        s->classify = classify_scratch_new(&x->classifier);
+        return s;
 }
 
 /* Of a document of ids each id is a word. */
@@ -307,8 +304,8 @@ int classify_select(const struct classifier *c, struct cmd_loop loop, char **fil
         cmd_check_inputs("output", output, files);
         if (output != NULL)
                 cmd_check_writable(output);
-        x.selection = ran_selection_new(&err);
-        if (x.selection == NULL || ran_fields_init(ran_vocab_fields, &settings, &err) != RAN_OK ||
+        x.selection = ran_selection_new();
+        if (ran_fields_init(ran_vocab_fields, &settings, &err) != RAN_OK ||
             (x.counter = ran_counter_new(&settings, &err)) == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         ran_fields_release(ran_vocab_fields, &settings);

@@ -57,10 +57,9 @@ void cmd_vocab_words_release(struct cmd_vocab_words *w)
         ran_buf_release(&w->text);
 }
 
-void *cmd_vocab_words_make(void *unused, struct ran_error *err)
+void *cmd_vocab_words_make(void *unused)
 {
         (void)unused;
-        (void)err;
         return ran_new(1, sizeof(struct cmd_vocab_words));
 }
 

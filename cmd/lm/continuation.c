@@ -32,7 +32,7 @@ void continuation_free(void *continuation)
         free(k);
 }
 
-void *continuation_new(void *how, struct ran_error *err)
+void *continuation_new(void *how)
 {
         const struct continuation_how *h = how;
         const struct continuation_options *o = h->options;
@@ -43,17 +43,14 @@ void *continuation_new(void *how, struct ran_error *err)
                                           .top_k = o->top_k,
                                           .top_p = o->top_p,
                                           .never = h->never};
-        k->state = ran_state_new(h->lm.model, h->lm.pool, err);
+        k->state = ran_state_new(h->lm.model, h->lm.pool);
         k->logits = ran_new_floats(h->lm.V);
         k->allowed = ran_new_floats(h->lm.V);
         k->own = h->lm.context == NULL;
         if (o->replace_unknown)
                 k->sequence.document.unit = RAN_UNIT_BYTE;
-        k->context = k->own ? ran_lm_context_new(h->lm.model, err) : h->lm.context;
-        if (k->state != NULL && k->context != NULL)
-                return k;
-        continuation_free(k);
-        return NULL;
+        k->context = k->own ? ran_lm_context_new(h->lm.model) : h->lm.context;
+        return k;
 }
 
 /* ---- the text ------------------------------------------------------------------------------- */
@@ -199,9 +196,7 @@ static int search(struct continuation *k, struct ran_error *err)
                         .end = k->how->lm.reserved.end,
                 };
 
-                k->beam = ran_beam_new(k->how->lm.model, &set, err);
-                if (k->beam == NULL)
-                        return RAN_ENOMEM;
+                k->beam = ran_beam_new(k->how->lm.model, &set);
         }
         bool found;
         RAN_TRY(ran_beam_search(k->beam, k->state, k->context, q->ids, q->L, q->sources, q->begun,

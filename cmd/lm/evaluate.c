@@ -64,20 +64,17 @@ static void free_scratch(void *scratch)
         free(s);
 }
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         const struct evaluation *e = arg;
         struct scratch *s = ran_new(1, sizeof *s);
 
         if (e->how != NULL)
-                s->continuation = continuation_new(e->how, err);
+                s->continuation = continuation_new(e->how);
         s->counter = ran_text_counter_new();
         if (e->options->lowercase)
                 ran_text_counter_lowercase(s->counter);
-        if (e->how == NULL || s->continuation != NULL)
-                return s;
-        free_scratch(s);
-        return NULL;
+        return s;
 }
 
 /* ---- texts of members ----------------------------------------------------------------------- */

@@ -86,19 +86,16 @@ static void free_scratch(void *arg)
         free(s);
 }
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         const struct filler *f = arg;
         struct scratch *s = ran_new(1, sizeof *s);
 
         s->sampler.never = f->never;
-        s->state = ran_state_new(f->lm.model, f->lm.pool, err);
+        s->state = ran_state_new(f->lm.model, f->lm.pool);
         s->best = ran_new(f->top, sizeof *s->best);
         s->p = ran_new(f->top, sizeof *s->p);
-        if (s->state != NULL)
-                return s;
-        free_scratch(s);
-        return NULL;
+        return s;
 }
 
 /* The answer for one record. */

@@ -230,10 +230,9 @@ static int generate_from_prompt(struct continuation_how *g)
                         model_options.model);
         if (output.output != NULL)
                 cmd_check_writable(output.output);
-        struct continuation *s = continuation_new(g, &err);
-        int rc = s == NULL ? RAN_ENOMEM
-                           : cmd_sequence_read_text(&s->sequence, &how, options.prompt,
-                                                    strlen(options.prompt), &err);
+        struct continuation *s = continuation_new(g);
+        int rc = cmd_sequence_read_text(&s->sequence, &how, options.prompt, strlen(options.prompt),
+                                        &err);
         if (rc == RAN_OK)
                 rc = continuation_make(s, NULL, show_text, &stream, &err);
         if (rc == RAN_OK) {

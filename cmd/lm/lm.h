@@ -121,7 +121,7 @@ struct continuation {
         const char *finish;
 };
 /* how is a struct continuation_how, for cmd_loop.make_scratch and free_scratch. */
-void *continuation_new(void *how, struct ran_error *err);
+void *continuation_new(void *how);
 void continuation_free(void *continuation);
 
 /* Continues the sequence. record may be NULL: sampling depends on its id. show, which may be NULL,

@@ -51,7 +51,7 @@ static void open_context(struct lm *lm, const struct lm_options *options, char *
         }
         lm->context = options->state_in != NULL
                               ? ran_lm_context_load(lm->model, lm->cache, options->state_in, &err)
-                              : ran_lm_context_new(lm->model, &err);
+                              : ran_lm_context_new(lm->model);
         if (lm->context == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
 }

@@ -71,7 +71,7 @@ static const struct ran_field history_fields[] = {
         {0},
 };
 static const struct ran_field cache_fields[] = {
-        {"cache", 0, RAN_FIELD_SIZE, offsetof(struct lm_options, cache.positions), 0, INFINITY,
+        {"cache", 0, RAN_FIELD_SIZE, offsetof(struct lm_options, cache.positions), 0, 1e9,
          .value = "N", .initial = "0", .first = true,
          .help = "raise the probability of tokens that followed similar positions among the last N "
                  "of the document; 0: no cache"},
@@ -164,24 +164,18 @@ static void free_scratch(void *arg)
         free(s);
 }
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         const struct lm *lm = &((const struct scorer *)arg)->lm;
-        struct scratch *s = ran_alloc(1, sizeof *s, err);
+        struct scratch *s = ran_new(1, sizeof *s);
 
-        if (s == NULL)
-                return NULL;
         if (is_page() || options.unknown_cost > 0)
                 s->sequence.document.unit = RAN_UNIT_BYTE;
         s->sequence.document.with_fingerprint = options.total;
-        const bool cache = model_options.cache.positions > 0 && lm->context == NULL;
-        if (cache)
-                s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, err);
-        s->state = ran_state_new(lm->model, lm->pool, err);
-        if (s->state != NULL && (s->cache != NULL || !cache))
-                return s;
-        free_scratch(s);
-        return NULL;
+        if (model_options.cache.positions > 0 && lm->context == NULL)
+                s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, NULL);
+        s->state = ran_state_new(lm->model, lm->pool);
+        return s;
 }
 
 static int make_room(struct scratch *s, size_t n, size_t V, struct ran_error *err)

@@ -3,7 +3,7 @@
 
 #include "cmd/records/run.h"
 
-static void *take_scratch(struct cmd_run *run, struct ran_error *err)
+static void *take_scratch(struct cmd_run *run)
 {
         void *scratch = NULL;
 
@@ -11,7 +11,7 @@ static void *take_scratch(struct cmd_run *run, struct ran_error *err)
         if (run->scratch_count > 0)
                 scratch = run->scratch[--run->scratch_count];
         pthread_mutex_unlock(&run->scratch_lock);
-        return scratch != NULL ? scratch : run->loop->make_scratch(run->loop->arg, err);
+        return scratch != NULL ? scratch : run->loop->make_scratch(run->loop->arg);
 }
 
 /* Lists the good slots of [from, to) as items; returns their number. */
@@ -57,14 +57,8 @@ void run_work(struct cmd_run *run, size_t from, size_t to)
                 if (size > 0 && slot->result.found == NULL)
                         slot->result.found = ran_new(1, size);
         }
-        if (run->loop->make_scratch != NULL) {
-                struct slot *first = &run->slots[from];
-                scratch = take_scratch(run, &first->err);
-                if (scratch == NULL) {
-                        first->status = RECORD_FATAL;
-                        return;
-                }
-        }
+        if (run->loop->make_scratch != NULL)
+                scratch = take_scratch(run);
         work_on(run, scratch, from, to);
         if (scratch == NULL)
                 return;

@@ -44,7 +44,7 @@ void tag_spare_free(struct tag_spare *spare)
         free(spare);
 }
 
-static struct ran_state *take_state(const struct tagger *t, struct ran_error *err)
+static struct ran_state *take_state(const struct tagger *t)
 {
         struct ran_state *state = NULL;
 
@@ -52,7 +52,7 @@ static struct ran_state *take_state(const struct tagger *t, struct ran_error *er
         if (t->spare->n > 0)
                 state = t->spare->state[--t->spare->n];
         pthread_mutex_unlock(&t->spare->lock);
-        return state != NULL ? state : ran_state_new(t->model, t->pool, err);
+        return state != NULL ? state : ran_state_new(t->model, t->pool);
 }
 
 static void give_state(const struct tagger *t, struct ran_state *state)
@@ -122,11 +122,8 @@ static void group_task(void *arg, size_t i)
 {
         const struct job *job = arg;
         struct tag_group *group = &job->group[i];
-        struct ran_state *state = take_state(job->t, &group->err);
+        struct ran_state *state = take_state(job->t);
 
-        group->code = RAN_ENOMEM;
-        if (state == NULL)
-                return;
         group->code = tag_group(job, state, group, &group->err);
         give_state(job->t, state);
 }

@@ -58,18 +58,15 @@ static void free_scratch(void *arg)
         free(s);
 }
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         const struct program_state *p = arg;
         struct scratch *s = ran_new(1, sizeof *s);
 
-        s->tags = tag_scratch_new(&p->tagger, err);
+        s->tags = tag_scratch_new(&p->tagger);
         s->page = tag_page_scratch_new();
         s->gold.called = &p->names;
-        if (s->tags != NULL)
-                return s;
-        free_scratch(s);
-        return NULL;
+        return s;
 }
 
 /* The records of the items are sentences of one document. */

@@ -80,7 +80,7 @@ struct tag_scratch {
         struct ran_buf text, column; /* scratch: the text of words; their tags */
         bool segmented;              /* a record is a text of several sentences, by tagger.split */
 };
-struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err);
+struct tag_scratch *tag_scratch_new(const struct tagger *t);
 void tag_scratch_free(struct tag_scratch *s); /* NULL is nothing */
 
 /* Tags the words of the n records of the items, which form one document, into s->record[0..n). A

@@ -9,15 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tag_scratch *tag_scratch_new(const struct tagger *t, struct ran_error *err)
+struct tag_scratch *tag_scratch_new(const struct tagger *t)
 {
         struct tag_scratch *s = ran_new(1, sizeof *s);
 
-        s->state = ran_state_new(t->model, t->pool, err);
-        if (s->state != NULL)
-                return s;
-        tag_scratch_free(s);
-        return NULL;
+        s->state = ran_state_new(t->model, t->pool);
+        return s;
 }
 
 void tag_scratch_free(struct tag_scratch *s)

@@ -39,10 +39,9 @@ struct scratch {
         struct ran_buf text;
 };
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         (void)arg;
-        (void)err;
         return ran_new(1, sizeof(struct scratch));
 }
 

@@ -41,11 +41,7 @@ int ran_teacher_init(struct ran_teacher *t, const struct ran_model *m, struct ra
 
                 w->v = ran_new_floats(RAN_TEACHER_BLOCK * t->F);
                 w->half = ran_new(RAN_TEACHER_BLOCK * t->F, sizeof *w->half);
-                w->state = ran_state_new(m, NULL, err);
-                if (w->state == NULL) {
-                        ran_teacher_release(t);
-                        return (int)err->code;
-                }
+                w->state = ran_state_new(m, NULL);
         }
         return RAN_OK;
 }

@@ -93,11 +93,11 @@ static void sweep_worker(void *arg, size_t worker)
 {
         struct sweep *k = arg;
         struct ran_error err = {0};
-        struct ran_state *s = ran_score_state_new(k->c, k->p, k->C, k->pool, &err);
+        struct ran_state *s = ran_score_state_new(k->c, k->p, k->C, k->pool);
         size_t b;
 
         (void)worker;
-        while (s != NULL && err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->end)
+        while (err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->end)
                 score(k, s, b, &err);
         if (err.code != RAN_OK) {
                 pthread_mutex_lock(&k->lock);

@@ -51,15 +51,12 @@ static void scratch_release(struct scratch *s)
         ran_buf_release(&s->reference);
 }
 
-static int scratch_init(struct scratch *s, const struct sweep *k, struct ran_error *err)
+static void scratch_init(struct scratch *s, const struct sweep *k)
 {
-        *s = (struct scratch){.state = ran_score_state_new(k->c, k->p, k->V, k->pool, err)};
+        *s = (struct scratch){.state = ran_score_state_new(k->c, k->p, k->V, k->pool)};
         s->counter = ran_text_counter_new();
-        s->logits = ran_alloc_floats(k->V, err);
-        if (s->state == NULL || s->logits == NULL)
-                return RAN_ENOMEM;
+        s->logits = ran_new_floats(k->V);
         ran_encoder_state_init(&s->recurrent, k->c);
-        return RAN_OK;
 }
 
 /* ---- one target ----------------------------------------------------------------------------- */
@@ -129,9 +126,9 @@ static void work(void *arg, size_t worker)
         size_t b;
 
         (void)worker;
-        if (scratch_init(&s, k, &err) == RAN_OK)
-                while (err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->d->B)
-                        score(k, &s, b, &err);
+        scratch_init(&s, k);
+        while (err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->d->B)
+                score(k, &s, b, &err);
         if (err.code != RAN_OK) {
                 pthread_mutex_lock(&k->lock);
                 k->err = err;

@@ -167,14 +167,11 @@ static int assign_shards(struct ran_batcher *k, struct ran_error *err)
         return RAN_OK;
 }
 
-static struct ran_batch_scratch *new_scratch(struct ran_batcher *k, struct ran_error *err)
+static struct ran_batch_scratch *new_scratch(struct ran_batcher *k)
 {
         struct ran_batch_scratch *t = ran_new(1, sizeof *t);
 
-        if (ran_workspace_init(&t->of.work, k->of.c, true, k->pool, err) != RAN_OK) {
-                free(t);
-                return NULL;
-        }
+        ran_workspace_init(&t->of.work, k->of.c, true, k->pool);
         return t;
 }
 
@@ -193,8 +190,7 @@ static struct ran_batch_scratch *find_long(struct ran_batcher *k, size_t tokens)
         return t;
 }
 
-static struct ran_batch_scratch *take_long(struct ran_batcher *k, size_t tokens,
-                                           struct ran_error *err)
+static struct ran_batch_scratch *take_long(struct ran_batcher *k, size_t tokens)
 {
         pthread_mutex_lock(&k->lock);
         struct ran_batch_scratch *t = find_long(k, tokens);
@@ -202,24 +198,23 @@ static struct ran_batch_scratch *take_long(struct ran_batcher *k, size_t tokens,
         if (t != NULL)
                 return t;
         ran_batcher_rest(k);
-        if ((t = new_scratch(k, err)) != NULL)
-                t->tokens = tokens;
+        t = new_scratch(k);
+        t->tokens = tokens;
         return t;
 }
 
-static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, size_t shard,
-                                              struct ran_error *err)
+static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, size_t shard)
 {
         size_t tokens = k->begin[shard + 1] - k->begin[shard];
 
         if (tokens > RAN_SHARD_TOKENS)
-                return take_long(k, tokens, err);
+                return take_long(k, tokens);
         pthread_mutex_lock(&k->lock);
         struct ran_batch_scratch *t = k->idle;
         if (t != NULL)
                 k->idle = t->next;
         pthread_mutex_unlock(&k->lock);
-        return t != NULL ? t : new_scratch(k, err);
+        return t != NULL ? t : new_scratch(k);
 }
 
 static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
@@ -302,7 +297,7 @@ static void run_shard(void *arg, size_t n)
         size_t shard = k->bound[ran_ranks_me(k->ranks)] + n;
 
         ran_phase = RAN_PHASE_REST;
-        struct ran_batch_scratch *t = take_scratch(k, shard, &err);
+        struct ran_batch_scratch *t = take_scratch(k, shard);
         struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
 
         if (g != NULL && differentiate(k, t, shard, g, &err) == RAN_OK)

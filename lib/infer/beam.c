@@ -68,12 +68,10 @@ struct ran_beam {
         size_t n_begun, last_cap, logits_cap, ids_cap, nll_cap, begun_cap;
 };
 
-struct ran_beam *ran_beam_new(const struct ran_model *m, const struct ran_beam_settings *set,
-                              struct ran_error *err)
+struct ran_beam *ran_beam_new(const struct ran_model *m, const struct ran_beam_settings *set)
 {
         struct ran_beam *k = ran_new(1, sizeof *k);
 
-        (void)err;
         k->m = m;
         k->set = *set;
         k->V = ran_model_vocabulary(m);
@@ -257,20 +255,16 @@ static void choose(struct ran_beam *k)
 }
 
 /* A slot that no hypothesis of the next beam uses, from `at` on, with a context. */
-static int free_slot(struct ran_beam *k, size_t *at, struct ran_error *err)
+static void free_slot(struct ran_beam *k, size_t *at)
 {
         while (*at < k->slots && k->taken[*at])
                 ++*at;
         if (*at < k->slots)
-                return RAN_OK;
+                return;
         RAN_ROOM(k->context, k->context_cap, k->slots + 1);
         RAN_ROOM(k->taken, k->taken_cap, k->slots + 1);
-        struct ran_lm_context *context = ran_lm_context_new(k->m, err);
-        if (context == NULL)
-                return RAN_ENOMEM;
-        k->taken[k->slots] = false;
-        k->context[k->slots++] = context;
-        return RAN_OK;
+        k->context[k->slots] = ran_lm_context_new(k->m);
+        k->taken[k->slots++] = false;
 }
 
 /* The first child of a hypothesis takes its context over, the others get copies. A context without
@@ -297,7 +291,7 @@ static int share_contexts(struct ran_beam *k, const struct ran_lm_context *root,
 
                 if (k->reads[i] != NULL)
                         continue;
-                RAN_TRY(free_slot(k, &at, err));
+                free_slot(k, &at);
                 RAN_TRY(ran_lm_context_fork(k->context[at], slot == NONE ? root : k->context[slot],
                                             err));
                 k->taken[at] = true;

@@ -95,10 +95,8 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
         if (k->v == NULL || r.state == NULL || still.panels == NULL)
                 rc = err->code;
         k->F = F;
-        for (size_t i = 0; i < workers && rc == RAN_OK; i++) {
-                r.state[i] = ran_score_state_new(c, &still, C, pool, err);
-                rc = r.state[i] != NULL ? RAN_OK : RAN_ENOMEM;
-        }
+        for (size_t i = 0; i < workers && rc == RAN_OK; i++)
+                r.state[i] = ran_score_state_new(c, &still, C, pool);
         pthread_mutex_init(&r.lock, NULL);
         if (rc == RAN_OK)
                 rc = read_blocks(&r, workers, pool, pass, arg, err);

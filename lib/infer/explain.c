@@ -35,8 +35,7 @@ struct ran_explainer {
         size_t positions_cap, begins_cap;
 };
 
-struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
-                                        struct ran_error *err)
+struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool)
 {
         struct ran_explainer *e = ran_new(1, sizeof *e);
 
@@ -44,11 +43,8 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
         e->logits = ran_new_floats(m->C);
         e->weight = ran_new_floats(2 * m->C + ran_parts_features(&m->config));
         ran_params_none(&e->none, &m->config);
-        if (ran_workspace_init(&e->workspace, &m->config, !ran_document_vector_adds_up(&m->config),
-                               pool, err) != RAN_OK) {
-                ran_explainer_free(e);
-                return NULL;
-        }
+        ran_workspace_init(&e->workspace, &m->config, !ran_document_vector_adds_up(&m->config),
+                           pool);
         e->workspace.scoring_keys = true;
         return e;
 }
@@ -269,7 +265,7 @@ static int differentiable(struct ran_explainer *e, struct ran_error *err)
         if (w->training)
                 return RAN_OK;
         ran_workspace_release(w);
-        RAN_TRY(ran_workspace_init(w, &e->m->config, true, pool, err));
+        ran_workspace_init(w, &e->m->config, true, pool);
         w->scoring_keys = e->moved = true;
         if (ran_workspace_fit(w, &e->packed, e->m->C, err) == RAN_OK)
                 return RAN_OK;

@@ -419,10 +419,8 @@ static int read_all(struct reader *r, float *v, struct ran_label_words *words,
         const struct ran_label_texts *t = r->t;
         const size_t width = ran_embedder_width(r->e);
 
-        r->state = ran_state_new(r->m, NULL, err);
+        r->state = ran_state_new(r->m, NULL);
         r->v = ran_new_floats(width);
-        if (r->state == NULL)
-                return RAN_ENOMEM;
         for (size_t i = 0; i < t->n; i++)
                 RAN_TRY(read_text(r, &t->text[i], v + t->text[i].label * width, words, err));
         for (size_t c = 0; c < t->C; c++) {

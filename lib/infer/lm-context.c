@@ -25,11 +25,10 @@ struct ran_lm_context {
         uint32_t pending;
 };
 
-struct ran_lm_context *ran_lm_context_new(const struct ran_model *m, struct ran_error *err)
+struct ran_lm_context *ran_lm_context_new(const struct ran_model *m)
 {
         struct ran_lm_context *p = ran_new(1, sizeof *p);
 
-        (void)err;
         p->m = m;
         p->pending = RAN_NO_ID;
         ran_encoder_state_init(&p->recurrent, &m->config);
@@ -456,10 +455,8 @@ struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran
         struct ran_error why = {0};
         struct ran_tensors t = {0};
         struct ran_bytes file;
-        struct ran_lm_context *p = ran_lm_context_new(m, err);
+        struct ran_lm_context *p = ran_lm_context_new(m);
 
-        if (p == NULL)
-                return NULL;
         if (ran_bytes_open(&file, path, err) != RAN_OK) {
                 ran_lm_context_free(p);
                 return NULL;

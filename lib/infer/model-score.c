@@ -7,10 +7,9 @@
 #include "ran/model.h"
 #include "ran/math.h"
 
-struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
-                                struct ran_error *err)
+struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool)
 {
-        return ran_score_state_new(&m->config, &m->params, m->C, pool, err);
+        return ran_score_state_new(&m->config, &m->params, m->C, pool);
 }
 
 bool ran_model_scores_abreast(const struct ran_model *m)

@@ -32,11 +32,10 @@ struct ran_nearest {
 };
 static const size_t none = SIZE_MAX;
 
-struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err)
+struct ran_nearest *ran_nearest_new(size_t D)
 {
         struct ran_nearest *c = ran_new(1, sizeof *c);
 
-        (void)err;
         c->D = D;
         return c;
 }

@@ -31,16 +31,13 @@ struct ran_state {
 };
 
 struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
-                                      size_t C, struct ran_pool *pool, struct ran_error *err)
+                                      size_t C, struct ran_pool *pool)
 {
         struct ran_state *s = ran_new(1, sizeof *s);
 
         s->p = p;
         s->C = C;
-        if (ran_workspace_init(&s->workspace, c, false, pool, err) != RAN_OK) {
-                free(s);
-                return NULL;
-        }
+        ran_workspace_init(&s->workspace, c, false, pool);
         s->workspace.streams = ran_parts_stream(c);
         return s;
 }

@@ -8,7 +8,7 @@
 
 /* As ran_state_new; config and params must outlive the state. */
 struct ran_state *ran_score_state_new(const struct ran_config *c, const struct ran_params *p,
-                                      size_t C, struct ran_pool *pool, struct ran_error *err);
+                                      size_t C, struct ran_pool *pool);
 /* The weights of the state. */
 const struct ran_params *ran_score_params(const struct ran_state *s);
 

@@ -33,9 +33,8 @@ struct choice {
 
 /* ---- the documents --------------------------------------------------------------------------- */
 
-struct ran_selection *ran_selection_new(struct ran_error *err)
+struct ran_selection *ran_selection_new(void)
 {
-        (void)err;
         return ran_new(1, sizeof(struct ran_selection));
 }
 

@@ -88,14 +88,12 @@ static void count_ngram(struct ran_top_ngrams *t, uint32_t row, const uint32_t *
                 (uint32_t)t->names; /* at most NAMES for each of 2^32 rows, but memory ends */
 }
 
-int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
-                       struct ran_error *err)
+void ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L)
 {
         const struct ran_linear_params *p = ran_linear_of(&t->m->params);
         const struct ran_config *c = &t->m->config;
         const size_t buckets = ran_linear_model_ngram_buckets(c);
 
-        (void)err;
         if (p->affix_source != NULL)
                 ran_linear_model_affixes_of(p->affix_source, ids, L);
         for (size_t at = 0; at < L; at++) {
@@ -111,14 +109,12 @@ int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
                                 count_ngram(t, row, ids + at, n);
                 }
         }
-        return RAN_OK;
 }
 
-int ran_top_ngrams_add_vocabulary(struct ran_top_ngrams *t, struct ran_error *err)
+void ran_top_ngrams_add_vocabulary(struct ran_top_ngrams *t)
 {
         for (uint32_t id = 0; id < t->m->V; id++)
-                RAN_TRY(ran_top_ngrams_add(t, &id, 1, err));
-        return RAN_OK;
+                ran_top_ngrams_add(t, &id, 1);
 }
 
 /* ---- the strongest --------------------------------------------------------------------------- */
@@ -159,12 +155,11 @@ static void insert_row(const struct ran_top_ngrams *t, uint32_t row, const float
         }
 }
 
-int ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *list, size_t most,
-                        size_t *n, struct ran_error *err)
+void ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *list, size_t most,
+                         size_t *n)
 {
         float *y = ran_new_floats(t->m->C);
 
-        (void)err;
         memset(n, 0, t->m->C * sizeof *n);
         for (size_t row = 0; row < t->rows && most > 0; row++) {
                 if (t->first[row] == 0)
@@ -173,5 +168,4 @@ int ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *li
                 insert_row(t, (uint32_t)row, y, list, most, n);
         }
         free(y);
-        return RAN_OK;
 }

@@ -110,7 +110,7 @@ int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, 
         return RAN_OK;
 }
 
-static int init_parts(struct ran_workspace *w, struct ran_error *err)
+static void init_parts(struct ran_workspace *w)
 {
         const struct ran_part_list *parts = &w->parts;
 
@@ -121,13 +121,12 @@ static int init_parts(struct ran_workspace *w, struct ran_error *err)
                         continue;
                 w->own[parts->number[i]] = ran_new(1, part->own_size);
                 if (part->init != NULL)
-                        RAN_TRY(part->init(w, err));
+                        part->init(w);
         }
-        return RAN_OK;
 }
 
-int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
-                       struct ran_pool *pool, struct ran_error *err)
+void ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
+                        struct ran_pool *pool)
 {
         *w = (struct ran_workspace){.c = c,
                                     .parts = ran_parts_of(c),
@@ -143,10 +142,7 @@ int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool
         w->workers =
                 (struct ran_workers){.pool = pool, .n = pool != NULL ? ran_pool_threads(pool) : 1};
         w->x = ran_new(c->layers + 1, sizeof *w->x);
-        if (init_parts(w, err) == RAN_OK)
-                return RAN_OK;
-        ran_workspace_release(w);
-        return RAN_ENOMEM;
+        init_parts(w);
 }
 
 void ran_workspace_linear(const struct ran_workspace *w, float *y, const float *x,

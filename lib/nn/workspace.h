@@ -204,8 +204,8 @@ struct ran_workspace {
         size_t arena_floats;
 };
 
-int ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
-                       struct ran_pool *pool, struct ran_error *err);
+void ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
+                        struct ran_pool *pool);
 void ran_workspace_release(struct ran_workspace *w);
 /* Lays the scratch out for these documents and C classes; grows it if they need more than any
  * before. */

@@ -262,8 +262,7 @@ double ran_model_cut_floor(const struct ran_model *m, double coverage, size_t *d
  * is not in the vocabulary, or a position is outside the document. RAN_EFORMAT: a result is not
  * finite, as with damaged weights. */
 struct ran_state;
-struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool,
-                                struct ran_error *err);
+struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool);
 void ran_state_free(struct ran_state *s);
 struct ran_document {
         const uint32_t *ids; /* (L), each < V; L >= 1 */
@@ -289,8 +288,8 @@ int ran_classify(const struct ran_model *m, struct ran_state *s, const struct ra
  * RAN_EFORMAT: it is not UTF-8, or has no tokens. */
 int ran_classify_text(const struct ran_model *m, struct ran_state *s, const char *text, size_t n,
                       float *p, struct ran_error *err);
-/* As ran_classify, for n documents: logits (n, C), embedding (n, head width) or NULL. With a pretrained
- * encoder short ones take half the time that they take one by one. */
+/* As ran_classify, for n documents: logits (n, C), embedding (n, head width) or NULL. With a
+ * pretrained encoder short ones take half the time that they take one by one. */
 int ran_classify_each(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
                       size_t n, float *logits, float *embedding, struct ran_error *err);
 /* Whether documents are worth being scored together. */
@@ -303,8 +302,7 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
  * new tokens alone. Per layer it has the cell, the review's keys and values of the earlier states
  * that its pattern may still see, and the open window. m must outlive it. */
 struct ran_lm_context;
-struct ran_lm_context *ran_lm_context_new(const struct ran_model *m,
-                                          struct ran_error *err); /* nothing read */
+struct ran_lm_context *ran_lm_context_new(const struct ran_model *m); /* nothing read */
 void ran_lm_context_free(struct ran_lm_context *p);
 void ran_lm_context_clear(struct ran_lm_context *p);
 size_t ran_lm_context_tokens(const struct ran_lm_context *p); /* read so far */
@@ -401,7 +399,7 @@ void ran_probabilities(const struct ran_config *config, const float *logits, siz
  * as ran_counter_words writes them; then choose. The same documents in the same order give the same
  * choice. */
 struct ran_selection;
-struct ran_selection *ran_selection_new(struct ran_error *err);
+struct ran_selection *ran_selection_new(void);
 void ran_selection_free(struct ran_selection *s);
 int ran_selection_add(struct ran_selection *s, double doubt, const char *words, size_t n,
                       struct ran_error *err);
@@ -488,7 +486,7 @@ void ran_model_forget_vectors(struct ran_model *m); /* it uses no cache from now
 /* A collection of vectors, and those of them that are nearest to others by the cosine, exactly
  * (infer/nearest.c). Read-only, it may be shared by threads. */
 struct ran_nearest;
-struct ran_nearest *ran_nearest_new(size_t D, struct ran_error *err);
+struct ran_nearest *ran_nearest_new(size_t D);
 void ran_nearest_free(struct ran_nearest *c);
 int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err); /* v (D) */
 struct ran_neighbour {
@@ -584,8 +582,7 @@ int ran_alignment(const struct ran_model *m, struct ran_state *s, const struct r
  * through the whole document; exact at any distance. One a thread; memory as in training. m and
  * pool must outlive it; pool may be NULL. */
 struct ran_explainer;
-struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool,
-                                        struct ran_error *err);
+struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool);
 void ran_explainer_free(struct ran_explainer *e);
 /* Takes the document that the functions below explain, and copies what d points to. sources: as for
  * ran_lm_read. */
@@ -640,19 +637,18 @@ struct ran_top_ngrams;
 struct ran_top_ngrams *ran_top_ngrams_new(const struct ran_model *m, struct ran_error *err);
 void ran_top_ngrams_free(struct ran_top_ngrams *t);
 /* The n-grams of a document of L ids below V. Memory grows with the rows of the linear model, not
- * with the documents. Fails only for lack of memory. */
-int ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L,
-                       struct ran_error *err);
+ * with the documents. */
+void ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L);
 /* Each token of the vocabulary. */
-int ran_top_ngrams_add_vocabulary(struct ran_top_ngrams *t, struct ran_error *err);
+void ran_top_ngrams_add_vocabulary(struct ran_top_ngrams *t);
 struct ran_top_ngram {
         const uint32_t *ids; /* (n) valid until t changes */
         size_t n, count;     /* count: how often it was there */
         double weight;       /* for the label, times the n-gram's IDF: above 0 */
 };
 /* For each label, up to `most` n-grams (C, most), the strongest first, and how many (C). */
-int ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *list, size_t most,
-                        size_t *n, struct ran_error *err);
+void ran_top_ngrams_list(const struct ran_top_ngrams *t, struct ran_top_ngram *list, size_t most,
+                         size_t *n);
 
 /* ---- sampling (infer/sample.c) --------------------------------------------------------------- */
 
@@ -702,8 +698,7 @@ struct ran_beam_settings {
         uint32_t end;            /* the token that ends a document; RAN_NO_ID: none does */
 };
 struct ran_beam; /* scratch and results; one a thread */
-struct ran_beam *ran_beam_new(const struct ran_model *m, const struct ran_beam_settings *set,
-                              struct ran_error *err);
+struct ran_beam *ran_beam_new(const struct ran_model *m, const struct ran_beam_settings *set);
 void ran_beam_free(struct ran_beam *beam);
 /* Continues the document of `context` by n >= 1 ids, the first `sources` of them source tokens, as
  * ran_lm_read; the last `begun` of them begin the continuation and count for `no_repeat`. Then

@@ -25,7 +25,7 @@ static void score_chunk(void *arg, size_t i)
         struct fold *f = arg;
         const struct ran_dataset *d = f->job->train;
         struct ran_error *err = &f->error[i];
-        struct ran_state *state = ran_state_new(f->model, f->job->pool, err);
+        struct ran_state *state = ran_state_new(f->model, f->job->pool);
         float *logits = ran_new_floats(d->C);
         const size_t end = ran_least(f->n, (i + 1) * CHUNK);
 

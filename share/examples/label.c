@@ -11,11 +11,9 @@
 
 static int label(const struct ran_model *m, const struct ran_bytes *text, struct ran_error *err)
 {
-        struct ran_state *state = ran_state_new(m, NULL, err); /* one for each thread */
+        struct ran_state *state = ran_state_new(m, NULL); /* one for each thread */
         float *p = ran_new_floats(ran_model_classes(m));
-        int code = state == NULL ? (int)err->code
-                                 : ran_classify_text(m, state, (const char *)text->data, text->size,
-                                                     p, err);
+        int code = ran_classify_text(m, state, (const char *)text->data, text->size, p, err);
 
         for (size_t c = 0; code == RAN_OK && c < ran_model_classes(m); c++)
                 printf("%s\t%.6g\n", ran_model_label(m, c), p[c]);

@@ -154,7 +154,7 @@ static double measure_layer(struct model *m, bool trains)
         double seconds;
 
         m->trains = trains;
-        check(ran_workspace_init(&m->work, &m->c, trains, NULL, &err) == RAN_OK, &err);
+        ran_workspace_init(&m->work, &m->c, trains, NULL);
         check(ran_workspace_fit(&m->work, &m->rows, 2, &err) == RAN_OK, &err);
         seconds = time_of(encode, m);
         ran_workspace_release(&m->work);

@@ -88,8 +88,8 @@ static void add_text(struct subject *s, struct ran_buf *out, size_t L, uint64_t 
                 add_word(out, word);
                 if (n + 1 < L && ran_random_uniform(key, (*at)++) < 0.15) {
                         add_syllable(out, ran_random_draw(key, (*at)++) % SYLLABLES);
-                        n += !ran_tokenizer_find(s->tokenizer, out->data + begin,
-                                                                 out->len - begin, &id);
+                        n += !ran_tokenizer_find(s->tokenizer, out->data + begin, out->len - begin,
+                                                 &id);
                 }
                 if (n + 1 < L)
                         ran_buf_char(out, ' ');
@@ -406,7 +406,7 @@ static void score(struct subject *s, struct order *o)
                              .loss_cap = ran_alloc(o->threads, sizeof *k.loss_cap, &err)};
         bench_check(k.state && k.reader && k.loss && k.loss_cap ? RAN_OK : RAN_ENOMEM, &err);
         for (size_t i = 0; i < o->threads; i++) {
-                k.state[i] = ran_score_state_new(&s->c, &p, s->outputs, s->pool, &err);
+                k.state[i] = ran_score_state_new(&s->c, &p, s->outputs, s->pool);
                 bench_check(k.state[i] != NULL ? RAN_OK : RAN_ENOMEM, &err);
         }
         runs_begin(&runs, o->seconds, o->threads, &o->speed);

@@ -51,10 +51,10 @@ static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 }
 
 /* Some memory, which the loop must give back. */
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         (void)arg;
-        return ran_alloc(1, 1, err);
+        return ran_new(1, 1);
 }
 
 static void loop(void *arg)

@@ -112,7 +112,7 @@ static void look(const struct ran_model *m, struct ran_state *s)
 static void explain(const struct ran_model *m)
 {
         struct ran_error err = {0};
-        struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+        struct ran_explainer *e = ran_explainer_new(m, NULL);
         double value[L];
 
         if (done(e != NULL ? RAN_OK : (int)err.code, &err) &&
@@ -144,7 +144,7 @@ static void learn(struct tiny *t, const struct ran_model *m, const char *path)
 static void use(struct tiny *t, const struct ran_model *m, const char *path, unsigned how)
 {
         struct ran_error err = {0};
-        struct ran_state *s = ran_state_new(m, NULL, &err);
+        struct ran_state *s = ran_state_new(m, NULL);
 
         if (!done(s != NULL ? RAN_OK : (int)err.code, &err))
                 return;

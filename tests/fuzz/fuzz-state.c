@@ -42,7 +42,7 @@ static int read_on(const struct ran_model *m, struct ran_state *s, struct ran_lm
 static struct ran_bytes state_of(const struct ran_model *m, struct ran_state *s, size_t n,
                                  struct ran_cache *cache, bool pending)
 {
-        struct ran_lm_context *past = ran_lm_context_new(m, NULL);
+        struct ran_lm_context *past = ran_lm_context_new(m);
         struct ran_bytes b;
         struct tiny_file f;
 
@@ -71,7 +71,7 @@ static void prepare(void)
                 tiny_open(&f, model.data, model.size);
                 ran_bytes_release(&model);
                 struct ran_model *m = ran_model_open(f.path, true, NULL);
-                struct ran_state *s = m != NULL ? ran_state_new(m, NULL, NULL) : NULL;
+                struct ran_state *s = m != NULL ? ran_state_new(m, NULL) : NULL;
                 if (s == NULL)
                         abort();
                 struct ran_cache *cache = new_cache(m);

@@ -25,7 +25,6 @@ struct subject {
 static void prepare(struct subject *x, struct dice *dice, size_t i)
 {
         struct ran_config c = i % 2 > 0 ? toy_transformer(dice) : toy_random_config(dice);
-        struct ran_error err = {0};
 
         c.task = RAN_TASK_LM;
         c.mask = dice_coin(dice) ? RAN_MASK_CAUSAL : RAN_MASK_PREFIX;
@@ -33,8 +32,8 @@ static void prepare(struct subject *x, struct dice *dice, size_t i)
         c.lm.shortlist = dice_coin(dice) ? 5 : 0;
         toy_init(&x->t, &c, i, 0.5);
         x->m = (struct ran_model){.config = c, .V = x->t.V, .C = x->t.C, .params = x->t.p};
-        x->s = ran_state_new(&x->m, NULL, &err);
-        x->context = ran_lm_context_new(&x->m, &err);
+        x->s = ran_state_new(&x->m, NULL);
+        x->context = ran_lm_context_new(&x->m);
         CHECK(x->s != NULL && x->context != NULL);
         x->L = dice_size(dice, 1, 30);
         x->sources = c.mask == RAN_MASK_PREFIX ? dice_size(dice, 0, x->L) : 0;
@@ -76,7 +75,7 @@ static void read_together(struct subject *x, struct dice *dice, size_t B, size_t
 
         CHECK_OK(ran_lm_read(&x->m, x->s, x->context, x->ids, x->L, x->sources, &out, &err), err);
         for (size_t b = 0; b < B; b++) {
-                fork[b] = ran_lm_context_new(&x->m, &err);
+                fork[b] = ran_lm_context_new(&x->m);
                 CHECK_OK(ran_lm_context_fork(fork[b], x->context, &err), err);
                 memcpy(ids[b], x->ids, sizeof x->ids);
         }
@@ -142,7 +141,7 @@ TEST(many_documents_read_together_equal_documents_read_alone)
 static struct ran_beam *search(struct subject *x, const struct ran_beam_settings *set, size_t begun)
 {
         struct ran_error err = {0};
-        struct ran_beam *beam = ran_beam_new(&x->m, set, &err);
+        struct ran_beam *beam = ran_beam_new(&x->m, set);
 
         CHECK(beam != NULL);
         ran_lm_context_clear(x->context);
@@ -427,14 +426,14 @@ TEST(beam_says_when_nothing_may_come_first)
 
         allow(never, 0);
         prepare(&x, &dice, 0);
-        struct ran_beam *beam = ran_beam_new(&x.m, &set, &err);
+        struct ran_beam *beam = ran_beam_new(&x.m, &set);
         REQUIRE(beam != NULL);
         CHECK_SIZE((size_t)ran_beam_search(beam, x.s, x.context, x.ids, x.L, x.sources, 0, &err),
                    RAN_EINVAL);
         CHECK_STR(err.text, "every token that may stand here has probability 0");
         ran_beam_free(beam);
         set.min_new = 4;
-        beam = ran_beam_new(&x.m, &set, &err);
+        beam = ran_beam_new(&x.m, &set);
         REQUIRE(beam != NULL);
         CHECK_SIZE((size_t)ran_beam_search(beam, x.s, x.context, x.ids, x.L, x.sources, 0, &err),
                    RAN_EINVAL);

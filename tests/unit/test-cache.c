@@ -131,8 +131,7 @@ static void check_against_naive(const struct toy *t, const struct text *x,
         struct scores *model = calloc(1, sizeof *model), *got = calloc(1, sizeof *got);
         double *h = doubles(x->L * t->c.dim), *last = doubles(t->c.dim), p[TOY_V], worst = 0;
         struct ran_cache *cache = make_cache(&t->c, set);
-        struct ran_error err = {0};
-        struct ran_state *s = ran_score_state_new(&t->c, &t->p, t->C, NULL, &err);
+        struct ran_state *s = ran_score_state_new(&t->c, &t->p, t->C, NULL);
         struct naive naive;
 
         naive_init(&naive, &t->c, &t->layout, &t->p, t->V, t->C);
@@ -215,7 +214,6 @@ TEST(a_document_in_chunks_and_through_a_file_says_what_the_whole_says)
                 struct ran_cache_settings set = make_settings(&dice);
                 struct scores *whole = calloc(1, sizeof *whole), *parts = calloc(1, sizeof *parts),
                               *straight = calloc(1, sizeof *straight);
-                struct ran_error err = {0};
                 struct ran_cache *one = make_cache(&c, &set), *cache = make_cache(&c, &set);
                 struct ran_cache *kept = make_cache(&c, &set);
                 struct ran_state *s;
@@ -226,7 +224,7 @@ TEST(a_document_in_chunks_and_through_a_file_says_what_the_whole_says)
 
                 toy_init(&t, &c, i, 0.3);
                 make_text(&x, &dice, &c);
-                s = ran_score_state_new(&t.c, &t.p, t.C, NULL, &err);
+                s = ran_score_state_new(&t.c, &t.p, t.C, NULL);
                 read_tokens(s, NULL, &x, 0, x.L, one, whole);
                 ran_encoder_state_init(&recurrent, &t.c);
                 ran_encoder_state_init(&other, &t.c);
@@ -278,8 +276,8 @@ TEST(a_cleared_cache_and_any_number_of_threads_give_the_same_bits)
                 toy_init(&t, &c, i, 0.3);
                 make_text(&x, &dice, &c);
                 make_text(&other, &dice, &c);
-                s = ran_score_state_new(&t.c, &t.p, t.C, NULL, &err);
-                shared = ran_score_state_new(&t.c, &t.p, t.C, pool, &err);
+                s = ran_score_state_new(&t.c, &t.p, t.C, NULL);
+                shared = ran_score_state_new(&t.c, &t.p, t.C, pool);
                 read_tokens(s, NULL, &x, 0, x.L, cache, first);
                 ran_cache_clear(cache);
                 read_tokens(s, NULL, &other, 0, other.L, cache, again);
@@ -319,7 +317,7 @@ TEST(leading_tokens_that_are_skipped_are_read_and_change_nothing_else)
                                                   .gold = x.gold + skip,
                                                   .nll = rest->nll + skip,
                                                   .logits = rest->logits + skip * TOY_V};
-                s = ran_score_state_new(&t.c, &t.p, t.C, NULL, &err);
+                s = ran_score_state_new(&t.c, &t.p, t.C, NULL);
                 read_tokens(s, NULL, &x, 0, x.L, NULL, whole);
                 CHECK_OK(ran_score_lm(s, NULL, x.ids, x.L, x.sources, &wanted, &err), err);
                 for (size_t j = skip; j < x.L; j++)

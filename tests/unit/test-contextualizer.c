@@ -28,7 +28,7 @@ static float *encode(const struct toy *t, const struct ran_packed *rows, struct 
         float *out = ran_alloc_floats(rows->B * (D + C), &err);
         struct ran_workspace w;
 
-        CHECK_OK(ran_workspace_init(&w, &t->c, way.training, pool, &err), err);
+        ran_workspace_init(&w, &t->c, way.training, pool);
         if (way.slab_rows > 0)
                 w.slab_rows = way.slab_rows;
         w.noise = way.noise;
@@ -300,7 +300,7 @@ TEST(contextualizer_memory_grows_with_the_length_and_no_faster)
                 double bytes = INFINITY;
 
                 toy_add(&t, &rows, &dice, 1000000, 0);
-                CHECK_OK(ran_workspace_init(&w, &t.c, training, NULL, &err), err);
+                ran_workspace_init(&w, &t.c, training, NULL);
                 CHECK_OK(ran_workspace_bytes(&w, &rows, t.C, &bytes, &err), err);
                 CHECK(bytes < 1e6 * 40 * sizeof(float) * (training ? 2 : 1) + 2e6);
                 ran_workspace_release(&w);

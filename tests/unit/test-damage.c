@@ -281,7 +281,7 @@ static bool use(const struct ran_model *m, struct ran_error *err)
         struct ran_document d = document(m, ids, spelling, positions);
         size_t C = ran_model_classes(m), n = c->task == RAN_TASK_CLASSIFY ? C : L;
         float *x = ran_alloc_floats(C + L, err), *p = ran_alloc_floats(C + L, err);
-        struct ran_state *s = ran_state_new(m, NULL, err);
+        struct ran_state *s = ran_state_new(m, NULL);
         int rc = RAN_ENOMEM;
 
         if (s != NULL && x != NULL && p != NULL)
@@ -391,7 +391,7 @@ TEST(scores_of_other_tokens_that_are_no_numbers_are_not_given)
         write_parts(path, &t, NULL, NULL);
         toy_release(&t);
         struct ran_model *m = ran_model_open(path, true, &err);
-        struct ran_state *s = m != NULL ? ran_state_new(m, NULL, &err) : NULL;
+        struct ran_state *s = m != NULL ? ran_state_new(m, NULL) : NULL;
         if (CHECK(s != NULL)) {
                 CHECK_OK(ran_lm_read(m, s, NULL, ids, 3, 0, &out, &err), err);
                 out.logits = logits;
@@ -555,7 +555,7 @@ static bool reads_state(void *arg, const char *path, struct ran_error *err)
         const struct owner *o = arg;
         struct ran_cache *cache = new_cache(o, err);
         struct ran_lm_context *past = ran_lm_context_load(o->m, cache, path, err);
-        struct ran_state *s = past != NULL ? ran_state_new(o->m, NULL, err) : NULL;
+        struct ran_state *s = past != NULL ? ran_state_new(o->m, NULL) : NULL;
         float nll[4];
         struct ran_lm_out out = {.gold = ids, .nll = nll, .cache = cache};
         bool ok = s != NULL && ran_lm_read(o->m, s, past, ids, 4, 0, &out, err) == RAN_OK;
@@ -572,8 +572,8 @@ static void write_state(const struct owner *o, const char *path)
         static const uint32_t ids[L] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9};
         struct ran_error err = {0};
         struct ran_cache *cache = new_cache(o, &err);
-        struct ran_lm_context *past = ran_lm_context_new(o->m, &err);
-        struct ran_state *s = ran_state_new(o->m, NULL, &err);
+        struct ran_lm_context *past = ran_lm_context_new(o->m);
+        struct ran_state *s = ran_state_new(o->m, NULL);
         float nll[L];
         struct ran_lm_out out = {.gold = ids, .nll = nll, .cache = cache};
 

@@ -82,8 +82,8 @@ TEST(none_learns_scores_and_has_nothing_of_an_encoder)
         begin(&t, "none", false, NULL);
         struct ran_model *m = train(&t);
         REQUIRE(m != NULL);
-        struct ran_state *s = ran_state_new(m, NULL, &err);
-        struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+        struct ran_state *s = ran_state_new(m, NULL);
+        struct ran_explainer *e = ran_explainer_new(m, NULL);
         REQUIRE(s != NULL && e != NULL);
         CHECK(training_count(&t, RAN_REPORT_STEP) == 0 && training_count(&t, RAN_REPORT_DEV) == 1);
         CHECK(m->tensors.n == 4 && has(m, "wide.weight") && has(m, "wide.bias") &&
@@ -145,7 +145,7 @@ TEST(none_tags_words)
         begin_tagger(&t, "none-tags");
         struct ran_model *m = train(&t);
         REQUIRE(m != NULL);
-        struct ran_state *s = ran_state_new(m, NULL, &err);
+        struct ran_state *s = ran_state_new(m, NULL);
         REQUIRE(s != NULL);
         CHECK(!has(m, "embed.weight") && !has(m, "tag.out.bias") && has(m, "crf.start"));
         for (size_t b = 0; b < t.dev.B; b++) {

@@ -75,7 +75,7 @@ static struct result encode(const struct toy *t, const struct ran_packed *rows, 
         struct ran_workspace w;
         struct result r;
 
-        CHECK_OK(ran_workspace_init(&w, &t->c, way.training, pool, &err), err);
+        ran_workspace_init(&w, &t->c, way.training, pool);
         if (way.slab_rows > 0)
                 w.slab_rows = way.slab_rows;
         w.noise = way.noise;
@@ -372,7 +372,7 @@ static float *vectors(const struct toy *t, const struct ran_packed *rows, struct
         struct ran_error err = {0};
         struct ran_workspace w;
 
-        CHECK_OK(ran_workspace_init(&w, &t->c, way.training, pool, &err), err);
+        ran_workspace_init(&w, &t->c, way.training, pool);
         w.slab_rows = way.slab_rows > 0 ? way.slab_rows : w.slab_rows;
         w.streams = way.streams;
         for (size_t b = 0; b < rows->B; b++) {
@@ -590,7 +590,7 @@ static double bytes_for(const struct toy *t, size_t L, bool training)
         double bytes = 0;
 
         toy_add(t, &rows, &dice, L, 0);
-        CHECK_OK(ran_workspace_init(&w, &t->c, training, NULL, &err), err);
+        ran_workspace_init(&w, &t->c, training, NULL);
         CHECK_OK(ran_workspace_bytes(&w, &rows, t->C, &bytes, &err), err);
         ran_workspace_release(&w);
         ran_packed_release(&rows);

@@ -24,7 +24,7 @@ TEST(predict_gives_what_scoring_gives)
         corpus_make(&d, 30, 1, 300, false, 1);
         want = ran_alloc_floats(d.B * TOY_C, &err);
         got = ran_alloc_floats(d.B * TOY_C, &err);
-        s = ran_score_state_new(&t.c, &t.p, TOY_C, NULL, &err);
+        s = ran_score_state_new(&t.c, &t.p, TOY_C, NULL);
         for (size_t b = 0; b < d.B; b++) {
                 const struct ran_document one = ran_dataset_document(&d, b);
 
@@ -61,7 +61,7 @@ TEST(predict_tells_two_paths_apart)
         toy_init(&t, &c, 1, 0.3);
         corpus_make(&d, 30, 1, 40, false, 1);
         CHECK_OK(ran_evaluate_predict(&t.c, &t.p, TOY_C, &d, NULL, NULL, deep, wide, &err), err);
-        s = ran_score_state_new(&t.c, &t.p, TOY_C, NULL, &err);
+        s = ran_score_state_new(&t.c, &t.p, TOY_C, NULL);
         for (size_t b = 0; b < d.B; b++) {
                 const struct ran_document one = ran_dataset_document(&d, b);
 

@@ -70,7 +70,7 @@ static double odds(struct toy *t, const struct ran_document *d, size_t row, size
         for (size_t i = from * D; i < to * D; i++)
                 t->embed[i] = (float)(scale * (double)t->embed[i]);
         m = model_of(t);
-        s = ran_state_new(m, NULL, &err);
+        s = ran_state_new(m, NULL);
         if (t->c.task == RAN_TASK_TAG) {
                 uint32_t tags[WORDS];
 
@@ -123,7 +123,7 @@ static void check_gradient(const struct ran_config *c)
                 row = 2;
         }
         m = model_of(&t);
-        e = ran_explainer_new(m, NULL, &err);
+        e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, row, class, 0, value, &err), err);
         all = (odds(&t, &d, row, class, 0, L, 1 + step) -
@@ -155,7 +155,7 @@ static void check_path(const struct ran_config *c)
         toy_init(&t, c, 22, 0.3);
         d.positions = positions, d.words = c->task == RAN_TASK_TAG ? WORDS : 0;
         m = model_of(&t);
-        e = ran_explainer_new(m, NULL, &err);
+        e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 0, 1, 300, value, &err), err);
         whole = odds(&t, &d, 0, 1, 0, L, 1);
@@ -180,10 +180,10 @@ static void check_parts(const struct ran_config *c)
 
         toy_init(&t, c, 24, 0.3);
         struct ran_model *m = model_of(&t);
-        struct ran_state *s = ran_state_new(m, NULL, &err);
+        struct ran_state *s = ran_state_new(m, NULL);
         CHECK_OK(ran_classify(m, s, &d, logits, NULL, &err), err);
         for (size_t class = 0; class < TOY_C; class ++) {
-                struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+                struct ran_explainer *e = ran_explainer_new(m, NULL);
                 const float none[TOY_C] = {0};
                 double whole = odds_of(c, logits, class) - odds_of(c, none, class);
 
@@ -196,7 +196,7 @@ static void check_parts(const struct ran_config *c)
                 }
                 CHECK_OK(ran_explain_label(e, 0, class, 0, late, &err), err);
                 ran_explainer_free(e);
-                e = ran_explainer_new(m, NULL, &err);
+                e = ran_explainer_new(m, NULL);
                 CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
                 CHECK_OK(ran_explain_label(e, 0, class, 0, alone, &err), err);
                 CHECK(memcmp(late, alone, sizeof alone) == 0);
@@ -241,7 +241,7 @@ TEST(explain_the_part_of_a_token_is_what_its_row_adds)
         toy_init(&t, &c, 25, 0.3);
         clear_linear(&t);
         struct ran_model *m = model_of(&t);
-        struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+        struct ran_explainer *e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 0, 1, RAN_EXPLAIN_BEST, value, &err), err);
         for (size_t i = 0; i < L; i++)
@@ -376,7 +376,7 @@ static void check_wide(size_t steps)
         ((uint32_t *)d.ids)[6] = 2;
         for (size_t k = 0; k < 2; k++) {
                 struct ran_model *m = model_of(&t);
-                struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+                struct ran_explainer *e = ran_explainer_new(m, NULL);
 
                 CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
                 CHECK_OK(ran_explain_label(e, 0, 1, steps, value[k], &err), err);
@@ -431,8 +431,8 @@ static size_t explain_middle(const struct ran_config *c, double *gain, double *e
         toy_init(&t, c, 27, 0.3);
         memset(t.embed, 0, (t.V + c->spelling) * c->dim * sizeof *t.embed);
         struct ran_model *m = model_of(&t);
-        struct ran_state *s = ran_state_new(m, NULL, &err);
-        struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+        struct ran_state *s = ran_state_new(m, NULL);
+        struct ran_explainer *e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_tag(m, s, &d, tags, NULL, logits, &err), err);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_label(e, 1, 2, 0, gain, &err), err);
@@ -479,7 +479,7 @@ static float *outputs(struct toy *t, const struct ran_packed *rows, size_t at, f
         struct ran_workspace w;
         float *y = ran_alloc_floats(L * t->c.dim, &err);
 
-        CHECK_OK(ran_workspace_init(&w, &t->c, false, NULL, &err), err);
+        ran_workspace_init(&w, &t->c, false, NULL);
         CHECK_OK(ran_workspace_fit(&w, rows, t->C, &err), err);
         t->embed[at] += step;
         ran_encode(&w, &t->p);
@@ -526,7 +526,7 @@ static void check_tokens(const struct ran_config *c, size_t from, size_t to)
         toy_init(&t, c, 23, 0.3);
         CHECK_OK(ran_packed_add(&rows, c, d.ids, L, 0, &err), err);
         m = model_of(&t);
-        e = ran_explainer_new(m, NULL, &err);
+        e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_OK(ran_explain_tokens(e, from, to, 600, value, &err), err);
         for (size_t i = 0; i < L; i++) {
@@ -567,7 +567,7 @@ static void explain_long(const struct ran_model *m, struct ran_pool *pool, const
                          size_t n, double *label, double *tokens)
 {
         struct ran_error err = {0};
-        struct ran_explainer *e = ran_explainer_new(m, pool, &err);
+        struct ran_explainer *e = ran_explainer_new(m, pool);
         const struct ran_document d = document(), longer = {.ids = ids, .L = n};
 
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
@@ -631,7 +631,7 @@ TEST(explain_refuses_what_has_no_answer)
 
         toy_init(&t, &c, 25, 0.3);
         m = model_of(&t);
-        e = ran_explainer_new(m, NULL, &err);
+        e = ran_explainer_new(m, NULL);
         CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 0, value, &err), RAN_EINVAL);
         CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 1, value, &err), RAN_EINVAL);
         CHECK_SIZE((size_t)ran_explain_read(e, &(struct ran_document){.ids = &unknown, .L = 1}, 0,
@@ -653,7 +653,7 @@ TEST(explain_refuses_what_has_no_answer)
         c.mask = RAN_MASK_CAUSAL;
         toy_init(&t, &c, 25, 0.3);
         m = model_of(&t);
-        e = ran_explainer_new(m, NULL, &err);
+        e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 0, value, &err), RAN_EINVAL);
         ran_explainer_free(e);
@@ -665,7 +665,7 @@ TEST(explain_refuses_what_has_no_answer)
         c.task = RAN_TASK_EMBED;
         toy_init(&t, &c, 25, 0.3);
         m = model_of(&t);
-        e = ran_explainer_new(m, NULL, &err);
+        e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_SIZE((size_t)ran_explain_label(e, 0, 0, 4, value, &err), RAN_EINVAL);
         CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 1, value, &err), RAN_EINVAL);
@@ -677,7 +677,7 @@ TEST(explain_refuses_what_has_no_answer)
         c.encoder = RAN_ENCODER_CONTEXTUALIZER;
         toy_init(&t, &c, 25, 0.3);
         m = model_of(&t);
-        e = ran_explainer_new(m, NULL, &err);
+        e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
         CHECK_SIZE((size_t)ran_explain_tokens(e, 0, 1, 1, value, &err), RAN_EINVAL);
         CHECK(strstr(err.text, "Contextualizer") != NULL);
@@ -696,7 +696,7 @@ TEST(explain_refuses_words_at_no_token)
         c.task = RAN_TASK_TAG;
         toy_init(&t, &c, 3, 0.3);
         struct ran_model *m = model_of(&t);
-        struct ran_explainer *e = m != NULL ? ran_explainer_new(m, NULL, &err) : NULL;
+        struct ran_explainer *e = m != NULL ? ran_explainer_new(m, NULL) : NULL;
         REQUIRE(e != NULL);
         for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
                 struct ran_document d = document();

@@ -244,7 +244,7 @@ static void by_hand(struct training *t, const uint32_t *fold, size_t b, float *p
         t->job.train = &t->train;
         struct ran_model *m = ran_model_open(t->output, true, &err);
         REQUIRE(m != NULL);
-        struct ran_state *state = ran_state_new(m, NULL, &err);
+        struct ran_state *state = ran_state_new(m, NULL);
         CHECK_OK(ran_classify(m, state, &d, logits, NULL, &err), err);
         ran_probabilities(&t->c, logits, CORPUS_C, p);
         ran_state_free(state);

@@ -147,7 +147,7 @@ static float *gradient(const struct toy *t, const struct batch *b, struct way wa
         struct ran_workspace w;
         float *all;
 
-        CHECK_OK(ran_workspace_init(&w, &t->c, true, pool, &err), err);
+        ran_workspace_init(&w, &t->c, true, pool);
         if (way.slab_rows > 0)
                 w.slab_rows = way.slab_rows;
         if (way.anew)
@@ -753,7 +753,6 @@ static void check_same(struct ran_config c)
 {
         struct batch b = {.noise = {7, 8, 0.1, 0.1}}, other = {0};
         struct dice dice = {.key = 3};
-        struct ran_error err = {0};
         struct ran_workspace used;
         struct toy t;
         float *alone, *g;
@@ -768,7 +767,7 @@ static void check_same(struct ran_config c)
                 CHECK(same_bits(&t, g, alone));
                 free(g);
         }
-        CHECK_OK(ran_workspace_init(&used, &t.c, true, NULL, &err), err);
+        ran_workspace_init(&used, &t.c, true, NULL);
         free(gradient_with(&used, &t, &other));
         g = gradient_with(&used, &t, &b);
         CHECK(same_bits(&t, g, alone));

@@ -217,7 +217,7 @@ static void compare_model(struct folder *f, const char *path)
         if (!CHECK_STR(f->m != NULL ? NULL : err.text, NULL))
                 return;
         f->c = ran_model_config(f->m);
-        f->s = ran_state_new(f->m, NULL, &err);
+        f->s = ran_state_new(f->m, NULL);
         f->embedder = ran_embedder_new(f->m, &err);
         if (CHECK(f->s != NULL && f->embedder != NULL)) {
                 snprintf(expected, sizeof expected, HF_FOLDERS "/%s/expected.jsonl", f->name);

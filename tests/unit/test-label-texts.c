@@ -92,7 +92,7 @@ static void classify(const struct ran_model *m, const char *text, float *logits)
 {
         struct ran_error err = {0};
         struct ran_encoding e = {0};
-        struct ran_state *s = ran_state_new(m, NULL, &err);
+        struct ran_state *s = ran_state_new(m, NULL);
 
         CHECK_OK(ran_tokenizer_encode(ran_model_tokenizer(m), text, strlen(text), &e, &err), err);
         const struct ran_document d = {.ids = e.ids, .L = e.n};

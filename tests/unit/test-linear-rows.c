@@ -131,8 +131,8 @@ struct results {
 static void compute(struct results *r, const struct ran_model *m, const struct ran_document *d)
 {
         struct ran_error err = {0};
-        struct ran_state *s = ran_state_new(m, NULL, &err);
-        struct ran_explainer *e = ran_explainer_new(m, NULL, &err);
+        struct ran_state *s = ran_state_new(m, NULL);
+        struct ran_explainer *e = ran_explainer_new(m, NULL);
         uint32_t tags[LENGTH];
 
         memset(r, 0, sizeof *r);

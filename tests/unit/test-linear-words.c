@@ -152,8 +152,8 @@ TEST(word_features_are_added_to_the_logits)
         deep.linear.wide = 0;
         toy_init(&t, &c, 3, 0.4);
         make(&data, 6, 2);
-        struct ran_state *s = ran_score_state_new(&t.c, &t.p, C, NULL, &err);
-        struct ran_state *alone = ran_score_state_new(&deep, &t.p, C, NULL, &err);
+        struct ran_state *s = ran_score_state_new(&t.c, &t.p, C, NULL);
+        struct ran_state *alone = ran_score_state_new(&deep, &t.p, C, NULL);
         for (size_t b = 0; b < data.B; b++) {
                 const struct ran_document d = ran_dataset_document(&data, b);
                 struct ran_score_words both, one;

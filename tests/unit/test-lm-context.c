@@ -24,8 +24,8 @@ static bool prepared(struct subject *x)
         x->t.s.epochs = 1;
         CHECK_OK(training_run(&x->t, 1, &err), err);
         x->m = ran_model_open(x->t.output, true, &err);
-        x->s = x->m != NULL ? ran_state_new(x->m, NULL, &err) : NULL;
-        x->past = x->m != NULL ? ran_lm_context_new(x->m, &err) : NULL;
+        x->s = x->m != NULL ? ran_state_new(x->m, NULL) : NULL;
+        x->past = x->m != NULL ? ran_lm_context_new(x->m) : NULL;
         return test_check(x->s != NULL && x->past != NULL, err.text, __FILE__, __LINE__);
 }
 
@@ -106,7 +106,7 @@ TEST(context_that_shares_a_text_is_no_state_of_its_own)
         struct subject x;
 
         REQUIRE(prepare(&x, "fork", CORPUS_TEXTS));
-        struct ran_lm_context *copy = ran_lm_context_new(x.m, &err);
+        struct ran_lm_context *copy = ran_lm_context_new(x.m);
         REQUIRE(copy != NULL);
         CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 0, &(struct ran_lm_out){0}, &err), err);
         CHECK_SIZE((size_t)ran_lm_context_fork(x.past, x.past, &err), RAN_EINVAL);

@@ -145,7 +145,7 @@ static void check_scores(const struct toy *t, const struct batch *b)
 
         naive_init(&naive, &t->c, &t->layout, &t->p, t->V, t->C);
         naive_lm(&naive, t, b, nll, log_p);
-        CHECK_OK(ran_workspace_init(&w, &t->c, false, NULL, &err), err);
+        ran_workspace_init(&w, &t->c, false, NULL);
         CHECK_OK(ran_workspace_fit(&w, &b->rows, t->C, &err), err);
         ran_encode(&w, &t->p);
         ran_lm_score(&w, &t->p, V, b->gold, got_nll, got);
@@ -200,7 +200,7 @@ TEST(places_without_gold_count_for_nothing)
 
         toy_init(&t, &c, 1, 0.4);
         batch_add(&b, &t, &dice, 20);
-        CHECK_OK(ran_workspace_init(&w, &t.c, false, NULL, &err), err);
+        ran_workspace_init(&w, &t.c, false, NULL);
         CHECK_OK(ran_workspace_fit(&w, &b.rows, t.C, &err), err);
         ran_encode(&w, &t.p);
         ran_lm_score(&w, &t.p, t.V, b.gold, nll, NULL);
@@ -240,7 +240,7 @@ TEST(output_begins_with_the_frequencies)
                         memset(t.p.head.tail_w, 0, ran_lm_tails(&c, t.V) * c.dim * sizeof(float));
                 ran_lm_init_bias(&c, &t.p, t.V, count);
                 batch_add(&b, &t, &dice, 20);
-                CHECK_OK(ran_workspace_init(&w, &t.c, false, NULL, &err), err);
+                ran_workspace_init(&w, &t.c, false, NULL);
                 CHECK_OK(ran_workspace_fit(&w, &b.rows, t.C, &err), err);
                 ran_encode(&w, &t.p);
                 ran_lm_score(&w, &t.p, t.V, b.gold, NULL, logits);
@@ -286,7 +286,7 @@ static void check_gradient(const struct toy *t, const struct batch *b)
 
         CHECK_OK(ran_params_init(&dp, &t->c, t->C, &err), err);
         dp.dembed = ran_alloc_floats(VD, &err);
-        CHECK_OK(ran_workspace_init(&w, &t->c, true, NULL, &err), err);
+        ran_workspace_init(&w, &t->c, true, NULL);
         CHECK_OK(ran_workspace_fit(&w, &b->rows, t->C, &err), err);
         ran_encode(&w, &t->p);
         loss = ran_lm_loss(&w, &t->p, &dp, t->V, b->gold, b->scale, b->smoothing);

@@ -13,8 +13,7 @@ static void encode(struct ran_workspace *w, const struct toy *t, const struct ra
 {
         struct ran_error err = {0};
 
-        CHECK_OK(ran_workspace_init(w, &t->c, true, NULL, &err),
-                 err); /* keeps every layer's output */
+        ran_workspace_init(w, &t->c, true, NULL); /* keeps every layer's output */
         if (slab_rows > 0)
                 w->slab_rows = slab_rows;
         CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);

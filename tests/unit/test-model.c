@@ -145,8 +145,8 @@ static void check_opens(const char *path, const struct toy *toy, struct ran_conf
         float got[TOY_C], want[TOY_C], embedding[64], other[64];
         struct ran_error err = {0};
         struct ran_model *m = ran_model_open(path, true, &err);
-        struct ran_state *s = m != NULL ? ran_state_new(m, NULL, &err) : NULL;
-        struct ran_state *t = ran_score_state_new(&c, &toy->p, TOY_C, NULL, &err);
+        struct ran_state *s = m != NULL ? ran_state_new(m, NULL) : NULL;
+        struct ran_state *t = ran_score_state_new(&c, &toy->p, TOY_C, NULL);
 
         if (test_check(s != NULL && t != NULL, err.text, __FILE__, __LINE__)) {
                 CHECK_OK(ran_classify(m, s, &d, got, embedding, &err), err);

@@ -45,7 +45,7 @@ static void check_logits(struct ran_config c, const char *want)
 
         c.dim = 96, c.heads = 4, c.head_dim = 16;
         toy_init(&t, &c, 41, 0.1);
-        state = ran_score_state_new(&t.c, &t.p, TOY_C, NULL, &err);
+        state = ran_score_state_new(&t.c, &t.p, TOY_C, NULL);
         for (size_t b = 0; b < DOCUMENTS; b++) {
                 toy_add(&t, &rows, &dice, lengths[b], b);
                 const struct ran_document d = toy_document(&rows, b);
@@ -150,7 +150,7 @@ static float input[8][OUTPUTS * LENGTH], wide[OUTPUTS * LENGTH], narrow[OUTPUTS 
 
 #define SAME(...)                                                                          \
         do {                                                                               \
-                const struct ran_kernels *kernels = table;                                    \
+                const struct ran_kernels *kernels = table;                                 \
                 float *out = wide;                                                         \
                 memcpy(wide, input[0], sizeof wide);                                       \
                 memcpy(narrow, input[0], sizeof narrow);                                   \

@@ -58,7 +58,7 @@ static struct result run(const struct toy *t, const struct ran_packed *rows, con
         size_t D = t->c.dim, n = rows->L * D;
 
         CHECK_OK(ran_params_init(&r.g, &t->c, t->C, &err), err);
-        CHECK_OK(ran_workspace_init(&w, &t->c, true, NULL, &err), err);
+        ran_workspace_init(&w, &t->c, true, NULL);
         w.slab_rows = way.slab_rows;
         w.keep_floats = way.anew ? 0 : w.keep_floats;
         w.noise = way.noise;

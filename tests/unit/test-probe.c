@@ -25,7 +25,7 @@ static bool looker_init(struct looker *l, const struct toy *t, size_t threads)
 
         *l = (struct looker){.model = {.config = t->c, .V = t->V, .C = t->C, .params = t->p}};
         l->pool = threads > 0 ? ran_pool_new(threads, &err) : NULL;
-        l->state = ran_score_state_new(&l->model.config, &l->model.params, t->C, l->pool, &err);
+        l->state = ran_score_state_new(&l->model.config, &l->model.params, t->C, l->pool);
         return CHECK(l->state != NULL);
 }
 

@@ -72,8 +72,7 @@ static void compare_cells(struct folder *f, const struct ran_workspace *w, const
                 near(f, "a cell", record, cells[l++].c + D, of_layer);
         }
         CHECK_SIZE(l, w->c->layers);
-        near(f, "the last cell", record, cells[l - 1].G + w->packed->m * D,
-             member(record, "last"));
+        near(f, "the last cell", record, cells[l - 1].G + w->packed->m * D, member(record, "last"));
 }
 
 static size_t ids_of(const cJSON *record, uint32_t *ids)
@@ -97,7 +96,7 @@ static void compare_document(struct folder *f, const cJSON *record)
 
         CHECK_OK(ran_packed_add(&packed, c, ids, L, 0, &err), err);
         /* One that trains keeps the cells of all layers. */
-        CHECK_OK(ran_workspace_init(&w, c, true, NULL, &err), err);
+        ran_workspace_init(&w, c, true, NULL);
         CHECK_OK(ran_workspace_fit(&w, &packed, f->m->C, &err), err);
         ran_encode(&w, &f->m->params);
         near(f, "an output", record, w.x[c->layers], member(record, "hidden"));
@@ -190,7 +189,7 @@ static void compare_folder(const char *name, int task, size_t records)
         if (!CHECK_STR(f.m != NULL ? NULL : err.text, NULL))
                 return;
         CHECK(ran_model_config(f.m)->task == task);
-        f.s = ran_state_new(f.m, NULL, &err);
+        f.s = ran_state_new(f.m, NULL);
         f.embedder = ran_embedder_new(f.m, &err);
         if (CHECK(f.s != NULL && f.embedder != NULL)) {
                 snprintf(path, sizeof path, FOLDERS "/%s/expected.jsonl", name);

@@ -117,15 +117,14 @@ static struct toy toy_of(struct ran_config c, uint32_t *ids, uint64_t seed)
 static void check_parts(struct ran_config c, size_t windows, bool training)
 {
         struct ran_packed all = {0}, rows = {0};
-        struct ran_error err = {0};
         struct ran_recurrent_state recurrent;
         struct ran_workspace whole, w;
         uint32_t ids[TOKENS];
         struct toy t = toy_of(c, ids, 5);
         size_t n = windows * c.window, last = c.layers, near = c.ran.review_window / 2;
 
-        CHECK_OK(ran_workspace_init(&whole, &t.c, training, NULL, &err), err);
-        CHECK_OK(ran_workspace_init(&w, &t.c, training, NULL, &err), err);
+        ran_workspace_init(&whole, &t.c, training, NULL);
+        ran_workspace_init(&w, &t.c, training, NULL);
         ran_encoder_state_init(&recurrent, &t.c);
         encode(&whole, &t, &all, ids, TOKENS, NULL);
         for (size_t at = 0; at < TOKENS; at += n) {
@@ -178,7 +177,7 @@ static struct learnt learn(const struct toy *t, const uint32_t *ids, size_t slab
 
         CHECK_OK(ran_params_init(&r.dp, &t->c, t->C, &err), err);
         r.dp.dembed = ran_alloc_floats(t->V * t->c.dim, &err);
-        CHECK_OK(ran_workspace_init(&w, &t->c, true, NULL, &err), err);
+        ran_workspace_init(&w, &t->c, true, NULL);
         w.slab_rows = slab_rows;
         CHECK_OK(ran_packed_add(&rows, &t->c, ids, TOKENS - 1, 1, &err), err);
         for (uint32_t i = 0; i < TOKENS - 1; i++) {

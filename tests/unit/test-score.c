@@ -22,12 +22,12 @@ static void check_alone(size_t threads, struct ran_config c)
         struct toy t;
 
         toy_init(&t, &c, 8, 0.3);
-        used = ran_score_state_new(&t.c, &t.p, TOY_C, pool, &err);
+        used = ran_score_state_new(&t.c, &t.p, TOY_C, pool);
         for (size_t b = 0; b < DOCUMENTS; b++)
                 toy_add(&t, &rows, &dice, lengths[b], b);
         for (size_t b = 0; b < DOCUMENTS; b++) {
                 const struct ran_document d = toy_document(&rows, b);
-                struct ran_state *fresh = ran_score_state_new(&t.c, &t.p, TOY_C, NULL, &err);
+                struct ran_state *fresh = ran_score_state_new(&t.c, &t.p, TOY_C, NULL);
                 float alone[TOY_C], after[TOY_C];
 
                 CHECK_OK(ran_score(fresh, &d, alone, NULL, &err), err);
@@ -94,7 +94,7 @@ TEST(score_refuses_what_is_no_document)
                  err);
         m = ran_model_open(path, false, &err);
         REQUIRE(m != NULL);
-        s = ran_state_new(m, NULL, &err);
+        s = ran_state_new(m, NULL);
         REQUIRE(s != NULL);
         CHECK_SIZE((size_t)ran_classify(m, s, &(struct ran_document){.ids = ids, .L = 0}, logits,
                                         NULL, &err),
@@ -164,7 +164,7 @@ TEST(score_refuses_models_of_other_tasks)
                 struct ran_error err = {0};
                 struct ran_model *m = model_for(task);
                 REQUIRE(m != NULL);
-                struct ran_state *s = ran_state_new(m, NULL, &err);
+                struct ran_state *s = ran_state_new(m, NULL);
                 REQUIRE(s != NULL);
 
                 for (int asked = RAN_TASK_CLASSIFY; asked <= RAN_TASK_MLM; asked++)
@@ -181,8 +181,8 @@ TEST(score_refuses_what_was_made_for_another_model)
                 struct ran_error err = {0};
                 struct ran_model *m = model_for(task), *other = model_for(task);
                 REQUIRE(m != NULL && other != NULL);
-                struct ran_state *s = ran_state_new(m, NULL, &err);
-                struct ran_lm_context *past = ran_lm_context_new(other, &err);
+                struct ran_state *s = ran_state_new(m, NULL);
+                struct ran_lm_context *past = ran_lm_context_new(other);
                 REQUIRE(s != NULL && past != NULL);
 
                 CHECK_SIZE((size_t)ask(task, other, s, &err), RAN_EINVAL);
@@ -237,7 +237,7 @@ enum { NEAR_N = 700, NEAR_D = 3, NEAR_Q = 20 };
 /* Few different vectors, so that many are equally near; some are zeros. */
 static struct ran_nearest *make_collection(float v[NEAR_N][NEAR_D])
 {
-        struct ran_nearest *c = ran_nearest_new(NEAR_D, NULL);
+        struct ran_nearest *c = ran_nearest_new(NEAR_D);
 
         CHECK(c != NULL);
         for (size_t i = 0; c != NULL && i < NEAR_N; i++) {

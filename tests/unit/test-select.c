@@ -46,7 +46,7 @@ static size_t choose(const struct ran_selection *s, size_t most, size_t *documen
 
 TEST(select_takes_the_most_doubtful_in_order)
 {
-        struct ran_selection *s = ran_selection_new(NULL);
+        struct ran_selection *s = ran_selection_new();
         static const size_t want[] = {38, 39, 36, 37, 34};
         size_t document[40], again[40];
 
@@ -63,7 +63,7 @@ TEST(select_takes_the_most_doubtful_in_order)
 
 TEST(select_takes_doubt_first_and_only_one_of_near_duplicates)
 {
-        struct ran_selection *s = ran_selection_new(NULL);
+        struct ran_selection *s = ran_selection_new();
         size_t document[30];
 
         REQUIRE(s != NULL);
@@ -78,7 +78,7 @@ TEST(select_takes_doubt_first_and_only_one_of_near_duplicates)
 
 TEST(select_goes_on_where_the_most_doubtful_are_alike)
 {
-        struct ran_selection *s = ran_selection_new(NULL);
+        struct ran_selection *s = ran_selection_new();
         size_t document[3];
 
         REQUIRE(s != NULL);
@@ -93,7 +93,7 @@ TEST(select_goes_on_where_the_most_doubtful_are_alike)
 
 TEST(select_refuses_what_are_no_words_and_has_nothing_of_nothing)
 {
-        struct ran_selection *s = ran_selection_new(NULL);
+        struct ran_selection *s = ran_selection_new();
         struct ran_error err = {0};
         size_t document[1];
 

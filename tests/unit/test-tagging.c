@@ -148,7 +148,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
         fixture_init(&f, true);
         const struct ran_document document = ran_dataset_document(&f.joined, 0);
         const struct ran_crf chain = ran_crf_of(&f.toy.p);
-        struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
+        struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL);
         CHECK_OK(ran_score_words(s, &document, &k, &err), err);
         for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++])
                 want += ran_crf_loss(dlogits, &d, k.logits + at * TOY_C, &chain,
@@ -275,7 +275,7 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
                 fixture_init(&f, crf);
                 const struct ran_document document = ran_dataset_document(&f.joined, 0);
                 const struct ran_crf chain = ran_crf_of(&f.toy.p);
-                struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL, &err);
+                struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL);
                 CHECK_OK(ran_tag_rules_init(&rules, f.joined.names, TOY_C, &err), err);
                 CHECK_OK(ran_tagger_tags(s, &rules, &document, tags, score, logits, &err), err);
                 CHECK_OK(ran_score_words(s, &document, &k, &err), err);

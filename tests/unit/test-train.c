@@ -20,7 +20,7 @@ static double exact(const char *model, const struct ran_dataset *d)
 {
         struct ran_error err = {0};
         struct ran_model *m = ran_model_open(model, true, &err);
-        struct ran_state *s = m != NULL ? ran_state_new(m, NULL, &err) : NULL;
+        struct ran_state *s = m != NULL ? ran_state_new(m, NULL) : NULL;
         size_t right = 0;
 
         if (!test_check(s != NULL, err.text, __FILE__, __LINE__))
@@ -445,7 +445,7 @@ static double log_loss(const char *model, const struct ran_dataset *d)
 {
         struct ran_error err = {0};
         struct ran_model *m = ran_model_open(model, true, &err);
-        struct ran_state *s = m != NULL ? ran_state_new(m, NULL, &err) : NULL;
+        struct ran_state *s = m != NULL ? ran_state_new(m, NULL) : NULL;
         float x[CORPUS_C], p[CORPUS_C];
         double sum = 0;
 

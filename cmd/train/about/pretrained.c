@@ -69,12 +69,12 @@ static void add_vector(const struct about *a, struct ran_buf *out)
         if (ran_model_config(a->model)->task != RAN_TASK_EMBED || a->tokenizer == NULL)
                 return;
         struct ran_embedder *e = ran_embedder_new(a->model, &err);
-        struct ran_state *s = ran_state_new(a->model, NULL, &err);
+        struct ran_state *s = ran_state_new(a->model, NULL);
         const size_t width = e != NULL ? ran_embedder_width(e) : 0;
         float *v = ran_new_floats(width);
         struct ran_encoding tokens = {0};
 
-        if (e == NULL || s == NULL ||
+        if (e == NULL ||
             ran_tokenizer_encode(a->tokenizer, sentence, strlen(sentence), &tokens, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s: %s", a->path, err.text);
         const struct ran_document d = {.ids = tokens.ids, .L = tokens.n};

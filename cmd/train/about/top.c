@@ -18,10 +18,10 @@ struct reading {
         struct ran_top_ngrams *grams;
 };
 
-static void *make_scratch(void *arg, struct ran_error *err)
+static void *make_scratch(void *arg)
 {
         (void)arg;
-        return ran_alloc(1, sizeof(struct cmd_document), err);
+        return ran_new(1, sizeof(struct cmd_document));
 }
 
 static void free_scratch(void *scratch)
@@ -46,8 +46,10 @@ static int take_ids(void *arg, const struct cmd_line *line, const struct cmd_res
                     struct ran_error *err)
 {
         (void)line;
-        return ran_top_ngrams_add(((struct reading *)arg)->grams, (const void *)result->out.data,
-                                  result->out.len / sizeof(uint32_t), err);
+        (void)err;
+        ran_top_ngrams_add(((struct reading *)arg)->grams, (const void *)result->out.data,
+                           result->out.len / sizeof(uint32_t));
+        return RAN_OK;
 }
 
 static int read_texts(const struct train_top_options *o, struct reading *r)
@@ -90,8 +92,8 @@ static struct ran_top_ngrams *find(const struct train_top_options *o, const stru
         if (o->texts.n > 0) {
                 const int read = read_texts(o, &r);
                 *status = read > *status ? read : *status;
-        } else if (ran_top_ngrams_add_vocabulary(r.grams, &err) != RAN_OK) {
-                refuse(path, &err);
+        } else {
+                ran_top_ngrams_add_vocabulary(r.grams);
         }
         return r.grams;
 }
@@ -107,8 +109,9 @@ void train_top_add(const struct train_top_options *o, const struct ran_model *m,
         if (__builtin_mul_overflow(C, o->top, &all))
                 cmd_die(CMD_FAILED, "out of memory");
         struct ran_top_ngram *list = ran_alloc(all, sizeof *list, &err);
-        if (list == NULL || ran_top_ngrams_list(grams, list, o->top, n, &err) != RAN_OK)
+        if (list == NULL)
                 refuse(path, &err);
+        ran_top_ngrams_list(grams, list, o->top, n);
         const bool texts = o->texts.n > 0;
         struct ran_buf text = {0};
 

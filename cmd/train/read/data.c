@@ -246,10 +246,9 @@ void train_finish(struct train_reader *r)
                 d->task->finish(d);
 }
 
-static void *scratch_new(void *arg, struct ran_error *err)
+static void *scratch_new(void *arg)
 {
         (void)arg;
-        (void)err;
         return ran_new(1, sizeof(struct train_scratch));
 }
 

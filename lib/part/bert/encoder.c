@@ -70,13 +70,13 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static int init(struct ran_workspace *w, struct ran_error *err)
+static void init(struct ran_workspace *w)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
         own->act = ran_new(w->c->layers, sizeof *own->act);
-        own->bias = w->c->bert.buckets > 0 ? ran_alloc_floats(ran_bert_biases(w->c), err) : NULL;
-        return own->bias != NULL || w->c->bert.buckets == 0 ? RAN_OK : RAN_ENOMEM;
+        if (w->c->bert.buckets > 0)
+                own->bias = ran_new_floats(ran_bert_biases(w->c));
 }
 
 static void release(struct ran_workspace *w)

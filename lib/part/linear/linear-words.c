@@ -270,13 +270,11 @@ static uint32_t *bucket_of(const struct ran_workspace *w)
         return own->bucket;
 }
 
-static int init(struct ran_workspace *w, struct ran_error *err)
+static void init(struct ran_workspace *w)
 {
         struct memory *own = w->own[RAN_PART_WORDS];
 
-        (void)err;
         own->bucket = ran_new(ran_linear_words_features(w->c), sizeof *own->bucket);
-        return RAN_OK;
 }
 
 static void release(struct ran_workspace *w)

@@ -11,13 +11,12 @@
 /* ---- memory -----------------------------------------------------------------------------------
  */
 
-int ran_paper_init(struct ran_workspace *w, struct ran_error *err)
+void ran_paper_init(struct ran_workspace *w)
 {
         struct ran_paper_memory *own = ran_paper_memory_of(w);
 
-        own->cells = ran_alloc(w->c->layers, sizeof *own->cells, err);
-        own->y = ran_alloc(w->c->layers, sizeof *own->y, err);
-        return own->cells != NULL && own->y != NULL ? RAN_OK : RAN_ENOMEM;
+        own->cells = ran_new(w->c->layers, sizeof *own->cells);
+        own->y = ran_new(w->c->layers, sizeof *own->y);
 }
 
 void ran_paper_release(struct ran_workspace *w)

@@ -265,7 +265,7 @@ static inline struct ran_paper_memory *ran_paper_memory_of(const struct ran_work
 }
 
 /* The memory hooks of struct ran_part (paper-memory.c). */
-int ran_paper_init(struct ran_workspace *w, struct ran_error *err);
+void ran_paper_init(struct ran_workspace *w);
 void ran_paper_release(struct ran_workspace *w);
 int ran_paper_prepare(struct ran_workspace *w, struct ran_error *err);
 void ran_paper_lay_out(struct ran_workspace *w, struct ran_arena *k);

@@ -11,13 +11,12 @@
 /* Most windows of a group, and most floats of its parts. */
 enum { GROUP = 64, GROUP_FLOATS = 1 << 24 };
 
-int ran_prenorm_init(struct ran_workspace *w, struct ran_error *err)
+void ran_prenorm_init(struct ran_workspace *w)
 {
         struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
 
-        own->cells = ran_alloc(w->c->layers, sizeof *own->cells, err);
-        own->y = ran_alloc(w->c->layers, sizeof *own->y, err);
-        return own->cells != NULL && own->y != NULL ? RAN_OK : RAN_ENOMEM;
+        own->cells = ran_new(w->c->layers, sizeof *own->cells);
+        own->y = ran_new(w->c->layers, sizeof *own->y);
 }
 
 void ran_prenorm_release(struct ran_workspace *w)

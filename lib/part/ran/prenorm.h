@@ -250,7 +250,7 @@ static inline struct ran_prenorm_memory *ran_prenorm_memory_of(const struct ran_
 }
 
 /* The memory hooks of struct ran_part (prenorm-memory.c). */
-int ran_prenorm_init(struct ran_workspace *w, struct ran_error *err);
+void ran_prenorm_init(struct ran_workspace *w);
 void ran_prenorm_release(struct ran_workspace *w);
 int ran_prenorm_prepare(struct ran_workspace *w, struct ran_error *err);
 void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k);

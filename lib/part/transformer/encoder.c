@@ -52,13 +52,11 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static int init(struct ran_workspace *w, struct ran_error *err)
+static void init(struct ran_workspace *w)
 {
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
-        (void)err;
         own->act = ran_new(w->c->layers, sizeof *own->act);
-        return RAN_OK;
 }
 
 static void release(struct ran_workspace *w)
