@@ -70,12 +70,6 @@ struct scratch {
         struct vectors query, key;
 };
 
-static void *make_scratch(void *arg)
-{
-        (void)arg;
-        return ran_new(1, sizeof(struct scratch));
-}
-
 static void free_scratch(void *arg)
 {
         struct scratch *s = arg;
@@ -161,7 +155,7 @@ int attnmask_scores(const struct attnmask_options *options, const struct cmd_inp
                 .reads = FIELD(ID) | FIELD(ERROR),
                 .also = also,
                 .pool = cmd_pool(),
-                .make_scratch = make_scratch,
+                .scratch_size = sizeof(struct scratch),
                 .free_scratch = free_scratch,
                 .work = work,
                 .arg = &copy,

@@ -57,12 +57,6 @@ void cmd_vocab_words_release(struct cmd_vocab_words *w)
         ran_buf_release(&w->text);
 }
 
-void *cmd_vocab_words_make(void *unused)
-{
-        (void)unused;
-        return ran_new(1, sizeof(struct cmd_vocab_words));
-}
-
 void cmd_vocab_words_free(void *words)
 {
         cmd_vocab_words_release(words);

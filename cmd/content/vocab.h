@@ -17,8 +17,7 @@ struct cmd_vocab_words {
         struct ran_buf text;
 };
 void cmd_vocab_words_release(struct cmd_vocab_words *w);
-/* One on the heap, for cmd_loop.make_scratch and free_scratch. */
-void *cmd_vocab_words_make(void *unused);
+/* One on the heap, for cmd_loop.free_scratch. */
 void cmd_vocab_words_free(void *words);
 
 /* Appends the words of a record for ran_counter_add: of tokens, else of text, else of source and

@@ -48,8 +48,10 @@ struct cmd_loop {
         uint32_t reads; /* fields that the program reads; 0: members are read as they are */
         const char *const
                 *also; /* other members that may not be there twice, NULL at the end; or NULL */
-        struct ran_pool *pool;            /* may be NULL */
-        void *(*make_scratch)(void *arg); /* NULL: work gets scratch NULL */
+        struct ran_pool *pool; /* may be NULL */
+        /* For work: made by a function, or so many bytes of zeros; neither: NULL. */
+        void *(*make_scratch)(void *arg);
+        size_t scratch_size;
         void (*free_scratch)(void *scratch);
         int (*work)(void *arg, void *scratch, const struct cmd_line *line,
                     struct cmd_result *result, struct ran_error *err);

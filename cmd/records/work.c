@@ -11,7 +11,10 @@ static void *take_scratch(struct cmd_run *run)
         if (run->scratch_count > 0)
                 scratch = run->scratch[--run->scratch_count];
         pthread_mutex_unlock(&run->scratch_lock);
-        return scratch != NULL ? scratch : run->loop->make_scratch(run->loop->arg);
+        if (scratch == NULL)
+                scratch = run->loop->make_scratch != NULL ? run->loop->make_scratch(run->loop->arg)
+                                                          : ran_new(1, run->loop->scratch_size);
+        return scratch;
 }
 
 /* Lists the good slots of [from, to) as items; returns their number. */
@@ -57,7 +60,7 @@ void run_work(struct cmd_run *run, size_t from, size_t to)
                 if (size > 0 && slot->result.found == NULL)
                         slot->result.found = ran_new(1, size);
         }
-        if (run->loop->make_scratch != NULL)
+        if (run->loop->make_scratch != NULL || run->loop->scratch_size > 0)
                 scratch = take_scratch(run);
         work_on(run, scratch, from, to);
         if (scratch == NULL)

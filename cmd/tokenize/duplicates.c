@@ -126,7 +126,7 @@ static int run(struct duplicates *d, char **files)
                                 .into = "duplicate",
                                 .reads = FIELD(ID) | FIELDS_OF_WORDS | FIELDS_OF_PAIR,
                                 .pool = cmd_pool(),
-                                .make_scratch = cmd_vocab_words_make,
+                                .scratch_size = sizeof(struct cmd_vocab_words),
                                 .free_scratch = cmd_vocab_words_free,
                                 .work = read_words,
                                 .settle = look,

@@ -39,12 +39,6 @@ struct scratch {
         struct ran_buf text;
 };
 
-static void *make_scratch(void *arg)
-{
-        (void)arg;
-        return ran_new(1, sizeof(struct scratch));
-}
-
 static void free_scratch(void *scratch)
 {
         struct scratch *s = scratch;
@@ -121,7 +115,7 @@ int tokenize_encode(int argc, char **argv)
         struct cmd_loop loop = {
                 .into = "encoding",
                 .reads = FIELDS_OF_WORDS,
-                .make_scratch = make_scratch,
+                .scratch_size = sizeof(struct scratch),
                 .free_scratch = free_scratch,
                 .work = encode_record,
         };
@@ -167,7 +161,7 @@ int tokenize_decode(int argc, char **argv)
         struct cmd_loop loop = {
                 .into = "text",
                 .reads = FIELD(ENCODING) | FIELD(IDS),
-                .make_scratch = make_scratch,
+                .scratch_size = sizeof(struct scratch),
                 .free_scratch = free_scratch,
                 .work = decode_record,
         };

@@ -76,7 +76,7 @@ static int count_and_write(struct learn *l, char **files)
                 .input = &l->input,
                 .reads = FIELDS_OF_WORDS | FIELDS_OF_PAIR,
                 .pool = cmd_pool(),
-                .make_scratch = cmd_vocab_words_make,
+                .scratch_size = sizeof(struct cmd_vocab_words),
                 .free_scratch = cmd_vocab_words_free,
                 .work = collect,
                 .take = count,

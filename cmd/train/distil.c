@@ -132,7 +132,7 @@ static int read_texts(struct distil *d, struct ran_pool *pool, char **files)
         const struct cmd_loop loop = {.input = &d->input,
                                       .reads = FIELDS_OF_WORDS,
                                       .pool = pool,
-                                      .make_scratch = cmd_vocab_words_make,
+                                      .scratch_size = sizeof(struct cmd_vocab_words),
                                       .free_scratch = cmd_vocab_words_free,
                                       .work = work,
                                       .take = take,

@@ -18,12 +18,6 @@ struct reading {
         struct ran_top_ngrams *grams;
 };
 
-static void *make_scratch(void *arg)
-{
-        (void)arg;
-        return ran_new(1, sizeof(struct cmd_document));
-}
-
 static void free_scratch(void *scratch)
 {
         cmd_document_release(scratch);
@@ -58,7 +52,7 @@ static int read_texts(const struct train_top_options *o, struct reading *r)
                 .input = &o->input,
                 .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT,
                 .pool = cmd_pool(),
-                .make_scratch = make_scratch,
+                .scratch_size = sizeof(struct cmd_document),
                 .free_scratch = free_scratch,
                 .work = read_ids,
                 .take = take_ids,

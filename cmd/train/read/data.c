@@ -246,12 +246,6 @@ void train_finish(struct train_reader *r)
                 d->task->finish(d);
 }
 
-static void *scratch_new(void *arg)
-{
-        (void)arg;
-        return ran_new(1, sizeof(struct train_scratch));
-}
-
 static void scratch_free(void *scratch)
 {
         train_scratch_release(scratch);
@@ -282,7 +276,7 @@ struct cmd_loop train_loop(struct train_reader *r)
                 .also = r->also,
                 .named = r->named,
                 .pool = source->pool,
-                .make_scratch = scratch_new,
+                .scratch_size = sizeof(struct train_scratch),
                 .free_scratch = scratch_free,
         };
 }
