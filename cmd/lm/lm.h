@@ -17,8 +17,7 @@ int lm_fill(int argc, char **argv);
 struct lm_options {
         char *model;
         bool verify;
-        char *state_in, *state_out;      /* score and generate */
-        struct ran_cache_settings cache; /* score; positions 0: none */
+        char *state_in, *state_out; /* score and generate */
 };
 extern const struct ran_field lm_model_fields[], lm_state_fields[];
 
@@ -32,7 +31,6 @@ struct lm {
         /* With --state-in or --state-out: all records are one document, of which this is the
          * context. Else NULL: each record is a document of its own. */
         struct ran_lm_context *context;
-        struct ran_cache *cache; /* of that document; NULL: none, or no such document */
 };
 /* Opens the model and the state; exits if the model is of another task or has no state, or if
  * the state would overwrite one of the files. */

@@ -44,13 +44,8 @@ static void open_context(struct lm *lm, const struct lm_options *options, char *
         cmd_check_inputs("state-out", options->state_out, files);
         if (options->state_out != NULL)
                 cmd_check_writable(options->state_out);
-        if (options->cache.positions > 0) {
-                lm->cache = ran_cache_new(ran_model_config(lm->model), &options->cache, &err);
-                if (lm->cache == NULL)
-                        cmd_die(CMD_FAILED, "%s", err.text);
-        }
         lm->context = options->state_in != NULL
-                              ? ran_lm_context_load(lm->model, lm->cache, options->state_in, &err)
+                              ? ran_lm_context_load(lm->model, options->state_in, &err)
                               : ran_lm_context_new(lm->model);
         if (lm->context == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
@@ -77,14 +72,13 @@ void lm_save_state(const struct lm *lm, const struct lm_options *options)
         struct ran_error err;
 
         if (options->state_out != NULL &&
-            ran_lm_context_save(lm->context, lm->cache, options->state_out, &err) != RAN_OK)
+            ran_lm_context_save(lm->context, options->state_out, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);
 }
 
 void lm_close(struct lm *lm)
 {
         ran_lm_context_free(lm->context);
-        ran_cache_free(lm->cache);
         ran_pool_free(lm->pool);
         ran_model_free(lm->model);
 }

@@ -23,6 +23,7 @@ static struct score_options {
         double unknown_cost; /* bits a byte */
         size_t history, stride;
         int output_format;
+        struct ran_cache_settings cache; /* positions 0: none */
 } options;
 /* The program gives this of a record, for the formats. */
 #define GIVES_RECORDS(...) __VA_ARGS__
@@ -71,15 +72,14 @@ static const struct ran_field history_fields[] = {
         {0},
 };
 static const struct ran_field cache_fields[] = {
-        {"cache", 0, RAN_FIELD_SIZE, offsetof(struct lm_options, cache.positions), 0, 1e9,
-         .value = "N", .initial = "0", .first = true,
+        {"cache", 0, RAN_FIELD_SIZE, OPTION(cache.positions), 0, 1e9, .value = "N", .initial = "0",
+         .first = true,
          .help = "raise the probability of tokens that followed similar positions among the last N "
                  "of the document; 0: no cache"},
-        {"cache_weight", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.weight), 0, 0.999,
-         .value = "P", .initial = "0.12", .help = "weight of the cache in the probabilities",
-         .needs = "cache"},
-        {"cache_theta", 0, RAN_FIELD_REAL, offsetof(struct lm_options, cache.theta), 0,
-         RAN_CACHE_THETA, .value = "T", .initial = "8",
+        {"cache_weight", 0, RAN_FIELD_REAL, OPTION(cache.weight), 0, 0.999, .value = "P",
+         .initial = "0.12", .help = "weight of the cache in the probabilities", .needs = "cache"},
+        {"cache_theta", 0, RAN_FIELD_REAL, OPTION(cache.theta), 0, RAN_CACHE_THETA, .value = "T",
+         .initial = "8",
          .help = "how strongly the most similar positions dominate; 0: all count the same",
          .needs = "cache"},
         {0},
@@ -88,7 +88,7 @@ static const struct cmd_group groups[] = {
         {"Model", lm_model_fields, &model_options},
         {"Measures", score_fields, &options},
         {"History", history_fields, &options},
-        {"Cache", cache_fields, &model_options},
+        {"Cache", cache_fields, &options},
         {"State", lm_state_fields, &model_options},
         {"Plain files", cmd_parallel_fields, &parallel},
         {"Input", cmd_input_fields, &input},
@@ -111,6 +111,8 @@ static void check_together(void *unused)
                      "--unknown-cost is for sums, and --per-token has the nll of [UNK] alone",
                      "per_token");
         cmd_excludes(options.history > 0, "--history has no state, which holds the whole history",
+                     "state_in state_out");
+        cmd_excludes(options.cache.positions > 0, "--cache begins anew with each record",
                      "state_in state_out");
 }
 
@@ -139,7 +141,7 @@ struct scorer {
 /* Each thread has one. */
 struct scratch {
         struct ran_state *state;
-        struct ran_cache *cache; /* of this record, where each is a document of its own */
+        struct ran_cache *cache; /* NULL: none */
         struct cmd_sequence sequence;
         size_t read; /* its tokens that the model read, without [END] */
         uint32_t *gold;
@@ -172,8 +174,8 @@ static void *make_scratch(void *arg)
         if (is_page() || options.unknown_cost > 0)
                 s->sequence.document.unit = RAN_UNIT_BYTE;
         s->sequence.document.with_fingerprint = options.total;
-        if (model_options.cache.positions > 0 && lm->context == NULL)
-                s->cache = ran_cache_new(ran_model_config(lm->model), &model_options.cache, NULL);
+        if (options.cache.positions > 0)
+                s->cache = ran_cache_new(ran_model_config(lm->model), &options.cache, NULL);
         s->state = ran_state_new(lm->model, lm->pool);
         return s;
 }
@@ -201,7 +203,7 @@ static int read_chunk(struct lm *lm, struct scratch *s, size_t from, size_t scor
                 .gold = s->gold + scored,
                 .nll = s->nll + scored,
                 .logits = options.logits ? s->logits + scored * lm->V : NULL,
-                .cache = lm->context != NULL ? lm->cache : s->cache,
+                .cache = s->cache,
         };
 
         return ran_lm_read(lm->model, s->state, lm->context, q->ids + from, n - from,

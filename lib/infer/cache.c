@@ -82,18 +82,14 @@ void ran_cache_clear(struct ran_cache *c)
         c->seen = 0;
 }
 
-/* The number of slots in use after `seen` positions. */
-static size_t used(const struct ran_cache *c, size_t seen)
+int ran_cache_reserve(struct ran_cache *c, size_t D, size_t n, size_t V, struct ran_error *err)
 {
-        return ran_least(seen, c->slots);
-}
-
-int ran_cache_reserve(struct ran_cache *c, size_t n, size_t V, struct ran_error *err)
-{
-        const size_t rows = used(c, n > SIZE_MAX - c->seen ? SIZE_MAX : c->seen + n),
+        const size_t rows = ran_least(n > SIZE_MAX - c->seen ? SIZE_MAX : c->seen + n, c->slots),
                      had = c->mass_cap;
         size_t keys, similarities;
 
+        if (c->D != D)
+                return ran_fail(err, RAN_EINVAL, "the cache is for a model of another width");
         if (__builtin_mul_overflow(rows, c->D, &keys) ||
             __builtin_mul_overflow(rows, ran_least(n, BLOCK), &similarities))
                 return ran_fail(err, RAN_ENOMEM, "no memory for a cache of %zu positions", rows);
@@ -219,7 +215,7 @@ static void remember(struct block *k, const float *h)
                 c->next[slot] = k->gold[k->at[r]];
                 c->seen++;
         }
-        k->width = used(c, c->seen);
+        k->width = ran_least(c->seen, c->slots);
 }
 
 void ran_cache_mix(struct ran_cache *c, struct ran_pool *pool, const float *h, const uint32_t *gold,
@@ -239,51 +235,4 @@ void ran_cache_mix(struct ran_cache *c, struct ran_pool *pool, const float *h, c
                 ran_parallel(logits == NULL ? pool : NULL, k.n, look_back, &k);
                 k.n = 0;
         }
-}
-
-/* ---- what is kept --------------------------------------------------------------------------- */
-
-size_t ran_cache_rows(const struct ran_cache *c)
-{
-        return ran_least(c->seen, c->set.positions);
-}
-
-size_t ran_cache_positions(const struct ran_cache *c)
-{
-        return c->set.positions;
-}
-
-size_t ran_cache_width(const struct ran_cache *c)
-{
-        return c->D;
-}
-
-void ran_cache_pack(const struct ran_cache *c, float *key, uint32_t *next)
-{
-        size_t rows = ran_cache_rows(c);
-
-        for (size_t i = 0; i < rows; i++) {
-                size_t slot = (c->seen - rows + i) % c->slots;
-
-                memcpy(key + i * c->D, c->key + slot * c->D, c->D * sizeof *key);
-                next[i] = c->next[slot];
-        }
-}
-
-int ran_cache_unpack(struct ran_cache *c, const float *key, const uint32_t *next, size_t rows,
-                     size_t seen, struct ran_error *err)
-{
-        size_t kept = ran_least(ran_least(rows, seen), c->set.positions), from = rows - kept;
-
-        ran_cache_clear(c);
-        RAN_TRY(ran_cache_reserve(c, seen, 0, err));
-        memset(c->key, 0, used(c, seen) * c->D * sizeof *key);
-        c->seen = seen;
-        for (size_t i = 0; i < kept; i++) {
-                size_t slot = (seen - kept + i) % c->slots;
-
-                memcpy(c->key + slot * c->D, key + (from + i) * c->D, c->D * sizeof *key);
-                c->next[slot] = next[from + i];
-        }
-        return RAN_OK;
 }

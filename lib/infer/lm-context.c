@@ -3,8 +3,8 @@
  * The file is a safetensors file: `cell` (N, D), and for each layer l `key.{l}`,
  * `value.{l}` (states, D) and `open.{l}` (1 + open, 3E); tensors without rows are left out. See
  * recurrent-state.h. `pending` (1, 2) is a waiting token: two halves of its id, 16 bits each,
- * because the digest covers tensors only. Of a cache, `cache.key` (rows, D) and `cache.next` (rows,
- * 2), ids in halves. The metadata name the model it belongs to.
+ * because the digest covers tensors only. The metadata name the model it belongs to. Older states
+ * may have the tensors of a cache, which are passed over.
  */
 #include "math/elementary.h"
 #include "infer/cache.h"
@@ -14,6 +14,7 @@
 #include "ran/model.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,8 +107,6 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
         RAN_TRY(ran_model_check_ids(m, ids, n, err));
         if (out->skip > 0 && out->skip >= n)
                 return ran_fail(err, RAN_EINVAL, "skip leaves none of %zu tokens", n);
-        if (out->cache != NULL && ran_cache_width(out->cache) != m->config.dim)
-                return ran_fail(err, RAN_EINVAL, "the cache is for a model of another width");
         RAN_TRY(check_gold(m, out->gold, n - out->skip, err));
         if (context != NULL && context->m != m)
                 return ran_fail(err, RAN_EINVAL, "the context belongs to another model");
@@ -201,87 +200,65 @@ struct part {
         size_t rows, cols;
 };
 
-/* Appends a tensor unless it has no rows; layer SIZE_MAX: it is of all layers. */
-static void add_part(struct part *list, size_t *n, const char *name, size_t layer, float *data,
-                     size_t rows, size_t cols)
+/* Appends a tensor unless it has no rows. */
+__attribute__((format(printf, 6, 7))) static void
+add_part(struct part *list, size_t *n, float *data, size_t rows, size_t cols, const char *name, ...)
 {
-        struct part *part = &list[*n];
+        va_list args;
 
         if (rows == 0)
                 return;
-        *part = (struct part){.data = data, .rows = rows, .cols = cols};
-        if (layer == SIZE_MAX)
-                snprintf(part->name, sizeof part->name, "%s", name);
-        else
-                snprintf(part->name, sizeof part->name, "%s.%zu", name, layer);
-        ++*n;
+        list[*n] = (struct part){.data = data, .rows = rows, .cols = cols};
+        va_start(args, name);
+        vsnprintf(list[(*n)++].name, sizeof list->name, name, args);
+        va_end(args);
 }
 
-/* The tensors in one order for reading and writing, in `list` of room for 2 + 3 layers; returns how
- * many there are. halves: of the pending token; NULL: none. */
-static size_t list_parts(const struct ran_recurrent_state *c, float *halves, struct part *list)
+/* The tensors in one order for reading and writing, *n of them; the caller frees them. halves: of
+ * the pending token; NULL: none. */
+static struct part *list_parts(const struct ran_recurrent_state *c, float *halves, size_t *n)
 {
-        size_t n = 0;
+        struct part *list = ran_new(2 + 3 * c->layers, sizeof *list);
 
-        add_part(list, &n, "cell", SIZE_MAX, c->cell, c->layers, c->cell_width);
-        add_part(list, &n, "pending", SIZE_MAX, halves, halves != NULL, 2);
+        *n = 0;
+        add_part(list, n, c->cell, c->layers, c->cell_width, "cell");
+        add_part(list, n, halves, halves != NULL, 2, "pending");
         for (size_t l = 0; l < c->layers; l++) {
-                add_part(list, &n, "key", l, c->key[l], c->states, c->width);
-                add_part(list, &n, "value", l, c->value[l], c->states, c->width);
-                add_part(list, &n, "open", l, c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E);
+                add_part(list, n, c->key[l], c->states, c->width, "key.%zu", l);
+                add_part(list, n, c->value[l], c->states, c->width, "value.%zu", l);
+                add_part(list, n, c->qkv[l], c->open > 0 ? 1 + c->open : 0, 3 * c->E, "open.%zu",
+                         l);
         }
-        return n;
+        return list;
 }
 
-/* A cache as tensors: arrays of its own. */
-struct kept {
-        float *key, *halves; /* (rows, D), (rows, 2) */
-        uint32_t *next;      /* (rows) */
-        size_t rows, D;
-};
-
-static int kept_alloc(struct kept *k, const struct ran_cache *cache, size_t rows,
-                      struct ran_error *err)
+int ran_lm_context_save(const struct ran_lm_context *p, const char *path, struct ran_error *err)
 {
-        size_t D = ran_cache_width(cache), n;
+        const struct ran_recurrent_state *c = &p->recurrent;
+        const char *digest = ran_model_metadata(p->m, "digest");
+        float halves[2] = {(float)(p->pending >> 16), (float)(p->pending & 0xffff)};
+        char tokens[32], sources[32];
+        struct ran_metadata_source meta[] = {{"format", FORMAT},
+                                             {"format_version", "1"},
+                                             {"model", digest},
+                                             {"tokens", tokens},
+                                             {"sources", sources}};
+        /* The last one is of a review of the source. */
+        size_t metas = sizeof meta / sizeof *meta - (c->sources > 0 ? 0 : 1), n;
 
-        *k = (struct kept){.rows = rows, .D = D};
-        if (__builtin_mul_overflow(rows, D, &n) || rows > SIZE_MAX / 2)
-                return ran_fail(err, RAN_ENOMEM, "no memory for %zu positions of a cache", rows);
-        k->key = ran_alloc_floats(n, err);
-        k->halves = ran_alloc_floats(2 * rows, err);
-        k->next = ran_alloc(rows, sizeof *k->next, err);
-        return k->key != NULL && k->halves != NULL && k->next != NULL ? RAN_OK : RAN_ENOMEM;
-}
-
-static void kept_release(struct kept *k)
-{
-        free(k->key);
-        free(k->halves);
-        free(k->next);
-}
-
-/* As list_parts: two more. */
-static size_t list_kept(const struct kept *k, struct part *list)
-{
-        size_t n = 0;
-
-        add_part(list, &n, "cache.key", SIZE_MAX, k->key, k->rows, k->D);
-        add_part(list, &n, "cache.next", SIZE_MAX, k->halves, k->rows, 2);
-        return n;
-}
-
-static void split_id(float *halves, uint32_t id)
-{
-        halves[0] = (float)(id >> 16);
-        halves[1] = (float)(id & 0xffff);
-}
-
-static int write_parts(const char *path, const struct part *part, size_t n,
-                       const struct ran_metadata_source *meta, size_t metas, struct ran_error *err)
-{
+        if (digest == NULL)
+                return ran_fail(
+                        err, RAN_EINVAL,
+                        "the model file has no digest, which a state needs to name its model");
+        if (c->base != NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "a copy shares the text of another context: save that one");
+        if (c->tokens == 0 && p->pending == RAN_NO_ID)
+                return ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
+        snprintf(tokens, sizeof tokens, "%zu", c->tokens);
+        snprintf(sources, sizeof sources, "%zu", c->sources);
+        struct part *part = list_parts(c, p->pending != RAN_NO_ID ? halves : NULL, &n);
         struct ran_tensor_source *source = ran_new(n, sizeof *source);
-
         for (size_t i = 0; i < n; i++)
                 source[i] = (struct ran_tensor_source){.name = part[i].name,
                                                        .dtype = RAN_DTYPE_F32,
@@ -290,54 +267,7 @@ static int write_parts(const char *path, const struct part *part, size_t n,
                                                        .data = part[i].data};
         int rc = ran_tensors_write(path, source, n, meta, metas, err);
         free(source);
-        return rc;
-}
-
-int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *cache,
-                        const char *path, struct ran_error *err)
-{
-        const struct ran_recurrent_state *c = &p->recurrent;
-        const char *digest = ran_model_metadata(p->m, "digest");
-        struct part *part;
-        struct kept kept = {0};
-        float halves[2];
-        char tokens[32], sources[32];
-        struct ran_metadata_source meta[] = {{"format", FORMAT},
-                                             {"format_version", "1"},
-                                             {"model", digest},
-                                             {"tokens", tokens},
-                                             {"sources", sources}};
-        /* The last one is of a review of the source. */
-        size_t n = sizeof meta / sizeof *meta - (c->sources > 0 ? 0 : 1);
-        int rc = RAN_OK;
-
-        snprintf(tokens, sizeof tokens, "%zu", c->tokens);
-        snprintf(sources, sizeof sources, "%zu", c->sources);
-        split_id(halves, p->pending);
-        if (digest == NULL)
-                rc = ran_fail(
-                        err, RAN_EINVAL,
-                        "the model file has no digest, which a state needs to name its model");
-        else if (c->base != NULL)
-                rc = ran_fail(err, RAN_EINVAL,
-                              "a copy shares the text of another context: save that one");
-        else if (c->tokens == 0 && p->pending == RAN_NO_ID)
-                rc = ran_fail(err, RAN_EINVAL, "nothing was read: there is no state to keep");
-        if (rc == RAN_OK && cache != NULL)
-                rc = kept_alloc(&kept, cache, ran_cache_rows(cache), err);
-        if (rc == RAN_OK && cache != NULL)
-                ran_cache_pack(cache, kept.key, kept.next);
-        for (size_t i = 0; rc == RAN_OK && i < kept.rows; i++)
-                split_id(kept.halves + 2 * i, kept.next[i]);
-        part = ran_new(4 + 3 * c->layers, sizeof *part);
-        if (rc == RAN_OK) {
-                size_t parts = list_parts(c, p->pending != RAN_NO_ID ? halves : NULL, part);
-
-                parts += list_kept(&kept, part + parts);
-                rc = write_parts(path, part, parts, meta, n, err);
-        }
         free(part);
-        kept_release(&kept);
         return rc;
 }
 
@@ -368,26 +298,13 @@ static const char *metadata(const struct ran_tensors *t, const char *key)
         return m != NULL ? m->text : "";
 }
 
-/* An id of its halves. */
-static int join_id(const struct ran_lm_context *p, const float *halves, uint32_t *id,
-                   struct ran_error *err)
-{
-        *id = 0;
-        for (int i = 0; i < 2; i++) {
-                if (!(halves[i] >= 0 && halves[i] < 65536 && halves[i] == floorf(halves[i])))
-                        return ran_fail(err, RAN_EFORMAT, "it has an id that is no token");
-                *id = *id << 16 | (uint32_t)halves[i];
-        }
-        return ran_model_check_ids(p->m, id, 1, err);
-}
-
 static int read_state(struct ran_lm_context *p, const struct ran_tensors *t, struct ran_error *err)
 {
         const char *digest = ran_model_metadata(p->m, "digest"), *number = metadata(t, "tokens"),
                    *sources = metadata(t, "sources");
         struct ran_recurrent_state *c = &p->recurrent;
-        size_t each = ran_encoder_of(&p->m->config)->state_tokens(&p->m->config);
         float halves[2], *pending = ran_tensors_find(t, "pending") != NULL ? halves : NULL;
+        size_t n;
 
         if (strcmp(metadata(t, "format"), FORMAT) != 0)
                 return ran_fail(err, RAN_EFORMAT, "a safetensors file, but not a state of ran-lm");
@@ -404,53 +321,26 @@ static int read_state(struct ran_lm_context *p, const struct ran_tensors *t, str
              !ran_parse_size(sources, strlen(sources), &c->sources) || c->sources > c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "its number of source tokens is impossible");
         c->states = ran_encoder_states(&p->m->config, c->tokens) + c->sources;
-        c->open = c->tokens % each;
+        c->open = c->tokens % ran_encoder_of(&p->m->config)->state_tokens(&p->m->config);
         if (c->states > t->size || c->open > t->size) /* before allocating that much */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
         RAN_TRY(ran_recurrent_state_reserve(c, c->states, c->open, err));
-        struct part *part = ran_new(2 + 3 * c->layers, sizeof *part);
-        int rc = read_parts(t, part, list_parts(c, pending, part), err);
+        struct part *part = list_parts(c, pending, &n);
+        int rc = read_parts(t, part, n, err);
         free(part);
-        return rc != RAN_OK || pending == NULL ? rc : join_id(p, halves, &p->pending, err);
-}
-
-static int take_kept(const struct ran_lm_context *p, const struct ran_tensors *t, struct kept *k,
-                     struct ran_cache *cache, size_t rows, struct ran_error *err)
-{
-        struct part part[2];
-
-        RAN_TRY(kept_alloc(k, cache, rows, err));
-        RAN_TRY(read_parts(t, part, list_kept(k, part), err));
-        for (size_t i = 0; i < rows; i++) {
-                if (ran_dot(k->key + i * k->D, k->key + i * k->D, k->D) > 1.001)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "tensor cache.key has a row whose length is not 1");
-                RAN_TRY(join_id(p, k->halves + 2 * i, &k->next[i], err));
+        if (rc != RAN_OK || pending == NULL)
+                return rc;
+        p->pending = 0;
+        for (int i = 0; i < 2; i++) {
+                if (!(halves[i] >= 0 && halves[i] < 65536 && halves[i] == floorf(halves[i])))
+                        return ran_fail(err, RAN_EFORMAT, "it has an id that is no token");
+                p->pending = p->pending << 16 | (uint32_t)halves[i];
         }
-        return ran_cache_unpack(cache, k->key, k->next, rows, p->recurrent.tokens, err);
+        return ran_model_check_ids(p->m, &p->pending, 1, err);
 }
 
-/* A restored cache must remember the same positions as if all had been read at once. */
-static int parse_cache(const struct ran_lm_context *p, const struct ran_tensors *t,
-                       struct ran_cache *cache, struct ran_error *err)
-{
-        const struct ran_tensor *key = ran_tensors_find(t, "cache.key");
-        size_t D = ran_cache_width(cache), tokens = p->recurrent.tokens,
-               most = ran_cache_positions(cache);
-        size_t rows = key != NULL && key->rank == 2 && key->shape[1] == D ? key->shape[0] : 0;
-        struct kept k;
-
-        if (rows < tokens && rows < most)
-                return ran_fail(err, RAN_EINVAL,
-                                "it keeps %zu of %zu tokens for a cache, too few for %zu positions",
-                                rows, tokens, most);
-        int rc = take_kept(p, t, &k, cache, rows, err);
-        kept_release(&k);
-        return rc;
-}
-
-struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran_cache *cache,
-                                           const char *path, struct ran_error *err)
+struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, const char *path,
+                                           struct ran_error *err)
 {
         struct ran_error why = {0};
         struct ran_tensors t = {0};
@@ -461,8 +351,7 @@ struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran
                 ran_lm_context_free(p);
                 return NULL;
         }
-        if (ran_tensors_read(&t, &file, &why) != RAN_OK || read_state(p, &t, &why) != RAN_OK ||
-            (cache != NULL && parse_cache(p, &t, cache, &why) != RAN_OK)) {
+        if (ran_tensors_read(&t, &file, &why) != RAN_OK || read_state(p, &t, &why) != RAN_OK) {
                 ran_fail(err, why.code, "%s: %s", path, why.text);
                 ran_lm_context_free(p);
                 p = NULL;

@@ -277,8 +277,8 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
         if (n == 0 || n > UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu tokens cannot be read at once", n);
         if (cache != NULL)
-                RAN_TRY(ran_cache_reserve(cache, n - out->skip, out->logits != NULL ? s->C : 0,
-                                          err));
+                RAN_TRY(ran_cache_reserve(cache, s->workspace.D, n - out->skip,
+                                          out->logits != NULL ? s->C : 0, err));
         ran_packed_clear(&s->packed);
         RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids, n, 0, recurrent, err));
         s->packed.sources[0] = sources;

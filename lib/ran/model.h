@@ -350,13 +350,10 @@ int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
                      float *logits, struct ran_error *err);
 
 /* In a file, with the pending token: a safetensors file that names its model by digest. Loading
- * refuses a damaged file and one of another model. cache, or NULL: its memory of the document is
- * saved and loaded with it; loading refuses a file with fewer positions than the cache would have.
- */
-int ran_lm_context_save(const struct ran_lm_context *p, const struct ran_cache *cache,
-                        const char *path, struct ran_error *err);
-struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, struct ran_cache *cache,
-                                           const char *path, struct ran_error *err);
+ * refuses a damaged file and one of another model. */
+int ran_lm_context_save(const struct ran_lm_context *p, const char *path, struct ran_error *err);
+struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, const char *path,
+                                           struct ran_error *err);
 
 /* Results to fill in for the tokens that are read; NULL: not this one. All zero: nothing. */
 struct ran_lm_out {

@@ -11,26 +11,16 @@ enum { MODELS = 2, STATES = 3 };
 static struct {
         struct ran_model *model;
         struct ran_state *scratch;
-        struct ran_bytes
-                state[STATES]; /* within a window, with a cache, and before the first token */
+        /* within a window, at its end, and before the first token */
+        struct ran_bytes state[STATES];
 } subject[MODELS];
 
-static struct ran_cache *new_cache(const struct ran_model *m)
-{
-        const struct ran_cache_settings set = {.positions = 3, .weight = 0.3, .theta = 10};
-        struct ran_cache *cache = ran_cache_new(ran_model_config(m), &set, NULL);
-
-        if (cache == NULL)
-                abort();
-        return cache;
-}
-
 static int read_on(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *past,
-                   struct ran_cache *cache, size_t n, struct ran_error *err)
+                   size_t n, struct ran_error *err)
 {
         static const uint32_t ids[] = {1, 5, 2, 5, 3, 1, 4}, gold[] = {5, 2, 5, 3, 1, 4, 4};
         float nll[7];
-        const struct ran_lm_out out = {.gold = gold, .nll = nll, .cache = cache};
+        const struct ran_lm_out out = {.gold = gold, .nll = nll};
         int rc = ran_lm_read(m, s, past, ids, n, 0, &out, err);
 
         for (size_t i = 0; rc == RAN_OK && i < n; i++)
@@ -40,18 +30,18 @@ static int read_on(const struct ran_model *m, struct ran_state *s, struct ran_lm
 }
 
 static struct ran_bytes state_of(const struct ran_model *m, struct ran_state *s, size_t n,
-                                 struct ran_cache *cache, bool pending)
+                                 bool pending)
 {
         struct ran_lm_context *past = ran_lm_context_new(m);
         struct ran_bytes b;
         struct tiny_file f;
 
         tiny_open(&f, "", 0);
-        if (past == NULL || (n > 0 && read_on(m, s, past, cache, n, NULL) != RAN_OK))
+        if (past == NULL || (n > 0 && read_on(m, s, past, n, NULL) != RAN_OK))
                 abort();
         if (pending)
                 ran_lm_context_set_pending(past, 7);
-        if (ran_lm_context_save(past, cache, f.path, NULL) != RAN_OK)
+        if (ran_lm_context_save(past, f.path, NULL) != RAN_OK)
                 abort();
         ran_lm_context_free(past);
         b = tiny_read(&f);
@@ -74,22 +64,19 @@ static void prepare(void)
                 struct ran_state *s = m != NULL ? ran_state_new(m, NULL) : NULL;
                 if (s == NULL)
                         abort();
-                struct ran_cache *cache = new_cache(m);
                 tiny_close(&f);
                 subject[i].model = m;
                 subject[i].scratch = s;
-                subject[i].state[0] = state_of(m, s, 7, NULL, true);
-                subject[i].state[1] = state_of(m, s, 6, cache, false);
-                subject[i].state[2] = state_of(m, s, 0, NULL, true);
-                ran_cache_free(cache);
+                subject[i].state[0] = state_of(m, s, 7, true);
+                subject[i].state[1] = state_of(m, s, 6, false);
+                subject[i].state[2] = state_of(m, s, 0, true);
         }
 }
 
-static void go_on(const struct ran_model *m, struct ran_state *s, const char *path,
-                  struct ran_cache *cache)
+static void go_on(const struct ran_model *m, struct ran_state *s, const char *path)
 {
         struct ran_error err = {0};
-        struct ran_lm_context *past = ran_lm_context_load(m, cache, path, &err);
+        struct ran_lm_context *past = ran_lm_context_load(m, path, &err);
         struct tiny_file again;
         int rc = past != NULL ? RAN_OK : err.code;
 
@@ -97,9 +84,9 @@ static void go_on(const struct ran_model *m, struct ran_state *s, const char *pa
                 abort();
         tiny_open(&again, "", 0);
         if (rc == RAN_OK)
-                rc = read_on(m, s, past, cache, 5, &err);
+                rc = read_on(m, s, past, 5, &err);
         if (rc == RAN_OK)
-                rc = ran_lm_context_save(past, cache, again.path, &err);
+                rc = ran_lm_context_save(past, again.path, &err);
         if (rc != RAN_OK && err.text[0] == '\0')
                 abort();
         tiny_close(&again);
@@ -119,9 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         edited = tiny_edit(&subject[i].state[data[0] / MODELS % STATES], data + 1, size - 1);
         tiny_open(&f, edited.data, edited.size);
         ran_bytes_release(&edited);
-        struct ran_cache *cache = data[0] & 0x80 ? new_cache(subject[i].model) : NULL;
-        go_on(subject[i].model, subject[i].scratch, f.path, cache);
-        ran_cache_free(cache);
+        go_on(subject[i].model, subject[i].scratch, f.path);
         tiny_close(&f);
         return 0;
 }

@@ -537,70 +537,52 @@ TEST(damaged_language_models)
 /* ---- states ---------------------------------------------------------------------------------- */
 
 /* What a state belongs to. */
-struct owner {
-        struct ran_model *m;
-        bool cached;
-};
-
-static struct ran_cache *new_cache(const struct owner *o, struct ran_error *err)
-{
-        const struct ran_cache_settings set = {.positions = 9, .weight = 0.2, .theta = 1};
-
-        return o->cached ? ran_cache_new(ran_model_config(o->m), &set, err) : NULL;
-}
-
 static bool reads_state(void *arg, const char *path, struct ran_error *err)
 {
         static const uint32_t ids[] = {5, 3, 8, 1};
-        const struct owner *o = arg;
-        struct ran_cache *cache = new_cache(o, err);
-        struct ran_lm_context *past = ran_lm_context_load(o->m, cache, path, err);
-        struct ran_state *s = past != NULL ? ran_state_new(o->m, NULL) : NULL;
+        const struct ran_model *m = arg;
+        struct ran_lm_context *past = ran_lm_context_load(m, path, err);
+        struct ran_state *s = past != NULL ? ran_state_new(m, NULL) : NULL;
         float nll[4];
-        struct ran_lm_out out = {.gold = ids, .nll = nll, .cache = cache};
-        bool ok = s != NULL && ran_lm_read(o->m, s, past, ids, 4, 0, &out, err) == RAN_OK;
+        struct ran_lm_out out = {.gold = ids, .nll = nll};
+        bool ok = s != NULL && ran_lm_read(m, s, past, ids, 4, 0, &out, err) == RAN_OK;
 
         CHECK(!ok || all_numbers(nll, 4));
         ran_state_free(s);
         ran_lm_context_free(past);
-        ran_cache_free(cache);
         return ok;
 }
 
-static void write_state(const struct owner *o, const char *path)
+static void write_state(const struct ran_model *m, const char *path)
 {
         static const uint32_t ids[L] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9};
         struct ran_error err = {0};
-        struct ran_cache *cache = new_cache(o, &err);
-        struct ran_lm_context *past = ran_lm_context_new(o->m);
-        struct ran_state *s = ran_state_new(o->m, NULL);
+        struct ran_lm_context *past = ran_lm_context_new(m);
+        struct ran_state *s = ran_state_new(m, NULL);
         float nll[L];
-        struct ran_lm_out out = {.gold = ids, .nll = nll, .cache = cache};
+        struct ran_lm_out out = {.gold = ids, .nll = nll};
 
-        REQUIRE(past != NULL && s != NULL);
-        CHECK_OK(ran_lm_read(o->m, s, past, ids, L, 0, &out, &err), err);
+        CHECK_OK(ran_lm_read(m, s, past, ids, L, 0, &out, &err), err);
         ran_lm_context_set_pending(past, 7);
-        CHECK_OK(ran_lm_context_save(past, cache, path, &err), err);
+        CHECK_OK(ran_lm_context_save(past, path, &err), err);
         ran_state_free(s);
         ran_lm_context_free(past);
-        ran_cache_free(cache);
 }
 
-static void damage_state(const char *name, const struct ran_config *c, bool cached)
+static void damage_state(const char *name, const struct ran_config *c)
 {
         char *path = test_path(name), *state = test_path("state");
         struct ran_error err = {0};
-        struct owner o = {.cached = cached};
 
         write_toy(path, c, NULL, NULL);
-        o.m = ran_model_open(path, true, &err);
-        REQUIRE(o.m != NULL);
-        write_state(&o, state);
-        struct victim v = {.name = name, .file = slurp(state), .reads = reads_state, .arg = &o};
+        struct ran_model *m = ran_model_open(path, true, &err);
+        REQUIRE(m != NULL);
+        write_state(m, state);
+        struct victim v = {.name = name, .file = slurp(state), .reads = reads_state, .arg = m};
         v.guarded = data_of(&v.file);
         damage(&v, 3);
         ran_bytes_release(&v.file);
-        ran_model_free(o.m);
+        ran_model_free(m);
         free(path);
         free(state);
 }
@@ -609,10 +591,9 @@ TEST(damaged_states)
 {
         struct ran_config c = lm();
 
-        damage_state("state of a RAN", &c, false);
-        damage_state("state with a cache", &c, true);
+        damage_state("state of a RAN", &c);
         c.encoder = RAN_ENCODER_TRANSFORMER;
-        damage_state("state of a Transformer", &c, false);
+        damage_state("state of a Transformer", &c);
 }
 
 /* ---- vocabularies ---------------------------------------------------------------------------- */

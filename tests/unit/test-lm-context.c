@@ -114,7 +114,7 @@ TEST(context_that_shares_a_text_is_no_state_of_its_own)
         CHECK_SIZE(ran_lm_context_tokens(copy), N);
         CHECK_SIZE((size_t)ran_lm_context_fork(x.past, copy, &err), RAN_EINVAL);
         CHECK_STR(err.text, "a context cannot become a copy of a context that shares its text");
-        CHECK_SIZE((size_t)ran_lm_context_save(copy, NULL, "fork.state", &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_lm_context_save(copy, "fork.state", &err), RAN_EINVAL);
         CHECK_STR(err.text, "a copy shares the text of another context: save that one");
         ran_lm_context_clear(copy);
         CHECK_SIZE(ran_lm_context_tokens(copy), 0);
@@ -250,12 +250,11 @@ TEST(context_of_a_classifier_reads_nothing)
 /* ---- the file ------------------------------------------------------------------------------- */
 
 /* Loading is refused, by the name of the file and that sentence. */
-static void check_load(const struct subject *x, struct ran_cache *cache, const char *path,
-                       const char *sentence)
+static void check_load(const struct subject *x, const char *path, const char *sentence)
 {
         struct ran_error err = {0};
 
-        CHECK(ran_lm_context_load(x->m, cache, path, &err) == NULL);
+        CHECK(ran_lm_context_load(x->m, path, &err) == NULL);
         if (!CHECK(strstr(err.text, path) != NULL && strstr(err.text, sentence) != NULL))
                 printf("  %s\n", err.text);
 }
@@ -309,7 +308,7 @@ static void check_reads_on(int review, size_t sources)
                  err);
         CHECK_OK(ran_lm_read(x.m, x.s, x.past, text, PART, sources, &(struct ran_lm_out){0}, &err),
                  err);
-        CHECK_OK(ran_lm_context_save(x.past, NULL, path, &err), err);
+        CHECK_OK(ran_lm_context_save(x.past, path, &err), err);
         REQUIRE(ran_bytes_open(&file, path, &err) == RAN_OK &&
                 ran_tensors_read(&tensors, &file, &err) == RAN_OK);
         const struct ran_tensor *key = ran_tensors_find(&tensors, "key.0");
@@ -317,7 +316,7 @@ static void check_reads_on(int review, size_t sources)
               key->shape[0] == sources + (review == RAN_REVIEW_WINDOW ? 2 : PART / 8));
         ran_tensors_release(&tensors);
         ran_bytes_release(&file);
-        struct ran_lm_context *again = ran_lm_context_load(x.m, NULL, path, &err);
+        struct ran_lm_context *again = ran_lm_context_load(x.m, path, &err);
         REQUIRE(again != NULL);
         CHECK_OK(ran_lm_read(x.m, x.s, again, text + PART, ALL - 1 - PART, 0,
                              &(struct ran_lm_out){.gold = text + PART + 1, .nll = part}, &err),
@@ -347,24 +346,19 @@ TEST(context_of_a_review_of_the_source_reads_on)
 
 TEST(context_files_that_are_no_states_of_this_model)
 {
-        const struct ran_cache_settings set = {3, 0.1, 1};
         char *path = test_path("past.state");
         struct ran_error err = {0};
         struct subject x, other;
 
         REQUIRE(prepare(&x, "one", CORPUS_TEXTS) && prepare(&other, "other", CORPUS_PAIRS));
-        CHECK_SIZE((size_t)ran_lm_context_save(x.past, NULL, path, &err), RAN_EINVAL);
+        CHECK_SIZE((size_t)ran_lm_context_save(x.past, path, &err), RAN_EINVAL);
         CHECK_STR(err.text, "nothing was read: there is no state to keep");
-        check_load(&x, NULL, path, "No such file");
-        check_load(&x, NULL, x.t.output, "a safetensors file, but not a state of ran-lm");
+        check_load(&x, path, "No such file");
+        check_load(&x, x.t.output, "a safetensors file, but not a state of ran-lm");
         CHECK_OK(ran_lm_read(x.m, x.s, x.past, ids, N, 0, &(struct ran_lm_out){0}, &err), err);
-        CHECK_OK(ran_lm_context_save(x.past, NULL, path, &err), err);
-        check_load(&other, NULL, path, "the state of another model");
-        struct ran_cache *cache = ran_cache_new(ran_model_config(x.m), &set, &err);
-        REQUIRE(cache != NULL);
-        check_load(&x, cache, path, "it keeps 0 of 4 tokens for a cache, too few for");
-        ran_cache_free(cache);
-        struct ran_lm_context *again = ran_lm_context_load(x.m, NULL, path, &err);
+        CHECK_OK(ran_lm_context_save(x.past, path, &err), err);
+        check_load(&other, path, "the state of another model");
+        struct ran_lm_context *again = ran_lm_context_load(x.m, path, &err);
         REQUIRE(again != NULL);
         CHECK_SIZE(ran_lm_context_tokens(again), N);
         ran_lm_context_clear(again);
@@ -372,7 +366,7 @@ TEST(context_files_that_are_no_states_of_this_model)
         CHECK(ran_lm_context_pending(again) == RAN_NO_ID);
         ran_lm_context_free(again);
         say_more_tokens(path);
-        check_load(&x, NULL, path, "it is too small for 400000000 tokens");
+        check_load(&x, path, "it is too small for 400000000 tokens");
         unlink(path);
         free(path);
         release(&other);
