@@ -326,7 +326,7 @@ static int draw(struct alignment *k, const struct cmd_line *line, struct cmd_sin
                                 k->rows, k->sources);
         if (format == PICTURE_HTML) {
                 attnmask_page_begin(k->a, k->s, line, "Attention to the source", &out->buf);
-                page_put(&out->buf, HTML_NOTE,
+                page_put(&out->buf, "p.note",
                          "A line is a token of the target, a column one of the source. The "
                          "stronger the colour, the more attention the source token got when the "
                          "target token was predicted; point at a cell for the weight.");

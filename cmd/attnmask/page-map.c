@@ -19,12 +19,12 @@ void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_s
 
         ran_buf_printf(&lead, "%zu tokens, model %s", s->shape.L, a->options->model);
         page_begin(out, title, &lead);
-        page_open(out, HTML_PARAGRAPH);
+        page_open(out, "p");
         ran_buf_str(out, "Document: ");
-        page_open(out, HTML_STRONG);
+        page_open(out, "strong");
         page_record_name(out, &line->record.json, line->file, line->number);
-        page_close(out, HTML_STRONG);
-        page_close(out, HTML_PARAGRAPH);
+        page_close(out, "strong");
+        page_close(out, "p");
 }
 
 /* most: the largest of all values. */
@@ -33,25 +33,24 @@ static void write_text(const struct attnmask_scratch *s, struct token_text *x, d
 {
         struct token_part part;
 
-        page_put(&out->buf, HTML_HEADING, "Text");
-        page_open(&out->buf, HTML_SHADED);
+        page_put(&out->buf, "h2", "Text");
+        page_open(&out->buf, "div.text.win");
         for (size_t t = 0; t < s->reading.tokens.L; t++) {
                 const double value = s->value[t], share = most > 0 ? fabs(value) / most : 0;
 
                 token_text_next(x, t, &part);
                 page_text(&out->buf, part.gap, part.gap_n);
                 if (share >= small)
-                        page_open_with(&out->buf, HTML_SHADE,
-                                       "class=\"%c%d\" title=\"token %zu: %+.3g\"",
+                        page_open_with(&out->buf, "i", "class=\"%c%d\" title=\"token %zu: %+.3g\"",
                                        value > 0 ? 'p' : 'n', (int)ceil(LEVELS * share), t, value);
                 page_text(&out->buf, part.text, part.n);
                 if (share >= small)
-                        page_close(&out->buf, HTML_SHADE);
+                        page_close(&out->buf, "i");
                 cmd_sink_flush(out);
         }
         token_text_rest(x, &part);
         page_text(&out->buf, part.gap, part.gap_n);
-        page_close(&out->buf, HTML_SHADED);
+        page_close(&out->buf, "div");
 }
 
 /* The tokens with the largest values. */
@@ -66,7 +65,7 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
         report_begin(&r, REPORT_LIST, NULL, "Largest");
         for (size_t i = 0; i < n; i++) {
                 const double value = s->value[at[i]], most = s->value[at[0]];
-                const enum page_element kind = value < 0 ? HTML_AGAINST : HTML_FOR;
+                const char *kind = value < 0 ? "span.against" : "span.for";
                 struct ran_buf number = {0}, bar = {0};
 
                 x->at = 0; /* its own text only */
@@ -90,19 +89,19 @@ static void write_largest(const struct attnmask_scratch *s, struct token_text *x
 
 static void write_legend(const char *label, double most, struct ran_buf *out)
 {
-        page_open(out, HTML_LEGEND);
+        page_open(out, "p.legend");
         page_open_key(out, 'p', 7);
         ran_buf_str(out, label != NULL ? "for " : "influences ");
         page_string(out, label != NULL ? label : "the outputs");
-        page_close(out, HTML_KEY);
+        page_close(out, "span");
         if (label != NULL) {
                 page_open_key(out, 'n', 7);
                 ran_buf_str(out, "against ");
                 page_string(out, label);
-                page_close(out, HTML_KEY);
+                page_close(out, "span");
         }
-        page_close(out, HTML_LEGEND);
-        page_put(out, HTML_NOTE,
+        page_close(out, "p");
+        page_put(out, "p.note",
                  "The strongest colour is %.3g%s. Tokens below %.0f %% of it have no colour.", most,
                  label != NULL ? " in the log odds"
                                : " (the change of an output when the token's embedding moves by "
@@ -127,15 +126,15 @@ int attnmask_map_page(const struct attnmask_model *a, struct attnmask_scratch *s
                                                       : "Influence on outputs of tokens",
                                     &out->buf);
                 if (map.label != NULL) {
-                        page_open(&out->buf, HTML_PARAGRAPH);
+                        page_open(&out->buf, "p");
                         ran_buf_str(&out->buf, "Label: ");
-                        page_put(&out->buf, HTML_LABEL, "%s", map.label);
+                        page_put(&out->buf, "span.label", "%s", map.label);
                         ran_buf_char(&out->buf, ' ');
                         page_percent(&out->buf, map.p, 1);
-                        page_close(&out->buf, HTML_PARAGRAPH);
+                        page_close(&out->buf, "p");
                 } else {
-                        page_put(&out->buf, HTML_PARAGRAPH, "Outputs of the tokens %zu to %zu.",
-                                 map.from, map.to - 1);
+                        page_put(&out->buf, "p", "Outputs of the tokens %zu to %zu.", map.from,
+                                 map.to - 1);
                 }
                 write_legend(map.label, most, &out->buf);
                 write_text(s, &x, most, out);

@@ -235,8 +235,8 @@ static void write_strip(const struct page *p, struct ran_buf *out)
 
         if (p->windows == 1)
                 return;
-        page_put(out, HTML_HEADING, "%s", p->rows ? "Cells of all windows" : "Blocks of the text");
-        page_open(out, HTML_NOTE);
+        page_put(out, "h2", "%s", p->rows ? "Cells of all windows" : "Blocks of the text");
+        page_open(out, "p.note");
         ran_buf_str(out,
                     p->state != NULL
                             ? "The stronger the colour, the more attention the cell gets in the "
@@ -246,8 +246,8 @@ static void write_strip(const struct page *p, struct ran_buf *out)
                               : "The stronger the colour, the more attention its tokens get.");
         if (p->per_block > 1)
                 ran_buf_printf(out, " A cell here stands for %zu windows.", p->per_block);
-        page_close(out, HTML_NOTE);
-        page_open(out, HTML_STRIP);
+        page_close(out, "p");
+        page_open(out, "div.strip");
         for (size_t b = 0; b < blocks; b++) {
                 most = fmax(most, block_value(p, b));
                 least = fmin(least, block_value(p, b));
@@ -257,13 +257,13 @@ static void write_strip(const struct page *p, struct ran_buf *out)
                 const size_t w = b * p->per_block;
                 const double value = block_value(p, b);
 
-                page_open_with(out, HTML_LINK,
+                page_open_with(out, "a",
                                "href=\"#w%zu\" class=\"a%d\" title=\"window %zu: %.2f %%\"", w,
                                level_of(value, least, most), w, all > 0 ? 100 * value / all : 0);
                 ran_buf_printf(out, "%zu", w);
-                page_close(out, HTML_LINK);
+                page_close(out, "a");
         }
-        page_close(out, HTML_STRIP);
+        page_close(out, "div");
 }
 
 /* A window without its attention. */
@@ -295,9 +295,9 @@ static void write_row(const struct page *p, const struct ran_probe *k, size_t ro
                 ran_buf_char(&title, '"');
         }
         ran_buf_char(&title, '\0');
-        page_open_with(out, HTML_SHADE, "class=\"a%d\"%s", level, title.data);
+        page_open_with(out, "i", "class=\"a%d\"%s", level, title.data);
         page_text(out, part->text, part->n);
-        page_close(out, HTML_SHADE);
+        page_close(out, "i");
         ran_buf_release(&title);
 }
 
@@ -329,36 +329,36 @@ static void write_windows(struct page *p, struct cmd_sink *out)
         struct token_part rest;
         size_t n = 0;
 
-        page_put(&out->buf, HTML_HEADING, "Text");
+        page_put(&out->buf, "h2", "Text");
         for (size_t w = 0; w < p->windows; w++) {
-                page_open_with(&out->buf, HTML_WINDOW, "id=\"w%zu\"", w);
+                page_open_with(&out->buf, "div.win", "id=\"w%zu\"", w);
                 if (p->windows > 1) {
-                        page_put(&out->buf, HTML_SMALL, "%zu", w);
+                        page_put(&out->buf, "small", "%zu", w);
                         ran_buf_char(&out->buf, ' ');
                 }
-                page_open(&out->buf, HTML_PART);
+                page_open(&out->buf, "span.text");
                 if (p->shown[w])
                         write_shown(p, w, p->document ? NULL : &p->probe[n++], out);
                 else
                         write_plain(p, w, out);
-                page_close(&out->buf, HTML_PART);
-                page_close(&out->buf, HTML_WINDOW);
+                page_close(&out->buf, "span");
+                page_close(&out->buf, "div");
                 cmd_sink_flush(out);
         }
         token_text_rest(&p->text, &rest);
         if (rest.gap_n > 0 && p->s->reading.document != NULL &&
             p->s->reading.document->from == CMD_FROM_TEXT) {
-                page_open(&out->buf, HTML_WINDOW);
-                page_open(&out->buf, HTML_PART);
+                page_open(&out->buf, "div.win");
+                page_open(&out->buf, "span.text");
                 page_excerpt(&out->buf, rest.gap, rest.gap_n, 1000);
-                page_close(&out->buf, HTML_PART);
-                page_close(&out->buf, HTML_WINDOW);
+                page_close(&out->buf, "span");
+                page_close(&out->buf, "div");
         }
 }
 
 static void write_notes(const struct page *p, struct ran_buf *out)
 {
-        page_open(out, HTML_NOTE);
+        page_open(out, "p.note");
         ran_buf_printf(out, "%s %zu, ", p->document ? "Step" : "Layer", p->layer);
         if (p->head == RAN_PROBE_MEAN)
                 ran_buf_printf(out, "mean of %zu heads", p->s->shape.table[RAN_PROBE_HEADS].heads);
@@ -368,22 +368,22 @@ static void write_notes(const struct page *p, struct ran_buf *out)
                        "; --layer and --head show another. The stronger the colour of a word, the "
                        "more attention it gets.%s",
                        p->rows ? " \xe2\x97\x86 is the cell of a window." : "");
-        page_close(out, HTML_NOTE);
+        page_close(out, "p");
         if (p->document)
                 return;
-        page_open(out, HTML_NOTE);
+        page_open(out, "p.note");
         ran_buf_printf(out,
                        "Point at a word to see what it looks at: the %zu largest weights above "
                        "0.1 %%.",
                        p->keys);
         if (p->shown_n < p->windows)
-                page_put(out, HTML_STRONG,
+                page_put(out, "strong",
                          " %zu of %zu windows are shown with their attention: those that get the "
                          "most; the others are plain text%s. %s",
                          p->shown_n, p->windows,
                          p->s->shape.L > 400000 ? ", of which only the begin is shown" : "",
                          p->rows ? "--in-window N selects one." : "");
-        page_close(out, HTML_NOTE);
+        page_close(out, "p");
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -225,17 +225,17 @@ static void add_quote(struct ran_buf *out, const struct cmd_shown *shown,
         size_t from = page_back(text, mark->start, AROUND);
         size_t to = page_forward(text, shown->text.len, mark->end, AROUND);
 
-        page_open(out, HTML_QUOTE);
-        page_open(out, HTML_EXCERPT);
+        page_open(out, "div.quote");
+        page_open(out, "span.text");
         ran_buf_str(out, from > 0 ? "\xe2\x80\xa6 " : "");
         page_marked(out, text, from, to, mark, 1);
         ran_buf_str(out, to < shown->text.len ? " \xe2\x80\xa6" : "");
-        page_close(out, HTML_EXCERPT);
+        page_close(out, "span");
         if (mark->title[0] != '\0') {
                 ran_buf_char(out, ' ');
-                page_put(out, HTML_SMALL, "%s", mark->title);
+                page_put(out, "small", "%s", mark->title);
         }
-        page_close(out, HTML_QUOTE);
+        page_close(out, "div");
 }
 
 static void add_text(struct ran_buf *out, struct page_scratch *s)
@@ -248,7 +248,7 @@ static void add_text(struct ran_buf *out, struct page_scratch *s)
         if (s->mark_n == 0)
                 page_put_excerpt(out, text->data, text->len, EXCERPT);
         if (s->mark_n > 0 || text->len > EXCERPT)
-                page_document_text(out, HTML_PASSAGE, text, s->mark, s->mark_n, true);
+                page_document_text(out, "div.text", text, s->mark, s->mark_n, true);
 }
 
 /* ---- in any thread --------------------------------------------------------------------------- */
@@ -358,14 +358,14 @@ static void write_counts(const struct page *p, struct ran_buf *out)
 
         add_labels_given(p, &labels);
         add_probabilities(p, &probabilities);
-        page_open(out, HTML_CHARTS);
-        page_open(out, HTML_CHART);
+        page_open(out, "div.charts");
+        page_open(out, "div");
         report_page(&labels, out);
-        page_close(out, HTML_CHART);
-        page_open(out, HTML_CHART);
+        page_close(out, "div");
+        page_open(out, "div");
         report_page(&probabilities, out);
-        page_close(out, HTML_CHART);
-        page_close(out, HTML_CHARTS);
+        page_close(out, "div");
+        page_close(out, "div");
         report_release(&labels);
         report_release(&probabilities);
 }

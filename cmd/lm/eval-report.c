@@ -109,7 +109,7 @@ void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source
 
         d->doubt = 1 - chrf / 100;
         page_record_name(&d->name, &line->record.json, line->file, line->number);
-        page_put(&d->body, HTML_PARAGRAPH, "chrF %.1f", chrf);
+        page_put(&d->body, "p", "chrF %.1f", chrf);
         if (source->len > 0)
                 add_text(&r, "source", source);
         add_text(&r, "reference", reference);

@@ -27,10 +27,9 @@ static void begin_token(struct ran_buf *out, double nll, bool unknown)
         const int level = !(bits <= LEVELS * level_bits) ? LEVELS : (int)(bits / level_bits);
 
         if (level > 0)
-                page_open_with(out, HTML_SHADE, "class=\"a%d\" title=\"%s%.1f bits\"", level, what,
-                               bits);
+                page_open_with(out, "i", "class=\"a%d\" title=\"%s%.1f bits\"", level, what, bits);
         else
-                page_open_with(out, HTML_SHADE, "title=\"%s%.1f bits\"", what, bits);
+                page_open_with(out, "i", "title=\"%s%.1f bits\"", what, bits);
 }
 
 /* The tokens in their text; `end` predicted after it. */
@@ -52,7 +51,7 @@ static void add_text(struct ran_buf *out, const struct lm *lm, const struct cmd_
                 page_text(out, d->text.data + at, start - at);
                 begin_token(out, (double)nll[i], q->ids[q->first + i] == lm->reserved.unk);
                 page_text(out, d->text.data + start, end - start);
-                page_close(out, HTML_SHADE);
+                page_close(out, "i");
                 at = end;
         }
         if (tokens == q->L - q->first)
@@ -74,7 +73,7 @@ static void add_tokens(struct ran_buf *out, const struct lm *lm, const struct cm
                         page_text(out, s, n);
                 else
                         ran_buf_printf(out, "%u", (unsigned)id);
-                page_close(out, HTML_SHADE);
+                page_close(out, "i");
                 ran_buf_char(out, ' ');
         }
 }
@@ -84,16 +83,16 @@ static void add_body(struct ran_buf *out, const struct lm *lm, const struct cmd_
 {
         const size_t all = q->L - q->first, tokens = all < SHOWN ? all : SHOWN;
 
-        page_open(out, HTML_SHADED);
+        page_open(out, "div.text.win");
         if (q->document.from == CMD_FROM_TEXT)
                 add_text(out, lm, q, nll, tokens);
         else
                 add_tokens(out, lm, q, nll, tokens);
-        page_close(out, HTML_SHADED);
+        page_close(out, "div");
         if (q->ended && tokens == all && all > 0)
-                page_put(out, HTML_NOTE, "The end: %.1f bits.", bits_of((double)nll[all - 1]));
+                page_put(out, "p.note", "The end: %.1f bits.", bits_of((double)nll[all - 1]));
         if (tokens < all)
-                page_put(out, HTML_NOTE, "The first %zu of %zu tokens; --per-token writes all.",
+                page_put(out, "p.note", "The first %zu of %zu tokens; --per-token writes all.",
                          tokens, all);
 }
 
@@ -132,15 +131,15 @@ void lm_score_page_write(struct page_documents *documents, const struct perplexi
         report_end(&r);
         report_page(&r, out);
         report_release(&r);
-        page_open(out, HTML_LEGEND);
+        page_open(out, "p.legend");
         for (int level = 1; level <= LEVELS; level += 2) {
                 page_open_key(out, 'a', level);
                 ran_buf_printf(out, "from %.1f bits", level * level_bits);
-                page_close(out, HTML_KEY);
+                page_close(out, "span");
         }
-        page_close(out, HTML_LEGEND);
+        page_close(out, "p");
         page_put(
-                out, HTML_NOTE,
+                out, "p.note",
                 "The stronger the colour of a word, the less the model expected it after the words "
                 "before; point at it for the bits. A bit more is half the probability.");
         page_documents_write(documents, "The most surprising texts", &sink);

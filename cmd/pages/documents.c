@@ -100,10 +100,10 @@ static void write_list(struct page_documents *d, const char *title, struct ran_b
 {
         const size_t n = d->n < LISTED ? d->n : LISTED;
 
-        page_put(out, HTML_HEADING, "%s", title);
+        page_put(out, "h2", "%s", title);
         if (n < d->seen)
-                page_put(out, HTML_NOTE, "The first %zu.", n);
-        page_open(out, HTML_WIDE);
+                page_put(out, "p.note", "The first %zu.", n);
+        page_open(out, "div.wide");
         ran_buf_str(out, "<table>\n<thead><tr><th class=\"n\">no.</th><th>document</th>");
         ran_buf_add(out, d->heads.data, d->heads.len);
         ran_buf_str(out, "</tr></thead>\n<tbody>\n");
@@ -119,7 +119,7 @@ static void write_list(struct page_documents *d, const char *title, struct ran_b
                 ran_buf_str(out, "</tr>\n");
         }
         ran_buf_str(out, "</tbody></table>");
-        page_close(out, HTML_WIDE);
+        page_close(out, "div");
 }
 
 /* "3 of 12" */
@@ -134,14 +134,14 @@ static void add_left_out(const struct page_documents *d, struct ran_buf *out)
 {
         if (d->n == d->seen || d->most > 0)
                 return;
-        page_open(out, HTML_NOTE);
-        page_open(out, HTML_STRONG);
+        page_open(out, "p.note");
+        page_open(out, "strong");
         add_of(d->seen - d->n, d->seen, out);
         ran_buf_str(out, " documents are left out");
-        page_close(out, HTML_STRONG);
+        page_close(out, "strong");
         ran_buf_str(out, ", to keep the page small: those with the least doubt. Tables and charts "
                          "count all of them.");
-        page_close(out, HTML_NOTE);
+        page_close(out, "p");
 }
 
 static void write_articles(const struct page_documents *d, const char *title, bool ranked,
@@ -149,20 +149,20 @@ static void write_articles(const struct page_documents *d, const char *title, bo
 {
         struct ran_buf *out = &sink->buf;
 
-        page_put(out, HTML_HEADING, "%s", title);
+        page_put(out, "h2", "%s", title);
         add_left_out(d, out);
         for (size_t i = 0; i < d->n; i++) {
                 const struct page_entry *e = &d->entry[i];
                 const size_t number = ranked ? i + 1 : e->number;
 
-                page_open_with(out, HTML_ARTICLE, "id=\"d%zu\"", number);
-                page_open(out, HTML_SUBHEADING);
-                page_put(out, HTML_SMALL, "%zu", number);
+                page_open_with(out, "article", "id=\"d%zu\"", number);
+                page_open(out, "h3");
+                page_put(out, "small", "%zu", number);
                 ran_buf_char(out, ' ');
                 ran_buf_add(out, e->html, e->name_n);
-                page_close(out, HTML_SUBHEADING);
+                page_close(out, "h3");
                 ran_buf_add(out, e->html + e->name_n + e->cells_n, e->body_n);
-                page_close(out, HTML_ARTICLE);
+                page_close(out, "article");
                 cmd_sink_flush(sink);
         }
 }
@@ -186,9 +186,9 @@ void page_worst_write(struct page_documents *d, const char *title, size_t all, c
         write_articles(d, title, true, out);
         if (all <= d->n)
                 return;
-        page_open(&out->buf, HTML_NOTE);
+        page_open(&out->buf, "p.note");
         ran_buf_str(&out->buf, "These are ");
         add_of(d->n, all, &out->buf);
         ran_buf_printf(&out->buf, " %s.", called);
-        page_close(&out->buf, HTML_NOTE);
+        page_close(&out->buf, "p");
 }

@@ -91,18 +91,24 @@ size_t page_forward(const char *text, size_t n, size_t at, size_t by)
         return to;
 }
 
-void page_document_text(struct ran_buf *out, enum page_element e, const struct ran_buf *text,
+void page_document_text(struct ran_buf *out, const char *element, const struct ran_buf *text,
                         const struct page_mark *marks, size_t n, bool folded)
 {
         const size_t shown = text->len <= WHOLE ? text->len : page_back(text->data, WHOLE, 0);
 
-        if (folded)
-                page_open_document(out, text->len);
-        page_open(out, e);
+        if (folded) {
+                page_open(out, "details");
+                page_open(out, "summary");
+                ran_buf_str(out, "whole document, ");
+                page_count(out, text->len);
+                ran_buf_str(out, " bytes");
+                page_close(out, "summary");
+        }
+        page_open(out, element);
         page_marked(out, text->data, 0, shown, marks, n);
-        page_close(out, e);
+        page_close(out, element);
         if (shown < text->len)
-                page_put(out, HTML_NOTE, "The rest, %zu bytes, is left out.", text->len - shown);
+                page_put(out, "p.note", "The rest, %zu bytes, is left out.", text->len - shown);
         if (folded)
-                page_close(out, HTML_DETAILS);
+                page_close(out, "details");
 }

@@ -2,6 +2,7 @@
 #include "cmd/pages/page.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -113,6 +114,84 @@ void page_bar(struct ran_buf *out, double share)
         double width = share >= 0 && share <= 1 ? 100 * share : 0;
 
         ran_buf_printf(out, "<span class=\"bar\"><i style=\"width:%.1f%%\"></i></span>", width);
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+static void begin_element(struct ran_buf *out, const char *element)
+{
+        size_t n = strcspn(element, "."), at = out->len;
+
+        ran_buf_printf(out, "<%.*s", (int)n, element);
+        if (element[n] == '\0')
+                return;
+        ran_buf_printf(out, " class=\"%s\"", element + n + 1);
+        for (; at < out->len; at++)
+                if (out->data[at] == '.')
+                        out->data[at] = ' ';
+        ran_buf_str(out, strncmp(element + n, ".text", 5) == 0 ? " dir=\"auto\"" : "");
+}
+
+void page_open(struct ran_buf *out, const char *element)
+{
+        begin_element(out, element);
+        ran_buf_char(out, '>');
+}
+
+void page_open_with(struct ran_buf *out, const char *element, const char *format, ...)
+{
+        va_list args;
+
+        begin_element(out, element);
+        ran_buf_char(out, ' ');
+        va_start(args, format);
+        ran_buf_vprintf(out, format, args);
+        va_end(args);
+        ran_buf_char(out, '>');
+}
+
+void page_close(struct ran_buf *out, const char *element)
+{
+        static const char *const blocks[] = {"h2", "h3", "p", "div", "details", "article", "li"};
+        const size_t n = strcspn(element, ".");
+
+        ran_buf_printf(out, "</%.*s>", (int)n, element);
+        for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+                if (strlen(blocks[i]) == n && memcmp(blocks[i], element, n) == 0)
+                        ran_buf_char(out, '\n');
+}
+
+void page_put_text(struct ran_buf *out, const char *element, const char *s, size_t n)
+{
+        page_open(out, element);
+        page_text(out, s, n);
+        page_close(out, element);
+}
+
+void page_put(struct ran_buf *out, const char *element, const char *format, ...)
+{
+        struct ran_buf text = {0};
+        va_list args;
+
+        va_start(args, format);
+        ran_buf_vprintf(&text, format, args);
+        va_end(args);
+        page_put_text(out, element, text.data, text.len);
+        ran_buf_release(&text);
+}
+
+void page_open_key(struct ran_buf *out, char kind, int level)
+{
+        page_open(out, "span");
+        page_open_with(out, "i", "class=\"%c%d\"", kind, level);
+        page_close(out, "i");
+}
+
+void page_put_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most)
+{
+        page_open(out, "div.text");
+        page_excerpt(out, s, n, most);
+        page_close(out, "div.text");
 }
 
 /* ---- names of records ------------------------------------------------------------------------ */

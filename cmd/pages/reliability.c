@@ -111,20 +111,20 @@ static void write_numbers(const struct page_reliability *p, const char *answers,
                 report_end(&r);
         }
         report_end(&r);
-        page_open(out, HTML_DETAILS);
-        page_put(out, HTML_SUMMARY, "numbers of the reliability chart");
+        page_open(out, "details");
+        page_put(out, "summary", "numbers of the reliability chart");
         report_page(&r, out);
-        page_close(out, HTML_DETAILS);
+        page_close(out, "details");
         report_release(&r);
 }
 
 void page_reliability_write(const struct page_reliability *r, const char *answers,
                             const char *others, const char *note, struct ran_buf *out)
 {
-        page_put(out, HTML_HEADING, "Probabilities");
-        page_open(out, HTML_CHARTS);
+        page_put(out, "h2", "Probabilities");
+        page_open(out, "div.charts");
         write_reliability(r, answers, out);
         write_thresholds(r, others, note, out);
-        page_close(out, HTML_CHARTS);
+        page_close(out, "div");
         write_numbers(r, answers, out);
 }

@@ -18,16 +18,16 @@ static bool is_number(const struct report_node *v)
 static void add_label(const struct report *r, const struct report_node *v, struct ran_buf *out)
 {
         page_put_text(out,
-                      v->kind == REPORT_RIGHT   ? HTML_LABEL_RIGHT
-                      : v->kind == REPORT_WRONG ? HTML_LABEL_WRONG
-                                                : HTML_LABEL,
+                      v->kind == REPORT_RIGHT   ? "span.label.good"
+                      : v->kind == REPORT_WRONG ? "span.label.bad"
+                                                : "span.label",
                       r->text.data + v->at, v->count);
         if (isnan(v->x))
                 return;
         ran_buf_char(out, ' ');
-        page_open(out, HTML_SMALL);
+        page_open(out, "small");
         page_percent(out, v->x, 1);
-        page_close(out, HTML_SMALL);
+        page_close(out, "small");
 }
 
 /* A value, or those of a list or line; a share with so many decimals. */
@@ -45,7 +45,7 @@ static void add_value(const struct report *r, const struct report_node *v, int d
                 page_percent(out, v->x, decimals);
                 break;
         case REPORT_LACK:
-                page_put_text(out, HTML_LACK, text, v->count);
+                page_put_text(out, "em", text, v->count);
                 break;
         case REPORT_LABEL:
         case REPORT_RIGHT:
@@ -77,7 +77,7 @@ static void add_interval(const struct report_node *v, const char *before, const 
         const double unit = v->kind == REPORT_SCORE ? 1 : 100;
 
         if (v->interval.high > 0)
-                page_put(out, HTML_SMALL, "%s%.1f to %.1f%s", before, unit * v->interval.low,
+                page_put(out, "small", "%s%.1f to %.1f%s", before, unit * v->interval.low,
                          unit * v->interval.high, after);
 }
 
@@ -141,7 +141,7 @@ static void add_table(const struct report *r, size_t list, struct ran_buf *out)
 
         if (first == end)
                 return;
-        page_open(out, HTML_WIDE);
+        page_open(out, "div.wide");
         ran_buf_str(out, "<table>\n<thead><tr>");
         add_heads(r, first + 1, report_next(r, first), out);
         ran_buf_str(out, "</tr></thead>\n<tbody>\n");
@@ -153,7 +153,7 @@ static void add_table(const struct report *r, size_t list, struct ran_buf *out)
                 ran_buf_str(out, "</tr>\n");
         }
         ran_buf_str(out, "</tbody></table>");
-        page_close(out, HTML_WIDE);
+        page_close(out, "div");
 }
 
 static void add_head(const struct report *r, const struct report_node *v, bool row,
@@ -191,7 +191,7 @@ static void add_matrix(const struct report *r, size_t matrix, struct ran_buf *ou
 {
         const size_t labels = matrix + 1, rows = report_next(r, labels);
 
-        page_open(out, HTML_WIDE);
+        page_open(out, "div.wide");
         ran_buf_str(out, "<table class=\"cells\">\n<tr><th>gold \\ found</th>");
         for (size_t i = labels + 1; i < rows; i++)
                 add_head(r, &r->node[i], false, out);
@@ -203,7 +203,7 @@ static void add_matrix(const struct report *r, size_t matrix, struct ran_buf *ou
                 ran_buf_str(out, "</tr>\n");
         }
         ran_buf_str(out, "</table>");
-        page_close(out, HTML_WIDE);
+        page_close(out, "div");
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -222,7 +222,7 @@ static void add_fact(const struct report *r, size_t i, struct ran_buf *out)
                 page_bar(out, v->kind == REPORT_BAR ? v->x : v->x / 100);
         add_interval(v, " 95 % interval: ", v->note_n > 0 ? "; " : "", out);
         if (v->note_n > 0)
-                page_put_text(out, HTML_SMALL, r->text.data + v->note, v->note_n);
+                page_put_text(out, "small", r->text.data + v->note, v->note_n);
         ran_buf_str(out, "</td></tr>\n");
 }
 
@@ -253,18 +253,18 @@ static void add_part(const struct report *r, size_t i, int depth, struct ran_buf
         if (form == REPORT_HIDDEN || form == REPORT_FACT)
                 return;
         if (v->title[0] != '\0')
-                page_put(out, depth > 0 ? HTML_SUBHEADING : HTML_HEADING, "%s", v->title);
+                page_put(out, depth > 0 ? "h3" : "h2", "%s", v->title);
         if (v->note_n > 0)
-                page_put_text(out, HTML_NOTE, r->text.data + v->note, v->note_n);
+                page_put_text(out, "p.note", r->text.data + v->note, v->note_n);
         if (form == REPORT_LINES) {
-                page_open(out, HTML_LIST);
+                page_open(out, "ol");
                 for (const struct report_node *k = v + 1; k < v + v->size; k++)
-                        page_put_text(out, HTML_ITEM, r->text.data + k->at, k->count);
-                page_close(out, HTML_LIST);
+                        page_put_text(out, "li", r->text.data + k->at, k->count);
+                page_close(out, "ol");
         } else if (form == REPORT_TABLE) {
                 add_table(r, i, out);
         } else if (v->kind == REPORT_MATRIX && r->node[i + 1].size > CELLS + 1) {
-                page_put(out, HTML_NOTE, "Left out: %zu labels are too many for a matrix.",
+                page_put(out, "p.note", "Left out: %zu labels are too many for a matrix.",
                          r->node[i + 1].size - 1);
         } else if (v->kind == REPORT_MATRIX) {
                 add_matrix(r, i, out);
@@ -283,11 +283,11 @@ static void add_section(const struct report *r, size_t from, size_t to, int dept
 
         add_facts(r, from, to, &facts);
         if (facts.len > 0) {
-                page_open(out, HTML_WIDE);
+                page_open(out, "div.wide");
                 ran_buf_str(out, "<table>\n");
                 ran_buf_add(out, facts.data, facts.len);
                 ran_buf_str(out, "</table>");
-                page_close(out, HTML_WIDE);
+                page_close(out, "div");
         }
         ran_buf_release(&facts);
         for (size_t i = from; i < to; i = report_next(r, i))

@@ -230,11 +230,11 @@ static int mark_gold(struct tag_page *p, struct tag_page_scratch *s, const struc
 static void add_text(struct ran_buf *out, const struct cmd_shown *shown,
                      const struct page_mark *marks, size_t n, const char *title)
 {
-        page_open(out, HTML_SIDE);
+        page_open(out, "div.side");
         if (title != NULL)
-                page_put(out, HTML_SMALL, "%s", title);
-        page_document_text(out, HTML_TAGGED, &shown->text, marks, n, shown->text.len > WHOLE);
-        page_close(out, HTML_SIDE);
+                page_put(out, "small", "%s", title);
+        page_document_text(out, "div.text.tagged", &shown->text, marks, n, shown->text.len > WHOLE);
+        page_close(out, "div");
 }
 
 /* The first entities, each with its text. */
@@ -248,7 +248,7 @@ static void add_named(struct ran_buf *out, const struct tag_page_scratch *s, siz
         }
         if (s->found_n > most) {
                 ran_buf_char(out, ' ');
-                page_put(out, HTML_SMALL, "and %zu more", s->found_n - most);
+                page_put(out, "small", "and %zu more", s->found_n - most);
         }
 }
 
@@ -257,22 +257,21 @@ static void add_body(struct ran_buf *out, const struct tag_page_scratch *s, cons
         bool same = r->right == r->found && r->right == r->gold;
 
         if (r->has_gold)
-                page_put(out, same ? HTML_RIGHT : HTML_WRONG,
-                         "%s gold: %zu, found: %zu, right: %zu",
+                page_put(out, same ? "p.good" : "p.bad", "%s gold: %zu, found: %zu, right: %zu",
                          same ? "\xe2\x9c\x93" : "\xe2\x9c\x97", r->gold, r->found, r->right);
         if (s->shown.text.len > WHOLE && s->found_n > 0) {
-                page_open(out, HTML_PARAGRAPH);
+                page_open(out, "p");
                 add_named(out, s, 40);
-                page_close(out, HTML_PARAGRAPH);
+                page_close(out, "p");
         }
         if (!r->has_gold || same) {
                 add_text(out, &s->shown, s->found_mark, s->found_n, NULL);
                 return;
         }
-        page_open(out, HTML_SIDES);
+        page_open(out, "div.sides");
         add_text(out, &s->shown, s->found_mark, s->found_n, "found");
         add_text(out, &s->shown, s->gold_mark, s->gold_n, "gold");
-        page_close(out, HTML_SIDES);
+        page_close(out, "div");
 }
 
 int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,

@@ -69,10 +69,10 @@ static void write_curves(struct train_page *p, const char *metric, bool texts, s
 
         if (first->n + refit->n < 2)
                 return;
-        page_put(out, HTML_HEADING, "Curves");
+        page_put(out, "h2", "Curves");
         if (p->resumed)
-                page_put(out, HTML_NOTE, "The training was resumed: the curves begin there.");
-        page_open(out, HTML_CHARTS);
+                page_put(out, "p.note", "The training was resumed: the curves begin there.");
+        page_open(out, "div.charts");
         chart_add(out, &(struct chart){.title = "Loss",
                                        .x_name = "step",
                                        .y_name = "loss per document or token (nats)",
@@ -93,7 +93,7 @@ static void write_curves(struct train_page *p, const char *metric, bool texts, s
                                        .whole = true,
                                        .lines = &metrics,
                                        .n = 1});
-        page_close(out, HTML_CHARTS);
+        page_close(out, "div");
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -142,17 +142,17 @@ static void write_settings(const struct ran_train_job *job, struct ran_buf *out)
 {
         struct report r = {0};
 
-        page_put(out, HTML_HEADING, "Settings");
-        page_put(out, HTML_NOTE,
+        page_put(out, "h2", "Settings");
+        page_put(out, "p.note",
                  "Options that were given are marked; the others have their defaults.");
         for (const struct ran_field *f = ran_train_fields; f->name != NULL; f++)
                 add_setting(f, job->settings, &r);
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
                 add_setting(f, job->config, &r);
-        page_open(out, HTML_DETAILS);
-        page_put(out, HTML_SUMMARY, "all settings");
+        page_open(out, "details");
+        page_put(out, "summary", "all settings");
         report_page(&r, out);
-        page_close(out, HTML_DETAILS);
+        page_close(out, "details");
         report_release(&r);
 }
 
@@ -178,7 +178,7 @@ void train_page_write(struct train_page *p, const struct ran_train_job *job, con
         add_times(p, &tables);
         report_page(&tables, &out);
         report_release(&tables);
-        page_put(&out, HTML_HEADING, "Data");
+        page_put(&out, "h2", "Data");
         ran_buf_add(&out, p->data.data, p->data.len);
         write_settings(job, &out);
         page_end(&out);
