@@ -1,6 +1,5 @@
 /* import.c - the table of input formats, and functions for any of them. */
 #include "cmd/formats/import.h"
-#include "cmd/formats/unpack.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "cmd/formats/table.h"
-#include "cmd/formats/unpack.h"
 #include "ran.h"
 
 /* ---- sample.c ---------------------------------------------------------------------------------
@@ -54,6 +54,30 @@ void values_flatten(const char *s, size_t n, struct ran_buf *out);
 bool values_begin_line(const char *line, size_t n, size_t at);
 /* Whether the first lines are such JSON, not JSON lines. */
 bool values_guess(const struct sample *sample);
+
+/* ---- unpack.c ---------------------------------------------------------------------------------
+ *
+ * Compressed files, through the machine's own decompressors: gzip, zstd or xz runs as a child
+ * process with a fixed command line and no shell. Its standard input is the open file; it sees no
+ * name of a file.
+ */
+
+/* The length of a name without the ending of compressed data. */
+size_t unpack_name(const char *file, size_t n);
+
+/* A decompressor at work. Zero-initialise. */
+struct unpack {
+        const struct unpack_kind *kind; /* NULL: nothing is unpacked */
+        int from;                       /* its standard output */
+        pid_t child;                    /* 0: it has been waited for */
+};
+/* Starts one if the n bytes at s, which were read from the beginning of a file on disk, are those
+ * of compressed data. False on failure; *why lives as long as the program. */
+bool unpack_begin(struct unpack *u, int source, const char *s, size_t n, const char **why);
+/* Waits for text and returns how many bytes of it there are, 0 at the end, or -1 on failure. */
+ssize_t unpack_read(struct unpack *u, char *s, size_t n, const char **why);
+/* Ends the child. */
+void unpack_end(struct unpack *u);
 
 /* ---- lines.c ----------------------------------------------------------------------------------
  */

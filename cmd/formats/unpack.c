@@ -1,5 +1,5 @@
 /* unpack.c - compressed files, through the machine's own decompressors. */
-#include "cmd/formats/unpack.h"
+#include "cmd/formats/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +12,9 @@
 
 extern char **environ;
 
-#define KIND(magic, program, ...)                                                             \
+#define KIND(magic, program, options)                                                         \
         {                                                                                     \
-                magic, sizeof magic - 1, program,                                             \
-                        (const char *const[]){program, __VA_ARGS__, NULL},                    \
+                magic, sizeof magic - 1, {program, options, NULL},                            \
                         "it is compressed with " program ", and there is no program " program \
                         " to unpack it: install the package that has it",                     \
                         program " cannot unpack it: it is damaged, or ends too early"         \
@@ -24,15 +23,12 @@ extern char **environ;
 static const struct unpack_kind {
         const char *magic; /* its first bytes */
         size_t n;
-        const char *program;
-        const char *const *arguments;  /* (argv) */
+        char *argv[3];
         const char *missing, *damaged; /* why it cannot be unpacked */
 } kinds[] = {
         KIND("\x1f\x8b", "gzip", "-dc"),
         KIND("\x28\xb5\x2f\xfd", "zstd", "-dcq"),
-        KIND("\xfd"
-             "7zXZ\0",
-             "xz", "-dcq"),
+        KIND("\xfd\067zXZ\0", "xz", "-dcq"),
 };
 
 size_t unpack_name(const char *file, size_t n)
@@ -49,70 +45,34 @@ size_t unpack_name(const char *file, size_t n)
 
 /* ---- the child ------------------------------------------------------------------------------ */
 
-/* Whether a variable is one of those by which users give these programs options: limits of memory,
- * numbers of threads, other formats. */
-static bool is_setting(const char *variable)
-{
-        static const char *const beginnings[] = {"GZIP", "PIGZ", "XZ_", "ZSTD_"};
-
-        for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
-                if (strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)
-                        return true;
-        return false;
-}
-
-/* The environment of a child, to be freed. */
-static char **make_environment(void)
-{
-        size_t n = 0, kept = 0;
-
-        while (environ[n] != NULL)
-                n++;
-        char **environment = ran_new(n + 1, sizeof *environment);
-        for (size_t i = 0; i < n; i++)
-                if (!is_setting(environ[i]))
-                        environment[kept++] = environ[i];
-        return environment;
-}
-
 /* In its own group, so that the terminal's Ctrl-C is for the program, which ends the child. */
 static int spawn(struct unpack *u, int in, int out)
 {
+        /* By these users give the programs options: limits of memory, other formats. */
+        static const char *const settings[] = {"GZIP",   "PIGZ",        "XZ_DEFAULTS",
+                                               "XZ_OPT", "ZSTD_CLEVEL", "ZSTD_NBTHREADS"};
         posix_spawn_file_actions_t actions;
         posix_spawnattr_t attributes;
-        sigset_t none, defaults;
 
-        if (posix_spawn_file_actions_init(&actions) != 0)
-                return ENOMEM;
-        if (posix_spawnattr_init(&attributes) != 0) {
-                posix_spawn_file_actions_destroy(&actions);
-                return ENOMEM;
-        }
-        char **environment = make_environment();
-        sigemptyset(&none);
-        sigemptyset(&defaults);
-        sigaddset(&defaults, SIGPIPE);
-        sigaddset(&defaults, SIGXFSZ);
-        sigaddset(&defaults, SIGINT);
-        sigaddset(&defaults, SIGTERM);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                      POSIX_SPAWN_SETSIGDEF);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &defaults);
-        int rc = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+        for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+                unsetenv(settings[i]);
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+        int rc = posix_spawn_file_actions_init(&actions);
+        if (rc == 0)
+                rc = posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
         if (rc == 0)
                 rc = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
         if (rc == 0)
                 rc = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
                                                       O_WRONLY, 0);
         if (rc == 0)
-                rc = posix_spawnp(&u->child, u->kind->program, &actions, &attributes,
-                                  (char *const *)u->kind->arguments, environment);
+                rc = posix_spawnp(&u->child, u->kind->argv[0], &actions, &attributes, u->kind->argv,
+                                  environ);
         if (rc != 0)
                 u->child = 0;
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
-        free(environment);
         return rc;
 }
 
@@ -138,6 +98,15 @@ bool unpack_begin(struct unpack *u, int source, const char *s, size_t n, const c
         return rc == 0;
 }
 
+static int wait_for(pid_t child)
+{
+        int status = 0;
+
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+                ;
+        return status;
+}
+
 void unpack_end(struct unpack *u)
 {
         if (u->kind == NULL)
@@ -145,34 +114,21 @@ void unpack_end(struct unpack *u)
         close(u->from);
         if (u->child > 0) {
                 kill(u->child, SIGKILL);
-                while (waitpid(u->child, NULL, 0) < 0 && errno == EINTR)
-                        ;
+                wait_for(u->child);
         }
         *u = (struct unpack){0};
 }
 
 ssize_t unpack_read(struct unpack *u, char *s, size_t n, const char **why)
 {
-        ssize_t got;
-        int status = 0;
+        const ssize_t got = u->child > 0 ? read(u->from, s, n) : 0;
 
-        if (u->child == 0)
-                return 0;
-        do {
-                got = read(u->from, s, n);
-        } while (got < 0 && errno == EINTR);
-        if (got > 0)
+        if (got != 0 || u->child == 0)
                 return got;
-        *why = strerror(errno);
-        if (got < 0)
-                return -1;
-        while (waitpid(u->child, &status, 0) < 0 && errno == EINTR)
-                ;
+        const int status = wait_for(u->child);
         u->child = 0;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-                *why = NULL;
+        if (status == 0)
                 return 0;
-        }
         /* Where posix_spawn cannot say that there is no program, the child says it so. */
         *why = WIFEXITED(status) && WEXITSTATUS(status) == 127 ? u->kind->missing
                                                                : u->kind->damaged;
