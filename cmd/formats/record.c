@@ -384,51 +384,28 @@ bool record_span(struct record_span *span, const char *line, struct ran_span ite
 
 /* ---- usual names ---------------------------------------------------------------------------- */
 
-/* What columns and members are usually called, the most usual name first. */
-static const char
-        *const usual[][32] =
-                {
-                        [ROLE_TEXT] = {"text",
-                                       "sentence",
-                                       "review",
-                                       "review_text",
-                                       "content",
-                                       "body",
-                                       "message",
-                                       "comment",
-                                       "comment_text",
-                                       "tweet",
-                                       "tweet_text",
-                                       "document",
-                                       "article",
-                                       "full_text",
-                                       "raw_text",
-                                       "utterance",
-                                       "passage",
-                                       "post",
-                                       "abstract",
-                                       "question",
-                                       "description",
-                                       "headline",
-                                       "title",
-                                       ROLE_LAST_TEXT /* of doccano; in many languages a date */},
-                        /* "target" is of a language model, too: beside "source" it is no label */
-                        [ROLE_LABEL] = {"label", "labels", "class", "category", "sentiment",
-                                        "intent", "topic", "genre", "emotion", "class_label",
-                                        "class_index", "stars", "rating", "target"},
-                        [ROLE_ID] = {"id", "uid", "uuid", "doc_id", "document_id", "text_id",
-                                     "review_id", "tweet_id", "idx", "index"},
-                        [ROLE_OTHER] = {"source", "tokens"},
+/* What columns and members are usually called, the most usual name first. Of "data", which doccano
+ * writes, and which is a date in many languages, see record.h. "target" is of a language model,
+ * too: beside "source" it is no label. */
+static const char *const usual[] = {
+        [ROLE_TEXT] = "text sentence review review_text content body message comment comment_text "
+                      "tweet tweet_text document article full_text raw_text utterance passage post "
+                      "abstract question description headline title " ROLE_LAST_TEXT,
+        [ROLE_LABEL] = "label labels class category sentiment intent topic genre emotion "
+                       "class_label class_index stars rating target",
+        [ROLE_ID] = "id uid uuid doc_id document_id text_id review_id tweet_id idx index",
+        [ROLE_OTHER] = "source tokens",
 };
 
+/* Whether a name is the word at `of`. */
 static bool is_usual(const char *name, size_t n, const char *of)
 {
         for (size_t i = 0; i < n; i++) {
                 const char c = name[i], folded = c == '-' || c == ' ' ? '_' : c;
-                if (of[i] == '\0' || of[i] != (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : folded))
+                if (of[i] != (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : folded) || of[i] == '\0')
                         return false;
         }
-        return of[n] == '\0';
+        return of[n] == ' ' || of[n] == '\0';
 }
 
 enum role role_of(const char *name, size_t n, size_t *rank)
@@ -437,11 +414,13 @@ enum role role_of(const char *name, size_t n, size_t *rank)
                 n--;
         for (; n > 0 && *name == ' '; n--)
                 name++;
-        for (enum role role = ROLE_TEXT; role <= ROLE_OTHER; role++)
-                for (size_t i = 0; usual[role][i] != NULL; i++)
-                        if (is_usual(name, n, usual[role][i])) {
-                                *rank = i;
+        for (enum role role = ROLE_TEXT; role <= ROLE_OTHER; role++) {
+                *rank = 0;
+                for (const char *of = usual[role]; of != NULL; of = strchr(of, ' '), ++*rank) {
+                        of += *of == ' ';
+                        if (is_usual(name, n, of))
                                 return role;
-                        }
+                }
+        }
         return ROLE_NONE;
 }
