@@ -5,69 +5,74 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BYTES(s)   (s), sizeof(s) - 1
 #define AS_TEXT    "save the text as plain text in UTF-8 first"
-#define AS_CSV     "save the table as CSV first"
 #define AS_LINES   "make JSON lines of it first, with pandas or DuckDB for example"
 #define NO_TEXT    "only text can be read"
 #define UNPACKED   "unpack it first"
 #define FROM_UTF16 "convert it: iconv -f UTF-16 -t UTF-8 FILE"
 #define FROM_UTF32 "convert it: iconv -f UTF-32 -t UTF-8 FILE"
 
+#define MAGIC(at, bytes, is, advice)          \
+        {                                     \
+                at, bytes, sizeof(bytes) - 1, \
+                {                             \
+                        is, advice            \
+                }                             \
+        }
 static const struct magic {
         size_t at;
         const char *bytes;
         size_t n;
         struct kind kind;
 } magics[] = {
-        {0, BYTES("PAR1"), {"a Parquet file", AS_LINES}},
-        {0, BYTES("GGUF"), {"a model in GGUF", NO_TEXT}},
-        {0, BYTES("ARROW1"), {"an Arrow file", AS_LINES}},
-        {0, BYTES("Obj\x01"), {"an Avro file", AS_LINES}},
-        {0, BYTES("SQLite format 3"), {"an SQLite database", AS_LINES}},
-        {0, BYTES("\x89HDF"), {"an HDF5 file", AS_LINES}},
-        {0,
-         BYTES("PK\x03\x04"),
-         {"a ZIP archive (.zip, .xlsx, .docx, .odt)",
-          "unpack it first; save a spreadsheet as CSV, a document as plain text"}},
-        {0, BYTES("\xd0\xcf\x11\xe0"), {"a document of an old Office (.doc, .xls)", AS_TEXT}},
-        {0, BYTES("{\\rtf"), {"a document in RTF", AS_TEXT}},
-        {0, BYTES("%PDF-"), {"a PDF document", "make text of it first: pdftotext FILE.pdf"}},
-        {0, BYTES("%!PS"), {"a PostScript document", "make text of it first: ps2ascii FILE.ps"}},
-        {0, BYTES("7z\xbc\xaf\x27\x1c"), {"a 7z archive", UNPACKED}},
-        {0, BYTES("Rar!\x1a"), {"a RAR archive", UNPACKED}},
-        {257, BYTES("ustar"), {"a tar archive", "unpack it first: tar -xf FILE"}},
-        {4, BYTES("1AY&SY"), {"compressed with bzip2", "unpack it first: bzcat FILE | ..."}},
-        {0,
-         BYTES("\x04\x22\x4d\x18"),
-         {"compressed with lz4", "unpack it first: lz4 -dc FILE | ..."}},
-        {0, BYTES("\x1f\x9d"), {"compressed with compress", "unpack it first: zcat FILE | ..."}},
-        {0, BYTES("\x1f\x8b"), {"compressed with gzip", "unpack it first: gzip -dc FILE | ..."}},
-        {0,
-         BYTES("\x28\xb5\x2f\xfd"),
-         {"compressed with zstd", "unpack it first: zstd -dc FILE | ..."}},
-        {0, BYTES("\xfd\x37zXZ"), {"compressed with xz", "unpack it first: xz -dc FILE | ..."}},
-        {0, BYTES("\x89PNG"), {"a picture", NO_TEXT}},
-        {0, BYTES("\xff\xd8\xff"), {"a picture", NO_TEXT}},
-        {0, BYTES("GIF89a"), {"a picture", NO_TEXT}},
-        {0,
-         BYTES("\x7f"
-               "ELF"),
-         {"a program", NO_TEXT}},
-        {0, BYTES("\x80\x04\x95"), {"a pickle of Python", AS_LINES}},
-        {0, BYTES("\xff\xfe\0\0"), {"text in UTF-32", FROM_UTF32}},
-        {0, BYTES("\0\0\xfe\xff"), {"text in UTF-32", FROM_UTF32}},
-        {0, BYTES("\xff\xfe"), {"text in UTF-16", FROM_UTF16}},
-        {0, BYTES("\xfe\xff"), {"text in UTF-16", FROM_UTF16}},
+        MAGIC(0, "PAR1", "a Parquet file", AS_LINES),
+        MAGIC(0, "GGUF", "a model in GGUF", NO_TEXT),
+        MAGIC(0, "ARROW1", "an Arrow file", AS_LINES),
+        MAGIC(0, "Obj\x01", "an Avro file", AS_LINES),
+        MAGIC(0, "SQLite format 3", "an SQLite database", AS_LINES),
+        MAGIC(0, "\x89HDF", "an HDF5 file", AS_LINES),
+        MAGIC(0, "PK\x03\x04", "a ZIP archive (.zip, .xlsx, .docx, .odt)",
+              "unpack it first; save a spreadsheet as CSV, a document as plain text"),
+        MAGIC(0, "\xd0\xcf\x11\xe0", "a document of an old Office (.doc, .xls)", AS_TEXT),
+        MAGIC(0, "{\\rtf", "a document in RTF", AS_TEXT),
+        MAGIC(0, "%PDF-", "a PDF document", "make text of it first: pdftotext FILE.pdf"),
+        MAGIC(0, "%!PS", "a PostScript document", "make text of it first: ps2ascii FILE.ps"),
+        MAGIC(0, "7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACKED),
+        MAGIC(0, "Rar!\x1a", "a RAR archive", UNPACKED),
+        MAGIC(257, "ustar", "a tar archive", "unpack it first: tar -xf FILE"),
+        MAGIC(4, "1AY&SY", "compressed with bzip2", "unpack it first: bzcat FILE | ..."),
+        MAGIC(0, "\x04\x22\x4d\x18", "compressed with lz4", "unpack it first: lz4 -dc FILE | ..."),
+        MAGIC(0, "\x1f\x9d", "compressed with compress", "unpack it first: zcat FILE | ..."),
+        MAGIC(0, "\x1f\x8b", "compressed with gzip", "unpack it first: gzip -dc FILE | ..."),
+        MAGIC(0, "\x28\xb5\x2f\xfd", "compressed with zstd",
+              "unpack it first: zstd -dc FILE | ..."),
+        MAGIC(0, "\xfd\x37zXZ", "compressed with xz", "unpack it first: xz -dc FILE | ..."),
+        MAGIC(0, "\x89PNG", "a picture", NO_TEXT),
+        MAGIC(0, "\xff\xd8\xff", "a picture", NO_TEXT),
+        MAGIC(0, "GIF89a", "a picture", NO_TEXT),
+        MAGIC(0,
+              "\x7f"
+              "ELF",
+              "a program", NO_TEXT),
+        MAGIC(0, "\x80\x04\x95", "a pickle of Python", AS_LINES),
+        MAGIC(0, "\xff\xfe\0\0", "text in UTF-32", FROM_UTF32),
+        MAGIC(0, "\0\0\xfe\xff", "text in UTF-32", FROM_UTF32),
+        MAGIC(0, "\xff\xfe", "text in UTF-16", FROM_UTF16),
+        MAGIC(0, "\xfe\xff", "text in UTF-16", FROM_UTF16),
 };
 
-static const struct kind utf16 = {"text in UTF-16", "convert it: iconv -f UTF-16LE -t UTF-8 FILE"},
-                         utf16_big = {"text in UTF-16",
-                                      "convert it: iconv -f UTF-16BE -t UTF-8 FILE"},
-                         utf32 = {"text in UTF-32", "convert it: iconv -f UTF-32LE -t UTF-8 FILE"},
-                         utf32_big = {"text in UTF-32",
-                                      "convert it: iconv -f UTF-32BE -t UTF-8 FILE"},
-                         model = {"a model",
+/* Text in which all bytes of a character but one, at `at`, are zeros. */
+static const struct {
+        size_t width, at;
+        struct kind kind;
+} wide[] = {
+        {2, 0, {"text in UTF-16", "convert it: iconv -f UTF-16LE -t UTF-8 FILE"}},
+        {2, 1, {"text in UTF-16", "convert it: iconv -f UTF-16BE -t UTF-8 FILE"}},
+        {4, 0, {"text in UTF-32", "convert it: iconv -f UTF-32LE -t UTF-8 FILE"}},
+        {4, 3, {"text in UTF-32", "convert it: iconv -f UTF-32BE -t UTF-8 FILE"}},
+};
+
+static const struct kind model = {"a model",
                                   "give models to -m (or --init), and documents as files"},
                          onnx = {"a model in ONNX", NO_TEXT},
                          vocabulary = {"a vocabulary",
@@ -123,14 +128,9 @@ const struct kind *kind_of(const char *s, size_t n)
                 if (n >= m->at + m->n && memcmp(s + m->at, m->bytes, m->n) == 0)
                         return &m->kind;
         }
-        if (is_wide(s, n, 2, 0))
-                return &utf16;
-        if (is_wide(s, n, 2, 1))
-                return &utf16_big;
-        if (is_wide(s, n, 4, 0))
-                return &utf32;
-        if (is_wide(s, n, 4, 3))
-                return &utf32_big;
+        for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+                if (is_wide(s, n, wide[i].width, wide[i].at))
+                        return &wide[i].kind;
         if (is_model(s, n))
                 return &model;
         if (is_onnx(s, n))
