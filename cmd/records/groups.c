@@ -377,18 +377,13 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
  * that learn from them or compare with them. */
 static void note_named(struct cmd_run *run, const struct ran_record *first)
 {
-        const struct import_columns *c = run->import.columns;
         const struct members *m = &run->members;
         struct named *d = &run->named;
 
-        for (size_t i = 0; m->asked && i < m->texts; i++)
-                named_add(d, "text-member", m->names.data + m->text[i].begin,
-                          m->text[i].end - m->text[i].begin, CMD_IS_NEEDED);
-        if (c->label_member != NULL && run->loop->accepted)
-                named_add(d, "label-member", c->label_member, strlen(c->label_member),
-                          CMD_IS_NEEDED);
-        if (c->id_member != NULL)
-                named_add(d, "id-member", c->id_member, strlen(c->id_member), CMD_IS_NEEDED);
+        for (size_t i = 0; i < m->n; i++)
+                if (m->name[i].asked && (m->name[i].role != ROLE_LABEL || run->loop->accepted))
+                        named_add(d, members_option(m->name[i].role), m->name[i].s, m->name[i].n,
+                                  CMD_IS_NEEDED);
         named_note_first(d, first);
 }
 

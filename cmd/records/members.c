@@ -16,31 +16,57 @@
 /* No member of a record has this name: it is not UTF-8. */
 static const char hidden[] = "\xff";
 
+static const struct {
+        const char *what, *option;
+} roles[] = {[ROLE_TEXT] = {"text", "text-member"},
+             [ROLE_LABEL] = {"label", "label-member"},
+             [ROLE_ID] = {"id", "id-member"}};
+
+const char *members_option(enum role role)
+{
+        return roles[role].option;
+}
+
 void members_release(struct members *m)
 {
-        ran_buf_release(&m->names);
-        free(m->text);
+        for (size_t i = 0; i < m->n; i++)
+                free(m->name[i].s);
+        free(m->name);
         *m = (struct members){0};
 }
 
-static struct ran_span add_name(struct members *m, const char *s, size_t n)
+static void add(struct members *m, enum role role, const char *s, size_t n, bool asked)
 {
-        size_t begin = m->names.len;
-
-        ran_buf_add(&m->names, s, n);
-        m->any = true;
-        return (struct ran_span){begin, m->names.len};
+        RAN_ROOM(m->name, m->cap, m->n + 1);
+        m->name[m->n++] = (struct members_name){role, ran_copy(s, n), n, asked};
+        m->texts += role == ROLE_TEXT;
 }
 
-static void add_text(struct members *m, const char *s, size_t n)
+static bool has(const struct members *m, enum role role)
 {
-        RAN_ROOM(m->text, m->cap, m->texts + 1);
-        m->text[m->texts++] = add_name(m, s, n);
+        for (size_t i = 0; i < m->n; i++)
+                if (m->name[i].role == role)
+                        return true;
+        return false;
 }
 
-static bool is_set(struct ran_span name)
+static bool is_called(const struct ran_record *r, const struct ran_member *member,
+                      const struct members_name *name)
 {
-        return name.end > name.begin;
+        const size_t n = member->name.end - member->name.begin;
+
+        return n > 0 && n == name->n && memcmp(r->names.data + member->name.begin, name->s, n) == 0;
+}
+
+/* The first of the names that a member has; m->n: none. */
+static size_t which(const struct members *m, const struct ran_record *r,
+                    const struct ran_member *member)
+{
+        size_t i = 0;
+
+        while (i < m->n && !is_called(r, member, &m->name[i]))
+                i++;
+        return i;
 }
 
 /* ---- by options ----------------------------------------------------------------------------- */
@@ -51,20 +77,8 @@ static void ask_text(struct members *m, const char *names, const struct ran_reco
         const bool one = ran_record_find(first, names, NULL) != NULL;
 
         for (const char *comma; !one && (comma = strchr(names, ',')) != NULL; names = comma + 1)
-                add_text(m, names, (size_t)(comma - names));
-        add_text(m, names, strlen(names));
-}
-
-static void ask(struct members *m, const struct import_columns *c, const struct ran_record *first)
-{
-        for (size_t i = 0; i < c->text_member.n; i++)
-                ask_text(m, c->text_member.item[i], first);
-        m->asked = m->texts > 0;
-        m->label_asked = c->label_member != NULL;
-        if (m->label_asked)
-                m->label = add_name(m, c->label_member, strlen(c->label_member));
-        if (c->id_member != NULL)
-                m->id = add_name(m, c->id_member, strlen(c->id_member));
+                add(m, ROLE_TEXT, names, (size_t)(comma - names), true);
+        add(m, ROLE_TEXT, names, strlen(names), true);
 }
 
 /* ---- by usual names ------------------------------------------------------------------------- */
@@ -99,26 +113,21 @@ static bool has_any(const struct members *m, const struct cmd_loop *loop, const 
         return false;
 }
 
-static const char *name_of(const struct ran_record *record, const struct ran_member *m, size_t *n)
-{
-        *n = m->name.end - m->name.begin;
-        return *n > 0 ? record->names.data + m->name.begin : "";
-}
-
 /* The member with the most usual name for a role. */
 static const struct ran_member *most_usual(const struct record *r, enum role wanted)
 {
         const struct ran_record *record = &r->json;
         const struct ran_member *best = NULL;
-        size_t rank, last, n, lowest = SIZE_MAX;
+        size_t rank, last, lowest = SIZE_MAX;
 
         role_of(ROLE_LAST_TEXT, strlen(ROLE_LAST_TEXT), &last);
         for (size_t i = 0; i < record->count; i++) {
                 const struct ran_member *member = &record->members[i];
-                const char *name = name_of(record, member, &n);
+                const char *name = record->names.data + member->name.begin;
+                const size_t n = member->name.end - member->name.begin;
                 bool may = member->type == 's' ||
                            (wanted == ROLE_LABEL && strchr("ntf", member->type) != NULL);
-                if (may && role_of(name, n, &rank) == wanted && rank < lowest &&
+                if (may && n > 0 && role_of(name, n, &rank) == wanted && rank < lowest &&
                     (rank != last || record_fits(r, member, ROLE_LAST_TEXT))) {
                         lowest = rank;
                         best = member;
@@ -127,52 +136,31 @@ static const struct ran_member *most_usual(const struct record *r, enum role wan
         return best;
 }
 
-static void guess(struct members *m, const struct cmd_loop *loop, const struct record *first)
+/* Chooses a member for a role by options, else by usual names. */
+static void choose(struct members *m, const struct cmd_loop *loop, const struct import_columns *c,
+                   const struct record *first, enum role role)
 {
-        const struct ran_member *text = NULL, *label = NULL, *id = NULL;
-        const char *name;
-        size_t n;
+        const char *asked = role == ROLE_LABEL ? c->label_member : c->id_member;
+        const struct ran_member *usual = NULL;
 
-        if (m->texts == 0 && (loop->reads & FIELD(TEXT)) != 0 &&
-            !has_any(m, loop, first, NAME_DOCUMENT))
-                text = most_usual(first, ROLE_TEXT);
-        if (!is_set(m->label) && loop->accepted && (loop->reads & FIELD(CATS)) != 0 &&
-            !has_any(m, loop, first, NAME_LABELLED))
-                label = most_usual(first, ROLE_LABEL);
-        if (!is_set(m->id) && m->table && ran_record_find(&first->json, "id", NULL) == NULL)
-                id = most_usual(first, ROLE_ID);
-        if (text != NULL) {
-                name = name_of(&first->json, text, &n);
-                add_text(m, name, n);
-        }
-        if (label != NULL) {
-                name = name_of(&first->json, label, &n);
-                m->label = add_name(m, name, n);
-        }
-        if (id != NULL) {
-                name = name_of(&first->json, id, &n);
-                m->id = add_name(m, name, n);
-        }
+        for (size_t i = 0; role == ROLE_TEXT && i < c->text_member.n; i++)
+                ask_text(m, c->text_member.item[i], &first->json);
+        if (role != ROLE_TEXT && asked != NULL)
+                add(m, role, asked, strlen(asked), true);
+        if (has(m, role))
+                return;
+        if (role == ROLE_TEXT
+                    ? (loop->reads & FIELD(TEXT)) != 0 && !has_any(m, loop, first, NAME_DOCUMENT)
+            : role == ROLE_LABEL ? loop->accepted && (loop->reads & FIELD(CATS)) != 0 &&
+                                           !has_any(m, loop, first, NAME_LABELLED)
+                                 : m->table && ran_record_find(&first->json, "id", NULL) == NULL)
+                usual = most_usual(first, role);
+        if (usual != NULL)
+                add(m, role, first->json.names.data + usual->name.begin,
+                    usual->name.end - usual->name.begin, false);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
-
-static int check_column(const struct members *m, const struct ran_record *first,
-                        const char *columns, struct ran_span name, const char *option,
-                        struct ran_error *err)
-{
-        if (!is_set(name))
-                return RAN_OK;
-        const char *s = m->names.data + name.begin;
-        size_t n = name.end - name.begin;
-        for (size_t i = 0; i < first->count; i++) {
-                struct ran_span has = first->members[i].name;
-                if (has.end - has.begin == n && memcmp(first->names.data + has.begin, s, n) == 0)
-                        return RAN_OK;
-        }
-        return ran_fail(err, RAN_EFORMAT, "no column \"%.*s\": the columns are %.200s (--%s)",
-                        (int)(n < 100 ? n : 100), s, columns, option);
-}
 
 /* The columns that options name are there, one is the text and, where it is needed, one the label.
  */
@@ -180,46 +168,38 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                        const struct import *import, const struct record *first,
                        struct ran_error *err)
 {
-        const char *columns = csv_columns(import);
+        const char *columns = csv_columns(import), *lacks = NULL;
+        size_t k;
 
-        if (m->asked)
-                for (size_t i = 0; i < m->texts; i++)
-                        RAN_TRY(check_column(m, &first->json, columns, m->text[i], "text-member",
-                                             err));
-        RAN_TRY(check_column(m, &first->json, columns, m->label, "label-member", err));
-        RAN_TRY(check_column(m, &first->json, columns, m->id, "id-member", err));
+        for (size_t i = 0; i < m->n; i++) {
+                const struct members_name *name = &m->name[i];
+                for (k = 0; k < first->json.count; k++)
+                        if (is_called(&first->json, &first->json.members[k], name))
+                                break;
+                if (k == first->json.count && name->n > 0)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "no column \"%.*s\": the columns are %.200s (--%s)",
+                                        (int)(name->n < 100 ? name->n : 100), name->s, columns,
+                                        members_option(name->role));
+        }
         if (m->texts == 0 && (loop->reads & FIELD(TEXT)) != 0 &&
             !has_any(m, loop, first, NAME_DOCUMENT))
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "which column is the text? give --text-member NAME, one of %.200s%s",
-                        columns,
-                        import->header
-                                ? "; if the first row is no header, --header=no"
-                                : "; or name the columns, for example --columns id,label,text");
+                lacks = "text";
         /* The rest is for a program that learns from labels or compares with them. */
-        if (is_set(m->label) || !loop->accepted || loop->may_lack_label ||
-            (loop->reads & FIELD(CATS)) == 0 || import->folder_label ||
-            has_any(m, loop, first, NAME_LABELLED))
+        else if (!has(m, ROLE_LABEL) && loop->accepted && !loop->may_lack_label &&
+                 (loop->reads & FIELD(CATS)) != 0 && !import->folder_label &&
+                 !has_any(m, loop, first, NAME_LABELLED))
+                lacks = "label";
+        if (lacks == NULL)
                 return RAN_OK;
         return ran_fail(
-                err, RAN_EFORMAT,
-                "which column is the label? give --label-member NAME, one of %.200s%s", columns,
+                err, RAN_EFORMAT, "which column is the %s? give --%s-member NAME, one of %.200s%s",
+                lacks, lacks, columns,
                 import->header ? "; if the first row is no header, --header=no"
                                : "; or name the columns, for example --columns id,label,text");
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
-
-static void say_one(struct ran_buf *out, const char *what, const struct members *m,
-                    struct ran_span name, bool asked)
-{
-        if (name.end <= name.begin || asked)
-                return;
-        ran_buf_printf(out, "%s the %s is \"", out->len > 0 ? "," : "", what);
-        ran_buf_add(out, m->names.data + name.begin, name.end - name.begin);
-        ran_buf_char(out, '"');
-}
 
 /* Members that have our names, but values that are something else to whoever wrote them. */
 static void say_others(struct ran_buf *out, const struct members *m, const struct cmd_loop *loop,
@@ -269,13 +249,12 @@ static void say_replaced(struct ran_buf *out, const struct cmd_loop *loop,
 static void say(const struct members *m, const struct cmd_loop *loop, const struct import *import,
                 const struct record *first, const char *file, struct ran_buf *said)
 {
-        const struct import_columns *c = import->columns;
         struct ran_buf out = {0};
 
-        if (m->texts > 0)
-                say_one(&out, "text", m, m->text[0], m->asked);
-        say_one(&out, "label", m, m->label, c->label_member != NULL);
-        say_one(&out, "id", m, m->id, c->id_member != NULL);
+        for (const struct members_name *name = m->name; name < m->name + m->n; name++)
+                if (!name->asked)
+                        ran_buf_printf(&out, "%s the %s is \"%s\"", out.len > 0 ? "," : "",
+                                       roles[name->role].what, name->s);
         if (out.len > 0)
                 ran_buf_str(&out, " (--text-member, --label-member and --id-member name others)");
         if (out.len == 0 && import->assumed != NULL)
@@ -301,36 +280,23 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
         m->table = import->format->unit == LINES_ROW;
         m->separated = import->columns->label_separator != NULL;
         m->tags = (loop->reads & FIELD(TAGS)) != 0;
-        ask(m, import->columns, &first->json);
-        guess(m, loop, first);
+        m->asked = import->columns->text_member.n > 0;
+        m->label_asked = import->columns->label_member != NULL;
+        for (enum role role = ROLE_TEXT; role <= ROLE_ID; role++)
+                choose(m, loop, import->columns, first, role);
         if (m->table)
                 RAN_TRY(check_table(m, loop, import, first, err));
         say(m, loop, import, first, file, said);
-        m->any |= m->table; /* numbers, and cells without a label */
-        if (m->table && !is_set(m->label)) {
+        if (m->table && !has(m, ROLE_LABEL)) { /* numbers, and cells without a label */
                 const bool many = ran_record_find(&first->json, "label", NULL) == NULL;
-                m->label = add_name(m, many ? "labels" : "label", many ? 6 : 5);
+                add(m, ROLE_LABEL, "labels", many ? 6 : 5, false);
         }
-        if (m->table && !is_set(m->id))
-                m->id = add_name(m, "id", 2);
+        if (m->table && !has(m, ROLE_ID))
+                add(m, ROLE_ID, "id", 2, false);
         return RAN_OK;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
-
-static bool is_called(const struct ran_record *r, const struct ran_member *m, const char *s,
-                      size_t n)
-{
-        return m->name.end - m->name.begin == n &&
-               (n == 0 || memcmp(r->names.data + m->name.begin, s, n) == 0);
-}
-
-static bool is_named(const struct members *m, struct ran_span name, const struct ran_record *r,
-                     const struct ran_member *member)
-{
-        return is_set(name) &&
-               is_called(r, member, m->names.data + name.begin, name.end - name.begin);
-}
 
 static void rename_member(struct ran_record *r, struct ran_member *member, const char *name)
 {
@@ -395,23 +361,12 @@ static int read_list(struct ran_record *r, struct ran_member *cell, struct ran_b
         return RAN_OK;
 }
 
-/* Which of the texts a member is; texts, if none. */
-static size_t which_text(const struct members *m, const struct ran_record *r,
-                         const struct ran_member *member)
+static int refuse_missing(const struct members *m, struct ran_error *err)
 {
-        size_t i = 0;
-
-        while (i < m->texts && !is_named(m, m->text[i], r, member))
-                i++;
-        return i;
-}
-
-static int refuse_missing(const struct members *m, size_t i, struct ran_error *err)
-{
-        size_t n = m->text[i].end - m->text[i].begin;
+        const struct members_name *name = &m->name[0];
 
         return ran_fail(err, RAN_EFORMAT, "the record has no \"%.*s\", which --text-member names",
-                        (int)(n < 100 ? n : 100), m->names.data + m->text[i].begin);
+                        (int)(name->n < 100 ? name->n : 100), name->s);
 }
 
 /* Appends the texts of several members to a JSON string, and finds the first of them. */
@@ -421,7 +376,7 @@ static int gather_texts(const struct members *m, struct ran_record *r, struct ra
         for (size_t k = 0; k < m->texts * r->count; k++) {
                 struct ran_member *member = &r->members[k % r->count];
                 const bool quoted = member->type == 's';
-                if (!is_named(m, m->text[k / r->count], r, member) || member->type == '0')
+                if (!is_called(r, member, &m->name[k / r->count]) || member->type == '0')
                         continue;
                 if (!quoted && member->type != 'n')
                         return ran_fail(err, RAN_EFORMAT,
@@ -434,7 +389,7 @@ static int gather_texts(const struct members *m, struct ran_record *r, struct ra
                 else /* it might be called as the leader will be */
                         rename_member(r, member, hidden);
         }
-        return *leader != NULL ? RAN_OK : refuse_missing(m, 0, err);
+        return *leader != NULL ? RAN_OK : refuse_missing(m, err);
 }
 
 /* The texts behind the record, as the value of the first of them. */
@@ -464,10 +419,12 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
 static bool may_be_list(const struct members *m, const struct ran_record *r,
                         const struct ran_member *member)
 {
-        if (which_text(m, r, member) < m->texts)
+        const size_t i = which(m, r, member);
+
+        if (i < m->texts)
                 return m->tags;
-        return record_is_named(r, member, UINT32_MAX, NAME_LIST) ||
-               is_named(m, m->label, r, member);
+        return (i < m->n && m->name[i].role == ROLE_LABEL) ||
+               record_is_named(r, member, UINT32_MAX, NAME_LIST);
 }
 
 /* One member to the name that readers look for; others of such names are hidden. */
@@ -475,50 +432,42 @@ static void rename_one(const struct members *m, struct ran_record *r, struct ran
                        bool text, bool label)
 {
         const uint32_t of_text = m->asked ? UINT32_MAX : ~FIELD(ENCODING);
+        const size_t i = which(m, r, member);
+        const bool empty = member->value.end - member->value.begin == 2;
 
-        if (which_text(m, r, member) < m->texts) {
+        if (i < m->texts) {
                 if (m->texts == 1)
                         rename_member(r, member, member->type == 'a' ? "tokens" : "text");
-        } else if (is_named(m, m->label, r, member)) {
-                rename_member(r, member, label_name(m, r, member));
-                if (m->table && !(m->separated && member->value.end - member->value.begin == 2))
-                        read_cell(r, member, true);
-        } else if (is_named(m, m->id, r, member)) {
-                rename_member(r, member, "id");
-                if (m->table)
-                        read_cell(r, member, false);
+        } else if (i < m->n) {
+                const bool is_label = m->name[i].role == ROLE_LABEL;
+                rename_member(r, member, is_label ? label_name(m, r, member) : "id");
+                if (m->table && !(is_label && m->separated && empty))
+                        read_cell(r, member, is_label);
         } else if ((text && record_is_named(r, member, of_text, NAME_OF_TEXT)) ||
                    (label && record_is_named(r, member, UINT32_MAX, NAME_OF_LABEL))) {
                 rename_member(r, member, hidden);
         }
 }
 
-/* Whether the record has what was chosen. */
-static bool is_there(const struct members *m, const struct ran_record *r, struct ran_span name)
-{
-        for (size_t i = 0; i < r->count; i++)
-                if (r->members[i].type != '0' && is_named(m, name, r, &r->members[i]))
-                        return true;
-        return false;
-}
-
 int members_rename(const struct members *m, struct ran_record *r, struct ran_buf *line,
                    struct ran_error *err)
 {
-        bool text = false, label;
+        bool there[ROLE_OTHER + 1] = {0}; /* the record has what was chosen */
 
-        if (!m->any)
+        if (m->n == 0)
                 return RAN_OK;
-        for (size_t i = 0; i < m->texts; i++)
-                text |= is_there(m, r, m->text[i]);
-        if (m->asked && !text)
-                return refuse_missing(m, 0, err);
-        label = m->label_asked || is_there(m, r, m->label);
+        for (const struct members_name *name = m->name; name < m->name + m->n; name++)
+                for (size_t i = 0; i < r->count; i++)
+                        there[name->role] |=
+                                r->members[i].type != '0' && is_called(r, &r->members[i], name);
+        if (m->asked && !there[ROLE_TEXT])
+                return refuse_missing(m, err);
         for (size_t i = 0; m->table && i < r->count; i++)
                 if (may_be_list(m, r, &r->members[i]))
                         RAN_TRY(read_list(r, &r->members[i], line, err));
         for (size_t i = 0; i < r->count; i++)
-                rename_one(m, r, &r->members[i], text, label);
+                rename_one(m, r, &r->members[i], there[ROLE_TEXT],
+                           m->label_asked || there[ROLE_LABEL]);
         if (m->texts > 1)
                 RAN_TRY(join_texts(m, r, line, err));
         return RAN_OK;
@@ -529,10 +478,11 @@ void members_write(const struct ran_record *r, struct ran_buf *out)
         json_begin(out, '{');
         for (size_t i = 0; i < r->count; i++) {
                 const struct ran_member *m = &r->members[i];
-                if (is_called(r, m, hidden, 1))
+                const size_t n = m->name.end - m->name.begin;
+                const char *name = n > 0 ? r->names.data + m->name.begin : "";
+                if (n == 1 && *name == *hidden)
                         continue;
-                size_t n = m->name.end - m->name.begin;
-                json_string(out, n > 0 ? r->names.data + m->name.begin : "", n);
+                json_string(out, name, n);
                 ran_buf_char(out, ':');
                 ran_buf_add(out, r->line + m->value.begin, m->value.end - m->value.begin);
         }

@@ -10,16 +10,21 @@ struct import;
 
 /* The members of a file's records. Zero-initialise. */
 struct members {
-        struct ran_buf names;  /* those below point into it */
-        struct ran_span *text; /* (texts) */
-        size_t texts, cap;
-        struct ran_span label, id; /* empty: none was chosen */
-        bool asked, label_asked;   /* --text-member chose the text, --label-member the label */
-        bool table;                /* all values are strings */
-        bool separated;            /* --label-separator: no label is a label, too */
-        bool tags;                 /* the label member holds tags or spans */
-        bool any;                  /* anything was chosen */
+        struct members_name {
+                enum role role; /* texts come first, then one label, then one id */
+                char *s;        /* (n) */
+                size_t n;
+                bool asked; /* an option chose it */
+        } * name;
+        size_t n, cap;
+        size_t texts;            /* of them */
+        bool asked, label_asked; /* --text-member chose the text, --label-member the label */
+        bool table;              /* all values are strings */
+        bool separated;          /* --label-separator: no label is a label, too */
+        bool tags;               /* the label member holds tags or spans */
 };
+/* The option that chooses the members of a role: "text-member". */
+const char *members_option(enum role role);
 void members_release(struct members *m);
 
 /* Chooses, for an m that is all zero, by the options of the loop, else by the usual names in the

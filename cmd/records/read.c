@@ -76,7 +76,7 @@ void run_read(struct cmd_run *run, struct slot *slot)
 {
         slot->result.out.len = 0;
         slot->read = true;
-        slot->line.renamed = run->members.any;
+        slot->line.renamed = run->members.n > 0;
         int rc = read_record(run, slot, &slot->err);
         slot->scanned = rc == RAN_OK;
         if (rc == RAN_OK) {
