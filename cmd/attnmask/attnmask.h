@@ -130,8 +130,8 @@ int attnmask_attention_page(const struct attnmask_model *a, struct attnmask_scra
                             const struct cmd_line *line, struct cmd_sink *out,
                             struct ran_error *err);
 
-/* --align (align.c): the source tokens that each target token looked at; a picture or page, as the
- * format says. RAN_EFORMAT for a record without a source or a target. */
+/* --align (align.c): the source tokens that each target token looked at; a picture, or a page with
+ * it. RAN_EFORMAT for a record without a source or a target. */
 int attnmask_align(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
                    struct ran_error *err);
 int attnmask_align_draw(const struct attnmask_model *a, struct attnmask_scratch *s,

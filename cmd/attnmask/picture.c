@@ -105,7 +105,7 @@ int picture_write(const struct picture *p, int format, size_t size, struct cmd_s
 {
         static const char between[] = PICTURE_BETWEEN;
 
-        if (format == PICTURE_SVG)
+        if (format == PICTURE_SVG || format == PICTURE_HTML)
                 return picture_svg(p, size, out, err);
         if (format == PICTURE_PNG)
                 return picture_png(p, size, out, err);
