@@ -205,14 +205,11 @@ struct table {
 static struct table table_of(const struct attnmask_model *a, const struct attnmask_scratch *s,
                              const struct attnmask_map *map)
 {
-        const bool one = a->options->row != NULL;
-        const size_t size = is_label(a)            ? attnmask_size(a->options)
-                            : a->options->size > 0 ? a->options->size
-                                                   : BLOCKS;
+        const size_t size = a->options->size > 0 ? a->options->size : BLOCKS;
+        const struct blocks rows = divide(map->from, map->to, size);
 
-        return (struct table){divide(map->from, map->to, size),
-                              one ? divide(0, s->reading.tokens.L, size)
-                                  : divide(map->from, map->to, size)};
+        return (struct table){rows, a->options->row != NULL ? divide(0, s->reading.tokens.L, size)
+                                                            : rows};
 }
 
 /* s->sum (rows, columns): root mean square change of the outputs of a row's tokens by each token
@@ -254,9 +251,10 @@ static void add_top(struct ran_buf *out, const struct attnmask_model *a, struct 
 static void add_gains(struct ran_buf *out, const struct attnmask_model *a,
                       struct attnmask_scratch *s, const struct attnmask_map *map)
 {
-        const struct blocks all = table_of(a, s, map).columns;
+        const bool row = a->options->row != NULL; /* of a word, for which all tokens speak */
+        const size_t from = row ? 0 : map->from, to = row ? s->reading.tokens.L : map->to;
 
-        if (a->options->row != NULL) {
+        if (row) {
                 json_name(out, "row");
                 json_begin(out, '{');
                 cmd_reading_add_token(&s->reading, &a->how, map->from, out);
@@ -264,11 +262,11 @@ static void add_gains(struct ran_buf *out, const struct attnmask_model *a,
         }
         json_put_text(out, "label", map->label);
         json_put_float(out, "score", (float)map->p);
-        add_top(out, a, s, "gain", all.from, all.to);
+        add_top(out, a, s, "gain", from, to);
         if (a->options->weights) {
-                json_put_size(out, "from", all.from);
+                json_put_size(out, "from", from);
                 json_name(out, "gains");
-                attnmask_add_numbers(out, s->value + all.from, all.to - all.from);
+                attnmask_add_numbers(out, s->value + from, to - from);
         }
 }
 
@@ -315,22 +313,14 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
 /* ---- pictures ------------------------------------------------------------------------------- */
 
 /* How to read it. */
-static void explain(const struct attnmask_model *a, const struct picture *p,
-                    const struct picture_scale *scale, const struct table *t)
+static void explain(const struct attnmask_model *a, const struct picture_scale *scale,
+                    const struct table *t)
 {
         const bool text = a->options->format == PICTURE_TEXT, blocks = t->columns.size > 1;
-        const char *black = text ? "#" : "black";
 
-        if (is_label(a))
-                cmd_note("columns are tokens; the first panel is what speaks %s, the second what "
-                         "speaks %s; %s is %.2g of its log odds%s",
-                         p->names[0], p->names[1], black, scale->most,
-                         blocks ? ", in a block" : "");
-        else
-                cmd_note(
-                        "lines are outputs, columns the tokens that influence them; %s: the output "
-                        "moves by %.2g when the embedding of the token moves by its own length%s",
-                        black, scale->most, blocks ? ", in the mean of a block" : "");
+        cmd_note("lines are outputs, columns the tokens that influence them; %s: the output "
+                 "moves by %.2g when the embedding of the token moves by its own length%s",
+                 text ? "#" : "black", scale->most, blocks ? ", in the mean of a block" : "");
         if (text)
                 cmd_note("%s", PICTURE_LEGEND);
         if (blocks)
@@ -339,45 +329,7 @@ static void explain(const struct attnmask_model *a, const struct picture *p,
                          t->columns.size);
 }
 
-/* Characters that XML cannot have, U+FFFE and U+FFFF, become question marks. */
-static char *name_of(const char *before, const char *label)
-{
-        struct ran_buf name = {0}, shown = {0};
-
-        ran_buf_printf(&name, "%s ", before);
-        for (const char *s = label; *s != '\0'; s++) {
-                bool foreign =
-                        strncmp(s, "\xef\xbf\xbe", 3) == 0 || strncmp(s, "\xef\xbf\xbf", 3) == 0;
-                ran_buf_char(&name, foreign ? '?' : *s);
-                s += foreign ? 2 : 0;
-        }
-        ran_buf_shown(&shown, name.data, name.len);
-        ran_buf_release(&name);
-        return picture_string(&shown);
-}
-
-/* Two panels: evidence for the label, and against it. */
-static int make_label_panels(const struct attnmask_model *a, struct attnmask_scratch *s,
-                             struct attnmask_map *map, const struct table *t, struct picture *p,
-                             struct ran_error *err)
-{
-        const size_t n = t->columns.n;
-
-        RAN_TRY(make_gains(a, s, map, err));
-        RAN_TRY(picture_init(p, 2, n, 1, err));
-        RAN_TRY(RAN_GROW(s->sum, s->sum_cap, 2 * n, err));
-        p->names = ran_new(2, sizeof *p->names);
-        p->names[0] = name_of("for", map->label);
-        p->names[1] = name_of("against", map->label);
-        for (size_t i = 0; i < n; i++) {
-                double gain = sum_of(s->value, block_of(&t->columns, i));
-
-                s->sum[i] = fmax(gain, 0);
-                s->sum[n + i] = fmax(-gain, 0);
-        }
-        return RAN_OK;
-}
-
+/* The words of an axis, unless its cells are blocks of several. */
 static int add_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
                      const struct cmd_line *line, const struct blocks *b, char ***words,
                      struct ran_error *err)
@@ -388,49 +340,29 @@ static int add_words(const struct attnmask_model *a, const struct attnmask_scrat
         return *words != NULL ? RAN_OK : (int)err->code;
 }
 
-/* Writes what stands around the panels. */
-static int name_axes(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                     const struct cmd_line *line, const struct table *t, struct picture *p,
-                     struct ran_error *err)
-{
-        p->title = attnmask_title(is_label(a) ? "Influence on the label"
-                                              : "Influence on the outputs of tokens",
-                                  line);
-        p->x_name = "token";
-        p->x_from = t->columns.from;
-        p->x_to = t->columns.to - 1;
-        p->legend = is_label(a) ? "part of the log odds of the label"
-                                : "change of the output, in lengths of the token's embedding";
-        RAN_TRY(add_words(a, s, line, &t->columns, &p->x_words, err));
-        if (is_label(a))
-                return RAN_OK;
-        p->y_name = "output (token)";
-        p->y_from = t->rows.from;
-        p->y_to = t->rows.to - 1;
-        return add_words(a, s, line, &t->rows, &p->y_words, err);
-}
-
 static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
                 const struct cmd_line *line, struct picture *p, struct cmd_sink *out,
                 struct ran_error *err)
 {
-        struct picture_scale scale;
         struct attnmask_map map = {0};
 
         RAN_TRY(read_document(a, s, &map, err));
         const struct table t = table_of(a, s, &map);
-        if (is_label(a)) {
-                RAN_TRY(make_label_panels(a, s, &map, &t, p, err));
-        } else {
-                RAN_TRY(fill_table(s, &t, err));
-                RAN_TRY(picture_init(p, 1, t.columns.n, t.rows.n, err));
-        }
-        scale = picture_scale(s->sum, p->panels * p->width * p->height);
-        if (is_label(a)) /* gains are sums: no need for equal ratios */
-                scale.least = fmax(scale.least, scale.most / 20);
-        RAN_TRY(name_axes(a, s, line, &t, p, err));
+        RAN_TRY(fill_table(s, &t, err));
+        RAN_TRY(picture_init(p, 1, t.columns.n, t.rows.n, err));
+        p->title = attnmask_title("Influence on the outputs of tokens", line);
+        p->x_name = "token";
+        p->x_from = t.columns.from;
+        p->x_to = t.columns.to - 1;
+        p->y_name = "output (token)";
+        p->y_from = t.rows.from;
+        p->y_to = t.rows.to - 1;
+        p->legend = "change of the output, in lengths of the token's embedding";
+        RAN_TRY(add_words(a, s, line, &t.columns, &p->x_words, err));
+        RAN_TRY(add_words(a, s, line, &t.rows, &p->y_words, err));
+        const struct picture_scale scale = picture_scale(s->sum, p->width * p->height);
         RAN_TRY(attnmask_draw(a->options, p, s->sum, scale, out, err));
-        explain(a, p, &scale, &t);
+        explain(a, &scale, &t);
         return RAN_OK;
 }
 

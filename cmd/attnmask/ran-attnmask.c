@@ -236,6 +236,9 @@ static void check_model(void)
                      "top weights offsets into only drop");
         if (attnmask_draws(&options))
                 options.offsets = RAN_UNIT_BYTE; /* pages and pictures show words */
+        if (attnmask_draws(&options) && options.format != PICTURE_HTML &&
+            options.map == ATTNMASK_MAP_LABEL)
+                cmd_usage("--map label is drawn as a page only: give --format html");
         if (options.format == PICTURE_HTML && !tokens && options.map == ATTNMASK_MAP_ATTENTION &&
             (options.row != NULL || options.rows != NULL))
                 cmd_usage("--format html shows all words: leave out --row and --rows");

@@ -140,18 +140,12 @@ planted() {
 
 @test "attnmask map: pictures" {
   planted 40 20 >in.jsonl
-  ran-attnmask -q -m topic.ran --map label --format text --size 40 in.jsonl >label
-  # two strips of forty, the darkest place in the first
-  [ "$(grep -c '^.\{40\}$' label)" -ge 2 ]
-  [ "$(grep -m 1 -A 1 '^for white' label | tail -1 | cut -c 21)" = '#' ]
   run --separate-stderr ran-attnmask -m topic.ran --map tokens --format text --size 40 in.jsonl
   [ "${#lines[@]}" -eq 40 ]
   [[ $stderr == *"lines are outputs"* ]]
   for format in png svg; do
-    for map in label tokens; do
-      ran-attnmask -q -m topic.ran --map $map --format $format -o $map.$format in.jsonl
-      [ -s $map.$format ]
-    done
+    ran-attnmask -q -m topic.ran --map tokens --format $format -o tokens.$format in.jsonl
+    [ -s tokens.$format ]
   done
   # a picture has the document's words beside its cells, its name, and what the shades mean
   jq -c '.id = "a < b"' in.jsonl >named.jsonl
@@ -166,23 +160,11 @@ planted() {
   [ "$(sort -u row | wc -l)" -eq 1 ]
 }
 
-@test "attnmask map: a label with control characters steered terminals, and made no XML" {
-  sed -n 1,40p "$BATS_FILE_TMPDIR/train.jsonl" |
-    jq -c '.label = if .label == "wet" then "\u001b[31mr\u009bx\ny]]>&<\ufffe\uffff\u00e9" else "dry" end' >train.jsonl
-  ran-train classify -q --dim 4 --layers 1 --heads 1 --head-dim 4 --epochs 1 --wide 0 --no-dev -o odd.ran train.jsonl
-  label=$(jq -r 'select(.label != "dry") | .label' train.jsonl | sed -n 1,2p)
-  planted 20 10 >in.jsonl
-  ran-attnmask -q -m odd.ran --map label --label "$label" --format text in.jsonl >label.txt
-  [ "$(sed -n 1p label.txt)" = 'for <U+001B>[31mr<U+009B>x<U+000A>y]]>&<??é' ]
-  run -1 grep -qP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' label.txt
-  ran-attnmask -q -m odd.ran --map label --label "$label" --format svg in.jsonl >label.svg
-  grep -q '>for &lt;U+001B&gt;\[31mr&lt;U+009B&gt;x&lt;U+000A&gt;y\]\]&gt;&amp;&lt;??é</text>' label.svg
-}
-
 @test "attnmask map: what there is no map of" {
   document ran-lm >doc.jsonl
   refused 2 "the model has no labels; see --map tokens" -m "$(model ran-lm)" --map label doc.jsonl
   refused 2 "this encoder has one output" -m "$(model contextualizer)" --map tokens
+  refused 2 "drawn as a page only: give --format html" -m topic.ran --map label --format svg
   refused 2 "no label 'fog'" -m topic.ran --map label --label fog
   refused 2 "of the whole document" -m topic.ran --map label --row 1
   refused 2 "A less than B" -m topic.ran --map tokens --rows 5:5
