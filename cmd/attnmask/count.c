@@ -12,7 +12,6 @@
 struct counted {
         uint64_t scores, full; /* full: of full attention under the same mask */
         double share;
-        struct ran_mask_rows rows;
         bool printed; /* the paper gives a number, `paper` */
         uint64_t paper;
 };
@@ -27,7 +26,6 @@ static int count(const struct attnmask *a, const struct attnmask_head *head, str
         c->scores = ran_mask_count(&head->mask, 0, o->length, 0, o->length);
         c->full = ran_mask_count(&all, 0, o->length, 0, o->length);
         c->share = (double)c->scores / (double)c->full;
-        ran_mask_rows(&head->mask, &c->rows);
         c->printed = o->mask == RAN_MASK_NONE &&
                      ran_mask_paper(head->pattern, o->window, o->length, &c->paper);
         return RAN_OK;
@@ -49,11 +47,7 @@ static void add_count(const struct attnmask *a, size_t h, const struct counted *
         report_count(r, "full", NULL, c->full);
         report_number(r, "share", NULL, c->share, 0);
         report_put(r, NULL, "share of full", "%.4g %% of %" PRIu64, 100 * c->share, c->full);
-        report_count(r, "least", NULL, c->rows.least);
-        report_number(r, "median", NULL, c->rows.median, 0);
-        report_count(r, "most", NULL, c->rows.most);
-        report_put(r, NULL, "keys a query", "least %zu, median %.15g, most %zu", c->rows.least,
-                   c->rows.median, c->rows.most);
+        report_number(r, "keys", "keys a query", (double)c->scores / (double)o->length, 2);
         if (!c->printed)
                 return;
         report_count(r, "paper", c->paper != c->scores ? "the paper" : NULL, c->paper);

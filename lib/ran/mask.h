@@ -51,12 +51,6 @@ bool ran_mask_ranges_next(const struct ran_mask *m, const struct ran_mask_ranges
 
 /* Scores of the queries [i0, i1) and keys [j0, j1), in closed form; i1, j1 <= N. */
 uint64_t ran_mask_count(const struct ran_mask *m, size_t i0, size_t i1, size_t j0, size_t j1);
-/* The number of keys that a query sees, over all queries. */
-struct ran_mask_rows {
-        size_t least, most;
-        double median; /* the mean of the middle two where N is even */
-};
-void ran_mask_rows(const struct ran_mask *m, struct ran_mask_rows *rows);
 /* Scores without a mask by the formulas of the paper on dispersed attention: equation (3) for
  * window, Algorithm 1 for dispersed (which agrees with the mask for a window of 4 only). False
  * if they do not apply: other patterns, an odd window, or one longer than N. */

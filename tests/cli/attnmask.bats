@@ -70,7 +70,7 @@ END
     [ "$output" = '#' ]
   done
   run -0 ran-attnmask --count --format json --length 1
-  [ "$output" = '{"attention":"full","mask":"none","length":1,"scores":1,"full":1,"share":1,"least":1,"median":1,"most":1}' ]
+  [ "$output" = '{"attention":"full","mask":"none","length":1,"scores":1,"full":1,"share":1,"keys":1}' ]
 }
 
 # ---- pictures ------------------------------------------------------------------------------------
@@ -153,9 +153,9 @@ END
   [ "$output" = 'dispersed(4), mask none, 1000 tokens
 scores         60550
 share of full  6.055 % of 1000000
-keys a query   least 46, median 62, most 65' ]
+keys a query   60.55' ]
   run -0 ran-attnmask --count --attention dispersed --window 64 --length 1000 --format json
-  [ "$output" = '{"attention":"dispersed","window":64,"mask":"none","length":1000,"scores":116962,"full":1000000,"share":0.116962,"least":75,"median":120,"most":123,"paper":114456}' ]
+  [ "$output" = '{"attention":"dispersed","window":64,"mask":"none","length":1000,"scores":116962,"full":1000000,"share":0.116962,"keys":116.962,"paper":114456}' ]
 }
 
 @test "attnmask: counts are those of the intervals [all]" {
@@ -163,9 +163,9 @@ keys a query   least 46, median 62, most 65' ]
     '--attention dispersed'; do
     for mask in none causal 'prefix --source 40'; do
       ran-attnmask $options --mask $mask --length 113 --format json |
-        jq -s -c 'map([.keys[] | .[1] - .[0]] | add) | sort | [add, .[0], .[56], .[112]]' >want
+        jq -s -c 'map([.keys[] | .[1] - .[0]] | add) | add' >want
       ran-attnmask -q $options --mask $mask --length 113 --count --format json |
-        jq -c '[.scores, .least, .median, .most]' | cmp - want
+        jq -c .scores | cmp - want
     done
   done
 }
