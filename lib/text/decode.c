@@ -30,7 +30,7 @@ static const uint32_t *byte_tokens(const struct ran_tokenizer *t)
 static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *token, size_t n,
                      struct ran_buf *out)
 {
-        const size_t meta = sizeof(WORDS_META) - 1;
+        const size_t meta = sizeof STEPS_META - 1;
         const uint32_t *byte = byte_tokens(t);
         unsigned value = 0;
 
@@ -46,7 +46,7 @@ static void add_text(const struct ran_tokenizer *t, uint32_t id, const char *tok
                 return;
         }
         for (size_t pos = 0; pos < n;) {
-                bool space = n - pos >= meta && memcmp(token + pos, WORDS_META, meta) == 0;
+                bool space = n - pos >= meta && memcmp(token + pos, STEPS_META, meta) == 0;
                 ran_buf_char(out, space ? ' ' : token[pos]);
                 pos += space ? meta : 1;
         }

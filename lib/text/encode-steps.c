@@ -1,6 +1,8 @@
 /* encode-steps.c - text to tokens by the steps of a file. What lies between two added tokens that
  * are not normalized is normalised by itself; in it the others are found; what lies between these
  * becomes words. */
+#include <string.h>
+
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 
@@ -14,17 +16,30 @@ struct reading {
 
 /* ---- parts of a text ------------------------------------------------------------------------ */
 
+/* What stands for the space between two words that are given one by one; 0: nothing does. */
+static int32_t space_of(const struct ran_steps *s)
+{
+        const struct ran_step *last = s->at + s->normal_n - 1;
+
+        if (s->bytes)
+                return ' ';
+        return s->normal_n > 0 && last->kind == STEP_REPLACE && strcmp(last->text, STEPS_META) == 0
+                       ? 0x2581
+                       : 0;
+}
+
 static void add_words(struct reading *r, struct ran_stretch part)
 {
         struct ran_passage *p = r->p;
-        const bool lead = r->t->steps->bytes && !r->numbered && r->e->words > 0;
+        const bool leads = !r->numbered && r->e->words > 0 && r->points + part.begin == 0;
 
-        ran_steps_split(r->t->steps, p, part, r->points, lead && r->points + part.begin == 0);
+        ran_steps_split(r->t->steps, p, part, r->points, leads ? space_of(r->t->steps) : 0);
         for (size_t i = 0; i < p->spans; i++) {
                 const struct ran_stretch span = p->span[i];
-                struct ran_word word = {.s = p->word_s + span.begin, .n = span.end - span.begin};
+                struct ran_word word = {.s = p->word_s + span.begin,
+                                        .n = span.end - span.begin,
+                                        .chars = span.chars};
 
-                word.chars = ran_unicode_count(word.s, word.n);
                 word.first = r->points + (p->word_at == NULL ? span.first : 0);
                 word.glyphs = p->word_at != NULL ? p->word_at + span.first : NULL;
                 ran_tokenizer_add_word(r->t, &word, r->e);
@@ -36,10 +51,10 @@ static void add_words(struct reading *r, struct ran_stretch part)
 static void add_normalized(struct reading *r, uint32_t id, struct ran_stretch part)
 {
         const struct ran_passage *p = r->p;
-        struct ran_word word = {.s = p->s + part.begin, .n = part.end - part.begin};
+        struct ran_word word = {
+                .s = p->s + part.begin, .n = part.end - part.begin, .chars = part.chars};
         size_t start, end;
 
-        word.chars = ran_unicode_count(word.s, word.n);
         word.first = r->points + (p->at == NULL ? part.first : 0);
         word.glyphs = p->at != NULL ? p->at + part.first : NULL;
         ran_words_extent(&word, 0, word.chars, &start, &end);
@@ -60,19 +75,22 @@ int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, s
         for (size_t taken = 0; taken < p->n;) {
                 const struct ran_found found =
                         ran_added_tokens_find(&t->normalized, p->s, p->n, from, taken);
-                struct ran_stretch part = {taken, found.begin, first};
+                struct ran_stretch part = {taken, found.begin, first, 0};
 
                 if (found.begin > taken) {
+                        part.chars = ran_unicode_count(p->s + taken, found.begin - taken);
                         add_words(&r, part);
-                        first += ran_unicode_count(p->s + taken, found.begin - taken);
+                        first += part.chars;
                 } else {
                         first -= ran_unicode_count(p->s + found.begin, taken - found.begin);
                 }
                 if (found.token == NULL)
                         break;
-                part = (struct ran_stretch){found.begin, found.end, first};
+                part = (struct ran_stretch){
+                        found.begin, found.end, first,
+                        ran_unicode_count(p->s + found.begin, found.end - found.begin)};
                 add_normalized(&r, found.token->id, part);
-                first += ran_unicode_count(p->s + found.begin, found.end - found.begin);
+                first += part.chars;
                 taken = found.end;
                 from = found.next;
         }

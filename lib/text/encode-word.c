@@ -133,21 +133,6 @@ static void cut(const struct ran_tokenizer *t, const struct ran_word *word,
         }
 }
 
-static void add_extent(struct ran_encoding *e, const struct ran_word *word, uint32_t id,
-                       size_t from, size_t to)
-{
-        size_t start, end;
-
-        if (from < to) {
-                ran_words_extent(word, from, to, &start, &end);
-        } else {
-                bool last = from == word->chars;
-                ran_words_extent(word, from - last, from - last + 1, &start, &end);
-                *(last ? &start : &end) = last ? end : start;
-        }
-        ran_encoding_add(e, id, start, end);
-}
-
 /* A walk over the characters of a word. */
 struct walk {
         size_t chars, pos;
@@ -161,50 +146,52 @@ static void go_to(struct walk *w, const struct ran_word *word, size_t chars)
                 length = ran_unicode_length(word->s + w->pos, word->n - w->pos);
 }
 
-/* Excludes the spaces at the ends of characters [from, to) of a word from the offsets of its last
- * token, as t->trim says. `from` never decreases from call to call. */
-static void trim_spaces(const struct ran_tokenizer *t, const struct ran_word *word, size_t from,
-                        size_t to, struct walk *w, struct ran_encoding *e)
+/* Excludes the spaces at the ends of a part of a word from the offsets of its token, the last, as
+ * t->trim says. part.from never decreases from call to call. */
+static void trim_spaces(const struct ran_tokenizer *t, const struct ran_word *word,
+                        struct ran_word_part part, struct walk *w, struct ran_encoding *e)
 {
+        const char *s = word->s;
+        const size_t chars = part.to - part.from;
         size_t leading = 0, trailing = 0;
 
-        go_to(w, word, from);
+        if (chars == 0 ||
+            (word->n == word->chars && s[part.from] != ' ' && s[part.to - 1] != ' ')) /* ASCII */
+                return;
+        go_to(w, word, part.from);
         struct walk end = *w;
-        go_to(&end, word, to);
-        while (leading < to - from && word->s[w->pos + leading] == ' ')
+        go_to(&end, word, part.to);
+        while (leading < chars && s[w->pos + leading] == ' ')
                 leading++;
-        while (trailing < to - from && word->s[end.pos - trailing - 1] == ' ')
+        while (trailing < chars && s[end.pos - trailing - 1] == ' ')
                 trailing++;
-        if (leading + trailing > 0 && e->ids[e->n - 1] != t->unk)
+        if (leading + trailing > 0 && part.id != t->unk)
                 ran_encoding_trim(t, e, leading, trailing);
 }
 
-static void add_cached(const struct ran_tokenizer *t, struct ran_encoding *e,
-                       const struct ran_word *word, const struct ran_cached_word *cached)
+static void add_part(const struct ran_tokenizer *t, struct ran_encoding *e,
+                     const struct ran_word *word, struct ran_word_part part, struct walk *w)
 {
-        const bool trims = t->steps != NULL && t->trim;
-        struct walk w = {0, 0};
+        const bool empty = part.from == part.to, last = empty && part.from == word->chars;
+        size_t start, end;
 
-        for (size_t i = 0; i < cached->parts; i++) {
-                add_extent(e, word, cached->id[i], cached->from[i], cached->to[i]);
-                if (trims)
-                        trim_spaces(t, word, cached->from[i], cached->to[i], &w, e);
-        }
+        ran_words_extent(word, part.from - last, part.to + empty - last, &start, &end);
+        if (empty)
+                *(last ? &start : &end) = last ? end : start;
+        ran_encoding_add(e, part.id, start, end);
+        if (t->steps != NULL && t->trim)
+                trim_spaces(t, word, part, w, e);
 }
 
 static void add_new(const struct ran_tokenizer *t, const struct ran_word *word,
                     struct ran_encoding *e)
 {
-        const bool trims = t->steps != NULL && t->trim;
         struct ran_encoding_scratch *s = e->scratch;
         struct walk w = {0, 0};
 
         cut(t, word, s);
-        for (size_t i = 0; i < s->parts.n; i++) {
-                add_extent(e, word, s->parts.at[i].id, s->parts.at[i].from, s->parts.at[i].to);
-                if (trims)
-                        trim_spaces(t, word, s->parts.at[i].from, s->parts.at[i].to, &w, e);
-        }
+        for (size_t i = 0; i < s->parts.n; i++)
+                add_part(t, e, word, s->parts.at[i], &w);
 }
 
 void ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
@@ -212,6 +199,7 @@ void ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word
 {
         struct ran_encoding_scratch *s = e->scratch;
         struct ran_cached_word *set;
+        struct walk w = {0, 0};
 
         if (word->n > WORD_CACHE_BYTES) {
                 add_new(t, word, e);
@@ -221,9 +209,10 @@ void ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word
                 ran_word_cache_key(word->key, word->s, word->n);
         const struct ran_cached_word *cached =
                 ran_word_cache_find(&s->cached, word->key, word->n, &set);
-        if (cached != NULL) {
-                add_cached(t, e, word, cached);
-        } else {
+        for (size_t i = 0; cached != NULL && i < cached->parts; i++)
+                add_part(t, e, word,
+                         (struct ran_word_part){cached->id[i], cached->from[i], cached->to[i]}, &w);
+        if (cached == NULL) {
                 add_new(t, word, e);
                 ran_word_cache_keep(set, word->key, word->n, &s->parts);
         }

@@ -120,24 +120,16 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_err
                 if (ran_tokenizer_find(t, token, n, &b->byte[i]) || t->steps != NULL ||
                     !ran_gpt2_byte_occurs(byte))
                         continue;
-                return chars ? ran_fail(err, RAN_EFORMAT,
-                                        "the vocabulary has no token '%s', which \"byte_fallback\" "
-                                        "needs",
-                                        token)
-                             : ran_fail(err, RAN_EFORMAT,
-                                        "the vocabulary has no token '%.*s' for the byte 0x%02x",
-                                        (int)n, token, byte);
+                return ran_fail(err, RAN_EFORMAT,
+                                "the vocabulary has no token '%.*s' for the byte 0x%02x", (int)n,
+                                token, byte);
         }
         if (!chars)
                 return RAN_OK;
         b->chars = &t->tokens;
         for (int i = 0; i < 128; i++) {
-                const char c = (char)i;
-                const bool meta = i == ' ' && t->steps == NULL;
-
                 b->ascii[i] = BPE_NONE;
-                ran_tokenizer_find(t, meta ? WORDS_META : &c, meta ? sizeof(WORDS_META) - 1 : 1,
-                                   &b->ascii[i]);
+                ran_tokenizer_find(t, (const char[]){(char)i}, 1, &b->ascii[i]);
         }
         return RAN_OK;
 }

@@ -87,8 +87,6 @@ TEST(words_of_later_models)
         CHECK_SIZE(ran_gpt4_word("'\xc5", 2, 3, &chars), 1);
         CHECK_SIZE(ran_gpt4_word("\xff", 1, 3, &chars), 0);
         CHECK_SIZE(ran_gpt4_word(" \xff", 2, 3, &chars), 1);
-        CHECK_SIZE(ran_gpt2_until_digit("ab1", 3), 2);
-        CHECK_SIZE(ran_gpt2_digits("12a", 3, SIZE_MAX, &chars), 2);
 }
 
 TEST(words_have_the_space_before_them)

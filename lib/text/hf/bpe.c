@@ -40,16 +40,6 @@ static bool find_halves(const cJSON *item, const char **left, size_t *left_n, co
         return text[*left_n] == ' ' && strchr(*right, ' ') == NULL;
 }
 
-/* Whether a token of characters has a space after another character. */
-static bool goes_over_space(const char *token)
-{
-        const size_t n = sizeof(WORDS_META) - 1;
-
-        while (strncmp(token, WORDS_META, n) == 0)
-                token += n;
-        return strstr(token, WORDS_META) != NULL;
-}
-
 static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf *joined,
                      struct ran_error *err)
 {
@@ -69,11 +59,9 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
                 return ran_fail(err, RAN_EFORMAT,
                                 "'%.*s' and '%.80s', or their merge, are not in the vocabulary",
                                 left_n < 80 ? (int)left_n : 80, left, right);
-        if (t->steps == NULL && t->bpe.chars == NULL &&
-            !ran_gpt2_bytes(joined->data, joined->len - 1, NULL))
+        if (t->steps == NULL && !ran_gpt2_bytes(joined->data, joined->len - 1, NULL))
                 return ran_fail(err, RAN_EFORMAT, "'%.80s' is not a sequence of bytes",
                                 joined->data);
-        t->rules.uncut |= t->steps == NULL && t->bpe.chars != NULL && goes_over_space(joined->data);
         return ran_bpe_add_merge(&t->bpe, a, b, id, err);
 }
 
@@ -100,15 +88,10 @@ static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_
 
 int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
-        bool chars = t->steps != NULL ? !t->steps->bytes : t->rules.split == SPLIT_META;
         const char *unk = ran_cjson_text(model, "unk_token");
 
         RAN_TRY(check_bpe(model, err));
         RAN_TRY(ran_cjson_bool(model, "ignore_merges", false, &t->bpe.whole, err));
-        if (t->steps == NULL && chars && t->bpe.whole)
-                return ran_fail(err, RAN_EFORMAT,
-                                "\"ignore_merges\": true of the model BPE is not supported with "
-                                "\"byte_fallback\"");
         if (t->steps != NULL) {
                 RAN_TRY(ran_cjson_bool(model, "fuse_unk", false, &t->bpe.fused, err));
                 RAN_TRY(ran_cjson_bool(model, "byte_fallback", false, &t->bpe.fallback, err));
@@ -116,6 +99,6 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_erro
                 if (unk != NULL)
                         ran_tokenizer_find(t, unk, strlen(unk), &t->bpe.unknown);
         }
-        RAN_TRY(ran_tokenizer_find_bytes(t, chars, err));
+        RAN_TRY(ran_tokenizer_find_bytes(t, t->steps != NULL && !t->steps->bytes, err));
         return read_merges(t, ran_cjson_member(model, "merges"), err);
 }

@@ -21,15 +21,6 @@ extern const struct ran_hf_plain_step ran_hf_plain_steps[]; /* type NULL at the 
  * that only as a Replace by regular expression; this is the one supported. */
 #define HF_CC_CF_PATTERN "[[\\p{Cc}\\p{Cf}\\x{FFFD}]&&[^\\t\\n\\r]]"
 
-/* The regular expressions supported in a pre-tokenizer Split for byte pairs; RAN_SPLIT_GPT2 is also
- * that of ByteLevel itself. */
-struct ran_hf_pattern {
-        const char *regex;
-        int split;
-        size_t digits; /* as in struct ran_text_rules */
-};
-extern const struct ran_hf_pattern ran_hf_patterns[]; /* regex NULL at the end */
-
 /* The long list of a document, as a span: one cJSON node for each member would dominate the start
  * of a program. */
 struct ran_hf_lists {
@@ -41,11 +32,8 @@ struct ran_hf_lists {
 /* The text of member "type", or a word for its absence. */
 const char *ran_hf_type(const cJSON *object);
 
-/* The units of tokens: words and subwords, bytes, or characters. */
-enum ran_hf_letters { HF_WORDS, HF_BYTES, HF_CHARS };
 /* Rules that do the same as the steps of a file; false: there are none. */
-bool ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s,
-                       enum ran_hf_letters letters);
+bool ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s);
 
 /* Reads a vocabulary with the ids 0, 1, 2 and so on, in this order, into an empty table: most have
  * them. `vocab`: its opening brace, and an end that may be behind its own. Returns the position

@@ -50,31 +50,21 @@ static void set_notice(struct ran_tokenizer *t, const cJSON *document)
         t->notice = text.data;
 }
 
-/* Whether there are rules that do the same as the steps, and a decoder for them. That of tokens of
- * characters is a Sequence that undoes the normalizer; it is ignored: decoding follows the tokens.
- */
+/* Whether there are rules that do the same as the steps, and a decoder for them. */
 static bool find_rules(struct ran_tokenizer *t, const cJSON *document)
 {
-        static const char *const decoders[] = {
-                [HF_WORDS] = "WordPiece", [HF_BYTES] = "ByteLevel", [HF_CHARS] = "Sequence"};
         const cJSON *decoder = ran_cjson_member(document, "decoder");
         const bool bpe = t->type == TOKENIZER_BPE;
-        bool chars = false;
 
-        if (t->type == TOKENIZER_UNIGRAM || (t->exact && bpe) ||
-            ran_cjson_bool(bpe ? ran_cjson_member(document, "model") : NULL, "byte_fallback", false,
-                           &chars, NULL) != RAN_OK)
-                return false;
-        const enum ran_hf_letters letters = !bpe ? HF_WORDS : chars ? HF_CHARS : HF_BYTES;
-        if (!ran_hf_find_rules(&t->rules, t->steps, letters) ||
+        if (t->type == TOKENIZER_UNIGRAM || bpe != t->steps->bytes || (t->exact && bpe) ||
+            !ran_hf_find_rules(&t->rules, t->steps) ||
             ran_hf_added_need_steps(&t->rules.normal, ran_cjson_member(document, "added_tokens")))
                 return false;
         t->rules.normal.exact = t->exact;
         if (ran_cjson_is_null(decoder))
                 return true;
-        return strcmp(ran_hf_type(decoder), decoders[letters]) == 0 &&
-               (letters != HF_WORDS ||
-                ran_cjson_bool(decoder, "cleanup", true, &t->attach, NULL) == RAN_OK);
+        return strcmp(ran_hf_type(decoder), bpe ? "ByteLevel" : "WordPiece") == 0 &&
+               (bpe || ran_cjson_bool(decoder, "cleanup", true, &t->attach, NULL) == RAN_OK);
 }
 
 /* How text becomes words: by rules where they do, else by steps, and then exactly. */

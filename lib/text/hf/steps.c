@@ -25,12 +25,16 @@ const struct ran_hf_plain_step ran_hf_plain_steps[] = {
 #define GPT4_PATTERN(digits)                                                 \
         "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
         "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-const struct ran_hf_pattern ran_hf_patterns[] = {
-        {GPT4_PATTERN("\\p{N}{1,3}"), SPLIT_GPT4, 3},
-        {GPT4_PATTERN("\\p{N}"), SPLIT_GPT4, 1},
+/* Regular expressions that are found without a search: that of ByteLevel itself, and GPT-4's. */
+static const struct {
+        const char *regex;
+        enum ran_step_kind kind;
+        size_t digits;
+} known_patterns[] = {
+        {GPT4_PATTERN("\\p{N}{1,3}"), STEP_GPT4, 3},
+        {GPT4_PATTERN("\\p{N}"), STEP_GPT4, 1},
         {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
-         RAN_SPLIT_GPT2, 0},
-        {NULL, 0, 0},
+         STEP_GPT2, 0},
 };
 
 const char *ran_hf_type(const cJSON *object)
@@ -197,10 +201,10 @@ static int read_split(struct ran_steps *s, const cJSON *object, struct ran_error
 
         RAN_TRY(read_behavior(object, &step->behavior, err));
         RAN_TRY(ran_cjson_bool(object, "invert", false, &step->invert, err));
-        for (const struct ran_hf_pattern *known = ran_hf_patterns; known->regex != NULL; known++) {
-                if (regex != NULL && strcmp(known->regex, regex) == 0) {
-                        step->kind = known->split == SPLIT_GPT4 ? STEP_GPT4 : STEP_GPT2;
-                        step->digits = known->digits;
+        for (size_t i = 0; i < sizeof known_patterns / sizeof *known_patterns; i++) {
+                if (regex != NULL && strcmp(known_patterns[i].regex, regex) == 0) {
+                        step->kind = known_patterns[i].kind;
+                        step->digits = known_patterns[i].digits;
                         return RAN_OK;
                 }
         }

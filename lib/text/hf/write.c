@@ -62,22 +62,6 @@ static size_t write_bert(const struct ran_normalizer *z, size_t i, struct ran_bu
         return end;
 }
 
-/* Strip at the beginning, at the end, or both: returns the end of the covered steps; i if there
- * is none. */
-static size_t write_strip(const struct ran_normalizer *z, size_t i, struct ran_buf *out)
-{
-        size_t end = i;
-        bool left = take(z, &end, NORMAL_STRIP_LEFT), right = take(z, &end, NORMAL_STRIP_RIGHT);
-
-        if (end == i)
-                return i;
-        ran_buf_str(out, "{\"type\":\"Strip\"");
-        write_bool(out, "strip_left", left);
-        write_bool(out, "strip_right", right);
-        ran_buf_char(out, '}');
-        return end;
-}
-
 static void write_step(const struct ran_normalizer *z, enum ran_normalizer_step step,
                        struct ran_buf *out)
 {
@@ -102,12 +86,9 @@ static void write_step(const struct ran_normalizer *z, enum ran_normalizer_step 
         }
 }
 
-/* The last steps of tokens of characters: spaces are replaced, and one goes in front. */
 static void write_normalizer(const struct ran_tokenizer *t, struct ran_buf *out)
 {
-        const struct ran_text_rules *r = &t->rules;
-        const struct ran_normalizer *z = &r->normal;
-        const bool meta = r->split == SPLIT_META, several = meta && r->always;
+        const struct ran_normalizer *z = &t->rules.normal;
         struct ran_buf list = {0};
         size_t written = 0;
 
@@ -115,17 +96,8 @@ static void write_normalizer(const struct ran_tokenizer *t, struct ran_buf *out)
                 ran_buf_str(&list, written > 0 ? "," : "");
                 end = write_bert(z, i, &list);
                 if (end == i)
-                        end = write_strip(z, i, &list);
-                if (end == i)
                         write_step(z, z->step[end++], &list);
         }
-        ran_buf_str(&list, meta && written > 0 ? "," : "");
-        if (several)
-                ran_buf_str(&list, "{\"type\":\"Prepend\",\"prepend\":\"" WORDS_META "\"},");
-        if (meta)
-                ran_buf_str(&list, "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},"
-                                   "\"content\":\"" WORDS_META "\"}");
-        written += meta + several;
         ran_buf_str(out, written > 1    ? "{\"type\":\"Sequence\",\"normalizers\":["
                          : written == 0 ? "null"
                                         : "");
@@ -137,77 +109,30 @@ static void write_normalizer(const struct ran_tokenizer *t, struct ran_buf *out)
 /* ---- the parts behind it --------------------------------------------------------------------- */
 
 /* One object serves as pre-tokenizer, post-processor and decoder; each reads a part of it. */
-static void write_byte_level(struct ran_buf *out, bool lead, bool regex)
-{
-        ran_buf_str(out, "{\"type\":\"ByteLevel\"");
-        write_bool(out, "add_prefix_space", lead);
-        write_bool(out, "trim_offsets", true);
-        write_bool(out, "use_regex", regex);
-        ran_buf_char(out, '}');
-}
-
-/* Splits before ByteLevel. */
-static void write_split(const struct ran_text_rules *r, struct ran_buf *out)
-{
-        const struct ran_hf_pattern *pattern = ran_hf_patterns;
-
-        if (r->split != SPLIT_GPT4) {
-                ran_buf_str(out, "{\"type\":\"Digits\"");
-                write_bool(out, "individual_digits", r->digits == 1);
-                ran_buf_char(out, '}');
-                return;
-        }
-        while (pattern->split != r->split || pattern->digits != r->digits)
-                pattern++;
-        ran_buf_str(out, "{\"type\":\"Split\",\"pattern\":{\"Regex\":");
-        write_text(out, pattern->regex);
-        ran_buf_str(out, "},\"behavior\":\"Isolated\",\"invert\":false}");
-}
+#define BYTE_LEVEL                                                                  \
+        "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true," \
+        "\"use_regex\":true}"
 
 static void write_pre_tokenizer(const struct ran_tokenizer *t, struct ran_buf *out)
 {
-        const struct ran_text_rules *r = &t->rules;
-        const bool bytes = r->split >= RAN_SPLIT_GPT2, several = bytes && r->digits > 0;
+        const int split = t->rules.split;
 
-        if (r->split == SPLIT_META) {
-                ran_buf_str(out, "null");
-                return;
-        }
-        if (several) {
-                ran_buf_str(out, "{\"type\":\"Sequence\",\"pretokenizers\":[");
-                write_split(r, out);
-                ran_buf_char(out, ',');
-        }
-        if (bytes)
-                write_byte_level(out, r->lead, r->split == RAN_SPLIT_GPT2);
-        else
-                ran_buf_printf(out, "{\"type\":\"%s\"}",
-                               r->split == RAN_SPLIT_SPACES ? "WhitespaceSplit"
-                               : r->split == SPLIT_RUNS     ? "Whitespace"
-                                                            : "BertPreTokenizer");
-        ran_buf_str(out, several ? "]}" : "");
+        ran_buf_str(out, split == RAN_SPLIT_GPT2     ? BYTE_LEVEL
+                         : split == RAN_SPLIT_SPACES ? "{\"type\":\"WhitespaceSplit\"}"
+                         : split == SPLIT_RUNS       ? "{\"type\":\"Whitespace\"}"
+                                                     : "{\"type\":\"BertPreTokenizer\"}");
 }
 
 /* It excludes spaces at the ends of a token from its offsets, as encode.c does. */
 static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *out)
 {
-        if (t->type == TOKENIZER_BPE && t->rules.split != SPLIT_META)
-                write_byte_level(out, t->rules.lead, true);
-        else
-                ran_buf_str(out, "null");
+        ran_buf_str(out, t->type == TOKENIZER_BPE ? BYTE_LEVEL : "null");
 }
 
 static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
 {
-        if (t->rules.split == SPLIT_META) {
-                ran_buf_str(out, "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\","
-                                 "\"pattern\":{\"String\":\"" WORDS_META "\"},\"content\":\" \"},"
-                                 "{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"}");
-                ran_buf_str(out, t->rules.always ? ",{\"type\":\"Strip\",\"content\":\" \","
-                                                   "\"start\":1,\"stop\":0}]}"
-                                                 : "]}");
-        } else if (t->type == TOKENIZER_BPE) {
-                write_byte_level(out, t->rules.lead, true);
+        if (t->type == TOKENIZER_BPE) {
+                ran_buf_str(out, BYTE_LEVEL);
         } else if (t->type == TOKENIZER_WORD && !t->attach) {
                 ran_buf_str(out, "null");
         } else {
@@ -232,8 +157,7 @@ static void write_model(const struct ran_tokenizer *t, struct ran_buf *out)
                 ran_buf_printf(out,
                                ",\"dropout\":null,\"continuing_subword_prefix\":null,"
                                "\"end_of_word_suffix\":null,\"fuse_unk\":false,"
-                               "\"byte_fallback\":%s,\"ignore_merges\":%s",
-                               t->bpe.chars != NULL ? "true" : "false",
+                               "\"byte_fallback\":false,\"ignore_merges\":%s",
                                t->bpe.whole ? "true" : "false");
         if (t->type == TOKENIZER_WORDPIECE) {
                 ran_buf_str(out, ",\"continuing_subword_prefix\":");

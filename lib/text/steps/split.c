@@ -8,10 +8,10 @@
 #include "text/steps/steps.h"
 #include "text/words/unicode.h"
 
-static void push_span(struct ran_passage *p, size_t begin, size_t end, size_t first)
+static void push_span(struct ran_passage *p, struct ran_stretch span)
 {
         RAN_ROOM(p->other, p->other_cap, p->other_n + 1);
-        p->other[p->other_n++] = (struct ran_stretch){begin, end, first};
+        p->other[p->other_n++] = span;
 }
 
 /* What a step made takes the place of what it read. */
@@ -34,47 +34,44 @@ static void take_other(struct ran_passage *p)
 struct splitter {
         struct ran_passage *p;
         enum ran_behavior behavior;
-        size_t begin, end, first; /* the part; none if begin = end */
-        size_t next;              /* the number of the next character */
-        bool match, previous;     /* the part is a match; so was the last one taken */
+        struct ran_stretch part; /* none if begin = end */
+        size_t next;             /* the number of the next character */
+        bool match, previous;    /* the part is a match; so was the last one taken */
 };
 
 static void flush(struct splitter *k)
 {
-        if (k->begin == k->end)
-                return;
-        push_span(k->p, k->begin, k->end, k->first);
-        k->begin = k->end;
+        if (k->part.begin < k->part.end)
+                push_span(k->p, k->part);
+        k->part.begin = k->part.end;
 }
 
 /* The bytes up to `end` are a match, or lie between matches. */
 static void take(struct splitter *k, size_t begin, size_t end, size_t chars, bool match)
 {
-        const size_t first = k->next;
-        const bool waits = k->begin < k->end;
+        const struct ran_stretch taken = {begin, end, k->next, chars};
         bool joins = false;
 
         if (begin == end)
                 return;
         k->next += chars;
         if (k->behavior == SPLIT_WITH_PREVIOUS)
-                joins = waits && match && !k->previous;
+                joins = match && !k->previous;
         else if (k->behavior == SPLIT_WITH_NEXT)
-                joins = waits && k->match && !match;
+                joins = k->match && !match;
         else if (k->behavior == SPLIT_CONTIGUOUS)
-                joins = waits && match == k->previous;
+                joins = match == k->previous;
         k->previous = match;
-        if (joins) {
-                k->end = end;
+        if (joins && k->part.begin < k->part.end) {
+                k->part.end = end;
+                k->part.chars += chars;
                 k->match = false;
                 return;
         }
         flush(k);
         if (k->behavior == SPLIT_REMOVED && match)
                 return;
-        k->begin = begin;
-        k->end = end;
-        k->first = first;
+        k->part = taken;
         k->match = match;
 }
 
@@ -177,11 +174,7 @@ static void split(const struct ran_step *step, struct ran_passage *p)
 {
         for (size_t i = 0; i < p->spans; i++) {
                 const struct ran_stretch span = p->span[i];
-                struct splitter k = {.p = p,
-                                     .behavior = step->behavior,
-                                     .begin = span.begin,
-                                     .end = span.begin,
-                                     .next = span.first};
+                struct splitter k = {.p = p, .behavior = step->behavior, .next = span.first};
 
                 if (step->kind == STEP_PATTERN)
                         split_at_pattern(step, &k, span);
@@ -252,7 +245,7 @@ static void change(const struct ran_step *step, struct ran_passage *p, size_t po
                 const size_t begin = bytes->len, first = glyphs->n;
                 const bool lead = leads(step, p, p->span[i], points);
                 write_span(step, p, p->span[i], lead, bytes, glyphs);
-                push_span(p, begin, bytes->len, first);
+                push_span(p, (struct ran_stretch){begin, bytes->len, first, glyphs->n - first});
         }
         p->turn = !p->turn;
         p->word_s = bytes->data;
@@ -270,9 +263,9 @@ static bool changes(const struct ran_step *step, const struct ran_passage *p, si
 }
 
 void ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
-                     size_t points, bool lead)
+                     size_t points, int32_t lead)
 {
-        const struct ran_step space = {.kind = STEP_LEAD, .c = ' ', .lead = LEAD_ALWAYS};
+        const struct ran_step space = {.kind = STEP_LEAD, .c = lead, .lead = LEAD_ALWAYS};
 
         p->word_s = p->s;
         p->word_at = p->at;
@@ -280,9 +273,9 @@ void ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ra
         p->led = false;
         if (part.begin == part.end)
                 return;
-        push_span(p, part.begin, part.end, part.first);
+        push_span(p, part);
         take_other(p);
-        p->led = lead && changes(&space, p, points);
+        p->led = lead != 0 && changes(&space, p, points);
         if (p->led)
                 change(&space, p, points);
         for (size_t i = s->normal_n; i < s->n; i++) {

@@ -124,6 +124,9 @@ enum ran_step_kind {
 };
 enum ran_lead { LEAD_ALWAYS, LEAD_FIRST, LEAD_NEVER };
 
+/* SentencePiece's replacement for a space, U+2581. */
+#define STEPS_META "\xe2\x96\x81"
+
 struct ran_step {
         enum ran_step_kind kind;
         enum ran_normalizer_step plain;
@@ -150,9 +153,9 @@ void ran_steps_free(struct ran_steps *s);
 /* Adds a step, with what it owns. Returns it, until the next is added. */
 struct ran_step *ran_steps_add(struct ran_steps *s, struct ran_step step);
 
-/* Bytes [begin, end) of a passage, its characters from number `first` on. */
+/* Bytes [begin, end) of a passage: so many characters, from number `first` on. */
 struct ran_stretch {
-        size_t begin, end, first;
+        size_t begin, end, first, chars;
 };
 
 /* A passage as it is read. Zero-initialise, and reuse. */
@@ -184,9 +187,9 @@ void ran_passage_release(struct ran_passage *p);
 int ran_steps_normalize(const struct ran_steps *s, struct ran_passage *p, const char *text,
                         size_t n, size_t *points, struct ran_error *err);
 /* Divides a part of the normalised passage into words: the spans, of word_s and word_at. `points`:
- * the code points of the document before the passage. lead: a space goes in front, as between two
- * words of a text. */
+ * the code points of the document before the passage. lead: the character that goes in front, as
+ * between two words of a text, or 0. */
 void ran_steps_split(const struct ran_steps *s, struct ran_passage *p, struct ran_stretch part,
-                     size_t points, bool lead);
+                     size_t points, int32_t lead);
 
 #endif

@@ -111,21 +111,6 @@ static size_t run_of(enum kind kind, const char *text, size_t n, size_t pos, siz
         return pos;
 }
 
-size_t ran_gpt2_digits(const char *text, size_t n, size_t most, size_t *chars)
-{
-        *chars = 0;
-        return run_of(KIND_NUMBER, text, n, 0, most, chars);
-}
-
-size_t ran_gpt2_until_digit(const char *text, size_t n)
-{
-        size_t pos = 0;
-
-        for (size_t next; pos < n && first_kind(text + pos, n - pos, &next) != KIND_NUMBER;)
-                pos += next;
-        return pos;
-}
-
 /* ---- words of GPT-4 -------------------------------------------------------------------------- */
 
 static bool is_feed(char c)

@@ -56,9 +56,7 @@ bool ran_text_rules_equal(const struct ran_text_rules *a, const struct ran_text_
         return x->n == y->n && memcmp(x->step, y->step, x->n * sizeof *x->step) == 0 &&
                (x->eol == NULL) == (y->eol == NULL) &&
                (x->eol == NULL || strcmp(x->eol, y->eol) == 0) && a->split == b->split &&
-               a->lead == b->lead && a->always == b->always && a->uncut == b->uncut &&
-               a->digits == b->digits && a->cjk == b->cjk &&
-               memcmp(a->class, b->class, sizeof a->class) == 0 &&
+               a->cjk == b->cjk && memcmp(a->class, b->class, sizeof a->class) == 0 &&
                memcmp(a->fold, b->fold, sizeof a->fold) == 0;
 }
 
@@ -198,14 +196,13 @@ static bool make_whole(struct ran_words *w, struct ran_error *err)
         size_t points;
 
         w->whole = true;
-        bool there = w->n > 0 && w->text[0] == ' ' && !w->rules->always;
-        if (w->rules->normal.n == 0 && (!w->lead || there))
+        if (w->rules->normal.n == 0 && (!w->lead || (w->n > 0 && w->text[0] == ' ')))
                 return true;
         w->code = ran_normalizer_apply(&w->rules->normal, w->text, w->n, glyphs, &w->scratch->spare,
                                        &points, err);
         if (w->code != RAN_OK)
                 return false;
-        if (w->lead && glyphs->n > 0 && (w->rules->always || glyphs->at[0].c != ' ')) {
+        if (w->lead && glyphs->n > 0 && glyphs->at[0].c != ' ') {
                 /* A space in front, with the offsets of the first character. */
                 RAN_ROOM(glyphs->at, glyphs->cap, glyphs->n + 1);
                 memmove(glyphs->at + 1, glyphs->at, glyphs->n++ * sizeof *glyphs->at);
@@ -220,57 +217,6 @@ static bool make_whole(struct ran_words *w, struct ran_error *err)
         return true;
 }
 
-/* The length in bytes of a space, or of its replacement; 0 for all else. */
-static size_t meta(const char *s, size_t n)
-{
-        const size_t length = sizeof(WORDS_META) - 1;
-
-        if (*s == ' ')
-                return 1;
-        return n >= length && memcmp(s, WORDS_META, length) == 0 ? length : 0;
-}
-
-/* The end of leading spaces and the characters up to the next space. */
-static size_t meta_word(const char *s, size_t n)
-{
-        size_t pos = 0, length;
-
-        while (pos < n && (length = meta(s + pos, n - pos)) > 0)
-                pos += length;
-        while (pos < n && meta(s + pos, n - pos) == 0)
-                pos++;
-        return pos;
-}
-
-/* The first word of n bytes without digits, or with digits treated like other characters. */
-static size_t cut_word(const struct ran_text_rules *r, const char *s, size_t n, size_t *chars)
-{
-        if (r->split == RAN_SPLIT_GPT2)
-                return ran_gpt2_word(s, n, chars);
-        if (r->split == SPLIT_GPT4)
-                return ran_gpt4_word(s, n, r->digits, chars);
-        if (r->split == SPLIT_META && !r->uncut)
-                n = meta_word(s, n);
-        if (ran_utf8_valid(s, n) < n)
-                return 0;
-        *chars = ran_unicode_count(s, n);
-        return n;
-}
-
-/* The same, when digits are split off first. */
-static size_t cut_between_digits(struct ran_words *w, size_t *chars)
-{
-        const char *s = w->text + w->pos;
-        size_t left = w->n - w->pos;
-        size_t n = w->pos < w->digit ? 0 : ran_gpt2_digits(s, left, w->rules->digits, chars);
-
-        if (n > 0)
-                return n;
-        if (w->pos >= w->digit)
-                w->digit = w->pos + ran_gpt2_until_digit(s, left);
-        return cut_word(w->rules, s, w->digit - w->pos, chars);
-}
-
 static bool next_of_whole(struct ran_words *w, struct ran_word *word, struct ran_error *err)
 {
         if (!w->whole && !make_whole(w, err))
@@ -279,9 +225,7 @@ static bool next_of_whole(struct ran_words *w, struct ran_word *word, struct ran
                 return false;
         const char *s = w->text + w->pos;
         size_t chars = 0;
-        bool off = w->rules->digits > 0 && w->rules->split != SPLIT_GPT4;
-        size_t n =
-                off ? cut_between_digits(w, &chars) : cut_word(w->rules, s, w->n - w->pos, &chars);
+        const size_t n = ran_gpt2_word(s, w->n - w->pos, &chars);
         if (n == 0) {
                 w->code = ran_fail(err, RAN_EFORMAT, "the text is not valid UTF-8");
                 return false;
@@ -312,15 +256,13 @@ void ran_words_begin(struct ran_words *w, const struct ran_text_rules *rules,
         w->points = points;
         w->glyph = w->glyphs_end = 0;
         w->first = 0;
-        w->lead = rules->lead;
-        w->whole = false;
-        w->digit = 0;
+        w->lead = w->whole = false;
         w->code = RAN_OK;
 }
 
 bool ran_words_next(struct ran_words *w, struct ran_word *word, struct ran_error *err)
 {
-        if (w->rules->split >= RAN_SPLIT_GPT2)
+        if (w->rules->split == RAN_SPLIT_GPT2)
                 return next_of_whole(w, word, err);
         for (;;) {
                 if (w->glyph < w->glyphs_end && next_of_stretch(w, word))

@@ -7,8 +7,7 @@
  * the text before it.
  *
  * For byte pairs no part of a text is lost: its words are those of GPT-2, which include the white
- * space, or all of it is one word; then the text is normalised as a whole or not at all.
- * The same holds for pairs of characters, whose words include the spaces before them. */
+ * space; the text is normalised as a whole or not at all. */
 #ifndef RAN_TEXT_WORDS_H
 #define RAN_TEXT_WORDS_H
 
@@ -24,10 +23,6 @@
 size_t ran_gpt2_word(const char *text, size_t n, size_t *chars);
 /* The same as GPT-4, Llama 3 and Qwen split words, with at most `digits` digits in one. */
 size_t ran_gpt4_word(const char *text, size_t n, size_t digits, size_t *chars);
-/* The length of the digits (numbers of any kind) at the start of a text, `most` at most, in bytes
- * and in *chars; and the number of bytes before the first digit. */
-size_t ran_gpt2_digits(const char *text, size_t n, size_t most, size_t *chars);
-size_t ran_gpt2_until_digit(const char *text, size_t n);
 
 /* The character for a byte, and the byte of a character, or -1. */
 int32_t ran_gpt2_char(unsigned char byte);
@@ -187,26 +182,13 @@ enum {
         WORDS_STRETCH = 4096, /* a longer stretch may end without white space, to bound memory */
 };
 
-/* Of files only; no settings. */
-enum {
-        SPLIT_RUNS = -1, /* at white space, and where letters, marks and digits meet all else */
-        SPLIT_NOWHERE = RAN_SPLIT_GPT2 + 1,
-        SPLIT_GPT4,
-        SPLIT_META, /* for tokens of characters: before spaces, written as WORDS_META */
-};
-/* SentencePiece's replacement for a space, U+2581. */
-#define WORDS_META "\xe2\x96\x81"
+/* Of files only; no setting: at white space, and where letters, marks and digits meet all else. */
+enum { SPLIT_RUNS = -1 };
 
-/* How text is split into words. Fill normal, split and lead, then call ran_text_rules_prepare. */
+/* How text is split into words. Fill normal and split, then call ran_text_rules_prepare. */
 struct ran_text_rules {
         struct ran_normalizer normal;
-        int split;   /* RAN_SPLIT_... or SPLIT_... */
-        bool lead;   /* a text without a space at its start gets one; */
-        bool always; /* so does one with a space */
-        bool uncut;  /* with SPLIT_META: some tokens contain inner spaces, so a text is one word */
-        /* For byte pairs: the maximum number of digits in a word. With SPLIT_GPT4 that is all;
-         * otherwise digits are split off first, and 0 means not at all. */
-        size_t digits;
+        int split; /* RAN_SPLIT_... or SPLIT_RUNS */
         unsigned char class[256];
         unsigned char fold[256]; /* the byte that a byte becomes */
         unsigned char word[256]; /* the same, but 0 for bytes of another class than BYTE_WORD */
@@ -253,10 +235,10 @@ struct ran_words {
         size_t glyph;      /* next one of scratch->glyphs, */
         size_t glyphs_end; /* of so many, */
         size_t first;      /* which count from this code point */
-        bool lead;         /* as in rules; may be set after ran_words_begin */
-        bool whole;        /* splitting as GPT-2: the text has been prepared */
-        size_t digit;      /* if digits are split off: the byte of the next one, if behind pos */
-        int code;          /* RAN_OK, or the reason for an early end */
+        bool lead;  /* with RAN_SPLIT_GPT2: a text without a space at its start gets one; may be set
+                     * after ran_words_begin */
+        bool whole; /* with RAN_SPLIT_GPT2: the text has been prepared */
+        int code;   /* RAN_OK, or the reason for an early end */
         unsigned char buffer[WORDS_SHORT];
 };
 /* points: the number of code points of the document before text. */
