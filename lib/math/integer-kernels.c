@@ -111,41 +111,59 @@ static inline int32_t code_of(float x, float inverse)
         return (int32_t)(bits - 0x4b400000);
 }
 
-/* The limit of codes of x (n), whose largest number is max > 0. */
-static float limit_of(const float *x, size_t n, float max)
+/* code (n) of x; returns the sum of them. hold, a constant to the compiler: to 127, beyond which no
+ * code is at the inverse of the largest number. */
+static inline int32_t round_row(element *code, const float *x, size_t n, float inverse, bool hold)
 {
-        const float inverse = 127 / max;
-        uint32_t squares = 0;
-
-        for (size_t i = 0; i < n; i++) {
-                const uint32_t code = (uint32_t)code_of(x[i], inverse);
-
-                squares += code * code;
-        }
-        const float limit = RAN_INTEGER_OUTLIER * sqrtf((float)squares / (float)n) * (max / 127);
-        return limit < max ? limit : max;
-}
-
-/* The scale of codes up to a limit, and 1 / scale: 0 for a row of zeros. */
-static float scale_of(float limit, float *inverse)
-{
-        *inverse = limit < RAN_INTEGER_LEAST ? 0 : 127 / limit;
-        return limit < RAN_INTEGER_LEAST ? 0 : limit / 127;
-}
-
-/* code (n) of x, held to 127; returns the sum of them. */
-static int32_t round_row(element *code, const float *x, size_t n, float inverse)
-{
-        uint32_t sum = 0;
+        int32_t sum = 0;
 
         for (size_t i = 0; i < n; i++) {
                 int32_t c = code_of(x[i], inverse);
 
-                c = c > 127 ? 127 : c < -127 ? -127 : c;
+                if (hold)
+                        c = c > 127 ? 127 : c < -127 ? -127 : c;
                 code[i] = (element)c;
-                sum += (uint32_t)c;
+                sum += c;
         }
-        return (int32_t)sum;
+        return sum;
+}
+
+static int32_t squares_of(const element *code, size_t n)
+{
+        int32_t sum = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                const int16_t c = code[i];
+
+                sum += c * c;
+        }
+        return sum;
+}
+
+/* What a row is as codes. */
+struct rounded {
+        float scale;
+        float inverse; /* of the scale, in rows with outliers; else 0 */
+        int32_t sum;   /* of the codes */
+};
+
+/* code (n) of x. Without `outliers` the limit is the largest number. */
+static struct rounded round_to_codes(element *code, const float *x, size_t n, bool outliers)
+{
+        const float max = largest(x, n);
+        float limit = max;
+
+        if (!(max >= RAN_INTEGER_LEAST)) {
+                memset(code, 0, n * sizeof *code);
+                return (struct rounded){.scale = 0 * max}; /* 0, or NaN */
+        }
+        const int32_t sum = round_row(code, x, n, 127 / max, false);
+        if (outliers)
+                limit = RAN_INTEGER_OUTLIER * sqrtf((float)squares_of(code, n) / (float)n) *
+                        (max / 127);
+        if (!(limit < max))
+                return (struct rounded){max / 127, 0, sum};
+        return (struct rounded){limit / 127, 127 / limit, round_row(code, x, n, 127 / limit, true)};
 }
 
 /* ---- panels ---------------------------------------------------------------------------------- */
@@ -164,13 +182,10 @@ static size_t bring_into_panels(void *panels, const float *w, size_t N, size_t K
         memset(panels, 0, bytes);
         for (size_t n = 0; n < wide; n++) {
                 element *panel = all + n / NR * NR * deep + n % NR * GROUP;
-                float inverse;
 
                 memset(code, 0, deep * sizeof *code);
-                if (n < N) {
-                        scale[n] = scale_of(largest(w + n * K, K), &inverse);
-                        round_row(code, w + n * K, K, inverse);
-                }
+                if (n < N)
+                        scale[n] = round_to_codes(code, w + n * K, K, false).scale;
                 for (size_t k = 0; k < deep; k++)
                         panel[k / GROUP * NR * GROUP + k % GROUP] = (element)(code[k] ^ -OFFSET);
         }
@@ -179,7 +194,27 @@ static size_t bring_into_panels(void *panels, const float *w, size_t N, size_t K
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* Rows of a, as codes. */
+/* The first n <= VL numbers; a copy of a size that is not known is slow. */
+static inline vf load(const float *x, size_t n)
+{
+        vf v = {0};
+
+        if (n == VL)
+                return *(const vf_any *)x;
+        memcpy(&v, x, n * sizeof(float));
+        return v;
+}
+
+static inline void store(float *x, vf v, size_t n)
+{
+        if (n == VL)
+                *(vf_any *)x = v;
+        else
+                memcpy(x, &v, n * sizeof(float));
+}
+
+/* Rows of a, as codes. Handed on by address: on the stack it would be read in vectors of another
+ * width than those that have just written it, which waits for all that is to be written before. */
 struct rows {
         const element *code; /* each `ld` after the one before */
         size_t ld;
@@ -190,11 +225,10 @@ struct rows {
 /* R rows by V vectors of columns; rows <= R are stored, and cols <= V VL columns. In so small a
  * tile that its sums would wait for each other, STEPS groups have sums of their own. R, V and STEPS
  * are constants to the compiler, which keeps the sums in registers. */
-static inline __attribute__((always_inline)) void tile(size_t R, size_t V, size_t STEPS,
-                                                       float *restrict y, size_t ldy, struct rows a,
-                                                       const element *restrict panel,
-                                                       const float *w_scale, const float *bias,
-                                                       size_t groups, size_t rows, size_t cols)
+static inline __attribute__((always_inline)) void
+tile(size_t R, size_t V, size_t STEPS, float *restrict y, size_t ldy, const struct rows *a,
+     const element *restrict panel, const float *w_scale, const float *bias, size_t groups,
+     size_t rows, size_t cols)
 {
         const element *row[(MR + 2) / 3]; /* each three rows: the next are 1 and 2 ld on */
         vi sum[MOST_STEPS][MR][2], w[2];
@@ -204,10 +238,10 @@ static inline __attribute__((always_inline)) void tile(size_t R, size_t V, size_
                 for (size_t i = 0; i < R; i++)
 #pragma GCC unroll 2
                         for (size_t j = 0; j < V; j++)
-                                sum[s][i][j] = (vi){0} - (s == 0 ? a.offset[i] : 0);
+                                sum[s][i][j] = (vi){0} - (s == 0 ? a->offset[i] : 0);
 #pragma GCC unroll 16
         for (size_t i = 0; i < R; i += 3)
-                row[i / 3] = a.code + i * a.ld;
+                row[i / 3] = a->code + i * a->ld;
         for (size_t g = 0; g < groups; g += STEPS)
 #pragma GCC unroll 4
                 for (size_t s = 0; s < STEPS; s++, panel += NR * GROUP) {
@@ -218,7 +252,7 @@ static inline __attribute__((always_inline)) void tile(size_t R, size_t V, size_
                         for (size_t i = 0; i < R; i++) {
                                 int32_t group;
 
-                                memcpy(&group, row[i / 3] + i % 3 * a.ld, sizeof group);
+                                memcpy(&group, row[i / 3] + i % 3 * a->ld, sizeof group);
                                 const vi x = (vi){0} + group;
 #pragma GCC unroll 2
                                 for (size_t j = 0; j < V; j++)
@@ -235,29 +269,26 @@ static inline __attribute__((always_inline)) void tile(size_t R, size_t V, size_
 #pragma GCC unroll 2
                 for (size_t j = 0; j < V; j++) {
                         const size_t n = ran_least(VL, cols - j * VL);
-                        vf scale = *(const vf_any *)(w_scale + j * VL), b = {0};
+                        const vf scale = *(const vf_any *)(w_scale + j * VL);
+                        vf b = {0};
 
                         for (size_t s = 1; s < STEPS; s++)
                                 sum[0][i][j] += sum[s][i][j];
-                        if (bias != NULL && n == VL)
-                                b = *(const vf_any *)(bias + j * VL);
-                        else if (bias != NULL)
-                                memcpy(&b, bias + j * VL, n * sizeof(float));
-                        b += __builtin_convertvector(sum[0][i][j], vf) * (scale * a.scale[i]);
-                        if (n == VL)
-                                *(vf_any *)(y + i * ldy + j * VL) = b;
-                        else
-                                memcpy(y + i * ldy + j * VL, &b, n * sizeof(float));
+                        if (bias != NULL)
+                                b = load(bias + j * VL, n);
+                        b += __builtin_convertvector(sum[0][i][j], vf) * (scale * a->scale[i]);
+                        store(y + i * ldy + j * VL, b, n);
                 }
         }
 }
 
-#define TILE(name, R, V, STEPS)                                                                   \
-        static __attribute__((noinline)) void name(                                               \
-                float *restrict y, size_t ldy, struct rows a, const element *restrict panel,      \
-                const float *w_scale, const float *bias, size_t groups, size_t rows, size_t cols) \
-        {                                                                                         \
-                tile(R, V, STEPS, y, ldy, a, panel, w_scale, bias, groups, rows, cols);           \
+#define TILE(name, R, V, STEPS)                                                         \
+        static __attribute__((noinline)) void name(                                     \
+                float *restrict y, size_t ldy, const struct rows *a,                    \
+                const element *restrict panel, const float *w_scale, const float *bias, \
+                size_t groups, size_t rows, size_t cols)                                \
+        {                                                                               \
+                tile(R, V, STEPS, y, ldy, a, panel, w_scale, bias, groups, rows, cols); \
         }
 TILE(whole_wide, MR, 2, 1)
 TILE(whole_narrow, MR, 1, 1)
@@ -329,14 +360,14 @@ static void add_outliers(float *y, const float *x, float inverse, float scale,
                 const element *panel = panels + n / NR * NR * groups * GROUP + n % NR * GROUP;
                 const size_t now = ran_least(VL, from + cols - n);
                 vi sum = {0};
-                vf out = {0};
 
                 for (size_t i = 0; i < n_outliers; i++)
                         sum += column_of(panel + place[i] / GROUP * NR * GROUP, place[i] % GROUP) *
                                rest[i];
-                memcpy(&out, y + n, now * sizeof(float));
-                out += __builtin_convertvector(sum, vf) * (*(const vf_any *)(w_scale + n) * scale);
-                memcpy(y + n, &out, now * sizeof(float));
+                store(y + n,
+                      load(y + n, now) + __builtin_convertvector(sum, vf) *
+                                                 (*(const vf_any *)(w_scale + n) * scale),
+                      now);
         }
 }
 
@@ -372,14 +403,13 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
                 const size_t rows = ran_least(pass, M - m);
 
                 for (size_t i = 0; i < rows; i++) {
-                        const float *x = a + (m + i) * lda, max = largest(x, K);
-                        const float limit = max >= RAN_INTEGER_LEAST ? limit_of(x, K, max) : max;
+                        const struct rounded row =
+                                round_to_codes(code + i * ld, a + (m + i) * lda, K, true);
 
                         memset(code + i * ld + K, 0, (groups * GROUP - K) * sizeof *code);
-                        scale[i] = scale_of(limit, &inverse[i]);
-                        offset[i] = OFFSET * round_row(code + i * ld, x, K, inverse[i]);
-                        if (!(limit < max))
-                                inverse[i] = 0;
+                        scale[i] = row.scale;
+                        inverse[i] = row.inverse;
+                        offset[i] = OFFSET * row.sum;
                 }
                 for (size_t n = from; n < from + cols; n += NR) {
                         const size_t now = ran_least(NR, from + cols - n);
@@ -387,7 +417,7 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
                         for (size_t i = 0; i < rows; i += MR)
                                 tile_of(rows - i, now > VL)(
                                         y + (m + i) * ldy + n, ldy,
-                                        (struct rows){code + i * ld, ld, scale + i, offset + i},
+                                        &(struct rows){code + i * ld, ld, scale + i, offset + i},
                                         panel + n * groups * GROUP, w_scale + n,
                                         bias != NULL ? bias + n : NULL, groups,
                                         ran_least(MR, rows - i), now);
