@@ -5,7 +5,6 @@
 
 #include "cmd/attnmask/picture.h"
 #include "cmd/content/reading.h"
-#include "cmd/content/document.h"
 #include "cmd/records/loop.h"
 
 struct attnmask_options {

@@ -9,7 +9,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 #ifndef CMD_CLASSIFY_CLASSIFY_H
 #define CMD_CLASSIFY_CLASSIFY_H
 
-#include "cmd/content/document.h"
 #include "cmd/content/model.h"
 #include "cmd/content/labels.h"
 #include "cmd/options/options.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/table.h"
+#include "cmd/formats/lines.h"
 
 /* Names in the file, decoded. */
 struct reader {

@@ -7,7 +7,7 @@
 #include "cmd/options/options.h"
 #include "cmd/content/model.h"
 #include "cmd/content/labels.h"
-#include "cmd/formats/row.h"
+#include "cmd/formats/output.h"
 
 struct classify_options classify_options;
 

@@ -14,7 +14,6 @@
 #include "cmd/pages/documents.h"
 #include "cmd/pages/page.h"
 #include "cmd/content/labels.h"
-#include "cmd/content/document.h"
 
 /* EXCERPT: bytes shown of a document that is folded; AROUND: on each side of a passage of evidence.
  */

@@ -7,8 +7,7 @@
 #include "cmd/options/message.h"
 #include "cmd/content/labels.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/row.h"
-#include "cmd/content/document.h"
+#include "cmd/formats/output.h"
 
 /* The most bytes of a text that a page of an evaluation may show. */
 enum { SHOWN = 4096 };

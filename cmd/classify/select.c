@@ -7,7 +7,6 @@
 
 #include "cmd/formats/output.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/row.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/content/vocab.h"

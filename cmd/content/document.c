@@ -1,6 +1,5 @@
 /* document.c - the ids of a record's document, from any of its members. */
 #include "cmd/content/document.h"
-#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 #include <math.h>

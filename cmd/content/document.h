@@ -3,7 +3,6 @@
 #define CMD_CONTENT_DOCUMENT_H
 
 #include "cmd/formats/record.h"
-#include "ran.h"
 
 enum { CMD_TRUNCATE_HEAD, CMD_TRUNCATE_TAIL, CMD_TRUNCATE_HEAD_TAIL, CMD_TRUNCATE_ERROR };
 

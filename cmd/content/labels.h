@@ -3,8 +3,6 @@
 #define CMD_CONTENT_LABELS_H
 
 #include "cmd/content/document.h"
-#include "cmd/formats/record.h"
-#include "ran.h"
 
 /* ---- names.c ----------------------------------------------------------------------------------
  */

@@ -4,8 +4,7 @@
  * as a bracket, a word and a bracket. So the text is split at the masks, and the parts between them
  * are encoded one by one.
  */
-#include "cmd/content/masked.h"
-#include "cmd/formats/record.h"
+#include "cmd/content/reading.h"
 #include "cmd/formats/json.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cmd/formats/kinds.h"
+#include "cmd/formats/import.h"
 #include "cmd/options/message.h"
 
 static const struct {

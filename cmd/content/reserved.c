@@ -1,5 +1,5 @@
 /* reserved.c - reserved tokens of a vocabulary that language models need. */
-#include "cmd/content/sequence.h"
+#include "cmd/content/reading.h"
 
 #include <string.h>
 

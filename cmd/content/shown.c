@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "cmd/formats/record.h"
-
 void cmd_shown_release(struct cmd_shown *s)
 {
         ran_buf_release(&s->text);

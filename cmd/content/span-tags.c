@@ -1,6 +1,5 @@
 /* span-tags.c - the tags of words, from spans of characters. */
 #include "cmd/content/labels.h"
-#include "cmd/formats/record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "cmd/options/message.h"
 #include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/kinds.h"
+#include "cmd/formats/import.h"
 
 /* A folder in Hugging Face's form. */
 static struct ran_tokenizer *open_folder(const char *path)

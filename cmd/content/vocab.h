@@ -3,7 +3,6 @@
 #define CMD_CONTENT_VOCAB_H
 
 #include "cmd/formats/record.h"
-#include "ran.h"
 
 /* Loads a tokenizer.json or a vocab.txt, and prints its note about the file. Exits with 3 on
  * failure.

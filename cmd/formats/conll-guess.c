@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "cmd/formats/conll.h"
+#include "cmd/formats/import.h"
 
 enum { UNIVERSAL = 10 }; /* columns of CoNLL-U */
 

@@ -4,7 +4,7 @@
  * may precede its first word (lines.c). If the first line of a file has a tab, tabs separate
  * columns, and fields may have spaces or be empty; otherwise runs of spaces separate columns.
  */
-#include "cmd/formats/conll.h"
+#include "cmd/formats/import.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool has_tag(const struct conll *c, const char *line, size_t n, size_t wa
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-enum kind {
+enum line_kind {
         WORD,
         OTHER, /* blank, a comment, or the beginning of a document */
         RANGE, /* CoNLL-U: several words written as one, or a word that is not written */
@@ -51,7 +51,7 @@ static bool is_comment(const struct conll *c, const char *line, size_t n, bool i
 }
 
 /* inside: a word of the same sentence precedes it. */
-static enum kind kind_of(const struct conll *c, const char *line, size_t n, bool inside)
+static enum line_kind line_kind(const struct conll *c, const char *line, size_t n, bool inside)
 {
         size_t digits = 0, blank = 0;
 
@@ -109,11 +109,12 @@ static bool find_word(struct walk *w)
         const struct conll none = {0};
 
         while (next_line(w))
-                if (w->n > 0 && w->line[0] != '#' && kind_of(&none, w->line, w->n, false) != OTHER)
+                if (w->n > 0 && w->line[0] != '#' &&
+                    line_kind(&none, w->line, w->n, false) != OTHER)
                         return true;
         *w = begin;
         while (next_line(w))
-                if (kind_of(&none, w->line, w->n, false) != OTHER)
+                if (line_kind(&none, w->line, w->n, false) != OTHER)
                         return true;
         return false;
 }
@@ -175,7 +176,7 @@ static int list_rows(struct rows *rows, const struct conll *c, const char *block
                 struct ran_span field;
 
                 *line = w.number;
-                if (kind_of(c, w.line, w.n, rows->n > 0) != WORD)
+                if (line_kind(c, w.line, w.n, rows->n > 0) != WORD)
                         continue;
                 RAN_ROOM(rows->field, rows->cap, (rows->n + 1) * c->columns);
                 struct ran_span *row = rows->field + rows->n * c->columns;
@@ -287,7 +288,7 @@ static void add_column_of(const struct conll *c, const char *block, size_t n,
         bool inside = false;
 
         while (next_line(&w)) {
-                enum kind kind = kind_of(c, w.line, w.n, inside);
+                enum line_kind kind = line_kind(c, w.line, w.n, inside);
                 inside |= kind == WORD;
                 bool begins = kind == OTHER && conll_begins_with(w.line, w.n, "-DOCSTART-");
                 ran_buf_add(out, w.line, w.n);

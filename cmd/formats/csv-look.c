@@ -1,5 +1,5 @@
 /* csv-look.c - what the first rows of a table are like: whether it is one, and has a header. */
-#include "cmd/formats/csv.h"
+#include "cmd/formats/import.h"
 
 #include <string.h>
 

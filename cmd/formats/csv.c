@@ -4,14 +4,13 @@
  * Without a header, columns are called as --columns says; a single one is the text, and of two, one
  * is the label and one the text; others are column1, column2 and so on.
  */
-#include "cmd/formats/csv.h"
+#include "cmd/formats/import.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/formats/json.h"
 #include "cmd/formats/record.h"
-#include "cmd/formats/table.h"
 
 struct csv {
         struct table_scan scan;

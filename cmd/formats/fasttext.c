@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "cmd/formats/record.h"
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/output.h"

@@ -3,7 +3,6 @@
 
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/kinds.h"
 
 /* The name of the folder of a file; empty if the path does not contain it: a.txt, ./a.txt,
  * ../a.txt. */

@@ -8,12 +8,10 @@
  *
  * Columns have to be in memory to be rows, so this reads a whole file.
  */
-#include "cmd/formats/frame.h"
+#include "cmd/formats/import.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "cmd/formats/lines.h"
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 

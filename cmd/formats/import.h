@@ -7,7 +7,6 @@
 #define CMD_FORMATS_IMPORT_H
 
 #include "cmd/formats/lines.h"
-#include "ran.h"
 
 /* Each format: import_SYMBOL is its entry, NAME its word for --input-format, HELP its text in
  * --help. --help lists formats in this order, and guessing tries them in this order. */
@@ -123,5 +122,147 @@ const char *import_encoding_advice(const char *s, size_t n, size_t valid);
  * *line lines below the first. */
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,
                         struct ran_error *err);
+
+/* ---- csv.c -----------------------------------------------------------------------------------
+ *
+ * tables of cells: comma- and tab-separated values.
+ */
+
+/* Lists the names of a table's columns, for messages: "review, sentiment"; valid until the file
+ * ends. */
+const char *csv_columns(const struct import *i);
+/* Whether a first line has cells of which one is named by --text-member, --label-member or
+ * --id-member: then it is a header. */
+bool csv_is_asked(const struct import_columns *c, const char *line, size_t n);
+/* Appends a record with all columns of a table, each empty. */
+void csv_example(const struct import *i, struct ran_buf *out);
+
+/* ---- csv-look.c -------------------------------------------------------------------------------
+ */
+
+enum { LONGEST_NAME = 64 };
+
+/* This describes the first row: its cells may be names or data. */
+struct csv_look {
+        size_t cells;
+        size_t texts, labels, others; /* cells that are usual names of these */
+        bool asked;                   /* a cell is what an option names */
+        bool words;                   /* no cell has a space */
+        bool names;                   /* all could be names of columns */
+        size_t length[2];             /* of the first two cells, and whether they are one word */
+        bool word[2];
+};
+
+/* A row; c: NULL, or what options name. */
+struct csv_look csv_look_at_row(const struct table_scan *scan, const struct import_columns *c,
+                                const char *s, size_t n);
+/* Whether the first row, which is like that, is a header; tabs: of the format tsv. */
+bool csv_is_header(const struct import *i, const struct csv_look *look, bool tabs);
+
+/* For the formats csv and tsv. */
+void csv_look(struct import *i, const struct sample *sample);
+void csv_look_tsv(struct import *i, const struct sample *sample);
+enum import_match csv_guess(const struct sample *sample);
+enum import_match csv_guess_tsv(const struct sample *sample);
+
+/* ---- conll.c ---------------------------------------------------------------------------------
+ *
+ * a word a line with columns of annotations, a blank line after each sentence.
+ */
+
+/* The columns of a file. */
+struct conll {
+        size_t word, tag; /* columns from 1; 0: the usual ones */
+        size_t columns;   /* of the first line with a word; later lines have as many */
+        bool tabs;        /* tabs separate them, and nothing else */
+        bool universal;   /* CoNLL-U: ten columns, comments, lines that are no words */
+        bool numbered;    /* the first column counts words: 1, 2, ... */
+        bool scheme;      /* the first tag is one of a scheme */
+};
+
+/* Whether the first lines of a file begin a document or a sentence, or agree in columns that end in
+ * tags of a scheme. (conll-guess.c) */
+enum import_match conll_guess(const struct sample *sample);
+/* Whether a field is a tag of a scheme, as people write it: O, B-PER, but no B-12. (conll-guess.c)
+ */
+bool conll_is_tag(const char *s, size_t n);
+/* Tells what a line is, whatever the columns: a comment that no word can be, or a document's
+ * beginning. (conll-guess.c) */
+enum lines_role conll_role(const char *line, size_t n);
+
+/* ---- the fields of a line (conll-guess.c): tabs alone separate them, or runs of white space */
+
+/* The next field from *at on, which is 0 at first; false behind the last. */
+bool conll_next_field(bool tabs, const char *line, size_t n, size_t *at, struct ran_span *field);
+/* The fields of a line, and the last of them. */
+size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last);
+/* Whether a line is a word of CoNLL-U. */
+bool conll_is_universal(const char *line, size_t n);
+
+/* Whether a line begins with a text. (conll-guess.c) */
+bool conll_begins_with(const char *s, size_t n, const char *what);
+
+/* The columns of a file that is read as CoNLL; NULL for other formats. */
+const struct conll *conll_of(const struct import *i);
+
+/* Appends the record of a sentence: tokens, tags, doc (unless it is 0), and the other columns.
+ * On RAN_EFORMAT *line is the bad line of the block, from 0. */
+int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
+                 struct ran_buf *out, size_t *line, struct ran_error *err);
+
+/* Appends a field: white space becomes '_', and so does an empty field. */
+void conll_add_field(struct ran_buf *out, const char *text, size_t n);
+
+/* ---- tuple.c ---------------------------------------------------------------------------------
+ *
+ * JSON of other tools that is no record: spaCy's pairs, and Label Studio's tasks.
+ */
+
+/* Notes in i->state whether the first text of a file is a task of Label Studio: then all are. */
+int tuple_begin(struct import *i, const struct text_line *first, struct ran_error *err);
+/* Appends the record of a JSON value on one line; nothing, if it is a record itself or anything
+ * else, which the scan of the record refuses. */
+void tuple_import(const struct import *i, const char *s, size_t n, struct ran_buf *out);
+
+/* ---- frame.c ---------------------------------------------------------------------------------
+ *
+ * a table in one JSON object, as pandas' to_json writes it by default: as JSON lines.
+ */
+
+/* Whether a file that begins so may be such a table: all of it has to be read to know. */
+bool frame_begins(const char *s, size_t n);
+/* Appends a line for each row of a JSON object that is all of a file. *is is false, and nothing is
+ * appended, if it is no table: if it is a record, or anything else. */
+int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct ran_error *err);
+
+/* ---- literal.c -------------------------------------------------------------------------------
+ *
+ * a list or an object in a cell of a table: as JSON, or as Python and NumPy print it.
+ */
+
+/* Whether a text begins like one. */
+bool literal_begins(const char *s, size_t n);
+/* Appends it as JSON: ["a", "b"], ['a', 'b'], ('a', 'b') and ['a' 'b'] become the same. *is is
+ * false, and nothing is appended, if it is none. */
+int literal_json(const char *s, size_t n, struct ran_buf *out, bool *is, struct ran_error *err);
+
+/* ---- kinds.c ---------------------------------------------------------------------------------
+ *
+ * files that are not text: told by their first bytes, for messages that say what to do.
+ */
+
+struct kind {
+        const char *is;     /* "a Parquet file" */
+        const char *advice; /* how to make documents of it */
+};
+
+/* The bytes that kind_of looks at, at most. */
+enum { KIND_BYTES = 4096 };
+
+/* The kind of a file with these first bytes; NULL: text, or unknown. */
+const struct kind *kind_of(const char *s, size_t n);
+/* The same for a file that is no model or vocabulary, as it should be; also JSON lines and other
+ * text. NULL: it cannot be read, or is of no known kind. */
+const struct kind *kind_of_file(const char *path);
 
 #endif

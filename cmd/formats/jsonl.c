@@ -2,8 +2,6 @@
 #include <string.h>
 
 #include "cmd/formats/import.h"
-#include "cmd/formats/tuple.h"
-#include "cmd/formats/lines.h"
 
 /* Also a line of only white space and NULs, which no other format claims. */
 static enum import_match guess(const struct sample *sample)

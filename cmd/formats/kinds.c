@@ -1,5 +1,5 @@
 /* kinds.c - files that are not text, by their first bytes. */
-#include "cmd/formats/kinds.h"
+#include "cmd/formats/import.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 /* Bounds of a group: enough to keep many threads busy, small enough for memory with its results. */
 enum { GROUP_BYTES = 4 << 20, GROUP_LINES = UNITS_MOST };
 

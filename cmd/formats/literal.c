@@ -4,7 +4,7 @@
  * quotes, words and brackets into those of JSON and adds the commas that NumPy leaves out; the scan
  * of records then says whether that is JSON.
  */
-#include "cmd/formats/literal.h"
+#include "cmd/formats/import.h"
 
 #include <string.h>
 

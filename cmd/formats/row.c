@@ -1,10 +1,9 @@
 /* row.c - results as rows of a table. The formats csv and tsv. */
-#include "cmd/formats/row.h"
+#include "cmd/formats/output.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 struct cmd_table cmd_table;

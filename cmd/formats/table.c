@@ -1,5 +1,5 @@
 /* table.c - rows and cells of CSV and TSV, by RFC 4180. */
-#include "cmd/formats/table.h"
+#include "cmd/formats/lines.h"
 
 #include <string.h>
 

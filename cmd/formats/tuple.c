@@ -5,7 +5,7 @@
  *      ["text", {"entities": ...}]                     {"text": "text", "entities": ...}
  *      {"data": {"text": "a"}, "annotations": ...}     {"text": "a", "label": "x", "data": ...
  */
-#include "cmd/formats/tuple.h"
+#include "cmd/formats/import.h"
 
 #include <string.h>
 

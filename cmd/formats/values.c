@@ -3,12 +3,10 @@
  * Values are found by counting brackets, so that a file of any size is read one value at a time.
  * The scan of each record says whether it is JSON.
  */
-#include "cmd/formats/lines.h"
 
 #include <string.h>
 
 #include "cmd/formats/import.h"
-#include "cmd/formats/tuple.h"
 
 static bool is_space(char c)
 {

@@ -6,10 +6,8 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
-#include "cmd/records/io.h"
-#include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/content/masked.h"
+#include "cmd/content/reading.h"
 #include "cmd/formats/json.h"
 #include "cmd/lm/lm.h"
 

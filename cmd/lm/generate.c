@@ -7,10 +7,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
-#include "cmd/records/io.h"
-#include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/parallel.h"
 #include "cmd/lm/lm.h"
 
 /* ---- options -------------------------------------------------------------------------------- */

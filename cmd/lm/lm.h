@@ -2,7 +2,7 @@
 #ifndef CMD_LM_LM_H
 #define CMD_LM_LM_H
 
-#include "cmd/content/sequence.h"
+#include "cmd/content/reading.h"
 #include "cmd/pages/documents.h"
 #include "cmd/pages/report.h"
 #include "cmd/records/loop.h"

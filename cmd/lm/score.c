@@ -7,11 +7,8 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/records/io.h"
-#include "cmd/records/files.h"
-#include "cmd/content/model.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/parallel.h"
+#include "cmd/content/model.h"
 #include "cmd/formats/json.h"
 #include "cmd/lm/lm.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/row.h"
+#include "cmd/formats/output.h"
 
 /* COLUMNS: the most columns of a table; WIDEST: a column; LINE:
  * of a text beside its name. */

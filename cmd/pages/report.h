@@ -20,7 +20,6 @@
 #define CMD_PAGES_REPORT_H
 
 #include "cmd/formats/output.h"
-#include "ran.h"
 
 enum report_kind {
         REPORT_OBJECT,

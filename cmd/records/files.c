@@ -1,5 +1,5 @@
 /* files.c - the input files: operands, files of folders, and lists of names. */
-#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/formats/import.h"
-#include "cmd/formats/lines.h"
 #include "cmd/options/message.h"
 
 /* ---- --files-from --------------------------------------------------------------------------- */

@@ -5,15 +5,9 @@
  */
 #include <string.h>
 
-#include "cmd/formats/conll.h"
-#include "cmd/formats/csv.h"
-#include "cmd/formats/frame.h"
-#include "cmd/formats/kinds.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
-#include "cmd/records/parallel.h"
 #include "cmd/records/run.h"
-#include "cmd/records/sentence-group.h"
 
 /* Every line of the group gets a slot. */
 static void fill_slots(struct cmd_run *run)

@@ -1,5 +1,5 @@
 /* io.c - options of every program that reads records or writes them. */
-#include "cmd/records/io.h"
+#include "cmd/records/loop.h"
 
 #include <math.h>
 

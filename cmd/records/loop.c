@@ -1,5 +1,4 @@
 /* loop.c - the record loop: inputs, outputs, and the end of a run. See run.h. */
-#include "cmd/records/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +10,6 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/formats/row.h"
-#include "cmd/records/files.h"
-#include "cmd/records/parallel.h"
 #include "cmd/records/run.h"
 
 static void run_files(struct cmd_run *run, const struct files *files)

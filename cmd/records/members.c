@@ -3,14 +3,12 @@
  * Readers look for members by the names of ran. Here the scanned members of a record get these
  * names; the bytes of the record, which the output repeats, keep theirs.
  */
-#include "cmd/records/members.h"
+#include "cmd/records/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/csv.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/literal.h"
 #include "cmd/options/message.h"
 
 /* No member of a record has this name: it is not UTF-8. */

@@ -2,10 +2,9 @@
  *
  * The source is read as a file of lines is, and each of its lines comes with that of the target.
  */
-#include "cmd/records/parallel.h"
+#include "cmd/records/loop.h"
 
 #include "cmd/formats/json.h"
-#include "cmd/formats/lines.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 

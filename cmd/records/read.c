@@ -1,8 +1,6 @@
 /* read.c - reads a line as a record, or finds its error. */
 #include <string.h>
 
-#include "cmd/formats/record.h"
-#include "cmd/records/parallel.h"
 #include "cmd/records/run.h"
 
 /* Adds advice to the message about a bad line; advice about the whole file for its first line

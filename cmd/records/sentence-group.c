@@ -1,9 +1,8 @@
 /* sentence-group.c - sentences of one document: successive records with the same `doc`. */
-#include "cmd/records/sentence-group.h"
+#include "cmd/records/loop.h"
 
 #include <string.h>
 
-#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 
 void sentence_group_release(struct sentence_group *doc)

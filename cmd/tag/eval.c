@@ -2,9 +2,7 @@
 #include "cmd/tag/tag.h"
 
 #include "cmd/content/labels.h"
-#include "cmd/formats/conll.h"
-#include "cmd/formats/record.h"
-#include "cmd/content/document.h"
+#include "cmd/formats/import.h"
 #include "cmd/options/message.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/content/labels.h"
-#include "cmd/formats/row.h"
+#include "cmd/formats/output.h"
 
 struct tag_options tag_options;
 struct cmd_document_options tag_document_options;

@@ -10,7 +10,6 @@
 #include "cmd/options/message.h"
 #include "cmd/pages/page.h"
 #include "cmd/content/labels.h"
-#include "cmd/content/document.h"
 
 /* WHOLE: bytes shown without folding; NAMED: entities in the list of
  * doubt; WORST: errors that a page of an evaluation shows. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd/formats/json.h"
-#include "cmd/formats/row.h"
+#include "cmd/formats/output.h"
 #include "cmd/content/document.h"
 
 static bool begins_sentence(const struct tag_record *r, size_t i)

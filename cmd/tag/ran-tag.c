@@ -9,13 +9,9 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
-#include "cmd/records/files.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/sentence-group.h"
-#include "cmd/content/document.h"
 #include "cmd/content/model.h"
 #include "cmd/content/labels.h"
-#include "ran.h"
 
 /* An evaluation or a page needs this of a record. */
 struct found {

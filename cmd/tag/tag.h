@@ -4,7 +4,6 @@
 
 #include <stdatomic.h>
 
-#include "cmd/content/document.h"
 #include "cmd/content/labels.h"
 #include "cmd/options/options.h"
 #include "cmd/pages/documents.h"

@@ -9,7 +9,6 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
-#include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/content/vocab.h"
 

@@ -3,13 +3,10 @@
 
 #include <stdlib.h>
 
-#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
-#include "cmd/records/io.h"
-#include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/content/document.h"
 #include "cmd/content/vocab.h"

@@ -6,11 +6,8 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/content/document.h"
-#include "cmd/records/files.h"
-#include "cmd/content/labels.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/members.h"
+#include "cmd/content/labels.h"
 
 struct conversion {
         char *output;

@@ -10,12 +10,10 @@
 
 #include "cmd/content/model.h"
 #include "cmd/content/vocab.h"
-#include "cmd/formats/record.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
-#include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/run/init.h"

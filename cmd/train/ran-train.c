@@ -9,7 +9,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
-#include "cmd/records/files.h"
+#include "cmd/records/loop.h"
 #include "cmd/content/model.h"
 #include "cmd/train/check/check.h"
 #include "cmd/train/about/about.h"

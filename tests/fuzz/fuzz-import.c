@@ -3,13 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/conll.h"
-#include "cmd/formats/csv.h"
 #include "cmd/formats/import.h"
 #include "cmd/formats/output.h"
-#include "cmd/formats/frame.h"
-#include "cmd/formats/kinds.h"
-#include "cmd/formats/literal.h"
 
 /* As a table of pandas, as a cell that is a list, and as the beginning of a file. */
 static void whole(const char *s, size_t n)

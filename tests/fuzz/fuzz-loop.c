@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/records/io.h"
-#include "cmd/formats/import.h"
 #include "cmd/records/loop.h"
+#include "cmd/formats/import.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/conll.h"
-#include "cmd/content/masked.h"
 #include "cmd/formats/import.h"
+#include "cmd/content/reading.h"
 #include "cmd/formats/output.h"
 #include "cmd/content/labels.h"
-#include "cmd/content/sequence.h"
 #include "cmd/formats/record.h"
 #include "cmd/content/document.h"
 

@@ -8,7 +8,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/table.h"
-#include "cmd/records/io.h"
+#include "cmd/records/loop.h"
 #include "tiny.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

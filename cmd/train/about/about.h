@@ -6,7 +6,7 @@
 #include <cjson/cJSON.h>
 
 #include "cmd/pages/report.h"
-#include "cmd/records/io.h"
+#include "cmd/records/loop.h"
 
 enum about_kind { ABOUT_MODEL, ABOUT_CHECKPOINT, ABOUT_VOCABULARY };
 

@@ -7,7 +7,6 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/content/document.h"
-#include "cmd/records/files.h"
 #include "cmd/records/loop.h"
 
 /* ---- reading ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/records/members.h"
+#include "cmd/records/loop.h"
 #include "cmd/train/read/task.h"
 
 /* ---- where lines stand ---------------------------------------------------------------------- */

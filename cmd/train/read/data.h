@@ -4,9 +4,7 @@
 #define CMD_TRAIN_READ_DATA_H
 
 #include "cmd/content/labels.h"
-#include "cmd/records/io.h"
 #include "cmd/records/loop.h"
-#include "ran.h"
 
 /* ---- look.c -----------------------------------------------------------------------------------
  */

@@ -7,11 +7,9 @@
 #ifndef CMD_TRAIN_READ_READER_H
 #define CMD_TRAIN_READ_READER_H
 
-#include "cmd/content/document.h"
 #include "cmd/content/labels.h"
 #include "cmd/records/loop.h"
-#include "cmd/records/sentence-group.h"
-#include "cmd/content/sequence.h"
+#include "cmd/content/reading.h"
 #include "cmd/content/vocab.h"
 #include "cmd/train/read/data.h"
 

@@ -3,8 +3,7 @@
 #define CMD_TRAIN_RUN_OPTIONS_H
 
 #include "cmd/options/options.h"
-#include "cmd/records/io.h"
-#include "cmd/records/parallel.h"
+#include "cmd/records/loop.h"
 #include "cmd/train/run/init.h"
 #include "cmd/train/run/run.h"
 #include "cmd/train/read/task.h"

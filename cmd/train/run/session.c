@@ -9,7 +9,7 @@
 #include "cmd/options/outputs.h"
 #include "cmd/options/options.h"
 #include "cmd/content/model.h"
-#include "cmd/content/sequence.h"
+#include "cmd/content/reading.h"
 #include "cmd/content/vocab.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "cmd/formats/output.h"
-#include "cmd/formats/record.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/row.h"
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/documents.h"
