@@ -1,10 +1,10 @@
 /* dry-run.c - --dry-run: what a training needs, measured in the first moments of it. */
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/options/message.h"
+#include "cmd/options/write.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/run/run.h"
 
@@ -19,17 +19,12 @@ static const double of_refit = 0.25;
 static const double room = 1.1;
 
 struct measurement {
-        const struct ran_train_job *job;
+        bool refits;
         double seconds; /* of the whole training, estimated */
         double unread;  /* the share of the documents that a frozen encoder has not read yet */
         size_t steps;   /* of the whole training */
         bool whole;     /* it came to its end */
 };
-
-static bool refits(const struct ran_train_job *job)
-{
-        return job->settings->refit && job->held_out != NULL;
-}
 
 static int on_linear(void *arg, const struct ran_train_report *report)
 {
@@ -41,7 +36,7 @@ static int on_linear(void *arg, const struct ran_train_report *report)
         if (report->event != RAN_REPORT_LINEAR || report->refit || report->seconds < enough ||
             (share < share_enough && report->seconds < too_long))
                 return 0;
-        m->seconds = report->seconds / share * (1 + (refits(m->job) ? of_refit : 0));
+        m->seconds = report->seconds / share * (1 + (m->refits ? of_refit : 0));
         m->unread = 1 - share;
         return 1;
 }
@@ -64,7 +59,8 @@ static int on_sample(void *arg, const struct ran_train_report *report)
         return report->seconds > too_long;
 }
 
-/* Trains for a moment, and writes no file. */
+/* Trains for a moment, and writes no model; what a frozen encoder makes of documents is kept in
+ * --vector-cache. */
 static void measure(const struct ran_train_job *like, const struct ran_config *config,
                     struct measurement *m, int (*report)(void *, const struct ran_train_report *))
 {
@@ -148,20 +144,9 @@ static void measure_few(const struct ran_train_job *job)
         few.train = &train;
         few.dev = job->dev != NULL ? &dev : NULL;
         few.held_out = train.B == B ? others : NULL;
-        measure(&few, job->config, &(struct measurement){.job = job}, on_sample);
+        measure(&few, job->config, &(struct measurement){0}, on_sample);
         free(order);
         free(others);
-}
-
-static void measure_steps(const struct ran_train_job *job, struct measurement *m)
-{
-        const double epochs = (double)job->settings->epochs;
-        struct ran_config config = *job->config;
-        struct ran_train_job steps = *job;
-
-        ran_config_drop_predictors(&config);
-        measure(&steps, &config, m, on_step);
-        m->seconds *= (1 + (epochs - 1) * ran_train_tuned_share(job->settings, &config)) / epochs;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -184,10 +169,15 @@ int train_dry_run(const struct ran_train_job *job)
         const bool encoder = ran_config_trains_encoder(job->config);
         const bool predictor = ran_config_has_predictor(job->config);
         const bool classifies = job->config->task == RAN_TASK_CLASSIFY;
+        const bool refits = job->settings->refit && job->held_out != NULL;
         const size_t threads = ran_pool_threads(job->pool);
-        struct measurement linear = {.job = job}, steps = {.job = job};
+        const double epochs = (double)job->settings->epochs;
+        struct measurement linear = {.refits = refits}, steps = {0};
+        struct ran_config alone = *job->config;
         struct ran_train_estimate e;
         struct ran_error err = {0};
+        struct report r = {0};
+        struct ran_buf out = {0};
         char text[32];
 
         if (ran_train_estimate(job, &e, &err) != RAN_OK)
@@ -195,29 +185,39 @@ int train_dry_run(const struct ran_train_job *job)
         if (predictor)
                 measure_linear(job, 0, &linear, on_linear);
         if (predictor && !linear.whole && classifies && !ran_config_has_features(job->config))
-                measure_linear(job, 1, &(struct measurement){.job = job}, on_sample);
+                measure_linear(job, 1, &(struct measurement){0}, on_sample);
         if (encoder || !linear.whole)
                 measure_few(job);
-        if (encoder)
-                measure_steps(job, &steps);
-        const double needed = room * (train_peak_bytes() + grows(job, linear.unread));
-        printf("parameters  %zu in tables of tokens and features, %zu in the rest\n",
-               e.embedding_parameters, e.parameters);
-        printf("memory      %sB, give or take a quarter\n", train_amount(text, needed));
-        printf("documents   %zu, %s tokens\n", job->train->B,
-               train_amount(text, (double)job->train->first[job->train->B]));
         if (encoder) {
-                printf("steps       %zu\n", steps.steps);
-                printf("arithmetic  %s operations per epoch\n", train_amount(text, e.flops));
+                ran_config_drop_predictors(&alone);
+                measure(job, &alone, &steps, on_step);
+                steps.seconds *=
+                        (1 + (epochs - 1) * ran_train_tuned_share(job->settings, &alone)) / epochs;
+        }
+        report_put(&r, NULL, "parameters", "%zu in tables of tokens and features, %zu in the rest",
+                   e.embedding_parameters, e.parameters);
+        report_put(&r, NULL, "memory", "%sB, give or take a quarter",
+                   train_amount(text, room * (train_peak_bytes() + grows(job, linear.unread))));
+        report_put(&r, NULL, "documents", "%zu, %s tokens", job->train->B,
+                   train_amount(text, (double)job->train->first[job->train->B]));
+        if (encoder) {
+                report_put(&r, NULL, "steps", "%zu", steps.steps);
+                report_put(&r, NULL, "arithmetic", "%s operations per epoch",
+                           train_amount(text, e.flops));
         }
         if (predictor)
-                printf("time        %s%s for the linear model, on %zu threads\n",
-                       linear.whole ? "" : "about ", train_duration(text, linear.seconds), threads);
+                report_put(&r, NULL, "time", "%s%s for the linear model, on %zu threads",
+                           linear.whole ? "" : "about ", train_duration(text, linear.seconds),
+                           threads);
         if (encoder)
-                printf("time        %s for %zu epochs%s, on %zu threads\n",
-                       train_duration(text, steps.seconds), job->settings->epochs,
-                       refits(job) ? ", and at most as much again for --refit" : "", threads);
+                report_put(&r, NULL, "time", "%s for %zu epochs%s, on %zu threads",
+                           train_duration(text, steps.seconds), job->settings->epochs,
+                           refits ? ", at most twice that with --refit" : "", threads);
         if (encoder && job->settings->early_stop && predictor && job->dev != NULL)
-                puts("            less if the encoder does not improve on the linear model");
+                report_string(&r, NULL, "",
+                              "less if the encoder does not improve on the linear model");
+        report_finish(&r, true, &out);
+        cmd_write_file(NULL, &out);
+        ran_buf_release(&out);
         return CMD_OK;
 }
