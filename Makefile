@@ -53,6 +53,7 @@ cli_tests    := $(shell ls -S tests/cli/*.bats)
 bench_shared := $(patsubst %.h,%.c,$(wildcard tests/bench/*.h))
 faults       := $(BUILD)/faults/inject $(BUILD)/faults/preload.so
 load         := $(BUILD)/load/peak
+gradients    := $(BUILD)/tests/dump-gradients
 fuzz_shared  := $(filter-out tests/fuzz/fuzz-% tests/fuzz/kept.c,$(wildcard tests/fuzz/*.c))
 kept         := $(patsubst tests/fuzz/seeds/%,$(BUILD)/kept/%,$(wildcard tests/fuzz/seeds/fuzz-*))
 benchmarks   := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
@@ -224,6 +225,12 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(call object,$(bench_shared)) $(libr
 	@echo '  LINK  $@'
 	$(Q)$(link)
 
+$(gradients): $(BUILD)/tests/gradients/dump-gradients.o $(call object,tests/unit/gradients.c) \
+  $(cmd_library) $(library)
+	@mkdir -p $(@D)
+	@echo '  LINK  $@'
+	$(Q)$(link) $(quick)
+
 $(load): $(BUILD)/tests/load/peak.o
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
@@ -272,7 +279,7 @@ $(unit_tests:%=run/%): run/%: %
 $(kept:%=run/%): run/%: %
 	@tests/run '$(BUILD)/results' $(TESTS) $(EMULATOR) $* tests/fuzz/seeds/$(notdir $*)/*
 cli: $(cli_runs) ## the tests of the programs (TESTS=all)
-$(cli_runs): run/%: % all $(faults) $(load) $(mpi_program)
+$(cli_runs): run/%: % all $(faults) $(load) $(gradients) $(mpi_program)
 	@RAN_BIN=$(call quote,$(abspath $(BUILD))) RAN_MPI=$(call quote,$(abspath $(mpi_program))) \
 	  tests/run '$(BUILD)/results' $(TESTS) bats $*
 

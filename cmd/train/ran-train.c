@@ -61,24 +61,6 @@ static int check(const struct train_session *s, const struct train_checked *chec
         return checked->problems->n > 0 ? CMD_DIVERGED : CMD_OK;
 }
 
-static int dump_gradients(const struct train_session *s)
-{
-        const struct train_mode_options *mode = &s->options->mode;
-        size_t all = s->train.set.B, documents = mode->dump_documents;
-        struct ran_buf path = {0};
-        struct ran_error err = {0};
-
-        if (s->train.unknown > 0)
-                cmd_die(CMD_FAILED, "the model does not know %zu of the %ss", s->train.unknown,
-                        train_label_word(s->task));
-        cmd_model_find(mode->model, &path);
-        if (ran_dump_gradients(path.data, &s->train.set, documents > 0 ? documents : all, s->pool,
-                               mode->dump_gradients, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        ran_buf_release(&path);
-        return CMD_OK;
-}
-
 static int run(struct train_session *s, char **files)
 {
         const struct train_options *o = s->options;
@@ -107,8 +89,7 @@ static int run(struct train_session *s, char **files)
                 status = check(s, &checked);
         } else {
                 /* Before a training spends time. */
-                const bool trains = o->mode.dump_gradients == NULL && o->mode.replay == NULL;
-                for (size_t i = 0; trains && i < warnings.n; i++)
+                for (size_t i = 0; o->mode.replay == NULL && i < warnings.n; i++)
                         cmd_caution("%s", warnings.sentence[i]);
                 for (size_t i = 0; i < problems.n; i++)
                         cmd_warn("%s", problems.sentence[i]);
@@ -116,7 +97,7 @@ static int run(struct train_session *s, char **files)
                         exit(CMD_FAILED);
                 if (s->run.page != NULL)
                         train_check(&checked, TRAIN_CHECK_PAGE, &s->run.page->data);
-                status = o->mode.dump_gradients != NULL ? dump_gradients(s) : train_job_run(s);
+                status = train_job_run(s);
                 const struct cmd_counts *train = &s->train.counts, *dev = &s->dev.counts;
                 const bool left_out = train->bad + train->passed + dev->bad + dev->passed > 0;
                 if (status == CMD_OK && left_out && !o->input.errors_ok)

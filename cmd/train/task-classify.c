@@ -87,8 +87,7 @@ static void adapt(struct train_session *s)
         const struct ran_dataset *d = &s->train.set;
         size_t most = 0;
 
-        if (s->config.classify.multilabel || d->multilabel || d->C < 2 || cmd_was_set("metric") ||
-            s->model != NULL)
+        if (s->config.classify.multilabel || d->multilabel || d->C < 2 || cmd_was_set("metric"))
                 return;
         const double share = ran_dataset_baseline(d, &most);
         if (!(share >= nearly_all))

@@ -335,10 +335,6 @@ bool ran_train_keeps_head(const struct ran_train_job *job);
 /* Marks the documents that it knows in known (B), unless that is NULL; returns their number. */
 size_t ran_train_find_known(const struct ran_dataset *d, const struct ran_model *init, int task,
                             bool *known);
-/* Loss and gradients of the first batch (the documents in order, no dropout, no shuffling) as a
- * safetensors file: "loss" (F64, 1) and "grad.NAME" for each tensor. Weights untouched. */
-int ran_dump_gradients(const char *model, const struct ran_dataset *data, size_t documents,
-                       struct ran_pool *pool, const char *output, struct ran_error *err);
 /* The size of a training. */
 struct ran_train_estimate {
         size_t parameters, embedding_parameters;

@@ -70,7 +70,7 @@ classifies() {
   # A second training from the model keeps table and weights; what they do not fit is refused.
   ran-train classify -q $shape --init wide.ran --init-rate 0 --wide 997 -o again.ran wide.jsonl
   same_output "ran-classify -m wide.ran --logits wide.jsonl" "ran-classify -m again.ran --logits wide.jsonl"
-  ran-train classify -q --dump-gradients g -m wide.ran wide.jsonl
+  "$RAN_BIN/tests/dump-gradients" classify -q -o g -m wide.ran wide.jsonl
   run ! grep -q '"grad.wide' g # which is not learned by gradients
   run -2 --separate-stderr ran-train lm --wide 10 -o no.ran wide.jsonl
   [[ $stderr == *'--wide is for ran-train classify and tag'* ]]

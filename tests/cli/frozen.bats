@@ -106,7 +106,7 @@ setup() {
   refused 2 '--frozen is for ran-train classify' ran-train mlm --frozen --init models/base.ran -o m.ran train.jsonl
   ran-train classify -q --encoder none -o none.ran train.jsonl
   refused 2 'has no encoder' ran-train classify --frozen --init none.ran -o m.ran train.jsonl
-  refused 2 'has a frozen encoder' ran-train classify --dump-gradients g -m frozen.ran train.jsonl
+  refused 2 'has a frozen encoder' "$RAN_BIN/tests/dump-gradients" classify -o g -m frozen.ran train.jsonl
 }
 
 @test "frozen: a file without one of the tensors, or with a wrong shape, is refused" {

@@ -183,7 +183,7 @@ tensors() {
     refused 2 'none.ran has a linear model, and no layers: ' \
       ran-attnmask -m none.ran $option test.jsonl
   done
-  refused 2 'none.ran has no encoder' ran-train classify --dump-gradients g -m none.ran train.jsonl
+  refused 2 'none.ran has no encoder' "$RAN_BIN/tests/dump-gradients" classify -o g -m none.ran train.jsonl
   refused 2 'none.ran has no encoder' ran-train classify --encoder ran --init none.ran -o m.ran train.jsonl
   refused 2 'dropped.ran has no encoder (training found no use for one)' ran-train lm --init dropped.ran -o m.ran train.jsonl
   refused 2 'wide must be above 0' ran-train classify --encoder none --wide 0 -o m.ran train.jsonl

@@ -247,8 +247,6 @@ alone() {
   alone 'grids and pictures' ran-attnmask --length 5 --format json
   options=('--check-format text')
   alone '--check' ran-train classify -o m
-  options=('--dump-documents 5')
-  alone '--dump-gradients FILE' ran-train tag -o m
   options=('--soft-share 0.3')
   alone '--soft-label MEMBER' ran-train classify -o m
   options=('--vectors-rms 1')
@@ -314,17 +312,6 @@ value_of() { # OPTION: a value that it takes, and that is not its default
   run -2 --separate-stderr ran-train classify -o m --no-dev --dev-share 0.5 none
   [[ $stderr == *'--no-dev is --dev-share 0: leave out --dev-share'* ]]
   run -3 --separate-stderr ran-train classify -o m --no-dev --dev-share 0 none
-}
-
-@test "options: --dump-gradients took no notice of settings and of what is for training [all]" {
-  options=('-o x' '--dev x' --no-dev '--dev-share 0.2' '--dev-group x' '--tune 1' --resume '--log x' '--epochs 1'
-    '--label-smoothing 0.1' '--dim 8' '--mask none' '--vocab-size 100')
-  for option in "${options[@]}"; do
-    run -2 --separate-stderr ran-train classify --dump-gradients g -m none $option none
-    [ -z "$output" ]
-    [[ ${stderr_lines[0]} == *'--dump-gradients takes a model as it is: leave out --'* ]] || { echo "$option: $stderr"; false; }
-  done
-  [ ! -e x ]
 }
 
 @test "options: --config takes the name of a recipe; a file of that name comes first" {

@@ -76,7 +76,6 @@ unchanged() {
   refused 2 'lm.ran is an input' ran-lm generate -m lm.ran --prompt word1 -o lm.ran
   refused 2 'tagger.ran is an input' ran-tag -m tagger.ran --eval --conll-out tagger.ran tagged.jsonl
   refused 2 'model.ran is an input' ran-attnmask -m model.ran -o model.ran in.jsonl
-  refused 2 'model.ran is an input' ran-train classify --dump-gradients model.ran -m model.ran in.jsonl
   echo '{"dim": 8}' >config.json
   refused 2 'config.json is an input' ran-train classify --config config.json -o config.json in.jsonl
   [ "$(cat config.json)" = '{"dim": 8}' ]
@@ -91,7 +90,6 @@ unchanged() {
   refused 2 'in.jsonl is an input' ran-lm score -m lm.ran --total -o in.jsonl in.jsonl
   refused 2 'in.jsonl is an input: --log cannot write it, too' ran-train classify --log in.jsonl -o new.ran in.jsonl
   refused 2 'in.jsonl is an input' ran-train classify --log in.jsonl --dev in.jsonl -o new.ran link.jsonl
-  refused 2 'in.jsonl is an input' ran-train classify --dump-gradients in.jsonl -m model.ran in.jsonl
   unchanged
 }
 

@@ -37,9 +37,9 @@ says() {
   [ ! -e "$out/no.ran" ]
 }
 
-# What --dump-gradients says of the loss: the one number of 64 bits comes first.
+# What dump-gradients says of the loss: the one number of 64 bits comes first.
 loss() {
-  ran-train classify -q --dump-gradients "$out/g" -m "${model:-teacher.ran}" "$@"
+  "$RAN_BIN/tests/dump-gradients" classify -q -o "$out/g" -m "${model:-teacher.ran}" "$@"
   n=$(od -A n -t u8 -N 8 "$out/g")
   od -A n -t f8 -j $((8 + n)) -N 8 "$out/g"
 }
@@ -167,5 +167,5 @@ loss() {
   # A label of the pupil that the model does not have.
   learn -q --no-dev -o "$out/m.ran" train.jsonl
   refused 3 'the model does not know 90 of the labels' \
-    ran-train classify --dump-gradients "$out/g" -m "$out/m.ran" --soft-label soft <(jq -c '.soft = {new: 1}' train.jsonl)
+    "$RAN_BIN/tests/dump-gradients" classify -o "$out/g" -m "$out/m.ran" --soft-label soft <(jq -c '.soft = {new: 1}' train.jsonl)
 }

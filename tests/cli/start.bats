@@ -203,8 +203,6 @@ vectors() {
   train -q --no-dev --dim 12 -o base.ran # with an encoder, whatever it is worth
   vectors >v.txt
   refused 2 'exclude each other' train --init base.ran --vectors v.txt -o m.ran
-  refused 2 'leave out --init' \
-    ran-train classify --dump-gradients g --init base.ran -m base.ran train.jsonl
   refused 3 'cannot open none.ran' train --init none.ran -o m.ran
   cp base.ran broken.ran
   printf 'x' | dd of=broken.ran bs=1 seek=$(($(stat -c %s base.ran) - 5)) conv=notrunc 2>/dev/null

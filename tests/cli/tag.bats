@@ -165,7 +165,7 @@ bad_data() {
   jq -c 'del(.tokens)' new.jsonl | ran-tag -m spelled.ran |
     jq -e '[.prediction.entities[].text] == ["Zurkov", "Mondez"]'
   # The table has gradients, too.
-  ran-train tag --dump-gradients g -m spelled.ran spelled.jsonl
+  "$RAN_BIN/tests/dump-gradients" tag -o g -m spelled.ran spelled.jsonl
   grep -q '"grad.spelling.weight"' g
   # What has no spelling is refused, or trained on without.
   run -1 --separate-stderr ran-tag -m spelled.ran - <<<'{"ids":[7,8]}'
@@ -518,10 +518,10 @@ left O' ]
 }
 
 @test "train tag: gradients of a tagger, for its own tags only" {
-  ran-train tag --dump-gradients g -m names.ran names.jsonl
+  "$RAN_BIN/tests/dump-gradients" tag -o g -m names.ran names.jsonl
   [ -s g ]
   echo '{"tokens":["Rex"],"tags":["B-DOG"]}' >bad.jsonl
-  run -3 --separate-stderr ran-train tag --dump-gradients g -m names.ran bad.jsonl
+  run -3 --separate-stderr "$RAN_BIN/tests/dump-gradients" tag -o g -m names.ran bad.jsonl
   [[ $stderr == *'the model does not know 1 of the tags'* ]]
 }
 
@@ -534,7 +534,7 @@ left O' ]
   [[ $stderr == *'labels.ran: this model classifies documents: use ran-classify'* ]]
   run -3 --separate-stderr ran-classify -m names.ran names.jsonl
   [[ $stderr == *'names.ran: this model tags words: use ran-tag'* ]]
-  run -3 --separate-stderr ran-train tag --dump-gradients g -m labels.ran names.jsonl
+  run -3 --separate-stderr "$RAN_BIN/tests/dump-gradients" tag -o g -m labels.ran names.jsonl
   [[ $stderr == *'this model classifies documents'* ]]
 }
 

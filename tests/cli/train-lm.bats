@@ -233,7 +233,7 @@ resumes() {
   refused 3 'ids.jsonl:1: id 999999 is not in the vocabulary' \
     ran-train lm $shape --vocab vocab.json -o n.ran ids.jsonl
   refused 3 'ids.jsonl:1: id 999999 is not in the vocabulary' \
-    ran-train lm --dump-gradients g -m m.ran ids.jsonl
+    "$RAN_BIN/tests/dump-gradients" lm -o g -m m.ran ids.jsonl
   bad 'ids must be whole numbers' '{"ids":[1,2]}' '{"ids":[1,-2]}'
 }
 
@@ -259,7 +259,7 @@ resumes() {
     ran-train lm $shape --mask causal -o m.ran pairs.jsonl
   ran-train lm $shape -q --epochs 1 -o m.ran texts.jsonl
   refused 3 'a "source" needs a model with --mask prefix' \
-    ran-train lm --dump-gradients g -m m.ran pairs.jsonl
+    "$RAN_BIN/tests/dump-gradients" lm -o g -m m.ran pairs.jsonl
 }
 
 @test "train lm: a vocabulary that lacks a reserved token" {

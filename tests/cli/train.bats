@@ -572,13 +572,13 @@ END
   [ "$(ls -A)" = train.jsonl ]
 }
 
-@test "train --dump-gradients: of a model on documents, weights untouched [all]" {
+@test "train: gradients of a model on documents, weights untouched [all]" {
   documents 60 >train.jsonl
   ran-train classify $shape --no-dev --epochs 2 -q -o m.ran train.jsonl # which drops no encoder
   cp m.ran before.ran
-  ran-train classify --dump-gradients all.safetensors -m m.ran train.jsonl
-  ran-train classify --dump-gradients two.safetensors --dump-documents 2 -m m.ran train.jsonl
-  ran-train classify --dump-gradients first.safetensors -j 7 -m m.ran <(head -2 train.jsonl)
+  "$RAN_BIN/tests/dump-gradients" classify -o all.safetensors -m m.ran train.jsonl
+  "$RAN_BIN/tests/dump-gradients" classify -o two.safetensors --documents 2 -m m.ran train.jsonl
+  "$RAN_BIN/tests/dump-gradients" classify -o first.safetensors -j 7 -m m.ran <(head -2 train.jsonl)
   cmp m.ran before.ran
   cmp two.safetensors first.safetensors
   run ! cmp -s two.safetensors all.safetensors
@@ -587,14 +587,12 @@ END
   jq -e '.loss == {dtype: "F64", shape: [1], data_offsets: .loss.data_offsets}' header.json
   jq -e '."grad.classify.out.weight".shape == [3, 16] and has("grad.embed.weight")' header.json
   echo '{"text": "rain", "label": "fog"}' >fog.jsonl
-  refused 3 'the model does not know' ran-train classify --dump-gradients g -m m.ran fog.jsonl
-  echo '{"text": "rain", "labels": ["wet"]}' >several.jsonl
-  refused 3 'the model has one label a document' ran-train classify --dump-gradients g -m m.ran several.jsonl
-  refused 3 'missing' ran-train classify --dump-gradients g -m missing train.jsonl
+  refused 3 'the model does not know' "$RAN_BIN/tests/dump-gradients" classify -o g -m m.ran fog.jsonl
+  refused 3 'missing' "$RAN_BIN/tests/dump-gradients" classify -o g -m missing train.jsonl
   head -c 2000 m.ran >cut.ran
-  refused 3 'cut.ran' ran-train classify --dump-gradients g -m cut.ran train.jsonl
-  refused 3 'train.jsonl' ran-train classify --dump-gradients g -m train.jsonl train.jsonl
-  refused 3 'none/g' ran-train classify --dump-gradients none/g -m m.ran train.jsonl
+  refused 3 'cut.ran' "$RAN_BIN/tests/dump-gradients" classify -o g -m cut.ran train.jsonl
+  refused 3 'train.jsonl' "$RAN_BIN/tests/dump-gradients" classify -o g -m train.jsonl train.jsonl
+  refused 3 'none/g' "$RAN_BIN/tests/dump-gradients" classify -o none/g -m m.ran train.jsonl
 }
 
 @test "train: what shows only once a vocabulary is learned was neither rejected nor counted as an error [all]" {
@@ -656,7 +654,6 @@ END
   refused 2 'exclude each other' ran-train classify --check --dry-run
   refused 2 'exclude each other' ran-train classify --resume --overwrite-checkpoint -o m.ran
   refused 2 '-o FILE' ran-train classify -m m.ran -o n.ran
-  refused 2 'needs a model' ran-train classify --dump-gradients g
   refused 2 'task is no option: the verb or a model sets it' ran-train classify --task tag -o m.ran
   refused 2 'task is no option: the verb or a model sets it' ran-train tag --task classify -o m.ran
   refused 2 'causal' ran-train classify --mask causal -o m.ran /dev/null

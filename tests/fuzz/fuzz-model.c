@@ -137,7 +137,6 @@ static void learn(struct tiny *t, const struct ran_model *m, const char *path)
         t->stop_at = 2;
         int rc = ran_train(&job, &err);
         done(rc == RAN_EINTR ? RAN_OK : rc, &err);
-        done(ran_dump_gradients(path, &t->train, 2, NULL, output.path, &err), &err);
         tiny_close(&output);
 }
 

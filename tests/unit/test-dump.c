@@ -6,6 +6,7 @@
 
 #include "corpus.h"
 #include "file/model.h"
+#include "gradients.h"
 #include "test.h"
 #include "toy.h"
 #include "training.h"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "file/model.h"
+#include "gradients.h"
 #include "test.h"
 #include "toy.h"
 #include "training.h"

@@ -244,8 +244,7 @@ int train_job_run(struct train_session *s)
         train_unjudged_leave_out(s);
         if (s->task->adapt_to_dev != NULL)
                 s->task->adapt_to_dev(s);
-        if (s->task->label != NULL && !cmd_was_asked("wide") && s->replay.model == NULL &&
-            s->model == NULL)
+        if (s->task->label != NULL && !cmd_was_asked("wide") && s->replay.model == NULL)
                 train_init_rows(&s->config, s->train.set.C, s->train.set.first[s->train.set.B]);
         struct ran_train_job job = job_of(s);
         describe_data(s, &training);

@@ -135,7 +135,6 @@ void train_label_texts_find_problems(struct train_problems *problems, const stru
         } excluded[] = {
                 {s->config.classify.multilabel, "--multilabel", "descriptions give one label each"},
                 {o->mode.find_wrong_labels, "--find-wrong-labels", "there are no labels to doubt"},
-                {o->mode.dump_gradients != NULL, "--dump-gradients", "it needs labels"},
                 {o->file.threshold_for.n > 0, "--threshold-for", "it counts labels that are known"},
                 {s->settings.class_weights != RAN_WEIGHTS_NONE, "--class-weights",
                  "nobody knows how frequent labels are"},

@@ -142,16 +142,6 @@ static const struct ran_field mode_fields[] = {
         {"dry_run", 0, RAN_FIELD_BOOL, MODE_AT(dry_run), .local = true,
          .help = "report what training would need: parameters, memory, arithmetic, time",
          .first = true},
-        {"dump_gradients", 0, RAN_FIELD_TEXT, MODE_AT(dump_gradients), .value = "FILE",
-         .local = true,
-         .help = "write loss and gradients of a model on the documents to FILE, as safetensors",
-         .needs = "model", .why = "needs a model: give -m FILE"},
-        {"dump_documents", 0, RAN_FIELD_SIZE, MODE_AT(dump_documents), 0, 1e9, .value = "N",
-         .initial = "0", .local = true,
-         .help = "documents for --dump-gradients: the first N; 0: all", .needs = "dump_gradients"},
-        {"model", 'm', RAN_FIELD_TEXT, MODE_AT(model), .value = "FILE", .local = true,
-         .help = "the model for --dump-gradients", .needs = "dump_gradients",
-         .why = "is for --dump-gradients; the output is -o FILE"},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
                  "it differs; give --dev and --vectors again, and "
@@ -181,7 +171,7 @@ static void check_together(void *options)
         const struct train_options *o = options;
         const struct train_file_options *file = &o->file;
         const struct train_mode_options *mode = &o->mode;
-        const bool dumps = mode->dump_gradients != NULL, wrong = mode->find_wrong_labels;
+        const bool wrong = mode->find_wrong_labels;
         const char *const held_out = file->dev_share > 0 ? "dev no_dev" : "dev no_dev dev_share";
 
         cmd_excludes(file->init.vector_words > 0, "--vector-words is for a learned vocabulary",
@@ -198,7 +188,7 @@ static void check_together(void *options)
                      "dev_group");
         cmd_excludes(file->threshold_for.n > 0,
                      "--threshold-for is of a training that writes a model",
-                     "tune check dry_run dump_gradients find_wrong_labels");
+                     "tune check dry_run find_wrong_labels");
         cmd_exclude_each_other("no_dev dev");
         cmd_excludes(file->no_dev && file->dev_share > 0, "--no-dev is --dev-share 0", "dev_share");
         cmd_excludes(o->run.tune > 0, "--tune compares settings on validation documents", "no_dev");
@@ -208,14 +198,9 @@ static void check_together(void *options)
                      "--report is of one training: train again with the settings that --tune finds",
                      "report");
         cmd_exclude_each_other("resume overwrite_checkpoint");
-        cmd_exclude_each_other("find_wrong_labels check dry_run dump_gradients replay");
-        cmd_excludes(mode->check || mode->dry_run || dumps,
-                     "--report is of a training that writes a model", "report");
-        cmd_excludes(dumps, "--dump-gradients takes the weights of its model", "init vectors");
-        cmd_excludes(dumps, "--dump-gradients takes the vocabulary of its model", "vocab");
-        cmd_excludes(dumps, "--dump-gradients takes a model as it is",
-                     "output dev no_dev dev_share dev_group dev_alike tune minutes resume log "
-                     "overwrite_checkpoint weights [Training] [Model] [Learned vocabulary]");
+        cmd_exclude_each_other("find_wrong_labels check dry_run replay");
+        cmd_excludes(mode->check || mode->dry_run, "--report is of a training that writes a model",
+                     "report");
         cmd_excludes(mode->replay != NULL, "--replay takes the settings of the model",
                      "vocab no_dev vector_words add_words dev_share dev_group dev_alike soft_label "
                      "soft_share threshold_for weight_member weights tune [Training] [Model] "
@@ -232,11 +217,9 @@ static void check_together(void *options)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-#define USAGE(more)                                      \
-        "-o MODEL [option...] [file...]\n"               \
-        "--check|--dry-run [option...] [file...]\n" more \
-        "--dump-gradients FILE -m MODEL [file...]\n"     \
-        "--replay MODEL [option...] [file...]"
+#define USAGE(more)                        \
+        "-o MODEL [option...] [file...]\n" \
+        "--check|--dry-run [option...] [file...]\n" more "--replay MODEL [option...] [file...]"
 static const char usage[] = USAGE(""),
                   usage_with_labels[] = USAGE("--find-wrong-labels [option...] [file...]\n");
 static const char notes[] =
@@ -273,7 +256,7 @@ static const char keys[] =
         "head_dim min_window cell rotary residual review review_window pooling cell_pooling "
         "spelling affixes rank context position_scale ffn_dim attention dilation similarity "
         "limit_alphabet max_word max_distinct normalize strip_accents clean cjk split_at "
-        "eol_token dump_gradients dump_documents model progress mask ";
+        "eol_token progress mask ";
 
 /* Of the input, what says where labels are. */
 static const char of_labels[] = "folder_label label_separator tag_column ";
@@ -341,8 +324,7 @@ static void check_output(const struct train_options *o)
         const struct train_mode_options *mode = &o->mode;
         const struct train_run_options *run = &o->run;
 
-        if (o->file.output != NULL || mode->check || mode->dry_run ||
-            mode->dump_gradients != NULL || mode->find_wrong_labels)
+        if (o->file.output != NULL || mode->check || mode->dry_run || mode->find_wrong_labels)
                 return;
         if (mode->replay == NULL)
                 cmd_usage("no output file: give -o MODEL");

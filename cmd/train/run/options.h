@@ -24,8 +24,7 @@ struct train_file_options {
 struct train_mode_options {
         bool check, dry_run;
         int check_format; /* enum train_check_form */
-        char *dump_gradients, *model, *replay;
-        size_t dump_documents;
+        char *replay;
         bool find_wrong_labels;
         size_t folds, suspects;
         int suspects_format; /* by train_suspects_formats */

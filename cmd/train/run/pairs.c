@@ -19,7 +19,7 @@ enum { PAIRS_VOCABULARY = 5000 };
 static bool have_defaults(const struct train_session *s)
 {
         return s->task->task == RAN_TASK_LM && s->source.mask == RAN_MASK_NONE &&
-               s->model == NULL && s->init.model == NULL;
+               s->init.model == NULL;
 }
 
 bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v)

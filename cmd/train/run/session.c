@@ -16,14 +16,12 @@
 
 static void check_config(const struct train_session *s)
 {
-        const struct train_options *o = s->options;
         const struct train_task *task = s->task;
         struct ran_error err = {0};
 
         if (s->config.task != task->task)
                 cmd_usage("the verb is the task: leave out --task");
-        if (task->not_plain != NULL && s->config.ran.cell == RAN_CELL_PLAIN &&
-            o->mode.dump_gradients == NULL)
+        if (task->not_plain != NULL && s->config.ran.cell == RAN_CELL_PLAIN)
                 cmd_usage("with --cell plain all tokens of a document of one window get the same "
                           "vector: %s; use --cell gated",
                           task->not_plain);
@@ -40,32 +38,12 @@ static void check_outputs(struct train_session *s, char **files)
         cmd_check_inputs("output", o->file.output, files);
         cmd_check_inputs("log", o->run.log, files);
         cmd_check_inputs("report", o->run.report, files);
-        cmd_check_inputs("dump-gradients", mode->dump_gradients, files);
         s->run.options = &o->run;
         s->run.task = s->task;
         s->run.columns = &o->input.columns;
         s->run.replay = mode->replay != NULL;
-        if (!mode->check && !mode->dry_run && mode->dump_gradients == NULL &&
-            o->file.output != NULL)
+        if (!mode->check && !mode->dry_run && o->file.output != NULL)
                 train_run_prepare(&s->run, o->file.output, &o->program, files);
-}
-
-static void open_model(struct train_session *s)
-{
-        const char *name = s->options->mode.model;
-
-        if (name == NULL)
-                return;
-        s->model = cmd_model_open(name, false, s->task->task);
-        cmd_model_need_encoder(s->model, name);
-        s->config = *ran_model_config(s->model);
-        s->source.tokenizer = ran_model_tokenizer(s->model);
-        s->source.V = ran_model_vocabulary(s->model);
-        /* Labels of the data are looked up among those of the model. */
-        for (size_t c = 0; s->task->label != NULL && c < ran_model_classes(s->model); c++) {
-                char *name_of_class = (char *)ran_model_label(s->model, c);
-                train_data_set_classes(&s->train, &name_of_class, 1);
-        }
 }
 
 /* The vocabulary that the embedding of --init belongs to; one that is replayed may go on. */
@@ -103,7 +81,7 @@ static void open_vocabulary(struct train_session *s)
                 s->source.tokenizer = train_init_vocabulary(&s->init);
         if (s->tokenizer != NULL)
                 s->source.tokenizer = s->tokenizer;
-        if (s->source.tokenizer != NULL && s->model == NULL)
+        if (s->source.tokenizer != NULL)
                 s->source.V = ran_tokenizer_size(s->source.tokenizer);
 }
 
@@ -192,12 +170,10 @@ void train_session_open(struct train_session *s, char **files)
         open_vectors(s);
         s->pool = s->source.pool = cmd_pool();
         s->source.keep = o->run.data_memory << 20;
-        open_model(s);
         open_vocabulary(s);
         /* Does the vocabulary have the reserved tokens of the task? Whether it needs [SEP] may
          * depend on the records. */
-        const char *name = o->mode.model != NULL              ? o->mode.model
-                           : o->file.init.model != NULL       ? o->file.init.model
+        const char *name = o->file.init.model != NULL         ? o->file.init.model
                            : s->init.folder.tokenizer != NULL ? o->file.init.vectors
                            : o->mode.replay != NULL           ? o->mode.replay
                                                               : o->file.vocab;
@@ -229,7 +205,7 @@ static void init_source(struct train_session *s)
         struct train_source *source = &s->source;
 
         source->spelling = s->config.spelling;
-        if (s->model != NULL || cmd_was_set("mask") || s->config.mask == RAN_MASK_PREFIX)
+        if (cmd_was_set("mask") || s->config.mask == RAN_MASK_PREFIX)
                 source->mask = s->config.mask;
         source->join = s->config.tag.join_sentences;
         source->soft_label = file->soft_label;
@@ -301,8 +277,7 @@ static void read_train(struct train_session *s, char **files)
         init_source(s);
         if (s->init.model != NULL && s->source.tokenizer == NULL)
                 drop_spelling(s);
-        if (extends(s) ||
-            (s->source.tokenizer == NULL && s->model == NULL && s->init.model == NULL))
+        if (extends(s) || (s->source.tokenizer == NULL && s->init.model == NULL))
                 learn_vocabulary(s, files);
         else {
                 if (s->options->file.vocab != NULL)
@@ -318,9 +293,6 @@ static void read_train(struct train_session *s, char **files)
                 s->settings.epochs = 8;
         if (s->task->adapt != NULL)
                 s->task->adapt(s);
-        if (s->train.set.multilabel && s->model != NULL && !s->config.classify.multilabel)
-                cmd_die(CMD_FAILED, "%s:%zu has \"labels\", but the model has one label a document",
-                        s->train.several.file, s->train.several.line);
         s->config.classify.multilabel |= s->train.set.multilabel;
         s->train.set.multilabel = s->config.classify.multilabel;
 }
@@ -381,6 +353,5 @@ void train_session_release(struct train_session *s)
         train_replay_release(&s->replay);
         train_run_release(&s->run);
         ran_tokenizer_free(s->tokenizer);
-        ran_model_free(s->model);
         ran_pool_free(s->pool);
 }

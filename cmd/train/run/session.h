@@ -12,12 +12,11 @@
 struct train_session {
         const struct train_task *task;
         const struct train_options *options;
-        /* The settings of the options, changed by --init, the data and --dump-gradients. */
+        /* The settings of the options, changed by --init and the data. */
         struct ran_config config;
         struct ran_train_settings settings;
         struct ran_vocab_settings vocabulary; /* owns nothing */
         struct ran_pool *pool;
-        struct ran_model *model; /* of --dump-gradients, else NULL */
         struct train_replay replay;
         struct train_init init;
         struct train_init_options base; /* of init, if it is a base model */

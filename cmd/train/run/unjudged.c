@@ -29,8 +29,8 @@ bool train_encoder_setting(const struct train_session *s, const struct ran_field
         setting = setting != NULL ? setting : &none;
         *setting = NULL;
         if (o->file.init.model != NULL || o->file.init.vectors != NULL || o->mode.replay != NULL ||
-            o->mode.dump_gradients != NULL || o->run.tune > 0 || cmd_was_asked("frozen") ||
-            cmd_was_asked("pooling") || !ran_config_has_predictor(&s->config))
+            o->run.tune > 0 || cmd_was_asked("frozen") || cmd_was_asked("pooling") ||
+            !ran_config_has_predictor(&s->config))
                 return true;
         for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
                 if (cmd_was_asked(f->name) && !ran_config_is_of_task(f->name)) {
