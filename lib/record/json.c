@@ -175,14 +175,11 @@ static size_t skip_value(const char *line, size_t pos, size_t end)
         return pos;
 }
 
-bool ran_json_begin(const char *line, struct ran_span value, size_t *pos, struct ran_span *name)
+bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
+                   struct ran_span *item, char *type)
 {
-        struct ran_span unused;
-
         if (line[value.begin] != '{' && line[value.begin] != '[')
                 return false; /* has no items, and its end is not that of a bracket */
-        if (name == NULL)
-                name = &unused;
         size_t at = skip_space(line, *pos == 0 ? value.begin + 1 : *pos);
 
         if (line[at] == ',')
@@ -191,22 +188,14 @@ bool ran_json_begin(const char *line, struct ran_span value, size_t *pos, struct
         if (line[at] == '}' || line[at] == ']')
                 return false;
         if (line[value.begin] == '{') {
-                name->begin = at;
-                name->end = skip_string(line, at, value.end);
-                *pos = skip_space(line, skip_space(line, name->end) + 1);
+                const size_t end = skip_string(line, at, value.end);
+                if (name != NULL)
+                        *name = (struct ran_span){at, end};
+                at = skip_space(line, skip_space(line, end) + 1);
         }
-        return true;
-}
-
-bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
-                   struct ran_span *item, char *type)
-{
-        if (!ran_json_begin(line, value, pos, name))
-                return false;
-        item->begin = *pos;
-        item->end = skip_value(line, *pos, value.end - 1); /* before the closing bracket */
-        *type = ran_json_type(line[*pos]);
-        *pos = item->end;
+        item->begin = at;
+        *pos = item->end = skip_value(line, at, value.end - 1); /* before the closing bracket */
+        *type = ran_json_type(line[at]);
         return true;
 }
 

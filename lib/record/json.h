@@ -25,9 +25,4 @@ static inline char ran_json_type(char first)
         }
 }
 
-/* As ran_json_next, but does not look for the end of the item that it finds at *pos: the caller
- * sets *pos to that end. Of `value` the end need not be known: value.end may be that of an object
- * around it. At the end of the value *pos is at its closing bracket. */
-bool ran_json_begin(const char *line, struct ran_span value, size_t *pos, struct ran_span *name);
-
 #endif

@@ -21,35 +21,18 @@ extern const struct ran_hf_plain_step ran_hf_plain_steps[]; /* type NULL at the 
  * that only as a Replace by regular expression; this is the one supported. */
 #define HF_CC_CF_PATTERN "[[\\p{Cc}\\p{Cf}\\x{FFFD}]&&[^\\t\\n\\r]]"
 
-/* The long list of a document, as a span: one cJSON node for each member would dominate the start
- * of a program. */
-struct ran_hf_lists {
-        const char *json;
-        struct ran_span vocab;          /* an object, or an array; end = 0: there is none */
-        struct ran_string_table tokens; /* of the vocabulary, if they were read already */
-};
-
 /* The text of member "type", or a word for its absence. */
 const char *ran_hf_type(const cJSON *object);
 
 /* Rules that do the same as the steps of a file; false: there are none. */
 bool ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s);
 
-/* Reads a vocabulary with the ids 0, 1, 2 and so on, in this order, into an empty table: most have
- * them. `vocab`: its opening brace, and an end that may be behind its own. Returns the position
- * behind its closing brace; 0 if it is of another kind, or broken, or memory is short: the table is
- * empty again. */
-size_t ran_hf_take_vocab(struct ran_string_table *tokens, const char *json, struct ran_span vocab);
-/* Reads the tokens of the vocabulary and those that were added. Takes lists->tokens away; lists
- * NULL: t has the vocabulary. */
-int ran_hf_read_tokens(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *added,
-                       struct ran_error *err);
+/* Reads the tokens, with the scores of Unigram, and those that were added. `vocab`: the member of
+ * the model, of a scanned document; end = 0: there is none. */
+int ran_hf_read_tokens(struct ran_tokenizer *t, const char *json, struct ran_span vocab,
+                       const cJSON *added, struct ran_error *err);
 /* Whether added tokens need t->steps: because they are normalized, or single words. */
 bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added);
-/* Reads the tokens and scores of the model Unigram, and those that were added. */
-int ran_hf_read_unigram(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *document,
-                        struct ran_error *err);
-
 /* Reads what only the model BPE has, after its tokens. */
 int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err);
 

@@ -1,7 +1,7 @@
 /* read.c - a tokeniser from Hugging Face's tokenizer.json. An unknown part that would change
  * ids is refused by name; a part that only adds tokens or truncates texts is ignored, with a
  * note. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -21,6 +21,28 @@ static int read_wordpiece(struct ran_tokenizer *t, const cJSON *model, struct ra
                 return ran_fail(err, RAN_EFORMAT,
                                 "'max_input_chars_per_word' is not a whole number");
         return ran_tokenizer_set_prefix(t, prefix != NULL ? prefix : TOKENIZER_PREFIX, err);
+}
+
+static int read_unigram(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
+{
+        struct ran_unigram *u = &t->unigram;
+        size_t unk;
+
+        if (!ran_cjson_whole(ran_cjson_member(model, "unk_id"), 0, (double)u->n - 1, &unk))
+                return ran_fail(err, RAN_EFORMAT,
+                                "'unk_id' of the model Unigram is not the id of a token: unknown "
+                                "text would have no token");
+        t->unk = (uint32_t)unk;
+        RAN_TRY(ran_cjson_bool(model, "byte_fallback", false, &u->bytes, err));
+        for (unsigned i = 0; i < 256; i++) {
+                char token[TOKENIZER_BYTE_LENGTH + 1];
+
+                snprintf(token, sizeof token, TOKENIZER_BYTE, i);
+                if (!ran_tokenizer_find(t, token, TOKENIZER_BYTE_LENGTH, &u->byte[i]) ||
+                    u->byte[i] >= u->n)
+                        u->byte[i] = RAN_NO_ID;
+        }
+        return RAN_OK;
 }
 
 static void set_notice(struct ran_tokenizer *t, const cJSON *document)
@@ -81,21 +103,20 @@ static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran
         return RAN_OK;
 }
 
-static int read_document(struct ran_tokenizer *t, const cJSON *document, struct ran_hf_lists *lists,
-                         struct ran_error *err)
+static int read_document(struct ran_tokenizer *t, const cJSON *document, const char *json,
+                         struct ran_span vocab, struct ran_error *err)
 {
         const cJSON *model = ran_cjson_member(document, "model");
-        const cJSON *added = ran_cjson_member(document, "added_tokens");
         const char *unk = ran_cjson_text(model, "unk_token");
         bool names = t->type == TOKENIZER_WORD || t->type == TOKENIZER_WORDPIECE;
 
         RAN_TRY(read_words(t, document, err));
         if (t->type == TOKENIZER_WORDPIECE)
                 RAN_TRY(read_wordpiece(t, model, err));
+        RAN_TRY(ran_hf_read_tokens(t, json, vocab, ran_cjson_member(document, "added_tokens"),
+                                   err));
         if (t->type == TOKENIZER_UNIGRAM)
-                RAN_TRY(ran_hf_read_unigram(t, lists, document, err));
-        else
-                RAN_TRY(ran_hf_read_tokens(t, lists, added, err));
+                RAN_TRY(read_unigram(t, model, err));
         if (t->type == TOKENIZER_BPE)
                 RAN_TRY(ran_hf_read_bpe(t, model, err));
         set_notice(t, document);
@@ -119,8 +140,8 @@ static int find_type(const cJSON *model)
         return -1;
 }
 
-static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_lists *lists,
-                                           bool exact, struct ran_error *err)
+static struct ran_tokenizer *from_document(const cJSON *document, const char *json,
+                                           struct ran_span vocab, bool exact, struct ran_error *err)
 {
         const cJSON *model = ran_cjson_member(document, "model");
         int type = find_type(model);
@@ -139,60 +160,21 @@ static struct ran_tokenizer *from_document(const cJSON *document, struct ran_hf_
         }
         struct ran_tokenizer *t = ran_tokenizer_new((enum ran_tokenizer_type)type);
         t->exact = exact || ran_cjson_member(document, HF_ROLES) != NULL;
-        if (read_document(t, document, lists, err) != RAN_OK) {
+        if (read_document(t, document, json, vocab, err) != RAN_OK) {
                 ran_tokenizer_free(t);
                 t = NULL;
         }
         return t;
 }
 
-/* Whether a name in quotes is this one. A name with escapes does not match. */
-static bool is_named(const char *json, struct ran_span quoted, const char *name)
-{
-        size_t n = strlen(name);
-
-        return quoted.end - quoted.begin == n + 2 && memcmp(json + quoted.begin + 1, name, n) == 0;
-}
-
-/* Finds the long lists of the model in a scanned document, and reads them where that is simple. */
-static void find_lists(struct ran_hf_lists *lists, const struct ran_record *document)
-{
-        const struct ran_member *model = ran_record_find(document, "model", NULL);
-        const char *json = document->line;
-        struct ran_span name, item;
-        size_t pos = 0, end;
-        char type;
-
-        *lists = (struct ran_hf_lists){.json = json};
-        if (model == NULL || model->type != 'o')
-                return;
-        while (end = pos, ran_json_begin(json, model->value, &pos, &name)) {
-                bool vocab = lists->vocab.end == 0 && (json[pos] == '{' || json[pos] == '[') &&
-                             is_named(json, name, "vocab");
-
-                item = (struct ran_span){pos, model->value.end};
-                const bool object = vocab && json[pos] == '{';
-                if (object)
-                        pos = ran_hf_take_vocab(&lists->tokens, json, item);
-                if (!object || pos == 0) {
-                        pos = end;
-                        ran_json_next(json, model->value, &pos, &name, &item, &type);
-                }
-                item.end = pos;
-                if (vocab)
-                        lists->vocab = item;
-        }
-}
-
-/* Parses the document without the long lists with cJSON. */
-static cJSON *parse_rest(const char *data, size_t n, const struct ran_hf_lists *lists,
-                         struct ran_error *err)
+/* Parses the document without the vocabulary with cJSON. */
+static cJSON *parse_rest(const char *data, size_t n, struct ran_span vocab, struct ran_error *err)
 {
         struct ran_buf rest = {0};
 
-        ran_buf_add(&rest, data, lists->vocab.begin);
-        ran_buf_str(&rest, lists->vocab.end > 0 ? "{}" : "");
-        ran_buf_add(&rest, data + lists->vocab.end, n - lists->vocab.end);
+        ran_buf_add(&rest, data, vocab.begin);
+        ran_buf_str(&rest, vocab.end > 0 ? "{}" : "");
+        ran_buf_add(&rest, data + vocab.end, n - vocab.end);
         cJSON *document = ran_cjson_parse(rest.data, rest.len, NULL);
         if (document == NULL)
                 ran_fail(err, RAN_EFORMAT,
@@ -207,7 +189,7 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool e
         err = ran_error_or_spare(err);
         struct ran_record scanned = {0};
         struct ran_tokenizer *t = NULL;
-        struct ran_hf_lists lists;
+        struct ran_span vocab = {0, 0};
         struct ran_error why;
 
         if (ran_cjson_nul(data, n) != NULL) {
@@ -222,11 +204,13 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool e
         } else if (code != RAN_OK) {
                 ran_fail(err, code, "%s", why.text);
         } else {
-                find_lists(&lists, &scanned);
-                cJSON *document = parse_rest(data, n, &lists, err);
-                t = document != NULL ? from_document(document, &lists, exact, err) : NULL;
+                const struct ran_member *model = ran_record_find(&scanned, "model", NULL);
+                if (model != NULL && !ran_json_find(data, model->value, "vocab", 'o', &vocab, NULL))
+                        ran_json_find(data, model->value, "vocab", 'a', &vocab, NULL);
+                cJSON *document = parse_rest(data, n, vocab, err);
+                if (document != NULL)
+                        t = from_document(document, data, vocab, exact, err);
                 cJSON_Delete(document);
-                ran_string_table_release(&lists.tokens);
         }
         ran_record_release(&scanned);
         return t;

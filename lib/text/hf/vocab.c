@@ -1,8 +1,6 @@
-/* vocab.c - the tokens of a tokenizer.json: those of its vocabulary, and those that were added.
- *
- * A vocabulary has tens of thousands of tokens, and a program that labels one document reads them
- * all. So what nearly all files have, ids in ascending order without a gap, is read in one pass;
- * the long way is for others, and for telling what is wrong with a file. */
+/* vocab.c - the tokens of a tokenizer.json: those of its vocabulary, and those that were added. A
+ * vocabulary has tens of thousands, and a program that labels one document reads them all: there is
+ * no node of cJSON for each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,61 +8,6 @@
 #include "record/json.h"
 #include "text/hf/hf.h"
 #include "text/tokenizer.h"
-
-/* ---- ids in order --------------------------------------------------------------------------- */
-
-/* The token in `name`, decoded if it has escapes; NULL if it has half a character, or none. */
-static const char *plain_token(const char *json, struct ran_span name, struct ran_buf *text,
-                               size_t *n)
-{
-        *n = name.end - name.begin - 2;
-        if (*n == 0 || memchr(json + name.begin + 1, '\\', *n) == NULL)
-                return *n > 0 ? json + name.begin + 1 : NULL;
-        text->len = 0;
-        if (ran_json_decode(json, name, text, NULL) != RAN_OK)
-                return NULL;
-        *n = text->len;
-        return text->data;
-}
-
-/* Whether `wanted` stands at json[*pos], in digits alone; *pos: behind the digits. */
-static bool take_number(const char *json, size_t *pos, size_t wanted)
-{
-        size_t value = 0, at = *pos;
-
-        for (; json[at] >= '0' && json[at] <= '9' && value <= wanted; at++)
-                value = 10 * value + (size_t)(json[at] - '0');
-        bool taken = at > *pos && value == wanted && json[at] != '\0' &&
-                     strchr(",} \t\n\r", json[at]) != NULL;
-        *pos = at;
-        return taken;
-}
-
-size_t ran_hf_take_vocab(struct ran_string_table *tokens, const char *json, struct ran_span vocab)
-{
-        /* Bytes of a usual token, with quotes and number: a guess, so that the table grows once. */
-        enum { ENTRY = 16 };
-        struct ran_buf text = {0};
-        struct ran_span name;
-        size_t pos = 0, n;
-        bool taken = true;
-
-        ran_string_table_reserve(tokens, (vocab.end - vocab.begin) / ENTRY);
-        while (taken && ran_json_begin(json, vocab, &pos, &name)) {
-                const size_t id = tokens->n;
-                const char *token = plain_token(json, name, &text, &n);
-
-                taken = token != NULL && take_number(json, &pos, id) &&
-                        ran_string_table_add(tokens, token, n) == id;
-        }
-        ran_buf_release(&text);
-        if (taken)
-                return pos + 1;
-        ran_string_table_release(tokens);
-        return 0;
-}
-
-/* ---- any ids -------------------------------------------------------------------------------- */
 
 struct entry {
         size_t id;
@@ -75,6 +18,7 @@ struct entries {
         struct entry *at;
         size_t n, cap;
         struct ran_buf text;
+        bool sorted; /* ids ascend, as in nearly all files */
 };
 
 static int by_id(const void *a, const void *b)
@@ -89,6 +33,7 @@ static int by_id(const void *a, const void *b)
 static void add_entry(struct entries *all, const char *token, size_t id, const cJSON *added)
 {
         RAN_ROOM(all->at, all->cap, all->n + 1);
+        all->sorted = all->n == 0 || (all->sorted && all->at[all->n - 1].id < id);
         all->at[all->n++] = (struct entry){id, token, added};
 }
 
@@ -107,25 +52,56 @@ static size_t whole_number(const char *text, size_t n)
         return (size_t)NO_ID;
 }
 
-/* Iterates over the vocabulary without a node for each member: it is most of the file. */
-static int collect_vocab(struct entries *all, const struct ran_hf_lists *lists,
-                         struct ran_error *err)
+/* Adds the token in quotes at `name`. Decoded text is never longer, so that of all does not move.
+ */
+static int add_quoted(struct entries *all, const char *json, struct ran_span name, size_t id,
+                      struct ran_error *err)
 {
-        const char *json = lists->json;
-        struct ran_span name, item;
-        size_t pos = 0;
-        char type;
+        const char *token = all->text.data + all->text.len;
 
-        /* Decoded text is never longer than with quotes, so the buffer does not move. */
-        (void)ran_buf_room(&all->text, lists->vocab.end - lists->vocab.begin);
-        while (ran_json_next(json, lists->vocab, &pos, &name, &item, &type)) {
-                const char *token = all->text.data + all->text.len;
-                RAN_TRY(ran_json_decode(json, name, &all->text, err));
-                ran_buf_char(&all->text, '\0');
-                add_entry(all, token,
-                          type == 'n' ? whole_number(json + item.begin, item.end - item.begin)
-                                      : (size_t)NO_ID,
-                          NULL);
+        RAN_TRY(ran_json_decode(json, name, &all->text, err));
+        ran_buf_char(&all->text, '\0');
+        add_entry(all, token, id, NULL);
+        return RAN_OK;
+}
+
+/* {"token": id, ...} */
+static int collect_ids(struct entries *all, struct ran_items i, struct ran_error *err)
+{
+        while (ran_items_next(&i)) {
+                const struct ran_span id = i.value;
+                RAN_TRY(add_quoted(all, i.line, i.name,
+                                   i.type == 'n'
+                                           ? whole_number(i.line + id.begin, id.end - id.begin)
+                                           : (size_t)NO_ID,
+                                   err));
+        }
+        return RAN_OK;
+}
+
+/* [["token", score], ...] in the order of the ids. */
+static int collect_scores(struct entries *all, struct ran_unigram *u, struct ran_items list,
+                          struct ran_error *err)
+{
+        size_t cap = 0;
+
+        while (ran_items_next(&list)) {
+                struct ran_items i = ran_items(list.line, list.value);
+                double score;
+                const bool named = list.type == 'a' && ran_items_next(&i) && i.type == 's';
+                const struct ran_span token = i.value;
+
+                if (!named || !ran_items_next(&i) || i.type != 'n' ||
+                    !ran_parse_double(i.line + i.value.begin, i.value.end - i.value.begin,
+                                      &score) ||
+                    ran_items_next(&i))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "entry %zu of the vocabulary of Unigram is not a token and "
+                                        "its score",
+                                        u->n + 1);
+                RAN_TRY(add_quoted(all, list.line, token, u->n, err));
+                RAN_ROOM(u->score, cap, u->n + 1);
+                u->score[u->n++] = score;
         }
         return RAN_OK;
 }
@@ -148,20 +124,23 @@ static int collect_added(struct entries *all, const cJSON *added, struct ran_err
 }
 
 /* Ids may have a few gaps: an id far beyond the number of tokens would waste memory, here and in
- * every model. `taken`: tokens that have ids already. */
-static int collect(struct entries *all, const struct ran_hf_lists *lists, size_t taken,
+ * every model. */
+static int collect(struct entries *all, struct ran_tokenizer *t, struct ran_items vocab,
                    const cJSON *added, struct ran_error *err)
 {
-        if (lists != NULL && taken == 0)
-                RAN_TRY(collect_vocab(all, lists, err));
+        (void)ran_buf_room(&all->text, vocab.in.end - vocab.in.begin);
+        if (t->type == TOKENIZER_UNIGRAM)
+                RAN_TRY(collect_scores(all, &t->unigram, vocab, err));
+        else
+                RAN_TRY(collect_ids(all, vocab, err));
         RAN_TRY(collect_added(all, added, err));
-        const size_t limit = 2 * (taken + all->n) + 1000;
+        const size_t limit = 2 * all->n + 1000;
         for (size_t i = 0; i < all->n; i++)
                 if (all->at[i].id >= limit)
                         return ran_fail(err, RAN_EFORMAT,
                                         "the id of '%.80s' is not a whole number from 0 to %zu",
                                         all->at[i].token, limit - 1);
-        if (all->n > 0)
+        if (!all->sorted && all->n > 0)
                 qsort(all->at, all->n, sizeof(*all->at), by_id);
         return RAN_OK;
 }
@@ -273,21 +252,20 @@ static int add_tokens(struct ran_tokenizer *t, const struct entries *all, struct
         return RAN_OK;
 }
 
-int ran_hf_read_tokens(struct ran_tokenizer *t, struct ran_hf_lists *lists, const cJSON *added,
-                       struct ran_error *err)
+int ran_hf_read_tokens(struct ran_tokenizer *t, const char *json, struct ran_span vocab,
+                       const cJSON *added, struct ran_error *err)
 {
+        const bool scores = t->type == TOKENIZER_UNIGRAM;
         struct entries all = {0};
+        size_t end = 0; /* behind the ids of the vocabulary */
 
-        if (lists != NULL && (lists->vocab.end == 0 || lists->json[lists->vocab.begin] != '{'))
-                return ran_fail(err, RAN_EFORMAT, "'model' has no object 'vocab'");
-        if (lists != NULL) {
-                t->tokens = lists->tokens;
-                lists->tokens = (struct ran_string_table){0};
-        }
-        size_t end = t->tokens.n; /* behind the ids of the vocabulary */
-        int code = collect(&all, lists, end, added, err);
+        if (vocab.end == 0 || json[vocab.begin] != (scores ? '[' : '{'))
+                return ran_fail(err, RAN_EFORMAT, "%s",
+                                scores ? "the model Unigram has no list 'vocab'"
+                                       : "'model' has no object 'vocab'");
+        int code = collect(&all, t, ran_items(json, vocab), added, err);
         for (size_t i = 0; i < all.n && code == RAN_OK; i++)
-                if (all.at[i].added == NULL && all.at[i].id >= end)
+                if (all.at[i].added == NULL)
                         end = all.at[i].id + 1;
         if (t->exact)
                 t->most = (uint32_t)end;
