@@ -23,7 +23,7 @@ enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 };          /* at most; and of so ma
 static const double live_every = 0.2, plain_every = 30; /* seconds */
 
 struct distil {
-        char *teacher, *output, *vocab, *vector_cache, *replay;
+        char *teacher, *output, *vocab, *vector_cache;
         int weights; /* RAN_STORAGE_... */
         struct ran_distil_settings settings;
         struct ran_vocab_settings vocabulary;
@@ -47,7 +47,7 @@ static const struct ran_field files_fields[] = {
                  "import made of it; required",
          .first = true},
         {"output", 'o', RAN_FIELD_TEXT, DISTIL(output), .value = "FILE", .local = true,
-         .help = "write the model to FILE; required, but with --replay", .first = true},
+         .help = "write the model to FILE; required", .first = true},
         {"weights", 0, RAN_FIELD_CHOICE, DISTIL(weights), .choices = ran_storage_names,
          .value = "TYPE", .initial = "i8", .help = TRAIN_WEIGHTS_HELP, .first = true},
         {"vocab", 0, RAN_FIELD_TEXT, DISTIL(vocab), .value = "FILE", .local = true,
@@ -58,9 +58,6 @@ static const struct ran_field files_fields[] = {
          .help = "keep the vectors of the teacher in FILE, and take from there what it has; "
                  "default: the output's name with .vectors, which is removed at the end",
          .first = true},
-        {"replay", 0, RAN_FIELD_TEXT, DISTIL(replay), .value = "MODEL", .local = true,
-         .help = "distil once more as MODEL was, with its vocabulary and settings, and compare the "
-                 "files byte for byte"},
         {0},
 };
 
@@ -162,7 +159,6 @@ static const struct ran_field *vocabulary_fields(void)
         return fields;
 }
 
-/* NULL: that of the model of --replay. */
 static struct ran_tokenizer *vocabulary_of(struct distil *d)
 {
         struct ran_counter_report report;
@@ -170,8 +166,6 @@ static struct ran_tokenizer *vocabulary_of(struct distil *d)
 
         if (d->vocab != NULL)
                 return cmd_vocab_open(d->vocab);
-        if (d->counter == NULL)
-                return NULL;
         struct ran_tokenizer *t = ran_counter_learn(d->counter, &err);
         if (t == NULL)
                 cmd_die(CMD_FAILED, "no vocabulary can be learned: %s", err.text);
@@ -179,7 +173,6 @@ static struct ran_tokenizer *vocabulary_of(struct distil *d)
         cmd_note("learned a vocabulary of %zu tokens from %" PRIu64 " words, %zu different",
                  ran_tokenizer_size(t), report.words, report.distinct);
         ran_counter_free(d->counter);
-        d->counter = NULL;
         return t;
 }
 
@@ -228,29 +221,27 @@ static int progress(void *arg, const struct ran_distil_progress *p)
 
 /* ---- what is said of it ---------------------------------------------------------------------- */
 
-static void put_member(struct ran_buf *out, const char *name, const char *text)
-{
-        ran_buf_printf(out, "\"%s\":", name);
-        ran_buf_json(out, text, strlen(text));
-}
-
 /* Teacher and texts, as members of the model's description. */
 static void describe(struct distil *d, const struct ran_model *teacher)
 {
         const char *digest = ran_model_metadata(teacher, "digest");
         const char *pretrained = ran_model_metadata(teacher, "pretrained");
+        struct report r = {0};
         char texts[65];
 
         ran_sha256_hex(&d->digest, texts);
-        ran_buf_str(&d->description, "\"teacher\":{");
-        put_member(&d->description, "digest", digest != NULL ? digest : "");
-        if (pretrained != NULL) {
-                ran_buf_str(&d->description, ",\"pretrained\":");
-                ran_buf_str(&d->description, pretrained);
-        }
-        ran_buf_printf(&d->description, "},\"train\":{\"documents\":%zu,", d->n);
-        put_member(&d->description, "digest", texts);
-        ran_buf_add(&d->description, "}", 2); /* with the NUL that ends it */
+        report_begin(&r, REPORT_OBJECT, "teacher", NULL);
+        report_string(&r, "digest", NULL, digest != NULL ? digest : "");
+        if (pretrained != NULL)
+                report_bytes(&r, REPORT_RAW, "pretrained", NULL, pretrained, strlen(pretrained));
+        report_end(&r);
+        report_begin(&r, REPORT_OBJECT, "train", NULL);
+        report_count(&r, "documents", NULL, d->n);
+        report_string(&r, "digest", NULL, texts);
+        report_end(&r);
+        report_members(&r, &d->description);
+        ran_buf_char(&d->description, '\0');
+        report_release(&r);
 }
 
 static void say_result(const struct distil *d, const struct ran_distil_report *r)
@@ -269,7 +260,7 @@ static void say_result(const struct distil *d, const struct ran_distil_report *r
                  "before the fit %.3f",
                  r->held_out, r->cosine, r->before);
         cmd_note("on %zu pairs of them: rank correlation of the cosines %.3f", r->pairs, r->rank);
-        if (d->replay == NULL && stat(d->output, &file) == 0 && S_ISREG(file.st_mode))
+        if (stat(d->output, &file) == 0 && S_ISREG(file.st_mode))
                 cmd_note("%s: %sB", d->output, train_amount(amount, (double)file.st_size));
 }
 
@@ -281,7 +272,7 @@ static char *default_cache(const struct distil *d)
         struct stat file;
         char *name;
 
-        if (d->output == NULL || (stat(d->output, &file) == 0 && !S_ISREG(file.st_mode)))
+        if (stat(d->output, &file) == 0 && !S_ISREG(file.st_mode))
                 return NULL;
         if (asprintf(&name, "%s.vectors", d->output) < 0)
                 cmd_die(CMD_FAILED, "out of memory");
@@ -293,57 +284,11 @@ static char *default_cache(const struct distil *d)
         return name;
 }
 
-/* The settings of the model of --replay; refuses another teacher or other texts. */
-static void restore(struct distil *d, const struct ran_model *like, const struct ran_model *teacher)
-{
-        const char *training = ran_model_metadata(like, "training");
-        struct ran_error err = {0};
-        struct ran_buf said = {0};
-
-        if (training == NULL || strstr(training, "\"distilled\":") == NULL ||
-            strstr(training, "\"encoder\":\"ran\"") != NULL)
-                cmd_die(CMD_FAILED, "%s was not distilled by this version of ran-train distil",
-                        d->replay);
-        if (ran_fields_parse(ran_distil_fields, &d->settings, training, strlen(training), true,
-                             &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s: %s", d->replay, err.text);
-        put_member(&said, "digest", ran_model_metadata(teacher, "digest"));
-        ran_buf_char(&said, '\0');
-        if (strstr(training, said.data) == NULL)
-                cmd_die(CMD_FAILED, "%s had another teacher than %s", d->replay, d->teacher);
-        const char *texts = strstr(d->description.data, "\"train\":");
-        if (texts == NULL || strstr(training, texts) == NULL)
-                cmd_die(CMD_FAILED, "%s was distilled with other texts", d->replay);
-        ran_buf_release(&said);
-}
-
-/* Whether the file is that of --replay. */
-static int compare(const struct distil *d, const struct ran_model *like, const char *path)
-{
-        struct ran_error err = {0};
-        struct ran_buf what = {0};
-        struct ran_model *again = ran_model_open(path, true, &err);
-
-        if (again == NULL)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        const bool same = ran_model_same(like, again, &what);
-        ran_buf_char(&what, '\0');
-        if (same)
-                cmd_note("the same bytes as %s", d->replay);
-        else
-                cmd_warn("not the same as %s: %s", d->replay, what.data);
-        ran_buf_release(&what);
-        ran_model_free(again);
-        return same ? CMD_OK : CMD_DIVERGED;
-}
-
-static int make(struct distil *d, struct ran_model *teacher, const struct ran_model *like,
-                const struct ran_tokenizer *tokenizer, struct ran_pool *pool)
+static int make(struct distil *d, struct ran_model *teacher, const struct ran_tokenizer *tokenizer,
+                struct ran_pool *pool)
 {
         char *own_cache = d->vector_cache == NULL ? default_cache(d) : NULL;
         struct ran_error err = {0};
-        char *scratch = d->output == NULL ? ran_temporary_new(&err) : NULL;
-        const char *path = scratch != NULL ? scratch : d->output;
         const size_t share = d->n / HELD_OUT_SHARE > 0 ? d->n / HELD_OUT_SHARE : 1;
         const struct ran_distil_job job = {
                 .teacher = teacher,
@@ -354,7 +299,7 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
                 .n = d->n,
                 .held_out = share < HELD_OUT ? share : HELD_OUT,
                 .cache = d->vector_cache != NULL ? d->vector_cache : own_cache,
-                .storage = like != NULL ? train_init_storage(like) : d->weights,
+                .storage = d->weights,
                 .description = d->description.data,
                 .pool = pool,
                 .progress = progress,
@@ -363,15 +308,11 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
         struct ran_distil_report report;
         int status = CMD_OK;
 
-        if (path == NULL)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
         d->live = cmd_can_redraw();
         train_run_catch_signals();
-        const int rc = ran_distil(&job, path, &report, &err);
+        const int rc = ran_distil(&job, d->output, &report, &err);
         if (d->live)
                 cmd_live(NULL);
-        if (rc != RAN_OK && scratch != NULL)
-                unlink(scratch);
         /* A full disk takes nothing of what was saved before. */
         const bool kept = job.cache != NULL && (rc == RAN_EINTR || rc == RAN_EIO) &&
                           access(job.cache, F_OK) == 0;
@@ -386,69 +327,39 @@ static int make(struct distil *d, struct ran_model *teacher, const struct ran_mo
         } else {
                 say_result(d, &report);
         }
-        if (rc == RAN_OK && like != NULL)
-                status = compare(d, like, path);
         if (rc == RAN_OK && own_cache != NULL)
                 unlink(own_cache);
-        ran_temporary_free(scratch);
         free(own_cache);
         return status;
-}
-
-static void check(const struct distil *d, char **files)
-{
-        if (d->teacher == NULL)
-                cmd_usage("no teacher: give --teacher FOLDER, a pretrained encoder");
-        if (d->output == NULL && d->replay == NULL)
-                cmd_usage("no output file: give -o FILE");
-        if (d->output != NULL) {
-                cmd_check_inputs("output", d->output, files);
-                cmd_check_input("output", d->output, d->teacher);
-                cmd_check_input("output", d->output, d->replay);
-                cmd_check_writable(d->output);
-        }
 }
 
 static int run(struct distil *d, char **files)
 {
         struct ran_error err = {0};
         struct ran_pool *pool = cmd_pool();
-        struct ran_model *teacher = cmd_model_open_any(d->teacher, true), *like = NULL;
+        struct ran_model *teacher = cmd_model_open_any(d->teacher, true);
 
         if (!ran_config_has_vector(ran_model_config(teacher)))
                 cmd_die(CMD_FAILED,
                         "%s is no pretrained encoder of documents: give a folder of Sentence "
                         "Transformers, such as all-MiniLM-L6-v2",
                         d->teacher);
-        if (d->replay != NULL)
-                like = cmd_model_open_any(d->replay, true);
-        if (d->vocab == NULL && d->replay == NULL) {
+        if (d->vocab == NULL) {
                 d->counter = ran_counter_new(&d->vocabulary, &err);
                 if (d->counter == NULL)
                         cmd_die(cmd_status_of(&err), "%s", err.text);
         }
         const int read = read_texts(d, pool, files);
         describe(d, teacher);
-        if (like != NULL)
-                restore(d, like, teacher);
-        struct ran_tokenizer *own = vocabulary_of(d);
-        const struct ran_tokenizer *tokenizer = own != NULL ? own : ran_model_tokenizer(like);
-        const int status = make(d, teacher, like, tokenizer, pool);
-        ran_tokenizer_free(own);
-        ran_model_free(like);
+        struct ran_tokenizer *tokenizer = vocabulary_of(d);
+        const int status = make(d, teacher, tokenizer, pool);
+        ran_tokenizer_free(tokenizer);
         ran_model_free(teacher);
         ran_pool_free(pool);
         ran_spool_release(&d->text);
         ran_spool_release(&d->end);
         ran_buf_release(&d->description);
         return status != CMD_OK ? status : read;
-}
-
-static void check_replay(void *d)
-{
-        cmd_excludes(((const struct distil *)d)->replay != NULL,
-                     "--replay takes settings and vocabulary from the model",
-                     "vocab [Vocabulary] [Distillation] weights");
 }
 
 int train_distil(int argc, char **argv)
@@ -473,11 +384,15 @@ int train_distil(int argc, char **argv)
                          "texts that are held out. Use the model with ran-train classify --init "
                          "FILE --encoder static, or ran-classify --embed.",
                 .groups = groups,
-                .check = check_replay,
-                .options = &d,
         };
         char **files = cmd_files(&d.input, argv + cmd_parse(&program, argc, argv));
 
-        check(&d, files);
+        if (d.teacher == NULL)
+                cmd_usage("no teacher: give --teacher FOLDER, a pretrained encoder");
+        if (d.output == NULL)
+                cmd_usage("no output file: give -o FILE");
+        cmd_check_inputs("output", d.output, files);
+        cmd_check_input("output", d.output, d.teacher);
+        cmd_check_writable(d.output);
         return cmd_finish(run(&d, files));
 }
