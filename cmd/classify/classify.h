@@ -91,7 +91,7 @@ size_t decision_best(const struct decision *d, const float *p);
 double decision_cost_of(const struct decision *d, uint32_t gold, size_t given);
 /* The class of a label; C: the model has no such label. */
 size_t decision_label(const struct decision *d, const char *name, size_t n);
-/* Reads costs, JSON or a table; file is for messages. RAN_EFORMAT. */
+/* Reads costs, JSON; file is for messages. RAN_EFORMAT. */
 int decision_read_costs(struct decision *d, const char *text, size_t n, const char *file,
                         struct ran_error *err);
 /* The order of costs: by the label given. */

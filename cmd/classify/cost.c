@@ -1,18 +1,12 @@
-/* cost.c - what it costs to give a wrong label: a file of JSON, or a table.
+/* cost.c - what it costs to give a wrong label: for each true label what others cost, "" is none.
  *
  *      {"ham": {"spam": 10}, "spam": {"ham": 1, "": 0.2}}
- *
- *      true,ham,spam,          a row for each true label; the column without a name is no label;
- *      ham,0,10,               an empty cell costs what it does where the file says nothing
- *      spam,1,0,0.2
  */
 #include "cmd/classify/classify.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cmd/formats/lines.h"
 
 /* Names in the file, decoded. */
 struct reader {
@@ -86,8 +80,9 @@ static int add_cost(struct decision *d, const struct reader *r, size_t gold, con
         return RAN_OK;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------- */
 
+/* The costs of a document of class r->gold. */
 static int read_object(struct decision *d, struct reader *r, struct ran_span row, char type,
                        struct ran_error *err)
 {
@@ -109,107 +104,6 @@ static int read_object(struct decision *d, struct reader *r, struct ran_span row
         return RAN_OK;
 }
 
-static int read_json(struct decision *d, struct reader *r, size_t n, struct ran_error *err)
-{
-        struct ran_record scanned = {0};
-        struct ran_error why = {0};
-        size_t pos = 0;
-        struct ran_span name, item;
-        char type;
-
-        int rc = ran_record_scan(&scanned, r->text, n, &why);
-        const struct ran_span all = scanned.object;
-        ran_record_release(&scanned);
-        if (rc != RAN_OK)
-                return ran_fail(err, rc, "%s: not a JSON object of costs: %s", r->file, why.text);
-        while (ran_json_next(r->text, all, &pos, &name, &item, &type)) {
-                r->gold.len = 0;
-                RAN_TRY(ran_json_decode(r->text, name, &r->gold, err));
-                RAN_TRY(read_object(d, r, item, type, err));
-        }
-        return RAN_OK;
-}
-
-/* ---- a table -------------------------------------------------------------------------------- */
-
-/* A row, and how its file is written. */
-struct row {
-        struct table_scan scan;
-        const char *s;
-        size_t n, number;
-};
-
-static int take_cell(const struct row *row, const struct table_cell *cell, const char *file,
-                     struct ran_buf *out, struct ran_error *err)
-{
-        out->len = 0;
-        if (cell->open)
-                return ran_fail(err, RAN_EFORMAT, "%s:%zu: a quote is never closed", file,
-                                row->number);
-        if (cell->escaped)
-                table_decode(row->s, cell, out);
-        else
-                ran_buf_add(out, row->s + cell->span.begin, cell->span.end - cell->span.begin);
-        return RAN_OK;
-}
-
-/* The costs of a row; its first cell is the true label. */
-static int read_row(struct decision *d, struct reader *r, const struct row *header,
-                    const struct row *row, struct ran_buf *number, struct ran_error *err)
-{
-        struct table_cell name, cell;
-        size_t at = 0, column = 0, gold = 0;
-
-        for (size_t i = 0; table_next_cell(&row->scan, row->s, row->n, &at, &cell); i++) {
-                if (!table_next_cell(&header->scan, header->s, header->n, &column, &name))
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "%s:%zu: the row has more cells than the first", r->file,
-                                        row->number);
-                if (i == 0) {
-                        RAN_TRY(take_cell(row, &cell, r->file, &r->gold, err));
-                        RAN_TRY(find_label(d, r, &r->gold, &gold, err));
-                        continue;
-                }
-                RAN_TRY(take_cell(header, &name, r->file, &r->given, err));
-                RAN_TRY(take_cell(row, &cell, r->file, number, err));
-                if (number->len > 0)
-                        RAN_TRY(add_cost(d, r, gold, number->data, number->len, err));
-        }
-        return RAN_OK;
-}
-
-static int read_table(struct decision *d, struct reader *r, size_t n, struct ran_error *err)
-{
-        const char *s = r->text, *feed = memchr(s, '\n', n);
-        struct row header = {0},
-                   row = {.scan.delimiter =
-                                  table_guess_delimiter(s, feed != NULL ? (size_t)(feed - s) : n)};
-        struct ran_buf number = {0};
-        size_t line = 1, end, next, at = 0;
-        int rc = RAN_OK;
-
-        while (rc == RAN_OK && n > 0 && table_row_end(&row.scan, s, n, true, &at, &end, &next)) {
-                row.s = s;
-                row.n = end;
-                row.number = line;
-                if (header.s == NULL)
-                        header = row;
-                else if (end > 0)
-                        rc = read_row(d, r, &header, &row, &number, err);
-                line += 1 + table_line_ends(s, end);
-                s += next;
-                n -= next;
-                at = 0;
-        }
-        ran_buf_release(&number);
-        if (rc == RAN_OK && d->n == 0)
-                rc = ran_fail(err, RAN_EFORMAT, "%s: neither a JSON object nor a table of costs",
-                              r->file);
-        return rc;
-}
-
-/* ---- all ------------------------------------------------------------------------------------ */
-
 int decision_compare_costs(const void *a, const void *b)
 {
         const struct decision_cost *x = a, *y = b;
@@ -224,13 +118,23 @@ int decision_read_costs(struct decision *d, const char *text, size_t n, const ch
 {
         const size_t mark = ran_utf8_mark(text, n);
         struct reader r = {.text = text + mark, .file = file};
-        size_t first = 0;
+        struct ran_record scanned = {0};
+        struct ran_span name, item;
+        struct ran_error why = {0};
+        size_t pos = 0;
+        char type;
 
-        n -= mark;
-        while (first < n && strchr(" \t\r\n", r.text[first]) != NULL && r.text[first] != '\0')
-                first++;
-        bool json = first == n || r.text[first] == '{' || r.text[first] == '[';
-        int rc = (json ? read_json : read_table)(d, &r, n, err);
+        int rc = ran_record_scan(&scanned, r.text, n - mark, &why);
+        const struct ran_span all = scanned.object;
+        ran_record_release(&scanned);
+        if (rc != RAN_OK)
+                return ran_fail(err, rc, "%s: not a JSON object of costs: %s", file, why.text);
+        while (rc == RAN_OK && ran_json_next(r.text, all, &pos, &name, &item, &type)) {
+                r.gold.len = 0;
+                rc = ran_json_decode(r.text, name, &r.gold, err);
+                if (rc == RAN_OK)
+                        rc = read_object(d, &r, item, type, err);
+        }
         d->by_cost = true;
         ran_buf_release(&r.gold);
         ran_buf_release(&r.given);

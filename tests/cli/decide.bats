@@ -58,18 +58,6 @@ given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
   same_output "given --cost none.json" "given"
 }
 
-@test "decide: --cost reads a table, too" {
-  echo '{"wet": {"warm": 5, "": 0.3}, "warm": {"wet": 2, "": 0.3}, "white": {"warm": 0.5, "": 0.3}}' >cost.json
-  printf 'true,warm,wet,white,\nwet,5,,,0.3\n"warm",,2,,0.3\n\nwhite,0.5,,0,"0.3"\n' >cost.csv
-  given --cost cost.json >want
-  given --cost cost.csv | diff want -
-  # as a spreadsheet writes it elsewhere, and with tabs
-  tr , ';' <cost.csv | sed 's/$/\r/' | sed '1s/^/\xef\xbb\xbf/' >cost2.csv
-  given --cost cost2.csv | diff want -
-  tr , '\t' <cost.csv >cost.tsv
-  given --cost cost.tsv | diff want -
-}
-
 @test "decide: --eval counts what is decided, and its mean cost" {
   echo '{"wet": {"warm": 5, "white": 5}}' >cost.json
   ran-classify -q -m one.ran --cost cost.json --eval train.jsonl >report.json
@@ -104,12 +92,6 @@ given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
   bad '{"wet":{"warm":"1"}}' 'is not a number'
   bad '{"wet":3}' 'must be an object'
   bad '{"wet":{"warm":1,"warm":2}}' 'given twice'
-  bad $'true,wet,fog\nwet,0,1' 'no label "fog"'
-  bad $'true,wet\nfog,0' 'no label "fog"'
-  bad $'true,wet\nwarm,much' 'the cost of "wet" in place of "warm" is not a number'
-  bad $'true,wet\n\nwarm,1,2' 'bad.json:3: the row has more cells than the first'
-  bad $'true,wet\nwarm,"1' 'bad.json:2: a quote is never closed'
-  bad $'true,wet\nwarm,1\nwarm,2' 'given twice'
-  bad '"wet": {"warm": 10}' 'bad.json: neither a JSON object nor a table of costs'
-  bad 'these are no costs' 'neither a JSON object nor a table of costs'
+  bad '"wet": {"warm": 10}' 'bad.json: not a JSON object of costs'
+  bad 'these are no costs' 'not a JSON object of costs'
 }

@@ -1,4 +1,4 @@
-/* Any bytes as a file of costs, JSON or a table: refused with a sentence, or costs by which every
+/* Any bytes as a file of costs: refused with a sentence, or costs by which every
  * document gets a label of the model, or none. */
 #include <math.h>
 #include <stdlib.h>
