@@ -6,7 +6,7 @@
 
 #include "cmd/options/message.h"
 
-enum { LONGEST_NAME = 63, SHORTEST_WORD = 4 };
+enum { LONGEST_NAME = 63 };
 
 /* What fastText, PyTorch, Hugging Face, spaCy and scikit-learn call options and verbs. A program
  * suggests the first of our names that it has. */
@@ -125,41 +125,6 @@ static unsigned mistakes(const char *given, const char *name)
         return d;
 }
 
-/* ---- words ---------------------------------------------------------------------------------- */
-
-static bool begins(const char *name, const char *given)
-{
-        return given[0] != '\0' && same(name, given, strlen(given));
-}
-
-/* Whether `given` has the name and a word more, before it or after it. The other way round,
- * `--size` for `--vocab-size`, it would be a guess. */
-static bool has_words_more(const char *name, const char *given)
-{
-        const size_t n = strlen(given), m = strlen(name);
-
-        if (m < SHORTEST_WORD || n < m + 2)
-                return false;
-        return (same(given, name, m) && letter(given, m) == '-') ||
-               (same(given + n - m, name, m) && letter(given, n - m - 1) == '-');
-}
-
-/* The only name of which that is true. */
-static const char *only(bool is(const char *name, const char *given), const char *given,
-                        const char *const *names)
-{
-        const char *found = NULL;
-
-        for (; *names != NULL; names++) {
-                if (!is(*names, given))
-                        continue;
-                if (found != NULL)
-                        return NULL;
-                found = *names;
-        }
-        return found;
-}
-
 /* ---- the nearest ---------------------------------------------------------------------------- */
 
 static const char *find(const char *name, const char *const *names)
@@ -169,42 +134,33 @@ static const char *find(const char *name, const char *const *names)
         return *names;
 }
 
-/* The name that has the fewest mistakes, and no more than `most`, among ours and then among those
- * of other tools. */
-static const char *misspelt(const char *given, const char *const *names, bool ours, unsigned most)
+const char *cmd_nearest(const char *given, const char *const *names)
 {
-        const char *best = NULL;
+        const char *called = NULL, *begun = NULL, *spelt = NULL;
+        unsigned called_wrong = UINT_MAX, spelt_wrong = UINT_MAX;
+        size_t begins = 0;
 
-        for (size_t i = 0; ours && names[i] != NULL; i++) {
-                const unsigned d = mistakes(given, names[i]);
-
-                if (d < most) {
-                        best = names[i];
-                        most = d;
-                }
-        }
         for (const struct synonyms *s = synonyms; s->ours != NULL; s++)
                 for (const char *const *theirs = s->theirs; *theirs != NULL; theirs++) {
                         const unsigned d = mistakes(given, *theirs);
-                        const char *found = d < most ? find(s->ours, names) : NULL;
+                        const char *found = d < called_wrong ? find(s->ours, names) : NULL;
 
-                        if (found != NULL) {
-                                best = found;
-                                most = d;
-                        }
+                        called = found != NULL ? found : called;
+                        called_wrong = found != NULL ? d : called_wrong;
                 }
-        return best;
-}
+        for (; *names != NULL; names++) {
+                const unsigned d = mistakes(given, *names);
 
-const char *cmd_nearest(const char *given, const char *const *names)
-{
-        const char *found = misspelt(given, names, false, 1); /* other tools call it so */
-
-        if (found == NULL)
-                found = only(begins, given, names);
-        if (found == NULL)
-                found = misspelt(given, names, true, UINT_MAX);
-        return found != NULL ? found : only(has_words_more, given, names);
+                if (given[0] != '\0' && same(*names, given, strlen(given)) && begins++ == 0)
+                        begun = *names;
+                if (d < spelt_wrong) {
+                        spelt = *names;
+                        spelt_wrong = d;
+                }
+        }
+        if (called_wrong > 0 && begins == 1)
+                return begun;
+        return called_wrong > 0 && spelt_wrong <= called_wrong ? spelt : called;
 }
 
 const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name)

@@ -43,8 +43,8 @@ const struct ran_field *cmd_table_clash(const struct cmd_program *program);
 /* ---- names (nearest.c) ---------------------------------------------------------------------- */
 
 /* The name of ours (NULL at the end; '-' or '_' between words) that `given` most probably means, or
- * NULL: what other tools call so, a misspelt name, the beginning of one name only, a name with
- * words more. Rather none than a wrong one. */
+ * NULL: what other tools call so, the beginning of one name only, a misspelt name. Rather none than
+ * a wrong one. */
 const char *cmd_nearest(const char *given, const char *const *names);
 /* The field whose option is most similar to `name`, or NULL if none is. */
 const struct ran_field *cmd_option_nearest(const struct cmd_program *program, const char *name);
