@@ -29,7 +29,6 @@ near() {
   run -0 --separate-stderr ran-train import -o mean.ran "$encoders/sentence-mean"
   [ -z "$output" ]
   [[ $stderr == *'mean.ran: sentence-mean: bert BertModel, 2 layers, width 16, 40 tokens a window, pooling mean, no licence named'* ]]
-  [[ $stderr == *'the vector of "The quick brown fox jumps over the lazy dog." begins with [-0.40'* ]]
   texts sentence-mean vector >texts.jsonl
   ran-classify --embed -m mean.ran texts.jsonl >model.jsonl
   ran-classify --embed -m "$encoders/sentence-mean" texts.jsonl | cmp - model.jsonl
@@ -46,17 +45,19 @@ near() {
   texts bert-classifier logits | ran-classify -m several --logits | near '.prediction.logits'
 }
 
-@test "import: --format json says what the model is; --weights makes it smaller" {
-  ran-train import --format json -o f32.ran "$encoders/sentence-prompts" >f32.json
+@test "import: info says what the model is; --weights makes it smaller" {
+  ran-train import -q -o f32.ran "$encoders/sentence-prompts"
+  ran-train info --format json f32.ran >f32.json
   jq -e '.file == "f32.ran" and .task == "embed" and .pretrained.model_type == "xlm-roberta" and
-    .pretrained.pooling == "mean" and .prompts.query == "query: " and (.sample.vector | length) == 8' f32.json
-  ran-train info --format json f32.ran | cmp - f32.json
+    .pretrained.pooling == "mean" and .prompts.query == "query: "' f32.json
+  vector() { ran-classify --embed -m "$1" <<<'{"text":"The quick brown fox jumps over the lazy dog."}' | jq -c '.prediction.embedding'; }
+  vector f32.ran >f32.json
   for type in f16 i8; do
     ran-train import -q --weights $type -o $type.ran "$encoders/sentence-prompts"
     [ "$(header $type.ran | jq -r '."bert.0.ffn.up.weight".dtype')" = "${type^^}" ]
     # Nearly the same direction.
-    ran-train info --format json $type.ran | jq -e --slurpfile other f32.json \
-      '[.sample.vector, $other[0].sample.vector] | transpose | all((.[0] - .[1] | fabs) < 0.02)'
+    vector $type.ran | jq -e --slurpfile other f32.json \
+      '[., $other[0]] | transpose | all((.[0] - .[1] | fabs) < 0.02)'
   done
   # What is known about it stays.
   ran-train convert -q --weights i8 -o converted.ran f32.ran

@@ -192,7 +192,7 @@ blocks() {
         { printf '\n\n\n\n\n\n\n'; head -n 1 "$block"; } >docs.jsonl
         ran-classify -m model.ran docs.jsonl 2>said | diff - <(tail -n 1 "$block") || false
         ;;
-      '{"id"'*)
+      '{"id"'* | '{"ham": '*)
         jq -c . "$block" >said
         ;;
       'p(w) ='* | 'G_0 = '* | 'x = LN_embed'* | 'offset'* | 'z = '* | '{"type":'* | '{"version":'* | '"pre_tokenizer"'*) ;; # no commands

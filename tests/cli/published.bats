@@ -73,7 +73,6 @@ shape='-q --cell published --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4
   run -0 --separate-stderr ran-train import -o pooled.ran "$folders/pooled"
   [ -z "$output" ]
   [[ $stderr == *'pooled.ran: pooled: rannet, 3 layers, width 10, 6 tokens a window, pooling mean, no licence named'* ]]
-  [[ $stderr == *'the vector of "The quick brown fox jumps over the lazy dog." begins with [-0.57'* ]]
   ran-train info --format json pooled.ran | jq -e '.task == "embed" and .pretrained.model_type == "rannet"'
   animals 4 >texts.jsonl
   ran-classify --embed -m pooled.ran texts.jsonl >model.jsonl

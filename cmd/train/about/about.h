@@ -66,8 +66,6 @@ const char *train_about_string(const cJSON *object, const char *path);
 void train_pretrained_name(const cJSON *said, struct ran_buf *out);
 /* Appends what the encoder is: name, type, layers, window, pooling, licence. */
 void train_pretrained_say(const struct about *a, struct ran_buf *out);
-/* Appends a sentence and the first numbers of its vector; nothing for a model with a head. */
-void train_pretrained_sample(const struct about *a, struct ran_buf *out);
 /* Adds all of this as members, for machines. */
 void train_pretrained_members(const struct about *a, struct report *r);
 

@@ -12,7 +12,6 @@
 struct train_import {
         char *output, *prompt;
         int weights; /* RAN_STORAGE_... */
-        int format;  /* TRAIN_INFO_... */
 };
 
 #define IMPORT(member) offsetof(struct train_import, member)
@@ -24,29 +23,8 @@ static const struct ran_field fields[] = {
                  "with none (default: the folder's default_prompt_name)"},
         {"weights", 0, RAN_FIELD_CHOICE, IMPORT(weights), .choices = ran_storage_names,
          .value = "TYPE", .initial = "f32", .help = TRAIN_WEIGHTS_HELP},
-        {"format", 0, RAN_FIELD_CHOICE, IMPORT(format), .choices = train_info_formats,
-         .value = "FORMAT", .initial = "text",
-         .help = "text: say on standard error what the model is; json: an object on standard "
-                 "output, as of ran-train info"},
         {0},
 };
-
-static void say(const struct about *a)
-{
-        struct ran_buf what = {0}, sample = {0};
-
-        if (a->pretrained == NULL)
-                return;
-        train_pretrained_say(a, &what);
-        train_pretrained_sample(a, &sample);
-        ran_buf_char(&what, '\0');
-        ran_buf_char(&sample, '\0');
-        cmd_note("%s: %s", a->path, what.data);
-        if (sample.len > 1)
-                cmd_note("the vector of %s", sample.data);
-        ran_buf_release(&what);
-        ran_buf_release(&sample);
-}
 
 /* A file of the folder must not be replaced by what is made of it: only a model that was imported
  * into it before. */
@@ -62,34 +40,6 @@ static void check_output(const char *output, const char *folder)
         free(inside);
         if (is)
                 cmd_usage("%s is a file of the folder that is read: give another output", output);
-}
-
-static void make(const struct train_import *k, const char *folder)
-{
-        struct stat st;
-        struct ran_error err = {0};
-        struct about a;
-
-        if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
-                cmd_die(CMD_FAILED,
-                        "%s is a file: give the folder with config.json and model.safetensors "
-                        "(ran-train convert reads models)",
-                        folder);
-        if (ran_hf_folder_write(folder, k->prompt, k->weights, k->output, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        train_about_open(&a, k->output);
-        if (k->format == TRAIN_INFO_JSON) {
-                struct report r = {0};
-                struct ran_buf out = {0};
-
-                train_info_members(&a, &r);
-                report_finish(&r, false, &out);
-                cmd_write_file(NULL, &out);
-                ran_buf_release(&out);
-        } else {
-                say(&a);
-        }
-        train_about_release(&a);
 }
 
 int train_import(int argc, char **argv)
@@ -112,13 +62,30 @@ int train_import(int argc, char **argv)
                 .groups = groups,
         };
         int first = cmd_parse(&program, argc, argv);
+        const char *folder = argv[first];
+        struct ran_error err = {0};
+        struct ran_buf what = {0};
+        struct about a;
+        struct stat st;
 
         if (first + 1 != argc)
                 cmd_usage("give one folder to import");
         if (k.output == NULL)
                 cmd_usage("no output file: give -o FILE");
-        check_output(k.output, argv[first]);
+        check_output(k.output, folder);
         cmd_check_writable(k.output);
-        make(&k, argv[first]);
+        if (stat(folder, &st) == 0 && !S_ISDIR(st.st_mode))
+                cmd_die(CMD_FAILED,
+                        "%s is a file: give the folder with config.json and model.safetensors "
+                        "(ran-train convert reads models)",
+                        folder);
+        if (ran_hf_folder_write(folder, k.prompt, k.weights, k.output, &err) != RAN_OK)
+                cmd_die(cmd_status_of(&err), "%s", err.text);
+        train_about_open(&a, k.output);
+        train_pretrained_say(&a, &what);
+        ran_buf_char(&what, '\0');
+        cmd_note("%s: %s", a.path, what.data);
+        ran_buf_release(&what);
+        train_about_release(&a);
         return cmd_finish(CMD_OK);
 }

@@ -184,10 +184,7 @@ static void text_training(const struct about *a, struct report *r)
         if (a->pretrained != NULL) {
                 train_pretrained_say(a, &v);
                 row(r, "pretrained", &v);
-                train_pretrained_sample(a, &v);
         }
-        if (v.len > 0)
-                row(r, "vector", &v);
         if (a->said == NULL && a->pretrained == NULL)
                 report_string(r, NULL, "trained on", "not recorded in this file");
         if (a->said == NULL)
