@@ -189,7 +189,7 @@ TEST(probabilities_are_those_of_the_sums_in_double_and_add_up_to_1)
 
 TEST(a_document_in_chunks_says_what_the_whole_says)
 {
-        struct dice dice = {.key = ran_random_key(5, 4, 1, 2)};
+        struct dice dice = {.key = ran_random_key(5, 4, 1, 5)};
 
         for (size_t i = 0; i < 40; i++) {
                 struct ran_config c = lm_config(&dice, i % 2 > 0);
@@ -212,9 +212,9 @@ TEST(a_document_in_chunks_says_what_the_whole_says)
                         read_tokens(s, &recurrent, &x, at, to, cache, parts);
                 }
                 for (size_t j = 0; j < x.L; j++)
-                        CHECK_NEAR((double)parts->nll[j], (double)whole->nll[j], 5e-3);
+                        CHECK_NEAR((double)parts->nll[j], (double)whole->nll[j], 1e-3);
                 for (size_t j = 0; j < x.L * TOY_V; j++)
-                        CHECK_NEAR((double)parts->logits[j], (double)whole->logits[j], 5e-3);
+                        CHECK_NEAR((double)parts->logits[j], (double)whole->logits[j], 2e-3);
                 ran_recurrent_state_release(&recurrent);
                 ran_state_free(s);
                 ran_cache_free(one);
