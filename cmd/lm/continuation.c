@@ -47,8 +47,6 @@ void *continuation_new(void *how)
         k->logits = ran_new_floats(h->lm.V);
         k->allowed = ran_new_floats(h->lm.V);
         k->own = h->lm.context == NULL;
-        if (o->replace_unknown)
-                k->sequence.document.unit = RAN_UNIT_BYTE;
         k->context = k->own ? ran_lm_context_new(h->lm.model) : h->lm.context;
         return k;
 }
@@ -177,7 +175,7 @@ static int take_found(struct continuation *k, size_t i, bool *found, struct ran_
                 RAN_TRY(add_token(k, text.ids[t], text.nll[t], err));
         lm_text_end(&k->text);
         k->score = text.score;
-        return k->how->options->replace_unknown ? lm_replace_unknown(k, k->record, err) : RAN_OK;
+        return RAN_OK;
 }
 
 static int search(struct continuation *k, struct ran_error *err)
@@ -210,7 +208,6 @@ int continuation_make(struct continuation *k, const struct record *record,
                       void (*show)(void *arg, const struct lm_text *text), void *arg,
                       struct ran_error *err)
 {
-        k->record = record;
         if (k->own)
                 ran_lm_context_clear(k->context);
         if (k->how->options->beam > 0)
@@ -218,8 +215,6 @@ int continuation_make(struct continuation *k, const struct record *record,
         RAN_TRY(begin_text(k, err));
         int rc = sample(k, key_of(k, record), show, arg, err);
         lm_text_end(&k->text);
-        if (rc == RAN_OK && k->how->options->replace_unknown)
-                rc = lm_replace_unknown(k, record, err);
         if (rc == RAN_OK && !k->own)
                 ran_lm_context_set_pending(k->context, k->ids[k->n_new - 1]);
         return rc;

@@ -57,9 +57,6 @@ static const struct ran_field sampling_fields[] = {
          .initial = "1", .first = true, .help = "random seed; another seed gives other texts"},
         {"unknown", 0, RAN_FIELD_BOOL, OPTION(how.unknown), .initial = "false",
          .help = "allow [UNK] where the model expects a word outside the vocabulary"},
-        {"replace_unknown", 0, RAN_FIELD_BOOL, OPTION(how.replace_unknown), .initial = "false",
-         .help = "allow [UNK] in a target, and replace it by the word of the source that the "
-                 "model attended to"},
         {"per_token", 0, RAN_FIELD_BOOL, OPTION(how.per_token), .initial = "false",
          .help = "add each generated token and its nll"},
         {0},
@@ -94,9 +91,8 @@ static void check_together(void *unused)
 
         (void)unused;
         cmd_excludes(options.prompt != NULL, "--prompt reads no records",
-                     "into only drop per_token begin_with n_best replace_unknown [Input] "
+                     "into only drop per_token begin_with n_best [Input] "
                      "[Plain files]");
-        cmd_excludes(how->replace_unknown, "--replace-unknown is for whole targets", "begin_with");
         cmd_excludes(how->beam > 0, "--beam searches for the most probable text",
                      "temperature top_k top_p seed");
         cmd_excludes(how->beam > 0, "--beam follows several texts at once",
@@ -105,7 +101,7 @@ static void check_together(void *unused)
                      "prompt into only drop per_token n_best state_in state_out");
         cmd_excludes(only, "--eval-only generates nothing",
                      "model verify beam temperature top_k top_p max_new_tokens min_new_tokens stop "
-                     "no_repeat_ngram begin_with unknown replace_unknown eval");
+                     "no_repeat_ngram begin_with unknown eval");
 }
 
 static const struct cmd_program program = {
@@ -291,16 +287,11 @@ int lm_generate(int argc, char **argv)
                 cmd_die(CMD_USAGE,
                         "%s: this model has no targets of text that --begin-with could begin",
                         model_options.model);
-        if (options.how.replace_unknown && (g.lm.mask != RAN_MASK_PREFIX || g.lm.tokenizer == NULL))
-                cmd_die(CMD_USAGE,
-                        "%s: --replace-unknown takes words of a source, and this model has none",
-                        model_options.model);
         if (options.how.beam > g.lm.V)
                 cmd_note("--beam %zu is wider than the vocabulary of %zu tokens: a beam of 4 to 10 "
                          "is faster, and mostly finds the same",
                          options.how.beam, g.lm.V);
-        g.never = lm_never(&g.lm, options.how.unknown || options.how.replace_unknown,
-                           model_options.state_out == NULL);
+        g.never = lm_never(&g.lm, options.how.unknown, model_options.state_out == NULL);
         int status =
                 options.prompt != NULL ? generate_from_prompt(&g) : generate_records(&g, files);
         lm_save_state(&g.lm, &model_options);

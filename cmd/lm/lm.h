@@ -80,14 +80,14 @@ void lm_text_end(struct lm_text *t);
  * stopped. */
 size_t lm_text_show(const struct lm_text *t, size_t from, struct ran_buf *out);
 
-/* ---- continuations (continuation.c, replace.c) ---------------------------------------------- */
+/* ---- continuations (continuation.c) --------------------------------------------------------- */
 
 struct continuation_options {
         size_t max_new_tokens, min_new_tokens, no_repeat_ngram;
         struct ran_list stop;
         double temperature, top_p;
         size_t top_k, seed;
-        bool unknown, replace_unknown, per_token;
+        bool unknown, per_token;
         size_t beam, n_best; /* 0: no beam search; only the best */
         double length_penalty;
 };
@@ -106,7 +106,6 @@ struct continuation {
         struct ran_lm_context *context; /* of this document, or the common one of all records */
         bool own;                       /* it is this one's */
         struct cmd_sequence sequence;
-        const struct record *record; /* it was read from, while it is continued; or NULL */
         struct ran_sampler sampler;
         struct ran_beam *beam;   /* or NULL */
         float *logits, *allowed; /* (V) after what was read so far; those that may be drawn */
@@ -129,11 +128,6 @@ int continuation_make(struct continuation *k, const struct record *record,
                       struct ran_error *err);
 /* The result for a record, an object. */
 int continuation_json(struct continuation *k, struct ran_buf *out, struct ran_error *err);
-
-/* Replaces each [UNK] in the text by the source word that got the most attention; the ids stay. The
- * source was read from the record, with offsets in bytes. RAN_EFORMAT if it is no text, or if no
- * source token was in sight. */
-int lm_replace_unknown(struct continuation *k, const struct record *record, struct ran_error *err);
 
 /* ---- generate --eval and --eval-only: texts against those of the records -------------------- */
 

@@ -52,55 +52,6 @@ misused() {
     sed 's/,"score":[^,}]*//' | cmp - greedy
 }
 
-# names: sentences of four words that go word by word into another language; some are names that no
-# vocabulary has.
-names() {
-  awk 'function below(n) { x = x * 16807 % 2147483647; return x % n }
-    BEGIN { x = 7; for (i = 0; i < 400; i++) { s = t = ""
-      for (j = 0; j < 4; j++) {
-        name = below(10) < 3; w = name ? "name" i "x" j : below(8)
-        s = s (j ? " " : "") (name ? "" : "s") w; t = t (j ? " " : "") (name ? "" : "t") w }
-      printf "{\"source\":\"%s\",\"target\":\"%s\"}\n", s, t } }'
-}
-
-@test "pairs: --replace-unknown takes the source word that the model attended to [all]" {
-  export RAN_ISA=portable
-  names >names.jsonl
-  ran-train lm -q --encoder transformer --dim 16 --layers 1 --heads 1 --head-dim 16 --ffn-dim 32 --no-dev \
-    --learning-rate 0.02 --dropout 0 --embed-dropout 0 --vocab-type word --min-count 3 --epochs 40 \
-    -o names.ran names.jsonl
-  ran-lm generate -m names.ran --temperature 0 --replace-unknown --max-new-tokens 6 names.jsonl >greedy
-  ran-lm generate -m names.ran --beam 3 --replace-unknown --max-new-tokens 6 names.jsonl >beam
-  for out in greedy beam; do
-    jq -se 'map(select(.lm.text == .target)) | length > 380' $out
-  done
-  # Words of a list, and the report.
-  jq -c '.source |= split(" ")' names.jsonl |
-    ran-lm generate -m names.ran --temperature 0 --replace-unknown --max-new-tokens 6 >listed
-  same_output "jq -c .lm greedy" "jq -c .lm listed"
-  ran-lm generate -m names.ran --eval --replace-unknown names.jsonl | jq -e '.rouge_1.f1 > 0.9'
-  # Without it, the name is lost.
-  ran-lm generate -m names.ran --temperature 0 --max-new-tokens 6 names.jsonl |
-    jq -se 'all(.[]; .lm.text | contains("name") | not)'
-  ran-lm generate -m names.ran --temperature 0 --unknown --max-new-tokens 6 names.jsonl |
-    jq -se 'any(.[]; .lm.text | contains("[UNK]"))'
-}
-
-@test "pairs: --replace-unknown needs text, a target, and a source in sight [all]" {
-  names >names.jsonl
-  small='-q --dim 8 --layers 1 --heads 1 --head-dim 8 --window 3 --no-dev --vocab-type word --min-count 3'
-  ran-train lm $small --learning-rate 0.05 --epochs 20 --mask prefix -o cells.ran names.jsonl
-  echo '{"source":"s1 name1 s2 s3 s4 s1"}' >one.jsonl
-  run -1 --separate-stderr ran-lm generate -m cells.ran --temperature 1 --min-new-tokens 60 \
-    --max-new-tokens 60 --replace-unknown one.jsonl
-  [[ $stderr == *"a model trained with --review-source"* ]]
-  ran-train lm $small --epochs 1 -o text.ran <<<'{"text":"a b c a b c a b c"}'
-  run -2 --separate-stderr ran-lm generate -m text.ran --replace-unknown one.jsonl
-  [[ $stderr == *"takes words of a source, and this model has none"* ]]
-  run -2 --separate-stderr ran-lm generate -m cells.ran --replace-unknown --begin-with x one.jsonl
-  [[ $stderr == *"--replace-unknown is for whole targets"* ]]
-}
-
 @test "pairs: ran-attnmask --align shows what a target looked at in its source" {
   ran-train lm $shape --cell prenorm --epochs 2 --review-source -o source.ran pairs.jsonl
   head -n 1 pairs.jsonl >one.jsonl
