@@ -8,14 +8,11 @@
 static void add_signature(struct report *r, const struct ran_text_report *t, const char *name,
                           const char *title, const char *how)
 {
-        const char *letters = t->lowercase ? "lc" : "mixed";
-
         if (t->n > 1)
-                report_put(r, name, title, "nrefs:1|bs:%d|seed:%llu|case:%s|%s|version:ran-%s",
-                           RAN_TEXT_SAMPLES, (unsigned long long)t->seed, letters, how,
-                           RAN_VERSION);
+                report_put(r, name, title, "nrefs:1|bs:%d|seed:%llu|case:mixed|%s|version:ran-%s",
+                           RAN_TEXT_SAMPLES, (unsigned long long)t->seed, how, RAN_VERSION);
         else
-                report_put(r, name, title, "nrefs:1|case:%s|%s|version:ran-%s", letters, how,
+                report_put(r, name, title, "nrefs:1|case:mixed|%s|version:ran-%s", how,
                            RAN_VERSION);
 }
 

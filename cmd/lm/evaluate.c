@@ -25,9 +25,6 @@ const struct ran_field lm_evaluate_fields[] = {
                  "no model"},
         {"reference", 0, RAN_FIELD_TEXT, OPTION(reference), .value = "MEMBER", .initial = "target",
          .help = "member of the records to compare with", .needs = "eval eval_only"},
-        {"lowercase", 0, RAN_FIELD_BOOL, OPTION(lowercase), .initial = "false",
-         .help = "compare texts in lower case, as sacreBLEU does with -lc",
-         .needs = "eval eval_only"},
         {"eval_format", 0, RAN_FIELD_CHOICE, OPTION(eval_format), .choices = formats,
          .value = "NAME", .initial = "json",
          .help = "format of the report; html: a page with the worst texts beside their references",
@@ -72,8 +69,6 @@ static void *make_scratch(void *arg)
         if (e->how != NULL)
                 s->continuation = continuation_new(e->how);
         s->counter = ran_text_counter_new();
-        if (e->options->lowercase)
-                ran_text_counter_lowercase(s->counter);
         return s;
 }
 
@@ -191,7 +186,6 @@ static void write_report(struct evaluation *e, uint64_t seed, const char *output
         struct ran_buf out = {0};
 
         ran_text_score_finish(e->score, seed, &report);
-        report.lowercase = e->options->lowercase;
         if (e->options->eval_format == EVAL_HTML) {
                 lm_eval_page_write(&e->page, &report, e->model, e->skipped, output);
                 return;

@@ -135,7 +135,6 @@ struct lm_evaluate_options {
         bool eval;
         char *eval_only; /* member with texts that were generated before; NULL: generate them */
         char *reference; /* member to compare with */
-        bool lowercase;
         int eval_format;
 };
 extern const struct ran_field lm_evaluate_fields[];

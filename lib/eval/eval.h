@@ -6,7 +6,7 @@
 #include "base/string-table.h"
 #include "ran/eval.h"
 
-/* ---- words of texts in UTF-8 (text-words.c, text-lower.c) ------------------------------------ */
+/* ---- words of texts in UTF-8 (text-words.c) ------------------------------------------------ */
 
 /* Appends the text with its tokens separated by white space: the tokenisation 13a, of the script
  * mteval-v13a of NIST, as sacreBLEU has it. scratch is overwritten. */
@@ -17,13 +17,11 @@ void ran_text_rouge(struct ran_buf *out, const char *text, size_t n);
 /* Bytes of the white space that the text begins with, of n > 0 bytes; 0: none. As Python's
  * str.split. */
 size_t ran_text_space(const char *text, size_t n);
-/* Appends the text in lower case, letter by letter as Python's str.lower; bytes that are no UTF-8
- * stay. */
-void ran_text_lower(struct ran_buf *out, const char *text, size_t n);
 /* The next word from *at on: false if there is none. */
 bool ran_text_word(const char *text, size_t n, size_t *at, const char **word, size_t *length);
 
-/* ---- what two texts have in common (ngrams.c) ------------------------------------------------- */
+/* ---- what two texts have in common (ngrams.c) -------------------------------------------------
+ */
 
 /* A sequence of symbols. Zero-initialise; reused. */
 struct ran_symbols {
@@ -56,7 +54,8 @@ void ran_ngrams_count(struct ran_ngrams *k, const struct ran_symbols *text,
 size_t ran_ngrams_subsequence(struct ran_ngrams *k, const struct ran_symbols *text,
                               const struct ran_symbols *reference);
 
-/* ---- counts for each type of entity (types.c) ------------------------------------------------- */
+/* ---- counts for each type of entity (types.c) -------------------------------------------------
+ */
 
 /* Zero-initialise. Types are numbered from 0 in order of appearance; score[number] has the counts
  * of one. Names and rates are set in the ordered list only. */
@@ -76,7 +75,8 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n);
  */
 struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score);
 
-/* ---- two models (paired.c) -------------------------------------------------------------------- */
+/* ---- two models (paired.c) --------------------------------------------------------------------
+ */
 
 /* McNemar's exact test, two-sided: the probability of a split at least as uneven if both models are
  * equally good. */

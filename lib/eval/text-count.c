@@ -7,8 +7,7 @@
 struct ran_text_counter {
         struct ran_ngrams ngrams;
         struct ran_symbols text, reference;
-        struct ran_buf words, scratch, lower[2];
-        bool lowercase;
+        struct ran_buf words, scratch;
 };
 
 struct ran_text_counter *ran_text_counter_new(void)
@@ -25,14 +24,7 @@ void ran_text_counter_free(struct ran_text_counter *c)
         free(c->reference.symbol);
         ran_buf_release(&c->words);
         ran_buf_release(&c->scratch);
-        ran_buf_release(&c->lower[0]);
-        ran_buf_release(&c->lower[1]);
         free(c);
-}
-
-void ran_text_counter_lowercase(struct ran_text_counter *c)
-{
-        c->lowercase = true;
 }
 
 /* ---- texts as symbols ----------------------------------------------------------------------- */
@@ -139,8 +131,8 @@ static void count_rouge(struct ran_text_counter *c, struct ran_text_counts *out)
         rates(out->rouge[2], common, c->text.n, c->reference.n);
 }
 
-static void count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
-                  size_t reference_n, struct ran_text_counts *out)
+void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
+                    size_t reference_n, struct ran_text_counts *out)
 {
         *out = (struct ran_text_counts){0};
         ran_ngrams_begin(&c->ngrams);
@@ -153,17 +145,4 @@ static void count(struct ran_text_counter *c, const char *text, size_t n, const 
         words_rouge(c, &c->text, text, n);
         words_rouge(c, &c->reference, reference, reference_n);
         count_rouge(c, out);
-}
-
-void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
-                    size_t reference_n, struct ran_text_counts *out)
-{
-        if (!c->lowercase) {
-                count(c, text, n, reference, reference_n, out);
-                return;
-        }
-        c->lower[0].len = c->lower[1].len = 0;
-        ran_text_lower(&c->lower[0], text, n);
-        ran_text_lower(&c->lower[1], reference, reference_n);
-        count(c, c->lower[0].data, c->lower[0].len, c->lower[1].data, c->lower[1].len, out);
 }

@@ -263,8 +263,6 @@ struct ran_text_counts {
 struct ran_text_counter; /* scratch, one a thread */
 struct ran_text_counter *ran_text_counter_new(void);
 void ran_text_counter_free(struct ran_text_counter *c);
-/* From now on compares texts in lower case, as sacreBLEU with -lc. */
-void ran_text_counter_lowercase(struct ran_text_counter *c);
 /* Fails only for lack of memory, or for 2^32 characters. */
 void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
                     size_t reference_n, struct ran_text_counts *out);
@@ -287,7 +285,6 @@ struct ran_text_value {
 struct ran_text_report {
         size_t n;
         uint64_t seed;
-        bool lowercase; /* false; the caller sets it for the signatures */
         struct ran_text_value bleu, chrf, rouge[RAN_ROUGES];
         double precision[RAN_BLEU_ORDER], brevity; /* parts of BLEU: 0 to 100; its penalty */
         uint64_t length, reference_length;

@@ -60,19 +60,6 @@ outputs() {
   grep -q '^words generated  *12006$' text
 }
 
-# A final sigma, a dotted I, capitals of two scripts: words that are the same in lower case only.
-@test "eval: --lowercase compares in lower case and says so" {
-  printf '%s\n' '{"made":"Ein MANN läuft ÜBER den Weg","target":"ein Mann Läuft über den weg"}' \
-    '{"made":"ΟΔΟΣ ΟΔΟΣ, ΣΑΣ .","target":"οδος οδος, σας ."}' \
-    '{"made":"İstanbul СПАСИБО","target":"i̇stanbul спасибо"}' >made.jsonl
-  ran-lm generate --eval-only made --lowercase made.jsonl >report
-  jq -e '.bleu.score > 99.99 and .chrf.score > 99.99
-    and all(.bleu.signature, .chrf.signature; contains("|case:lc|"))' report
-  ran-lm generate --eval-only made made.jsonl | jq -e '.bleu.score < 30 and .chrf.score < 90'
-  run -2 --separate-stderr ran-lm generate --lowercase --prompt x -m none.ran
-  [[ $stderr == *"--eval"* ]]
-}
-
 @test "eval: the same bytes for any number of threads [all]" {
   outputs >made.jsonl
   ran-lm generate -j 1 --eval-only made made.jsonl >one
