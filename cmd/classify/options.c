@@ -36,8 +36,8 @@ static const struct ran_field model_fields[] = {
                  "it, by vectors of --model english or another that makes them"},
         {"label_texts", 0, RAN_FIELD_TEXT, OPTION(label_texts), .value = "FILE", .local = true,
          .first = true,
-         .help = "the same by descriptions: lines of label, tab, description, or JSON lines with "
-                 "\"label\" and \"text\"; several for a label count as their mean"},
+         .help = "the same by descriptions: lines of label, tab, description; several for a label "
+                 "count as their mean"},
         {"verify", 0, RAN_FIELD_BOOL, OPTION(verify), .initial = "false",
          .help = "compare the digest of the weights before use"},
         {0},

@@ -15,7 +15,6 @@
 #include "part/vectors/document-vector.h"
 #include "math/elementary.h"
 #include "ran/model.h"
-#include "ran/record.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -133,12 +132,15 @@ static int add_text(struct ran_label_texts *t, size_t label, struct part of, siz
         return RAN_OK;
 }
 
-static int read_tabs(struct ran_label_texts *t, struct part line, size_t number,
+/* A label, and its descriptions behind tabs. */
+static int read_line(struct ran_label_texts *t, struct part line, size_t number,
                      struct ran_error *err)
 {
         const char *end = line.s + line.n, *tab = memchr(line.s, '\t', line.n);
         size_t label = 0;
 
+        if (trim(line).s[0] == '{')
+                return refuse(t, number, err, "JSON: a line is label, tab, description");
         RAN_TRY(find_label(t, (struct part){line.s, (size_t)((tab ? tab : end) - line.s)}, number,
                            &label, err));
         while (tab != NULL) {
@@ -149,69 +151,6 @@ static int read_tabs(struct ran_label_texts *t, struct part line, size_t number,
                 RAN_TRY(add_text(t, label, text, number, err));
         }
         return RAN_OK;
-}
-
-/* Decodes a string into s. */
-static int decode(const struct ran_label_texts *t, const struct ran_record *r,
-                  struct ran_span value, size_t number, struct ran_buf *s, struct ran_error *err)
-{
-        s->len = 0;
-        return ran_json_decode(r->line, value, s, err) == RAN_OK
-                       ? RAN_OK
-                       : refuse(t, number, err, "%s", err->text);
-}
-
-static int add_string(struct ran_label_texts *t, size_t label, const struct ran_record *r,
-                      struct ran_span value, char type, size_t number, struct ran_buf *s,
-                      struct ran_error *err)
-{
-        if (type != 's')
-                return refuse(t, number, err, "\"text\" must be a string or an array of strings");
-        RAN_TRY(decode(t, r, value, number, s, err));
-        return add_text(t, label, (struct part){s->data, s->len}, number, err);
-}
-
-/* A name is a string, or a number as it is written. s: scratch. */
-static int read_members(struct ran_label_texts *t, const struct ran_record *r, size_t number,
-                        struct ran_buf *s, struct ran_error *err)
-{
-        const struct ran_member *name = ran_record_find(r, "label", NULL),
-                                *text = ran_record_find(r, "text", NULL);
-        const size_t before = t->n;
-        struct ran_span item;
-        size_t label = 0, pos = 0;
-        char type;
-
-        if (name == NULL || (name->type != 's' && name->type != 'n'))
-                return refuse(t, number, err, "no \"label\": a string or a number");
-        if (name->type == 'n')
-                ran_buf_add(s, r->line + name->value.begin, name->value.end - name->value.begin);
-        else
-                RAN_TRY(decode(t, r, name->value, number, s, err));
-        RAN_TRY(find_label(t, (struct part){s->data, s->len}, number, &label, err));
-        if (text != NULL && text->type != 'a' && text->type != '0')
-                return add_string(t, label, r, text->value, text->type, number, s, err);
-        while (text != NULL && text->type == 'a' &&
-               ran_json_next(r->line, text->value, &pos, NULL, &item, &type))
-                RAN_TRY(add_string(t, label, r, item, type, number, s, err));
-        return t->n > before ? RAN_OK
-                             : refuse(t, number, err, "no \"text\" that describes \"%s\"",
-                                      t->label[label]);
-}
-
-static int read_json(struct ran_label_texts *t, struct part line, size_t number,
-                     struct ran_error *err)
-{
-        struct ran_record r = {0};
-        struct ran_buf s = {0};
-        int rc = ran_record_scan(&r, line.s, line.n, err);
-
-        rc = rc == RAN_EFORMAT ? refuse(t, number, err, "%s", err->text)
-             : rc == RAN_OK    ? read_members(t, &r, number, &s, err)
-                               : rc;
-        ran_buf_release(&s);
-        ran_record_release(&r);
-        return rc;
 }
 
 static int read_lines(struct ran_label_texts *t, struct part file, struct ran_error *err)
@@ -227,8 +166,7 @@ static int read_lines(struct ran_label_texts *t, struct part file, struct ran_er
                 if (ran_utf8_valid(line.s, line.n) < line.n)
                         return refuse(t, number, err, "not text in UTF-8");
                 if (trim(line).n > 0)
-                        RAN_TRY((trim(line).s[0] == '{' ? read_json : read_tabs)(t, line, number,
-                                                                                 err));
+                        RAN_TRY(read_line(t, line, number, err));
         }
         return RAN_OK;
 }

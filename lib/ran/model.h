@@ -424,10 +424,9 @@ int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ra
 int ran_embedding_digest(const struct ran_model *m, char hex[65], struct ran_error *err);
 
 /* Labels by their descriptions (infer/label-texts.c): a classifier without training. A file has
- * lines "label<TAB>description", with further descriptions behind further tabs or in further lines,
- * or JSON objects {"label": ..., "text": a description or an array of them}. A label alone in its
- * line is described by its name, with spaces for underscores and hyphens. RAN_EFORMAT: the sentence
- * names file and line. */
+ * lines "label<TAB>description", with further descriptions behind further tabs or in further lines.
+ * A label alone in its line is described by its name, with spaces for underscores and hyphens.
+ * RAN_EFORMAT: the sentence names file and line. */
 struct ran_label_texts;
 struct ran_label_texts *ran_label_texts_open(const char *path, struct ran_error *err);
 /* The same of names with commas between; `where` is what sentences call it. */

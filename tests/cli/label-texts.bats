@@ -61,15 +61,15 @@ fails() {
   tail -n 1 reviews.jsonl | ran-classify -m english --label-texts film.tsv --logits | cmp - <(tail -n 1 one.jsonl)
 }
 
-@test "label-texts: further descriptions stand behind tabs, in lines and in JSON; names are descriptions" {
+@test "label-texts: further descriptions stand behind tabs and in lines; names are descriptions" {
   ran-classify -m english --labels good_film,bad-film --logits reviews.jsonl >want.jsonl
   printf 'good_film\nbad-film\n' >names.tsv
-  printf '\357\273\277{"label": "good_film", "text": "good film"}\r\n\r\n{"text": ["bad film"], "label": "bad-film"}\r\n' >names.jsonl
-  for file in names.tsv names.jsonl; do
+  printf '\357\273\277good_film\tgood film\r\n\r\nbad-film\tbad film\r\n' >texts.tsv
+  for file in names.tsv texts.tsv; do
     ran-classify -m english --label-texts $file --logits reviews.jsonl | cmp - want.jsonl
   done
   printf '1\tgreat\tlovely\n2\tawful\n1\tmoving\n' >tabs.tsv
-  printf '{"label": 1, "text": ["great", "lovely", "moving"]}\n2\tawful\n' >mixed
+  printf '1\tgreat\tlovely\tmoving\n2\tawful\n' >mixed
   ran-classify -m english --label-texts tabs.tsv --logits reviews.jsonl >want.jsonl
   ran-classify -m english --label-texts mixed --logits reviews.jsonl | cmp - want.jsonl
   jq -es 'all(.[]; (.prediction.label == "1") == (.label == "pos"))' want.jsonl
@@ -103,11 +103,7 @@ fails() {
     printf "$1" >bad
     fails 3 "$2" -m english --label-texts bad
   }
-  refuses '{"label": "a", "text": "one"}\n{"label": "b"}\n' 'bad:2: no "text" that describes "b"'
-  refuses '{"label": "a", "text": []}\n' 'bad:1: no "text" that describes "a"'
-  refuses '{"label": "a", "text": [1]}\n' 'bad:1: "text" must be a string or an array of strings'
-  refuses '{"text": "one"}\n' 'bad:1: no "label": a string or a number'
-  refuses '{"label": "a"' "bad:1: column 14: expected ',' or '}', but the line ends here"
+  refuses 'a\tone\n {"label": "b"}\n' 'bad:2: JSON: a line is label, tab, description'
   refuses 'a\tone\nb\t \n' 'bad:2: the description of "b" is empty'
   refuses 'a\tone\n\tb\n' 'bad:2: no label: a line is label, tab, description'
   refuses 'a\tone\nb\tOne\n' 'bad:2: "a" and "b" have the same description, "One" (line 1)'

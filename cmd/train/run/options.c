@@ -63,8 +63,8 @@ const struct ran_field train_file_fields[] = {
         {"label_texts", 0, RAN_FIELD_TEXT, FILE_AT(label_texts), .value = "FILE", .local = true,
          .help = "descriptions of the labels are evidence, too, which fades with the number of "
                  "documents, and give labels to documents without any: lines of label, tab, "
-                 "description, or JSON lines; none: not even the "
-                 "labels' names. Default: their names, if held-out documents show a gain",
+                 "description; none: not even the labels' names. Default: their names, if held-out "
+                 "documents show a gain",
          .verbs = "classify"},
         {"soft_label", 0, RAN_FIELD_TEXT, FILE_AT(soft_label), .value = "MEMBER",
          .help = "train on the label probabilities in this member, as ran-classify "
