@@ -8,6 +8,7 @@
  * Of all extensions of all hypotheses only the best 2 width matter: at most width of them end, so
  * that width of them do not. The order is total: score, hypothesis, token.
  */
+#include "base/size.h"
 #include "math/elementary.h"
 #include "file/model.h"
 #include "ran/math.h"
@@ -56,7 +57,7 @@ struct ran_beam {
         bool *taken;                     /* (slots) by a hypothesis of the next beam */
         struct ran_lm_context **reads;   /* (n_live) in their order */
         size_t n_live, n_next, slots, live_cap, next_cap, context_cap, taken_cap, reads_cap;
-        struct candidate *best; /* a heap with the worst on top, then sorted */
+        struct candidate *best; /* the best so far, sorted once they are enough, and more */
         size_t n_best, best_cap;
         struct finished *finished; /* the best first */
         size_t n_finished, finished_cap;
@@ -115,32 +116,12 @@ static int compare(const void *a, const void *b)
         return better(a, b) ? -1 : better(b, a);
 }
 
-/* Puts c in the place of the worst of a full heap. */
-static void replace_worst(struct ran_beam *k, struct candidate c)
+/* Sorts the candidates, and keeps the best `most`. */
+static void cut(struct ran_beam *k, size_t most)
 {
-        struct candidate *heap = k->best;
-        size_t slot = 0;
-
-        for (size_t child; (child = 2 * slot + 1) < k->n_best; slot = child) {
-                if (child + 1 < k->n_best && better(&heap[child], &heap[child + 1]))
-                        child++;
-                if (better(&heap[child], &c))
-                        break;
-                heap[slot] = heap[child];
-        }
-        heap[slot] = c;
-}
-
-static void add_to_heap(struct ran_beam *k, struct candidate c)
-{
-        struct candidate *heap = k->best;
-        size_t slot = k->n_best++;
-
-        while (slot > 0 && better(&heap[(slot - 1) / 2], &c)) {
-                heap[slot] = heap[(slot - 1) / 2];
-                slot = (slot - 1) / 2;
-        }
-        heap[slot] = c;
+        if (k->n_best > 0)
+                qsort(k->best, k->n_best, sizeof *k->best, compare);
+        k->n_best = ran_least(k->n_best, most);
 }
 
 /* The given beginning and the tokens up to a node, in k->ids; returns how many there are. */
@@ -181,12 +162,12 @@ static void extend(struct ran_beam *k, size_t h, size_t most)
 
                 if (logits[id] == -INFINITY || (k->set.never != NULL && k->set.never[id]))
                         continue;
-                if (k->n_best < most) {
-                        RAN_ROOM(k->best, k->best_cap, k->n_best + 1);
-                        add_to_heap(k, c);
-                } else if (better(&c, &k->best[0])) {
-                        replace_worst(k, c);
-                }
+                if (k->n_best >= most && !better(&c, &k->best[most - 1]))
+                        continue;
+                RAN_ROOM(k->best, k->best_cap, k->n_best + 1);
+                k->best[k->n_best++] = c;
+                if (k->n_best == most || k->n_best == 2 * most)
+                        cut(k, most);
         }
 }
 
@@ -232,8 +213,7 @@ static void choose(struct ran_beam *k)
 {
         k->n_next = 0;
         k->n++;
-        if (k->n_best > 0)
-                qsort(k->best, k->n_best, sizeof *k->best, compare);
+        cut(k, 2 * k->set.width);
         for (size_t i = 0; i < k->n_best && k->n_next < k->set.width; i++) {
                 const struct candidate *c = &k->best[i];
                 bool ends = c->id == k->set.end;
@@ -335,7 +315,7 @@ static int begin_search(struct ran_beam *k, struct ran_state *s, struct ran_lm_c
         for (size_t i = 0; i < k->slots; i++)
                 ran_lm_context_clear(k->context[i]);
         k->n = k->nodes = k->n_finished = k->n_live = 0;
-        if (set->width == 0 || set->width > SIZE_MAX / 2 || set->max_new == 0 ||
+        if (set->width == 0 || set->width > SIZE_MAX / 4 || set->max_new == 0 ||
             set->min_new > set->max_new || !(set->length_penalty >= 0) || begun > n)
                 return ran_fail(err, RAN_EINVAL,
                                 "no beam search is possible with width %zu and %zu to %zu tokens",

@@ -6,9 +6,7 @@
  * fraction of what they cost one by one, since the block stays in the cache.
  */
 #include "ran/model.h"
-#include "base/error.h"
 #include "base/size.h"
-#include "base/string-table.h"
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -18,19 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Vectors are kept once, of length 1 or zeros: a text that is there a thousand times is compared
- * once. */
 struct ran_nearest {
-        size_t D, n;
-        float *v;                       /* (vectors, D) */
-        struct ran_string_table digest; /* (vectors) of their bits */
-        struct same {
-                size_t first, last; /* documents with this vector */
-        } * same;                   /* (vectors) */
-        size_t *next;               /* (n) the next document with the same vector; none */
-        size_t v_cap, same_cap, next_cap;
+        size_t D, n, v_cap;
+        float *v; /* (n, D) of length 1, or zeros */
 };
-static const size_t none = SIZE_MAX;
 
 struct ran_nearest *ran_nearest_new(size_t D)
 {
@@ -42,84 +31,26 @@ struct ran_nearest *ran_nearest_new(size_t D)
 
 void ran_nearest_free(struct ran_nearest *c)
 {
-        if (c == NULL)
-                return;
-        ran_string_table_release(&c->digest);
-        free(c->v);
-        free(c->same);
-        free(c->next);
+        if (c != NULL)
+                free(c->v);
         free(c);
-}
-
-/* FNV-1a over floats, not bytes: a fourth of the time. */
-static uint64_t digest(const float *v, size_t D)
-{
-        uint64_t hash = ran_string_table_seed;
-
-        for (size_t d = 0; d < D; d++) {
-                uint32_t bits;
-
-                memcpy(&bits, v + d, sizeof bits);
-                hash = (hash ^ bits) * UINT64_C(0x100000001b3);
-        }
-        return hash;
-}
-
-/* Looks for the vector behind the last one, or makes it the last; its place. */
-static uint32_t place(struct ran_nearest *c)
-{
-        const float *mine = c->v + c->digest.n * c->D;
-        const uint64_t key = digest(mine, c->D);
-        const size_t last = c->digest.n;
-        const uint32_t i = ran_string_table_add(&c->digest, (const char *)&key, sizeof key);
-
-        if (i == last || memcmp(c->v + i * c->D, mine, c->D * sizeof *mine) == 0)
-                return i;
-        return ran_string_table_skip(&c->digest); /* the digest of another: kept, not found */
 }
 
 int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err)
 {
-        const size_t vectors = c->digest.n;
         size_t floats;
 
-        err = ran_error_or_spare(err);
-        if (__builtin_mul_overflow(vectors + 1, c->D, &floats))
-                return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", vectors + 1);
+        if (__builtin_mul_overflow(c->n + 1, c->D, &floats))
+                return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", c->n + 1);
         RAN_ROOM(c->v, c->v_cap, floats);
-        RAN_ROOM(c->same, c->same_cap, vectors + 1);
-        RAN_ROOM(c->next, c->next_cap, c->n + 1);
-        ran_unit(c->v + vectors * c->D, v, c->D, 1);
-        const uint32_t i = place(c);
-        if (i < vectors)
-                c->next[c->same[i].last] = c->n;
-        else
-                c->same[i].first = c->n;
-        c->same[i].last = c->n;
-        c->next[c->n++] = none;
+        ran_unit(c->v + c->n++ * c->D, v, c->D, 1);
         return RAN_OK;
 }
-
-/* ---- the k best ------------------------------------------------------------------------------ */
 
 /* Whether a is a worse neighbour than b; of equals the later one is. */
 static bool is_worse(const struct ran_neighbour *a, const struct ran_neighbour *b)
 {
         return a->cosine < b->cosine || (a->cosine == b->cosine && a->number > b->number);
-}
-
-/* A heap with the worst of n on top: moves the one at `at` down to its place. */
-static void sift(struct ran_neighbour *heap, size_t n, size_t at)
-{
-        const struct ran_neighbour x = heap[at];
-
-        for (size_t child; (child = 2 * at + 1) < n; at = child) {
-                child += child + 1 < n && is_worse(&heap[child + 1], &heap[child]);
-                if (!is_worse(&heap[child], &x))
-                        break;
-                heap[at] = heap[child];
-        }
-        heap[at] = x;
 }
 
 static int compare(const void *a, const void *b)
@@ -140,49 +71,41 @@ struct search {
         double *length;             /* (n) of the vectors */
         float *unit, *limit;        /* (n, D) of length 1; (n) float products below it are no use */
         float *product;             /* (BLOCK, n) */
-        struct ran_neighbour *list; /* (n, k) heaps */
+        struct ran_neighbour *list; /* (n, k) sorted once there are k */
         size_t *found;              /* (n) */
 };
 
 /* The smallest cosine that helps vector q, less what floats may be wrong by. */
 static void set_limit(struct search *s, size_t q)
 {
+        const size_t last = (q + 1) * s->k - 1;
         double least = s->least;
 
-        if (s->k > 0 && s->found[q] == s->k && s->list[q * s->k].cosine > least)
-                least = s->list[q * s->k].cosine;
+        if (s->k > 0 && s->found[q] == s->k && s->list[last].cosine > least)
+                least = s->list[last].cosine;
         s->limit[q] = s->k > 0 && s->length[q] > 0 ? (float)(least - s->slack) : INFINITY;
 }
 
-/* Adds a neighbour of q, unless there are k better ones. */
-static bool add(struct search *s, size_t q, struct ran_neighbour x)
-{
-        struct ran_neighbour *heap = s->list + q * s->k;
-
-        if (s->found[q] == s->k && !is_worse(&heap[0], &x))
-                return false;
-        if (s->found[q] < s->k) {
-                heap[s->found[q]++] = x;
-                for (size_t at = s->k / 2; s->found[q] == s->k && at-- > 0;)
-                        sift(heap, s->k, at);
-        } else {
-                heap[0] = x;
-                sift(heap, s->k, 0);
-        }
-        return true;
-}
-
-/* Adds the documents with vector i, the first one first. */
+/* Makes vector i a neighbour of q, unless there are k better ones. */
 static void consider(struct search *s, size_t q, size_t i)
 {
         const struct ran_nearest *c = s->c;
         const double cosine = ran_dot(s->v + q * c->D, c->v + i * c->D, c->D) / s->length[q];
+        const struct ran_neighbour x = {i, cosine};
+        struct ran_neighbour *list = s->list + q * s->k;
+        size_t at = s->found[q];
 
-        if (cosine < s->least)
+        if (cosine < s->least || (at == s->k && !is_worse(&list[at - 1], &x)))
                 return;
-        for (size_t at = c->same[i].first; at != none; at = c->next[at])
-                if (!add(s, q, (struct ran_neighbour){at, cosine}))
-                        break;
+        if (at < s->k) {
+                list[s->found[q]++] = x;
+                if (s->found[q] == s->k)
+                        qsort(list, s->k, sizeof *list, compare);
+        } else {
+                for (at--; at > 0 && is_worse(&list[at - 1], &x); at--)
+                        list[at] = list[at - 1];
+                list[at] = x;
+        }
         set_limit(s, q);
 }
 
@@ -219,7 +142,7 @@ static void search_block(struct search *s, size_t from, size_t rows)
 
 static void search_all(struct search *s)
 {
-        const size_t D = s->c->D, all = s->c->digest.n;
+        const size_t D = s->c->D, all = s->c->n;
 
         for (size_t q = 0; q < s->n; q++) {
                 s->length[q] = ran_unit(s->unit + q * D, s->v + q * D, D, 1);
