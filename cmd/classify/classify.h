@@ -131,8 +131,8 @@ struct classify_nearest *classify_nearest_new(size_t D, size_t most, double leas
 void classify_nearest_free(struct classify_nearest *n);
 size_t classify_nearest_count(const struct classify_nearest *n);
 /* Adds a document: its vector, and its id as JSON. */
-int classify_nearest_put(struct classify_nearest *n, const float *v, const char *id, size_t length,
-                         struct ran_error *err);
+void classify_nearest_put(struct classify_nearest *n, const float *v, const char *id,
+                          size_t length);
 
 /* The neighbours of several vectors. Zero-initialise. */
 struct classify_neighbours {
@@ -142,9 +142,9 @@ struct classify_neighbours {
 };
 /* Whether several vectors are searched for at once: their lists are not too long. */
 bool classify_nearest_together(const struct classify_nearest *n);
-/* Finds those of `count` vectors v. */
-int classify_nearest_find(const struct classify_nearest *n, const float *v, size_t count,
-                          struct classify_neighbours *to, struct ran_error *err);
+/* Finds those of `count` vectors v: of one, unless together. */
+void classify_nearest_find(const struct classify_nearest *n, const float *v, size_t count,
+                           struct classify_neighbours *to);
 /* Appends the member "nearest": those of vector i; none with `from` NULL. */
 void classify_nearest_add(const struct classify_nearest *n, const struct classify_neighbours *from,
                           size_t i, struct ran_buf *out);

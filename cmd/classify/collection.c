@@ -124,8 +124,8 @@ static int read_header(const struct ran_bytes *b, size_t D, size_t *rows, size_t
 }
 
 /* A row that is not a number is of a record without a vector, and left out. */
-static int add_row(struct classify_nearest *to, const char *path, size_t row,
-                   const unsigned char *p, float *v, size_t D, struct ran_error *err)
+static void add_row(struct classify_nearest *to, const char *path, size_t row,
+                    const unsigned char *p, float *v, size_t D)
 {
         struct ran_buf place = {0}, id = {0};
         bool finite = true;
@@ -139,13 +139,12 @@ static int add_row(struct classify_nearest *to, const char *path, size_t row,
                 finite &= isfinite(v[d]) != 0;
         }
         if (!finite)
-                return RAN_OK;
+                return;
         ran_buf_printf(&place, "%s:%zu", path, row + 1);
         ran_buf_json(&id, place.data, place.len);
-        int rc = classify_nearest_put(to, v, id.data, id.len, err);
+        classify_nearest_put(to, v, id.data, id.len);
         ran_buf_release(&place);
         ran_buf_release(&id);
-        return rc;
 }
 
 static int read_rows(const struct reading *r, const char *path, const struct ran_bytes *b,
@@ -154,16 +153,15 @@ static int read_rows(const struct reading *r, const char *path, const struct ran
         const size_t D = r->classifier->D;
         size_t rows = 0, from = 0;
         const char *name = NULL;
-        int rc = RAN_OK;
 
         RAN_TRY(read_header(b, D, &rows, &from, &name, err));
         if (name != NULL)
                 RAN_TRY(check_name(r, name, NAME, err));
         float *v = ran_new_floats(D);
-        for (size_t i = 0; i < rows && rc == RAN_OK; i++)
-                rc = add_row(r->nearest, path, i, b->data + from + i * D * 4, v, D, err);
+        for (size_t i = 0; i < rows; i++)
+                add_row(r->nearest, path, i, b->data + from + i * D * 4, v, D);
         free(v);
-        return rc;
+        return RAN_OK;
 }
 
 /* Adds the rows of an array to the collection, row i as "PATH:i", from 1. Exits on failure. */
@@ -294,7 +292,9 @@ static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_
         (void)line;
         r->computed += f->computed;
         r->given += !f->computed;
-        return classify_nearest_put(r->nearest, f->v, f->id.data, f->id.len, err);
+        (void)err;
+        classify_nearest_put(r->nearest, f->v, f->id.data, f->id.len);
+        return RAN_OK;
 }
 
 /* ---- the collection -------------------------------------------------------------------------- */

@@ -40,14 +40,12 @@ size_t classify_nearest_count(const struct classify_nearest *n)
         return n->n;
 }
 
-int classify_nearest_put(struct classify_nearest *n, const float *v, const char *id, size_t length,
-                         struct ran_error *err)
+void classify_nearest_put(struct classify_nearest *n, const float *v, const char *id, size_t length)
 {
         RAN_ROOM(n->id_end, n->cap, n->n + 1);
-        RAN_TRY(ran_nearest_add(n->vectors, v, err));
+        ran_nearest_add(n->vectors, v);
         ran_buf_add(&n->ids, id, length);
         n->id_end[n->n++] = n->ids.len;
-        return RAN_OK;
 }
 
 /* How long a list is. */
@@ -61,20 +59,15 @@ bool classify_nearest_together(const struct classify_nearest *n)
         return length(n) <= 1024;
 }
 
-int classify_nearest_find(const struct classify_nearest *n, const float *v, size_t count,
-                          struct classify_neighbours *to, struct ran_error *err)
+void classify_nearest_find(const struct classify_nearest *n, const float *v, size_t count,
+                           struct classify_neighbours *to)
 {
         const size_t k = length(n);
-        size_t all;
 
-        to->n = 0;
-        if (__builtin_mul_overflow(count, k, &all))
-                return ran_fail(err, RAN_ENOMEM, "out of memory for neighbours");
-        RAN_TRY(RAN_GROW(to->list, to->list_cap, all, err));
+        RAN_ROOM(to->list, to->list_cap, count * k);
         RAN_ROOM(to->found, to->found_cap, count);
-        RAN_TRY(ran_nearest_find(n->vectors, v, count, k, n->least, to->list, to->found, err));
+        ran_nearest_find(n->vectors, v, count, k, n->least, to->list, to->found);
         to->n = count;
-        return RAN_OK;
 }
 
 void classify_nearest_add(const struct classify_nearest *n, const struct classify_neighbours *from,

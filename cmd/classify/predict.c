@@ -163,7 +163,7 @@ void classify_together(const struct classifier *c, void *scratch, struct cmd_ite
                 a->n = 0;
         a->near.n = 0;
         if (c->nearest != NULL && classify_nearest_together(c->nearest) && a->n > 0)
-                (void)classify_nearest_find(c->nearest, a->embedding, a->n, &a->near, &err);
+                classify_nearest_find(c->nearest, a->embedding, a->n, &a->near);
         for (size_t i = 0; i < n; i++) {
                 s->item = i + 1;
                 items[i].code =
@@ -304,20 +304,18 @@ static void add_scored(struct ran_buf *out, const struct classifier *c, size_t c
         json_put_float(out, "score", p);
 }
 
-static int add_nearest(const struct classifier *c, struct scratch *s, struct ran_buf *out,
-                       struct ran_error *err)
+static void add_nearest(const struct classifier *c, struct scratch *s, struct ran_buf *out)
 {
         const size_t at = place_of(s);
         const bool known = knows_a_token(c, s), found = at < s->others.near.n;
 
         if (known && !found)
-                RAN_TRY(classify_nearest_find(c->nearest, s->embedding, 1, &s->near, err));
+                classify_nearest_find(c->nearest, s->embedding, 1, &s->near);
         classify_nearest_add(c->nearest,
                              !known  ? NULL
                              : found ? &s->others.near
                                      : &s->near,
                              found ? at : 0, out);
-        return RAN_OK;
 }
 
 static size_t set_size(const struct classifier *c, const float *p)
@@ -527,7 +525,7 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
                 json_put_text(out, "embedding_model", c->vectors);
         }
         if (c->nearest != NULL)
-                RAN_TRY(add_nearest(c, s, out, err));
+                add_nearest(c, s, out);
         if (s->evidence != NULL && c->thresholds == NULL) {
                 size_t best = decision_best(&c->decision, s->p);
 

@@ -36,15 +36,10 @@ void ran_nearest_free(struct ran_nearest *c)
         free(c);
 }
 
-int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err)
+void ran_nearest_add(struct ran_nearest *c, const float *v)
 {
-        size_t floats;
-
-        if (__builtin_mul_overflow(c->n + 1, c->D, &floats))
-                return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", c->n + 1);
-        RAN_ROOM(c->v, c->v_cap, floats);
+        RAN_ROOM(c->v, c->v_cap, (c->n + 1) * c->D);
         ran_unit(c->v + c->n++ * c->D, v, c->D, 1);
-        return RAN_OK;
 }
 
 /* Whether a is a worse neighbour than b; of equals the later one is. */
@@ -140,24 +135,8 @@ static void search_block(struct search *s, size_t from, size_t rows)
         }
 }
 
-static void search_all(struct search *s)
-{
-        const size_t D = s->c->D, all = s->c->n;
-
-        for (size_t q = 0; q < s->n; q++) {
-                s->length[q] = ran_unit(s->unit + q * D, s->v + q * D, D, 1);
-                s->found[q] = 0;
-                set_limit(s, q);
-        }
-        for (size_t i = 0; i < all; i += BLOCK)
-                search_block(s, i, ran_least(all - i, BLOCK));
-        for (size_t q = 0; q < s->n; q++)
-                if (s->found[q] > 0)
-                        qsort(s->list + q * s->k, s->found[q], sizeof *s->list, compare);
-}
-
-int ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size_t k, double least,
-                     struct ran_neighbour *list, size_t *found, struct ran_error *err)
+void ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size_t k, double least,
+                      struct ran_neighbour *list, size_t *found)
 {
         /* Each of D products and sums of unit vectors is rounded, and so were the vectors. */
         const double slack = (double)(c->D + 4) * FLT_EPSILON;
@@ -169,18 +148,23 @@ int ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size
                            .slack = slack,
                            .list = list,
                            .found = found};
-        size_t floats, products;
 
-        if (__builtin_mul_overflow(n, c->D, &floats) || __builtin_mul_overflow(n, BLOCK, &products))
-                return ran_fail(err, RAN_ENOMEM, "out of memory for %zu vectors", n);
         s.length = ran_new(n, sizeof *s.length);
         s.limit = ran_new_floats(n);
-        s.unit = ran_new_floats(floats);
-        s.product = ran_new_floats(products);
-        search_all(&s);
+        s.unit = ran_new_floats(n * c->D);
+        s.product = ran_new_floats(n * BLOCK);
+        for (size_t q = 0; q < n; q++) {
+                s.length[q] = ran_unit(s.unit + q * c->D, v + q * c->D, c->D, 1);
+                found[q] = 0;
+                set_limit(&s, q);
+        }
+        for (size_t i = 0; i < c->n; i += BLOCK)
+                search_block(&s, i, ran_least(c->n - i, BLOCK));
+        for (size_t q = 0; q < n; q++)
+                if (found[q] > 0)
+                        qsort(list + q * k, found[q], sizeof *list, compare);
         free(s.length);
         free(s.limit);
         free(s.unit);
         free(s.product);
-        return RAN_OK;
 }

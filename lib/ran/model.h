@@ -484,7 +484,7 @@ void ran_model_forget_vectors(struct ran_model *m); /* it uses no cache from now
 struct ran_nearest;
 struct ran_nearest *ran_nearest_new(size_t D);
 void ran_nearest_free(struct ran_nearest *c);
-int ran_nearest_add(struct ran_nearest *c, const float *v, struct ran_error *err); /* v (D) */
+void ran_nearest_add(struct ran_nearest *c, const float *v); /* v (D) */
 struct ran_neighbour {
         size_t number; /* from 0, in the order of their addition */
         double cosine; /* 0 with a vector of zeros */
@@ -493,8 +493,8 @@ struct ran_neighbour {
  * list (n, k) gets them, the nearest first, of equals the earlier one first; found (n) how many
  * there are. A vector of zeros, which is near nothing, has none. Several vectors at once take less
  * time, and get the same answers. */
-int ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size_t k, double least,
-                     struct ran_neighbour *list, size_t *found, struct ran_error *err);
+void ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, size_t k, double least,
+                      struct ran_neighbour *list, size_t *found);
 
 /* ---- attention probes (nn/probe.c, probe-document.c) ------------------------------------- */
 
