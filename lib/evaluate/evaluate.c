@@ -1,8 +1,16 @@
-/* evaluate.c - see evaluate.h. */
+/* evaluate.c - see evaluate.h.
+ *
+ * Of each source the target is generated as in ran-lm generate --temperature 0: the most probable
+ * token each time. Texts are those of the vocabulary, so the scores are those of `ran-lm generate
+ * --eval` for a vocabulary that restores texts.
+ */
 #include "evaluate/evaluate.h"
 #include "data/loss.h"
 #include "math/kept-panels.h"
+#include "nn/part.h"
 #include "task/train.h"
+#include "ran/eval.h"
+#include "ran/text.h"
 #include "ran/train.h"
 #include "ran/math.h"
 
@@ -11,8 +19,20 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Documents are scored in any order, each with the state of a thread, which fills the document's
- * part of encoder and linear, or of loss. */
+/* What one thread needs. */
+struct scratch {
+        struct ran_state *state;
+        /* Of generated targets: */
+        struct ran_recurrent_state recurrent;
+        struct ran_text_counter *counter;
+        float *logits; /* (V) */
+        uint32_t *ids; /* (n) generated */
+        size_t n, cap;
+        struct ran_buf text, reference;
+};
+
+/* Documents are scored in any order, each with the scratch of a thread, which fills the document's
+ * part of encoder and linear, of loss, or of counts. */
 struct sweep {
         const struct ran_config *c;
         const struct ran_params *p;
@@ -23,6 +43,10 @@ struct sweep {
         float *encoder, *linear; /* (B, C), or (words, C) of a tagger; linear may be NULL */
         double *loss;            /* (B) of language models */
         uint32_t mask;           /* mlm: the subword [MASK] */
+        /* Of generated targets: */
+        const struct ran_tokenizer *tokenizer;
+        struct ran_text_counts *counts; /* (B) */
+        bool *scored;                   /* (B) it has a source */
         atomic_size_t next;
         size_t end; /* documents [next, end) remain for this rank */
         pthread_mutex_t lock;
@@ -72,11 +96,69 @@ static int score_masked(struct sweep *k, struct ran_state *s, size_t b, struct r
         return rc;
 }
 
-static int score(struct sweep *k, struct ran_state *s, size_t b, struct ran_error *err)
+/* The most probable token except [UNK] and [SEP]. */
+static uint32_t most_probable(const struct sweep *k, const float *logits, uint32_t sep)
+{
+        uint32_t unknown = ran_tokenizer_unknown(k->tokenizer);
+        size_t best = k->C;
+
+        for (size_t id = 0; id < k->C; id++)
+                if (id != unknown && id != sep && (best == k->C || logits[id] > logits[best]))
+                        best = id;
+        return (uint32_t)best;
+}
+
+/* The target, without [END], in s->ids. No target is longer than twice its source and 50 tokens. */
+static int generate(const struct sweep *k, struct scratch *s, const uint32_t *ids, size_t sources,
+                    uint32_t end, struct ran_error *err)
+{
+        const struct ran_lm_out out = {.last = s->logits};
+        const uint32_t *read = ids;
+        size_t n = sources;
+
+        s->n = 0;
+        ran_recurrent_state_clear(&s->recurrent);
+        while (s->n < 2 * sources + 50) {
+                RAN_TRY(ran_score_lm(s->state, &s->recurrent, read, n, read == ids ? sources : 0,
+                                     &out, err));
+                uint32_t id = most_probable(k, s->logits, ids[sources - 1]);
+                if (id == end)
+                        break;
+                RAN_ROOM(s->ids, s->cap, s->n + 1);
+                s->ids[s->n++] = id;
+                read = s->ids + s->n - 1;
+                n = 1;
+        }
+        return RAN_OK;
+}
+
+static int score_generated(struct sweep *k, struct scratch *s, size_t b, struct ran_error *err)
+{
+        const struct ran_dataset *d = k->d;
+        const uint32_t *ids = d->ids + d->first[b];
+        size_t L = d->first[b + 1] - d->first[b], sources = d->sources[b];
+
+        if (sources == 0 || sources >= L)
+                return RAN_OK;
+        RAN_TRY(generate(k, s, ids, sources, ids[L - 1], err));
+        s->text.len = s->reference.len = 0;
+        RAN_TRY(ran_tokenizer_decode(k->tokenizer, s->ids, s->n, &s->text, err));
+        RAN_TRY(ran_tokenizer_decode(k->tokenizer, ids + sources, L - sources - 1, &s->reference,
+                                     err));
+        k->scored[b] = true;
+        ran_text_count(s->counter, s->text.data, s->text.len, s->reference.data, s->reference.len,
+                       &k->counts[b]);
+        return RAN_OK;
+}
+
+static int score(struct sweep *k, struct scratch *x, size_t b, struct ran_error *err)
 {
         const struct ran_document d = ran_dataset_document(k->d, b);
+        struct ran_state *s = x->state;
         const enum ran_output output = ran_task_of(k->c)->output;
 
+        if (k->counts != NULL)
+                return score_generated(k, x, b, err);
         if (output == RAN_OUTPUT_TOKEN)
                 return ran_train_task_of(k->c)->mask != NULL ? score_masked(k, s, b, err)
                                                              : score_text(k, s, b, err);
@@ -93,18 +175,29 @@ static void sweep_worker(void *arg, size_t worker)
 {
         struct sweep *k = arg;
         struct ran_error err = {0};
-        struct ran_state *s = ran_score_state_new(k->c, k->p, k->C, k->pool);
+        struct scratch s = {.state = ran_score_state_new(k->c, k->p, k->C, k->pool)};
         size_t b;
 
         (void)worker;
+        if (k->counts != NULL) {
+                s.counter = ran_text_counter_new();
+                s.logits = ran_new_floats(k->C);
+                ran_encoder_state_init(&s.recurrent, k->c);
+        }
         while (err.code == RAN_OK && (b = atomic_fetch_add(&k->next, 1)) < k->end)
-                score(k, s, b, &err);
+                score(k, &s, b, &err);
         if (err.code != RAN_OK) {
                 pthread_mutex_lock(&k->lock);
                 k->err = err;
                 pthread_mutex_unlock(&k->lock);
         }
-        ran_state_free(s);
+        ran_state_free(s.state);
+        ran_recurrent_state_release(&s.recurrent);
+        ran_text_counter_free(s.counter);
+        free(s.logits);
+        free(s.ids);
+        ran_buf_release(&s.text);
+        ran_buf_release(&s.reference);
 }
 
 /* Gathers the results of all ranks at rank 0. bound: the first document of each rank. */
@@ -124,25 +217,33 @@ static int gather(struct sweep *k, size_t *bound, struct ran_error *err)
                                : RAN_OK;
 }
 
-static int run(struct sweep *k, struct ran_error *err)
+/* Scores the documents [k->next, k->end) in all threads. */
+static int sweep(struct sweep *k, struct ran_error *err)
 {
-        const size_t me = ran_ranks_me(k->ranks);
-        size_t *bound = ran_ranks_bounds(k->ranks);
         struct ran_params still = *k->p; /* nobody trains meanwhile */
         const struct ran_params *given = k->p;
 
         still.panels = ran_kept_panels_new(still.integers, NULL);
         k->p = &still;
+        pthread_mutex_init(&k->lock, NULL);
+        ran_parallel(k->pool, ran_pool_threads(k->pool), sweep_worker, k);
+        pthread_mutex_destroy(&k->lock);
+        k->p = given;
+        ran_kept_panels_free(still.panels);
+        return k->err.code == RAN_OK ? RAN_OK : ran_fail(err, k->err.code, "%s", k->err.text);
+}
+
+static int run(struct sweep *k, struct ran_error *err)
+{
+        const size_t me = ran_ranks_me(k->ranks);
+        size_t *bound = ran_ranks_bounds(k->ranks);
+
         ran_ranks_partition(k->ranks, k->d->first, k->d->B, bound);
         atomic_store(&k->next, bound[me]);
         k->end = bound[me + 1];
-        pthread_mutex_init(&k->lock, NULL);
-        ran_parallel(k->pool, ran_pool_threads(k->pool), sweep_worker, k);
-        k->p = given;
-        ran_kept_panels_free(still.panels);
-        pthread_mutex_destroy(&k->lock);
-        int rc = k->err.code == RAN_OK ? gather(k, bound, err)
-                                       : ran_fail(err, k->err.code, "%s", k->err.text);
+        int rc = sweep(k, err);
+        if (rc == RAN_OK)
+                rc = gather(k, bound, err);
         free(bound);
         return ran_ranks_break(k->ranks, rc);
 }
@@ -188,5 +289,37 @@ int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
         }
         *rates = (struct ran_rates){.loss = loss / fmax(tokens, 1)};
         free(k.loss);
+        return rc;
+}
+
+int ran_evaluate_generated(struct ran_rates *rates, const struct ran_config *c,
+                           const struct ran_params *p, size_t V, const struct ran_dataset *d,
+                           const struct ran_tokenizer *tokenizer, struct ran_pool *pool,
+                           struct ran_error *err)
+{
+        struct sweep k = {.c = c,
+                          .p = p,
+                          .C = V,
+                          .d = d,
+                          .pool = pool,
+                          .tokenizer = tokenizer,
+                          .counts = ran_new(d->B, sizeof *k.counts),
+                          .scored = ran_new(d->B, sizeof *k.scored),
+                          .end = d->B};
+        struct ran_text_score *score = ran_text_score_new();
+        struct ran_text_report report;
+        const int rc = sweep(&k, err);
+
+        for (size_t b = 0; b < d->B && rc == RAN_OK; b++)
+                if (k.scored[b])
+                        ran_text_score_add(score, &k.counts[b]);
+        if (rc == RAN_OK) {
+                ran_text_score_finish(score, 1, &report);
+                rates->bleu = report.bleu.value / 100;
+                rates->chrf = report.chrf.value / 100;
+        }
+        ran_text_score_free(score);
+        free(k.counts);
+        free(k.scored);
         return rc;
 }
