@@ -150,8 +150,8 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line,
         json_begin(out, '{');
         json_name(out, "masks");
         json_begin(out, '[');
-        RAN_TRY(ran_lm_fill_each(f->lm.model, s->state, m->ids, m->L, m->positions, m->n, add_mask,
-                                 &a, err));
+        RAN_TRY(ran_lm_fill(f->lm.model, s->state, m->ids, m->L, m->positions, m->n, NULL, NULL,
+                            add_mask, &a, err));
         json_end(out, ']');
         if (options.logits) {
                 json_name(out, "logits");

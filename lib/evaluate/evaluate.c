@@ -87,7 +87,7 @@ static int score_masked(struct sweep *k, struct ran_state *s, size_t b, struct r
         if (rc == RAN_OK) {
                 nll = ran_new_floats(masked.n);
                 rc = ran_score_masked(s, masked.ids, L, masked.position, masked.n, masked.gold, nll,
-                                      NULL, err);
+                                      NULL, NULL, err);
         }
         for (size_t i = 0; i < masked.n && rc == RAN_OK; i++)
                 k->loss[b] += (double)nll[i];

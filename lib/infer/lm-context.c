@@ -90,15 +90,6 @@ static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
         return RAN_OK;
 }
 
-/* Checks the results of n tokens; tokens without gold may have results that are not finite. */
-static int check_given(const struct ran_model *m, const float *nll, const float *logits, size_t n,
-                       struct ran_error *err)
-{
-        if (nll != NULL)
-                RAN_TRY(ran_score_check_result(nll, n, err));
-        return logits != NULL ? ran_score_check_scores(logits, n * m->V, err) : RAN_OK;
-}
-
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *context,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err)
@@ -118,7 +109,10 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
                                 "source tokens must be read at once, at the beginning");
         RAN_TRY(ran_score_lm(s, context != NULL ? &context->recurrent : NULL, ids, n, sources, out,
                              err));
-        RAN_TRY(check_given(m, out->nll, out->logits, n - out->skip, err));
+        if (out->nll != NULL)
+                RAN_TRY(ran_score_check_result(out->nll, n - out->skip, err));
+        if (out->logits != NULL)
+                RAN_TRY(ran_score_check_scores(out->logits, (n - out->skip) * m->V, err));
         return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
 }
 
@@ -141,30 +135,6 @@ int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
         return rc;
 }
 
-static int check_masked(const struct ran_model *m, const struct ran_state *s, const uint32_t *ids,
-                        size_t L, const uint32_t *positions, size_t n, const uint32_t *gold,
-                        struct ran_error *err)
-{
-        if (ran_model_check_task(m, s, &ran_task_mlm, err) != RAN_OK ||
-            ran_model_check_ids(m, ids, L, err) != RAN_OK || check_gold(m, gold, n, err) != RAN_OK)
-                return RAN_EINVAL;
-        for (size_t i = 0; i < n; i++)
-                if (positions[i] >= L || (i > 0 && positions[i] <= positions[i - 1]))
-                        return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
-                                        i, L);
-        return RAN_OK;
-}
-
-int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
-                float *logits, struct ran_error *err)
-{
-        if (check_masked(m, s, ids, L, positions, n, gold, err) != RAN_OK)
-                return RAN_EINVAL;
-        RAN_TRY(ran_score_masked(s, ids, L, positions, n, gold, nll, logits, err));
-        return check_given(m, nll, logits, n, err);
-}
-
 /* Passes logits on to the caller's function. */
 struct checked {
         const struct ran_model *m;
@@ -180,15 +150,22 @@ static int take_checked(void *arg, size_t i, const float *logits, struct ran_err
         return k->take(k->arg, i, logits, err);
 }
 
-int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                     const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
-                     struct ran_error *err)
+int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
+                ran_lm_take *take, void *arg, struct ran_error *err)
 {
         struct checked k = {m, take, arg};
 
-        if (check_masked(m, s, ids, L, positions, n, NULL, err) != RAN_OK)
-                return RAN_EINVAL;
-        return ran_score_masked_each(s, ids, L, positions, n, take_checked, &k, err);
+        RAN_TRY(ran_model_check_task(m, s, &ran_task_mlm, err));
+        RAN_TRY(ran_model_check_ids(m, ids, L, err));
+        RAN_TRY(check_gold(m, gold, n, err));
+        for (size_t i = 0; i < n; i++)
+                if (positions[i] >= L || (i > 0 && positions[i] <= positions[i - 1]))
+                        return ran_fail(err, RAN_EINVAL, "masked token %zu is not one of the %zu",
+                                        i, L);
+        RAN_TRY(ran_score_masked(s, ids, L, positions, n, gold, nll,
+                                 take != NULL ? take_checked : NULL, &k, err));
+        return nll != NULL ? ran_score_check_result(nll, n, err) : RAN_OK;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */

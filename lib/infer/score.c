@@ -3,6 +3,7 @@
  * A document's result depends on its ids only: it is computed alone, or with others in one matrix
  * product where that has the same bits (ran_score_abreast). */
 #include "infer/score.h"
+#include "base/size.h"
 #include "math/gemm.h"
 #include "infer/cache.h"
 #include "part/linear/linear-model.h"
@@ -314,10 +315,16 @@ int ran_score_lm_each(struct ran_state *s, struct ran_recurrent_state *const *re
         return RAN_OK;
 }
 
-/* Encodes a document with masked tokens at n positions. */
-static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
-                       const uint32_t *positions, size_t n, struct ran_error *err)
+int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
+                     size_t n, const uint32_t *gold, float *nll, ran_lm_take *take, void *arg,
+                     struct ran_error *err)
 {
+        size_t rows = ran_least(n, RAN_LM_ROWS), floats = 0;
+
+        if (take != NULL && __builtin_mul_overflow(rows, s->C, &floats))
+                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu masked tokens",
+                                rows);
+        RAN_TRY(RAN_GROW(s->logits, s->logits_cap, floats, err));
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
         ran_packed_clear(&s->packed);
@@ -325,30 +332,8 @@ static int read_masked(struct ran_state *s, const uint32_t *ids, size_t L,
         RAN_TRY(ran_packed_positions(&s->packed, positions, n, err));
         RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
         ran_encode(&s->workspace, s->p);
-        return RAN_OK;
-}
-
-int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
-                     size_t n, const uint32_t *gold, float *nll, float *logits,
-                     struct ran_error *err)
-{
-        RAN_TRY(read_masked(s, ids, L, positions, n, err));
-        ran_lm_score(&s->workspace, s->p, s->C, gold, nll, logits);
-        return RAN_OK;
-}
-
-int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
-                          const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
-                          struct ran_error *err)
-{
-        size_t rows = n < RAN_LM_ROWS ? n : RAN_LM_ROWS, floats;
-
-        if (__builtin_mul_overflow(rows, s->C, &floats))
-                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu masked tokens",
-                                rows);
-        RAN_TRY(RAN_GROW(s->logits, s->logits_cap, floats, err));
-        RAN_TRY(read_masked(s, ids, L, positions, n, err));
-        return ran_lm_each(&s->workspace, s->p, s->C, s->logits, take, arg, err);
+        return ran_lm_each(&s->workspace, s->p, s->C, gold, nll, take != NULL ? s->logits : NULL,
+                           take, arg, err);
 }
 
 static int no_number(struct ran_error *err)

@@ -71,10 +71,7 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
 int ran_score_lm_each(struct ran_state *s, struct ran_recurrent_state *const *recurrent,
                       const uint32_t *ids, size_t n, float *logits, struct ran_error *err);
 int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const uint32_t *positions,
-                     size_t n, const uint32_t *gold, float *nll, float *logits,
+                     size_t n, const uint32_t *gold, float *nll, ran_lm_take *take, void *arg,
                      struct ran_error *err);
-int ran_score_masked_each(struct ran_state *s, const uint32_t *ids, size_t L,
-                          const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
-                          struct ran_error *err);
 
 #endif

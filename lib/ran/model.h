@@ -375,18 +375,15 @@ struct ran_lm_out {
 int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_context *context,
                 const uint32_t *ids, size_t n, size_t sources, const struct ran_lm_out *out,
                 struct ran_error *err);
-/* The masked tokens at n positions (ascending) of a document of L ids: nll of gold (n) unless NULL,
- * and logits (n, V) unless NULL. task mlm. */
-int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
-                float *logits, struct ran_error *err);
-/* Takes the logits (V) of the i-th position. A code other than RAN_OK ends ran_lm_fill_each, which
+/* Takes the logits (V) of the i-th position. A code other than RAN_OK ends ran_lm_fill, which
  * returns it. */
 typedef int ran_lm_take(void *arg, size_t i, const float *logits, struct ran_error *err);
-/* The logits of one position after another, in memory for a few hundred of them. */
-int ran_lm_fill_each(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
-                     const uint32_t *positions, size_t n, ran_lm_take *take, void *arg,
-                     struct ran_error *err);
+/* The masked tokens at n positions (ascending) of a document of L ids: nll (n) of gold (n), unless
+ * NULL; and take, unless NULL, gets the logits of one position after another, in memory for a few
+ * hundred of them. task mlm. */
+int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *ids, size_t L,
+                const uint32_t *positions, size_t n, const uint32_t *gold, float *nll,
+                ran_lm_take *take, void *arg, struct ran_error *err);
 
 /* Probabilities (C) of logits: softmax, or a sigmoid each for several labels. In double, then
  * rounded; never above 1. */

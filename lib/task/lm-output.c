@@ -298,20 +298,25 @@ void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
         ran_portable = before;
 }
 
-int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
-                ran_lm_take *take, void *arg, struct ran_error *err)
+int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, const uint32_t *gold,
+                float *nll, float *logits, ran_lm_take *take, void *arg, struct ran_error *err)
 {
         const bool before = ran_params_portable(p);
         struct block k = block_of(w, p, V);
         int rc = RAN_OK;
 
         ran_phase = RAN_PHASE_HEAD;
+        k.gold = gold;
         k.logits = logits;
         k.each = true;
         ran_head_positions(w, p);
         while (rc == RAN_OK && run_block(&k))
-                for (size_t i = 0; i < k.n && rc == RAN_OK; i++)
-                        rc = take(arg, k.at + i, logits + i * V, err);
+                for (size_t i = 0; i < k.n && rc == RAN_OK; i++) {
+                        if (nll != NULL)
+                                nll[k.at + i] = (float)k.nll[i];
+                        if (logits != NULL)
+                                rc = take(arg, k.at + i, logits + i * V, err);
+                }
         ran_portable = before;
         return rc;
 }

@@ -25,11 +25,11 @@ void ran_lm_init_bias(const struct ran_config *c, const struct ran_params *p, si
  * (positions, V), log-probabilities if adaptive. Each may be NULL. */
 void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
                   const uint32_t *gold, float *nll, float *logits);
-/* Calls take with the logits of each position in order; logits (RAN_LM_ROWS, V), or (positions,
- * V) if that is smaller, is scratch. Stops at the first code of take other than RAN_OK and
- * returns it. */
-int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, float *logits,
-                ran_lm_take *take, void *arg, struct ran_error *err);
+/* The same, but take is called with the logits of each position in order; logits (RAN_LM_ROWS, V),
+ * or (positions, V) if that is smaller, is scratch; NULL: nobody takes any. Stops at the first code
+ * of take other than RAN_OK and returns it. */
+int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, const uint32_t *gold,
+                float *nll, float *logits, ran_lm_take *take, void *arg, struct ran_error *err);
 /* ran_lm_score for training: returns the sum over positions of scale (positions) times nll, or of
  * that against targets of which all tokens share the part `smoothing` (0 in an adaptive softmax);
  * adds the gradients of the output layer to dp (dp->dembed among them) and leaves the adjoints of

@@ -33,6 +33,13 @@ static const uint32_t ids[L] = {0}, places[L] = {0, 1, 2, 3, 4, 5}, spelling[L *
 static const struct ran_document document = {
         .ids = ids, .L = L, .spelling = spelling, .positions = places, .words = L};
 
+static int take(void *arg, size_t i, const float *logits, struct ran_error *err)
+{
+        (void)err;
+        ((float *)arg)[i] = logits[i];
+        return RAN_OK;
+}
+
 static int use_tasks(const struct ran_model *m, struct ran_state *s, float *x,
                      struct ran_error *err)
 {
@@ -48,7 +55,7 @@ static int use_tasks(const struct ran_model *m, struct ran_state *s, float *x,
         case RAN_TASK_CLASSIFY:
                 return ran_classify(m, s, &document, x, NULL, err);
         case RAN_TASK_MLM:
-                rc = ran_lm_fill(m, s, ids, L, places, L, ids, nll, x, err);
+                rc = ran_lm_fill(m, s, ids, L, places, L, ids, nll, take, x, err);
                 break;
         default:
                 rc = ran_lm_read(m, s, NULL, ids, L, c->mask == RAN_MASK_PREFIX ? 2 : 0, &out, err);

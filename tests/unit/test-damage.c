@@ -270,7 +270,8 @@ static int use_lm(const struct ran_model *m, struct ran_state *s, const struct r
 
         return ran_model_config(m)->task == RAN_TASK_LM
                        ? ran_lm_read(m, s, NULL, d->ids, L, 0, &out, err)
-                       : ran_lm_fill(m, s, d->ids, L, d->positions, L, d->ids, nll, NULL, err);
+                       : ran_lm_fill(m, s, d->ids, L, d->positions, L, d->ids, nll, NULL, NULL,
+                                     err);
 }
 
 /* One document through the model: whether there is a result. */

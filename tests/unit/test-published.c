@@ -145,7 +145,7 @@ static void compare_masks(struct folder *f, const cJSON *record)
 
                         CHECK(ran_tokenizer_find(tokenizer, token, strlen(token), &gold));
                         CHECK_OK(ran_lm_fill(f->m, f->s, d.ids, d.n, &position, 1, &gold, &nll,
-                                             NULL, &err),
+                                             NULL, NULL, &err),
                                  err);
                         CHECK_NEAR(-(double)nll, member(best, "log_probability")->valuedouble,
                                    NEAR);

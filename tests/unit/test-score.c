@@ -152,7 +152,7 @@ static int ask(int task, const struct ran_model *m, struct ran_state *s, struct 
                 return ran_lm_read(m, s, NULL, ids, 5, 0, &(struct ran_lm_out){.last = logits},
                                    err);
         default:
-                return ran_lm_fill(m, s, ids, 5, positions, WORDS, NULL, NULL, logits, err);
+                return ran_lm_fill(m, s, ids, 5, positions, WORDS, ids, logits, NULL, NULL, err);
         }
 }
 
