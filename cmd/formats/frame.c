@@ -1,10 +1,7 @@
 /* frame.c - a table in one JSON object, as pandas' to_json writes it by default: as JSON lines.
  *
  *      columns   {"text": {"0": "a", "1": "b"}, "label": {"0": "x", "1": "y"}}
- *      index     {"0": {"text": "a", "label": "x"}, "1": {"text": "b", "label": "y"}}
- *      split     {"columns": ["text", "label"], "index": [0, 1], "data": [["a", "x"], ["b", "y"]]}
- *      table     {"schema": {"fields": ...}, "data": [{"index": 0, "text": "a", "label": "x"},
- * ...]}
+ *      table     {"schema": {"fields": ...}, "data": [{"index": 0, "text": "a"}, ...]}
  *
  * Columns have to be in memory to be rows, so this reads a whole file.
  */
@@ -46,28 +43,21 @@ static bool pass_name(const char *s, size_t n, size_t *at, struct ran_span *name
         return pass(s, n, at, ':');
 }
 
-static bool is_number(const char *s, struct ran_span name)
-{
-        size_t x;
-
-        return ran_parse_size(s + name.begin, name.end - name.begin, &x);
-}
-
 bool frame_begins(const char *s, size_t n)
 {
-        struct ran_span name, inner;
-        size_t at = skip(s, n, 0);
+        struct ran_span name;
+        size_t at = skip(s, n, 0), x;
 
         if (!pass(s, n, &at, '{') || !pass_name(s, n, &at, &name))
                 return false;
         const struct ran_span quoted = {name.begin - 1, name.end + 1};
-        if (ran_json_is(s, quoted, "columns") || ran_json_is(s, quoted, "data"))
-                return pass(s, n, &at, '[') && at < n && (s[at] == '"' || s[at] == '{');
-        if (!pass(s, n, &at, '{') || !pass_name(s, n, &at, &inner))
+        if (ran_json_is(s, quoted, "data"))
+                return pass(s, n, &at, '[') && at < n && s[at] == '{';
+        const bool schema = ran_json_is(s, quoted, "schema");
+        if (!pass(s, n, &at, '{') || !pass_name(s, n, &at, &name))
                 return false;
-        return is_number(s, inner) || is_number(s, name) ||
-               (ran_json_is(s, quoted, "schema") &&
-                ran_json_is(s, (struct ran_span){inner.begin - 1, inner.end + 1}, "fields"));
+        return schema ? ran_json_is(s, (struct ran_span){name.begin - 1, name.end + 1}, "fields")
+                      : ran_parse_size(s + name.begin, name.end - name.begin, &x);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -77,7 +67,7 @@ static void add(const char *line, struct ran_span part, struct ran_buf *out)
         ran_buf_add(out, line + part.begin, part.end - part.begin);
 }
 
-/* Objects, each a row: those of a list, or the members of an object. */
+/* Objects, each a row. */
 static bool add_objects(const char *line, struct ran_span list, struct ran_buf *out)
 {
         for (struct ran_items i = ran_items(line, list); ran_items_next(&i);) {
@@ -85,30 +75,6 @@ static bool add_objects(const char *line, struct ran_span list, struct ran_buf *
                         return false;
                 add(line, i.value, out);
                 ran_buf_char(out, '\n');
-        }
-        return true;
-}
-
-/* Lists of values, each a row, under the names of another list. */
-static bool add_split(const char *line, struct ran_span names, struct ran_span rows,
-                      struct ran_buf *out)
-{
-        for (struct ran_items row = ran_items(line, rows); ran_items_next(&row);) {
-                struct ran_items name = ran_items(line, names);
-                if (row.type != 'a')
-                        return false;
-                ran_buf_char(out, '{');
-                for (struct ran_items cell = ran_items(line, row.value); ran_items_next(&cell);) {
-                        if (!ran_items_next(&name) || name.type != 's')
-                                return false;
-                        ran_buf_str(out, out->data[out->len - 1] == '{' ? "" : ",");
-                        add(line, name.value, out);
-                        ran_buf_char(out, ':');
-                        add(line, cell.value, out);
-                }
-                ran_buf_str(out, "}\n");
-                if (ran_items_next(&name))
-                        return false;
         }
         return true;
 }
@@ -141,19 +107,14 @@ static bool add_columns(const char *line, struct ran_items *columns, const struc
 static bool add_lines(const struct ran_record *r, struct ran_buf *out)
 {
         struct ran_items i = ran_items(r->line, r->object);
-        struct ran_span names, data;
+        struct ran_span data;
         size_t n = 0;
 
         if (ran_json_find(r->line, r->object, "data", 'a', &data, NULL))
-                return ran_json_find(r->line, r->object, "columns", 'a', &names, NULL)
-                               ? add_split(r->line, names, data, out)
-                               : add_objects(r->line, data, out);
-        if (ran_items_next(&i) && i.type == 'o' &&
-            is_number(r->line, (struct ran_span){i.name.begin + 1, i.name.end - 1}))
-                return add_objects(r->line, r->object, out);
+                return add_objects(r->line, data, out);
         struct ran_items *columns = ran_new(r->count, sizeof *columns);
         struct ran_span *name = ran_new(r->count, sizeof *name);
-        for (i = ran_items(r->line, r->object); ran_items_next(&i) && i.type == 'o'; n++) {
+        for (; ran_items_next(&i) && i.type == 'o'; n++) {
                 columns[n] = ran_items(r->line, i.value);
                 name[n] = i.name;
         }

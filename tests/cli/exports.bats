@@ -79,10 +79,8 @@ same() {
   columns='(.[0] | keys_unsorted) as $k | . as $r | $k | map(. as $c | {key: $c, value: ($r | to_entries | map({key: (.key | tostring), value: .value[$c]}) | from_entries)}) | from_entries'
   jq -cs "$columns" records.jsonl >columns.json
   jq -s "$columns" records.jsonl >indented.json
-  jq -cs 'to_entries | map({key: (.key | tostring), value}) | from_entries' records.jsonl >index.json
-  jq -cs '(.[0] | keys_unsorted) as $k | {columns: $k, index: [range(length)], data: map(. as $r | [$k[] | $r[.]])}' records.jsonl >split.json
   jq -cs '{schema: {fields: [{name: "index", type: "integer"}]}, data: to_entries | map({index: .key} + .value)}' records.jsonl >table.json
-  for f in columns indented index split table; do same $f.json; done
+  for f in columns indented table; do same $f.json; done
   run -0 --separate-stderr encode columns.json
   [ "$stderr" = 'ran-tokenize: columns.json is a table in one JSON object: messages number its rows' ]
   # What only begins like one is what it is.
