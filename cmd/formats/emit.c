@@ -138,3 +138,24 @@ void emit_error(struct ran_buf *out, const struct cmd_line *line, const struct c
 
 const struct output_format output_jsonl = {
         .kind = OUTPUT_RECORDS, .record = emit_record, .error = emit_error};
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
+const struct output_format output_label_studio = {.kind = OUTPUT_TASKS};
+const struct output_format output_html = {.kind = OUTPUT_PAGE};
+
+const char *output_name(const struct output_format *format)
+{
+#define X(symbol, kind, name, help)     \
+        if (format == &output_##symbol) \
+                return name;
+        OUTPUT_FORMATS(X)
+#undef X
+        return "";
+}
+
+const struct output_format *output_format_of(const struct cmd_output *output)
+{
+        return output->format != NULL ? output->format : &output_jsonl;
+}

@@ -1,4 +1,4 @@
-/* file.c - all of a file is the text, its path the id. */
+/* file.c - all of a file is the text, its path the id; or a line is the text. */
 #include <string.h>
 
 #include "cmd/formats/import.h"
@@ -53,3 +53,17 @@ static int import(const struct import *i, const struct text_line *file, struct r
 }
 
 const struct import_format import_file = {.unit = LINES_FILE, .any_bytes = true, .import = import};
+
+static int import_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
+                       size_t *line, struct ran_error *err)
+{
+        (void)i;
+        (void)line;
+        (void)err;
+        json_begin(out, '{');
+        json_put_string(out, "text", text->s, text->n);
+        json_end(out, '}');
+        return RAN_OK;
+}
+
+const struct import_format import_text = {.unit = LINES_EACH, .import = import_line};

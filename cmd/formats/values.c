@@ -1,9 +1,10 @@
-/* values.c - JSON that is no JSON lines: records in an array, or with line ends within.
+/* values.c - JSON: a record a line; records in an array, or with line ends within; tables.
  *
  * Values are found by counting brackets, so that a file of any size is read one value at a time.
  * The scan of each record says whether it is JSON.
  */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/formats/import.h"
@@ -158,7 +159,163 @@ bool values_guess(const struct sample *sample)
                !values_end(&v, line + begin, n - begin, false, &end);
 }
 
-/* ---- the format ----------------------------------------------------------------------------- */
+/* ---- a table in one object, as pandas' to_json writes it ------------------------------------
+ *
+ *      columns   {"text": {"0": "a", "1": "b"}, "label": {"0": "x", "1": "y"}}
+ *      table     {"schema": {"fields": ...}, "data": [{"index": 0, "text": "a"}, ...]}
+ *
+ * Columns have to be in memory to be rows, so this reads a whole file. */
+
+/* Passes `c` and white space. */
+static bool pass(const char *s, size_t n, size_t *at, char c)
+{
+        if (*at >= n || s[*at] != c)
+                return false;
+        *at = skip(s, n, *at + 1);
+        return true;
+}
+
+/* Passes a name, which has its quotes, and its colon. */
+static bool pass_name(const char *s, size_t n, size_t *at, struct ran_span *name)
+{
+        name->begin = *at;
+        if (*at >= n || s[*at] != '"')
+                return false;
+        name->end = string_end(s, n, *at);
+        *at = skip(s, n, name->end);
+        return pass(s, n, at, ':');
+}
+
+bool frame_begins(const char *s, size_t n)
+{
+        struct ran_span name, inner;
+        size_t at = skip(s, n, 0), x;
+
+        if (!pass(s, n, &at, '{') || !pass_name(s, n, &at, &name))
+                return false;
+        if (ran_json_is(s, name, "data"))
+                return pass(s, n, &at, '[') && at < n && s[at] == '{';
+        if (!pass(s, n, &at, '{') || !pass_name(s, n, &at, &inner))
+                return false;
+        return ran_json_is(s, name, "schema")
+                       ? ran_json_is(s, inner, "fields")
+                       : ran_parse_size(s + inner.begin + 1, inner.end - inner.begin - 2, &x);
+}
+
+static void add(const char *line, struct ran_span part, struct ran_buf *out)
+{
+        ran_buf_add(out, line + part.begin, part.end - part.begin);
+}
+
+/* Objects, each a row. */
+static bool add_objects(const char *line, struct ran_span list, struct ran_buf *out)
+{
+        for (struct ran_items i = ran_items(line, list); ran_items_next(&i);) {
+                if (i.type != 'o')
+                        return false;
+                add(line, i.value, out);
+                ran_buf_char(out, '\n');
+        }
+        return true;
+}
+
+/* Column by column, from left to right in all of them at once. Each has the same keys. */
+static bool add_columns(const char *line, struct ran_items *columns, const struct ran_span *names,
+                        size_t n, struct ran_buf *out)
+{
+        for (;;) {
+                for (size_t i = 0; i < n; i++) {
+                        struct ran_items *c = &columns[i];
+                        if (!ran_items_next(c))
+                                return i == 0;
+                        const struct ran_span first = columns[0].name;
+                        if (c->name.end - c->name.begin != first.end - first.begin ||
+                            memcmp(line + c->name.begin, line + first.begin,
+                                   first.end - first.begin) != 0)
+                                return false;
+                        ran_buf_char(out, i == 0 ? '{' : ',');
+                        add(line, names[i], out);
+                        ran_buf_char(out, ':');
+                        add(line, c->value, out);
+                }
+                ran_buf_str(out, "}\n");
+        }
+}
+
+static bool add_lines(const struct ran_record *r, struct ran_buf *out)
+{
+        struct ran_items i = ran_items(r->line, r->object);
+        struct ran_span data;
+        size_t n = 0;
+
+        if (ran_json_find(r->line, r->object, "data", 'a', &data, NULL))
+                return add_objects(r->line, data, out);
+        struct ran_items *columns = ran_new(r->count, sizeof *columns);
+        struct ran_span *name = ran_new(r->count, sizeof *name);
+        for (; ran_items_next(&i) && i.type == 'o'; n++) {
+                columns[n] = ran_items(r->line, i.value);
+                name[n] = i.name;
+        }
+        const bool good = n > 0 && n == r->count && add_columns(r->line, columns, name, n, out);
+        free(columns);
+        free(name);
+        return good;
+}
+
+int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct ran_error *err)
+{
+        struct ran_buf flat = {0};
+        struct ran_record r = {0};
+        const size_t begin = out->len;
+
+        values_flatten(s, n, &flat);
+        int rc = ran_record_scan(&r, flat.data != NULL ? flat.data : "", flat.len, err);
+        *is = rc == RAN_OK && add_lines(&r, out);
+        if (!*is)
+                out->len = begin;
+        ran_record_release(&r);
+        ran_buf_release(&flat);
+        return rc == RAN_EFORMAT ? RAN_OK : rc;
+}
+
+/* ---- the formats ---------------------------------------------------------------------------- */
+
+/* Also a line of only white space and NULs, which no other format claims. */
+static enum import_match guess_lines(const struct sample *sample)
+{
+        static const char spaces[] = " \t\n\v\f\r"; /* and NUL */
+        size_t begin = 0, at = 0, n;
+        const char *line;
+
+        if (!sample_next(sample, &begin, &line, &n))
+                return IMPORT_UNLIKE;
+        while (at < n && memchr(spaces, line[at], sizeof spaces) != NULL)
+                at++;
+        if (at == n)
+                return IMPORT_CLEAR;
+        if ((line[at] != '{' && line[at] != '[') || !values_begin_line(line, n, at))
+                return IMPORT_UNLIKE;
+        return at + 1 < n && !values_guess(sample) ? IMPORT_CLEAR : IMPORT_UNLIKE;
+}
+
+static int import_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
+                       size_t *line, struct ran_error *err)
+{
+        (void)line;
+        (void)err;
+        tuple_import(i, text->s, text->n, out);
+        return RAN_OK;
+}
+
+const struct import_format import_jsonl = {
+        .unit = LINES_EACH,
+        .any_bytes = true, /* so does the scan of the record */
+        .looks_like = "JSON",
+        .endings = (const char *const[]){".jsonl", ".ndjson", NULL},
+        .guess = guess_lines,
+        .begin = tuple_begin,
+        .import = import_line,
+};
 
 static enum import_match guess(const struct sample *sample)
 {
