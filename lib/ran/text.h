@@ -144,7 +144,7 @@ void ran_embedding_release(struct ran_embedding *e);
 
 /* A file of word vectors (text/learn/vectors.c): text of GloVe, word2vec or fastText, or word2vec's
  * binary format. Opening it checks format and width (`dim` numbers; 0: any) before there is a
- * vocabulary. It is read once, so it may be a pipe. `path` must outlive it. */
+ * vocabulary. It is mapped; a pipe is read into memory. `path` must outlive it. */
 struct ran_vectors;
 struct ran_vectors *ran_vectors_open(const char *path, size_t dim, struct ran_error *err);
 void ran_vectors_free(struct ran_vectors *v);
@@ -200,7 +200,7 @@ int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *
                        struct ran_tokenizer **to, struct ran_error *err);
 
 /* Passes the words of the next n rows to ran_counter_want, except words that a text would split;
- * *wanted: how many. The rows stay in memory for ran_vectors_read. */
+ * *wanted: how many. ran_vectors_read reads them, too. */
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
                      struct ran_error *err);
 

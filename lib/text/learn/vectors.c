@@ -8,69 +8,34 @@
  * The header is a hint: GloVe's does not count its row <unk>, and is wrong about the numbers in two
  * of its modes. A word may contain spaces (". . ." of GloVe 840B), so a row is read from its end:
  * the last D fields are numbers, the rest is the word. Only a space ends a field: words of some
- * files contain U+00A0 or U+0085. A file of many gigabytes goes through a buffer of a row; only
- * rows of words in the vocabulary are kept.
+ * files contain U+00A0 or U+0085. Of a file of many gigabytes only rows of words in the vocabulary
+ * are kept.
  */
+#include "base/size.h"
 #include "text/learn/counter.h"
 #include "text/tokenizer.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { READ_BYTES = 1 << 20, LONGEST_ROW = 1 << 24, WIDEST = 1 << 16 };
+enum { LONGEST_ROW = 1 << 24, WIDEST = 1 << 16 };
 
 struct ran_vectors {
         const char *path; /* the caller's */
-        int fd;
-        unsigned char *data;
-        size_t cap, begin, end; /* bytes read and not used yet */
-        bool ended, cut;        /* the file ended; it ended within a line */
-        struct ran_sha256 digest;
+        struct ran_bytes file;
+        size_t pos;   /* of the next row */
+        uint64_t row; /* lines, or vectors of a binary file, so far */
+        bool cut;     /* the last line has no line feed */
         size_t width;
         bool header, binary;
         size_t promised; /* number of vectors by the header */
-        uint64_t row;    /* lines, or vectors of a binary file, so far */
 };
-
-/* ---- bytes ---------------------------------------------------------------------------------- */
-
-static int read_more(struct ran_vectors *v, struct ran_error *err)
-{
-        ssize_t n;
-
-        v->end -= v->begin;
-        if (v->end > 0 && v->begin > 0)
-                memmove(v->data, v->data + v->begin, v->end);
-        v->begin = 0;
-        RAN_ROOM(v->data, v->cap, v->end + READ_BYTES);
-        do
-                n = read(v->fd, v->data + v->end, READ_BYTES);
-        while (n < 0 && errno == EINTR);
-        if (n < 0)
-                return ran_fail(err, RAN_EIO, "cannot read %s: %s", v->path, strerror(errno));
-        ran_sha256_add(&v->digest, v->data + v->end, (size_t)n);
-        v->end += (size_t)n;
-        v->ended = n == 0;
-        return RAN_OK;
-}
-
-/* Reads until n bytes are there or the file ends. */
-static int need(struct ran_vectors *v, size_t n, struct ran_error *err)
-{
-        while (v->end - v->begin < n && !v->ended)
-                RAN_TRY(read_more(v, err));
-        return RAN_OK;
-}
 
 struct line {
         const char *text;
-        size_t n;     /* without trailing spaces and line end */
-        size_t whole; /* bytes in the file; 0: there is none */
+        size_t n; /* without trailing spaces and line end */
 };
 
 /* strchr would find the NUL at the end, too. */
@@ -79,34 +44,23 @@ static bool is_among(const char *characters, char c)
         return c != '\0' && strchr(characters, c) != NULL;
 }
 
-/* The line that begins `from` bytes ahead. Valid until the next read. */
-static int peek(struct ran_vectors *v, size_t from, struct line *line, struct ran_error *err)
+/* The line at v->pos, and moves behind it. */
+static int next_line(struct ran_vectors *v, struct line *line, struct ran_error *err)
 {
-        const unsigned char *feed = NULL;
-        size_t searched = from;
+        const size_t left = v->file.size - v->pos;
 
-        for (;;) {
-                size_t held = v->end - v->begin;
-                if (held > searched)
-                        feed = memchr(v->data + v->begin + searched, '\n', held - searched);
-                if (feed != NULL || v->ended)
-                        break;
-                if (held > from + LONGEST_ROW)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "%s:%llu: the line is too long for a row of word vectors",
-                                        v->path, (unsigned long long)v->row + 1);
-                searched = held > from ? held : from;
-                RAN_TRY(read_more(v, err));
-        }
-        size_t held = v->end - v->begin;
-        line->text = (const char *)v->data + v->begin + from;
-        line->whole = feed != NULL  ? (size_t)(feed - (v->data + v->begin)) - from + 1
-                      : held > from ? held - from
-                                    : 0;
-        v->cut = feed == NULL && line->whole > 0;
-        for (line->n = line->whole; line->n > 0 && is_among("\n\r ", line->text[line->n - 1]);
-             line->n--)
-                ;
+        line->text = (const char *)v->file.data + v->pos;
+        const char *feed = left > 0 ? memchr(line->text, '\n', left) : NULL;
+        line->n = feed != NULL ? (size_t)(feed - line->text) + 1 : left;
+        v->cut = feed == NULL && left > 0;
+        v->row += left > 0;
+        if (line->n > LONGEST_ROW)
+                return ran_fail(err, RAN_EFORMAT,
+                                "%s:%llu: the line is too long for a row of word vectors", v->path,
+                                (unsigned long long)v->row);
+        v->pos += line->n;
+        while (line->n > 0 && is_among("\n\r ", line->text[line->n - 1]))
+                line->n--;
         return RAN_OK;
 }
 
@@ -182,7 +136,7 @@ static int refuse_foreign(const struct ran_vectors *v, struct ran_error *err)
 
         for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
                 size_t n = strlen(foreign[i].magic);
-                if (v->end - v->begin >= n && memcmp(v->data + v->begin, foreign[i].magic, n) == 0)
+                if (v->file.size >= n && memcmp(v->file.data, foreign[i].magic, n) == 0)
                         return ran_fail(err, RAN_EFORMAT, "%s is %s", v->path, foreign[i].what);
         }
         return RAN_OK;
@@ -191,8 +145,8 @@ static int refuse_foreign(const struct ran_vectors *v, struct ran_error *err)
 /* Whether the next bytes, as vectors of that many floats, cannot be text. */
 static bool looks_binary(const struct ran_vectors *v, size_t width)
 {
-        size_t held = v->end - v->begin, most = 64 + 4 * width, n = held < most ? held : most;
-        const char *s = (const char *)v->data + v->begin;
+        const size_t n = ran_least(v->file.size - v->pos, 64 + 4 * width);
+        const char *s = (const char *)v->file.data + v->pos;
 
         for (size_t i = 0; i < n; i++)
                 if ((unsigned char)s[i] < ' ' && !is_among("\t\r\n", s[i]))
@@ -203,35 +157,34 @@ static bool looks_binary(const struct ran_vectors *v, size_t width)
 static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *err)
 {
         struct line line;
-        size_t width = 0;
+        size_t width = 0, first;
 
-        RAN_TRY(need(v, 8, err));
         RAN_TRY(refuse_foreign(v, err));
-        v->begin = ran_utf8_mark((const char *)v->data, v->end);
-        RAN_TRY(peek(v, 0, &line, err));
+        first = v->pos = ran_utf8_mark((const char *)v->file.data, v->file.size);
+        RAN_TRY(next_line(v, &line, err));
         v->header = read_header(&line, &v->promised, &width);
         /* The only ambiguity: a first line of two numbers may be a word with a vector of one
          * number. */
         if (v->header && dim == 1 && width != 1)
                 v->header = false;
         if (v->header) {
-                v->begin += line.whole;
-                v->row = 1;
-                RAN_TRY(peek(v, 0, &line, err));
+                first = v->pos;
+                RAN_TRY(next_line(v, &line, err));
         }
-        if (line.whole == 0)
+        if (first == v->file.size)
                 return ran_fail(err, RAN_EFORMAT, "%s contains no word vectors", v->path);
+        v->pos = first;
         v->width = count_numbers(line.text, line.n);
         if (v->width == 0 && v->header && width <= WIDEST && looks_binary(v, width)) {
                 v->binary = true;
                 v->width = width;
-                v->row = 0;
         }
         if (v->width == 0 || v->width > WIDEST)
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s:%llu: not word vectors: a row is a word and numbers separated "
                                 "by spaces",
-                                v->path, (unsigned long long)v->row + 1);
+                                v->path, (unsigned long long)v->row);
+        v->row = v->header && !v->binary;
         if (dim > 0 && v->width != dim)
                 return ran_fail(err, RAN_EINVAL, "%s: its vectors have %zu numbers each, not %zu",
                                 v->path, v->width, dim);
@@ -243,11 +196,7 @@ struct ran_vectors *ran_vectors_open(const char *path, size_t dim, struct ran_er
         struct ran_vectors *v = ran_new(1, sizeof *v);
 
         v->path = path;
-        ran_sha256_init(&v->digest);
-        v->fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (v->fd < 0)
-                ran_fail(err, RAN_EIO, "cannot open %s: %s", path, strerror(errno));
-        else if (read_beginning(v, dim, err) == RAN_OK)
+        if (ran_bytes_open(&v->file, path, err) == RAN_OK && read_beginning(v, dim, err) == RAN_OK)
                 return v;
         ran_vectors_free(v);
         return NULL;
@@ -257,9 +206,7 @@ void ran_vectors_free(struct ran_vectors *v)
 {
         if (v == NULL)
                 return;
-        if (v->fd >= 0)
-                close(v->fd);
-        free(v->data);
+        ran_bytes_release(&v->file);
         free(v);
 }
 
@@ -371,67 +318,46 @@ static int cut_off(const struct ran_vectors *v, struct ran_error *err)
                 v->path, (unsigned long long)v->row, v->promised);
 }
 
-/* A row, which begins `from` bytes ahead. Valid until the next read. */
 struct row {
-        const char *word;
-        size_t n;                     /* bytes of the word */
-        size_t whole;                 /* bytes in the file; 0: there is none */
-        const unsigned char *numbers; /* of a binary file */
-        struct line line;             /* of a text; n 0: it is blank */
+        struct line line;    /* of a text */
+        size_t n;            /* bytes of the word, with which the line begins; 0: it is blank */
+        const char *numbers; /* of a binary file, with the word in `line` */
 };
 
-/* Finds the space behind the word that begins `from` bytes ahead; *n: the length of the word. */
-static int find_space(struct ran_vectors *v, size_t from, size_t *n, struct ran_error *err)
-{
-        const unsigned char *space = NULL;
-
-        for (size_t want = 256; space == NULL; want *= 2) {
-                RAN_TRY(need(v, from + want, err));
-                if (v->end - v->begin > from)
-                        space = memchr(v->data + v->begin + from, ' ', v->end - v->begin - from);
-                if (space == NULL && (v->ended || want > LONGEST_ROW))
-                        return cut_off(v, err);
-        }
-        *n = (size_t)(space - (v->data + v->begin)) - from;
-        return RAN_OK;
-}
-
 /* Line feeds before a row are part of it. */
-static int look_binary(struct ran_vectors *v, size_t from, struct row *row, struct ran_error *err)
+static int next_binary(struct ran_vectors *v, struct row *row, bool *there, struct ran_error *err)
 {
-        size_t at = from, size = 4 * v->width;
+        const char *s = (const char *)v->file.data;
+        const size_t size = 4 * v->width;
 
-        for (;; at++) {
-                RAN_TRY(need(v, at + 1, err));
-                if (v->end - v->begin <= at)
-                        return RAN_OK;
-                if (v->data[v->begin + at] != '\n')
-                        break;
-        }
+        while (v->pos < v->file.size && s[v->pos] == '\n')
+                v->pos++;
+        *there = v->pos < v->file.size;
+        if (!*there)
+                return RAN_OK;
         v->row++;
-        RAN_TRY(find_space(v, at, &row->n, err));
-        RAN_TRY(need(v, at + row->n + 1 + size, err));
-        if (v->end - v->begin < at + row->n + 1 + size)
+        const char *space = memchr(s + v->pos, ' ', ran_least(v->file.size - v->pos, LONGEST_ROW));
+        if (space == NULL || v->file.size - (size_t)(space + 1 - s) < size)
                 return cut_off(v, err);
-        row->word = (const char *)v->data + v->begin + at;
-        row->numbers = (const unsigned char *)row->word + row->n + 1;
-        row->whole = at - from + row->n + 1 + size;
+        row->line.text = s + v->pos;
+        row->n = (size_t)(space - row->line.text);
+        row->numbers = space + 1;
+        v->pos = (size_t)(row->numbers - s) + size;
         return RAN_OK;
 }
 
-static int look(struct ran_vectors *v, size_t from, struct row *row, struct ran_error *err)
+/* The row at v->pos, and moves behind it; false in *there: there is none. */
+static int next_row(struct ran_vectors *v, struct row *row, bool *there, struct ran_error *err)
 {
         *row = (struct row){0};
         if (v->binary)
-                return look_binary(v, from, row, err);
-        RAN_TRY(peek(v, from, &row->line, err));
-        row->word = row->line.text;
-        row->whole = row->line.whole;
-        v->row += row->whole > 0;
+                return next_binary(v, row, there, err);
+        *there = v->pos < v->file.size;
+        RAN_TRY(next_line(v, &row->line, err));
         return row->line.n > 0 ? read_numbers(v, &row->line, NULL, &row->n, err) : RAN_OK;
 }
 
-static int load_floats(const struct ran_vectors *v, const unsigned char *numbers, float *x,
+static int load_floats(const struct ran_vectors *v, const char *numbers, float *x,
                        struct ran_error *err)
 {
         for (size_t i = 0; i < v->width; i++) {
@@ -455,7 +381,7 @@ static int take(struct ran_vectors *v, const struct row *row, struct filling *f,
 
         if (v->binary)
                 RAN_TRY(load_floats(v, row->numbers, f->row, err));
-        const uint32_t id = choose(f, row->word, row->n);
+        const uint32_t id = choose(f, row->line.text, row->n);
         if (id == RAN_NO_ID)
                 return RAN_OK;
         if (!v->binary)
@@ -467,19 +393,20 @@ static int take(struct ran_vectors *v, const struct row *row, struct filling *f,
 
 static int take_all(struct ran_vectors *v, struct filling *f, struct ran_error *err)
 {
+        struct ran_sha256 sha;
         struct row row;
 
-        for (;; v->begin += row.whole) {
-                RAN_TRY(look(v, 0, &row, err));
-                if (row.whole == 0)
-                        break;
-                if (v->binary || row.line.n > 0)
+        for (bool there = true; there;) {
+                RAN_TRY(next_row(v, &row, &there, err));
+                if (there && (v->binary || row.line.n > 0))
                         RAN_TRY(take(v, &row, f, err));
-                f->report->cut = v->cut && !v->binary;
+                f->report->cut |= v->cut && !v->binary;
         }
         if (v->header && f->report->rows < v->promised && (v->binary || f->report->cut))
                 return cut_off(v, err);
-        ran_sha256_hex(&v->digest, f->to->digest);
+        ran_sha256_init(&sha);
+        ran_sha256_add(&sha, v->file.data, v->file.size);
+        ran_sha256_hex(&sha, f->to->digest);
         return RAN_OK;
 }
 
@@ -527,18 +454,18 @@ int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, siz
 {
         struct ran_encoding e = {0};
         struct ran_buf words = {0};
-        const uint64_t before = v->row;
-        struct row row = {.whole = 1};
+        const struct ran_vectors before = *v;
+        struct row row;
+        bool there = true;
         int code = RAN_OK;
 
         *wanted = 0;
-        for (size_t i = 0, from = 0; i < n && row.whole > 0; i++, from += row.whole) {
-                code = look(v, from, &row, err);
-                if (code != RAN_OK)
-                        break;
-                want(c, row.word, row.n, &e, &words, wanted);
+        for (size_t i = 0; i < n && there && code == RAN_OK; i++) {
+                code = next_row(v, &row, &there, err);
+                if (code == RAN_OK && there)
+                        want(c, row.line.text, row.n, &e, &words, wanted);
         }
-        v->row = before;
+        *v = before;
         ran_encoding_release(&e);
         ran_buf_release(&words);
         return code;
