@@ -99,8 +99,8 @@ void train_report_percentiles(struct report *r, const char *name, const char *ti
 /* ---- pairs of source and target (pairs.c) ------------------------------------------------- */
 
 /* Adds an object: lengths; pairs of unusual lengths (more than three times the median ratio, or
- * less than a third, with at least ten tokens on one side); copies of the source; texts that are by
- * their tokens rather of the other side, both or one of them. Nothing without pairs. */
+ * less than a third, with at least ten tokens on one side); copies of the source. Nothing without
+ * pairs. */
 void train_check_pairs(struct report *r, const struct train_data *data);
 
 #endif
