@@ -65,11 +65,6 @@ the labels "Rain" (2 times) and "rain" (500 times) differ in case or spaces only
   [ -z "$(warns --quotes yes x.tsv)" ]
 }
 
-@test "warnings: the letters of another language in a few documents" {
-  { sound 500; printf 'rain\tсегодня дождь\nsun\tсолнце\n'; } >x.tsv
-  [ "$(warns x.tsv)" = '2 of 1002 documents are in Cyrillic letters, the first at x.tsv:1001: leave them out, or add more, since so few teach a model little' ]
-}
-
 @test "warnings: too few documents to validate; and a training says it, too, but not with -q" {
   sound 20 >x.tsv
   sound 500 >y.tsv

@@ -259,34 +259,6 @@ static void find_in_labels(struct train_problems *w, const struct train_data *d)
         free(l.count);
 }
 
-/* ---- texts ---------------------------------------------------------------------------------- */
-
-static void find_in_texts(struct train_problems *w, const struct train_data *d)
-{
-        size_t B = d->set.B, most = 0;
-
-        if (B >= 5 && d->quoted > B / 10 * 9)
-                train_add_problem(
-                        w,
-                        "%zu of %zu texts have quotes around them: if a table wrote these, "
-                        "read it with --input-format=csv, or with --quotes=yes",
-                        d->quoted, B);
-        for (size_t i = 1; i < TRAIN_SCRIPT_COUNT; i++)
-                if (d->script[i].documents > d->script[most].documents)
-                        most = i;
-        for (size_t i = 0; i < TRAIN_SCRIPT_COUNT; i++) {
-                size_t n = d->script[i].documents;
-                if (i == most || n == 0 || n >= (B + 19) / 20 || B < 20)
-                        continue;
-                train_add_problem(
-                        w,
-                        "%zu of %zu documents %s in %s letters, the first at %s:%zu: leave "
-                        "%s out, or add more, since so few teach a model little",
-                        n, B, n == 1 ? "is" : "are", train_script_names[i], d->script[i].first.file,
-                        d->script[i].first.line, n == 1 ? "it" : "them");
-        }
-}
-
 /* ---- files ---------------------------------------------------------------------------------- */
 
 static bool is_same(const char *a, const char *b)
@@ -357,7 +329,12 @@ void train_find_warnings(struct train_problems *w, const struct train_data *trai
         find_in_files(w, files, dev_file);
         if (train->task->label != NULL)
                 find_in_labels(w, train);
-        find_in_texts(w, train);
+        if (B >= 5 && train->quoted > B / 10 * 9)
+                train_add_problem(
+                        w,
+                        "%zu of %zu texts have quotes around them: if a table wrote these, "
+                        "read it with --input-format=csv, or with --quotes=yes",
+                        train->quoted, B);
         find_repeats(w, train, dev);
         /* n documents give an accuracy of which nothing is known within 98/sqrt(n) points. */
         if (train->task->of_documents && validation > 0 && validation < 100)

@@ -160,12 +160,7 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         if (at == NULL)
                 return RAN_ENOMEM;
         data->location = at;
-        data->quoted += head->look.quoted;
-        if (head->look.script < TRAIN_SCRIPT_COUNT) {
-                struct train_script_count *script = &data->script[head->look.script];
-                script->documents++;
-                train_location_note(&script->first, line);
-        }
+        data->quoted += head->quoted;
         return RAN_OK;
 }
 

@@ -6,31 +6,6 @@
 #include "cmd/content/labels.h"
 #include "cmd/records/loop.h"
 
-/* ---- look.c -----------------------------------------------------------------------------------
- */
-
-/* Scripts that are told apart, and their names. */
-#define TRAIN_SCRIPTS(X)              \
-        X(LATIN, "Latin")             \
-        X(GREEK, "Greek")             \
-        X(CYRILLIC, "Cyrillic")       \
-        X(HEBREW, "Hebrew")           \
-        X(ARABIC, "Arabic")           \
-        X(INDIC, "Indic")             \
-        X(THAI, "Thai")               \
-        X(HAN, "Chinese or Japanese") \
-        X(HANGUL, "Korean")
-#define TRAIN_SCRIPT_NUMBER(symbol, name) TRAIN_##symbol,
-enum train_script { TRAIN_SCRIPTS(TRAIN_SCRIPT_NUMBER) TRAIN_SCRIPT_COUNT };
-extern const char *const train_script_names[TRAIN_SCRIPT_COUNT];
-
-struct train_look {
-        bool quoted;              /* it begins and ends with a quote */
-        enum train_script script; /* of most letters at its beginning; _COUNT: it has none */
-};
-/* Looks at n bytes of UTF-8. */
-struct train_look train_look(const char *s, size_t n);
-
 /* ---- data.c -----------------------------------------------------------------------------------
  */
 
@@ -80,10 +55,6 @@ struct train_data {
         size_t grouped;                    /* documents that have that member */
         size_t V;                          /* 1 + the largest id */
         size_t quoted;                     /* documents with quotes around their text */
-        struct train_script_count {
-                size_t documents;
-                struct train_location first;
-        } script[TRAIN_SCRIPT_COUNT]; /* documents by the script of most letters */
 };
 #define TRAIN_LISTED 20 /* locations of one kind that are listed; others are only counted */
 void train_data_release(struct train_data *d);

@@ -87,12 +87,14 @@ int train_document_read(struct train_scratch *s, const struct train_source *sour
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
-static struct train_look look_at(const struct cmd_document *d)
+static bool is_quoted(const struct cmd_document *d)
 {
-        const struct train_look nothing = {.script = TRAIN_SCRIPT_COUNT};
+        const char *s = d->text.data;
+        size_t n = d->from == CMD_FROM_TEXT ? d->text.len : 0;
 
-        return d->from == CMD_FROM_TEXT && d->text.len > 0 ? train_look(d->text.data, d->text.len)
-                                                           : nothing;
+        while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n'))
+                n--;
+        return n > 1 && s[0] == '"' && s[n - 1] == '"';
 }
 
 void train_pack(const struct train_scratch *s, const struct train_source *source,
@@ -122,7 +124,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
                 .labelled = labels->present,
                 .kind = labels->kind,
                 .census = labels->census,
-                .look = look_at(document),
+                .quoted = is_quoted(document),
                 .segments = s->segments,
         };
 
@@ -147,8 +149,7 @@ void train_pack_text(const struct train_scratch *s, size_t L, struct ran_buf *re
                                           .L = L,
                                           .sources = q->sources,
                                           .group = s->group_n,
-                                          .paired = s->mask == RAN_MASK_PREFIX,
-                                          .look = {.script = TRAIN_SCRIPT_COUNT}};
+                                          .paired = s->mask == RAN_MASK_PREFIX};
 
         ran_buf_add(result, &head, sizeof head);
         ran_buf_add(result, q->ids, L * sizeof *q->ids);

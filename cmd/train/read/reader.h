@@ -63,9 +63,9 @@ struct train_packed {
         size_t n, L, words, spelling, sources, masked, soft, names, group;
         uint32_t fingerprint;
         bool several, either, paired, soft_target, guessed, labelled;
+        bool quoted; /* a text that begins and ends with a quote */
         enum cmd_tag_kind kind;
         struct ran_tag_census census;
-        struct train_look look; /* of a text */
         struct ran_segment_count segments;
 };
 /* The same, with the arrays behind the head. */
