@@ -76,15 +76,6 @@ static void find_twins(const struct ran_dataset *train, const struct ran_dataset
         free(keys);
 }
 
-static bool same_labels(const struct ran_dataset *set, size_t a, size_t b)
-{
-        size_t n = set->label_first[a + 1] - set->label_first[a];
-
-        return set->label_first[b + 1] - set->label_first[b] == n &&
-               memcmp(set->labels + set->label_first[a], set->labels + set->label_first[b],
-                      n * sizeof *set->labels) == 0;
-}
-
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 const struct train_percentile train_percentiles[TRAIN_PERCENTILES] = {
@@ -124,42 +115,25 @@ static double share_of(size_t part, size_t whole)
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-void train_add_place(struct train_places *p, struct train_location at,
-                     const struct train_location *of)
+void train_report_places(struct report *r, const char *name, const char *title,
+                         const struct train_places *p, const char *does)
 {
-        if (p->n < TRAIN_LISTED) {
-                p->at[p->n] = at;
-                if (of != NULL)
-                        p->of[p->n] = *of;
-        }
-        p->n++;
-}
-
-void train_report_places(struct report *r, const char *name, const char *title, size_t n,
-                         const struct train_location *at, const char *does,
-                         const struct train_location *of)
-{
-        report_begin(r, REPORT_OBJECT, name, n > 0 ? title : NULL);
-        report_note(r, n > TRAIN_LISTED ? "%zu; the first %d:" : "%zu", n, TRAIN_LISTED);
-        report_count(r, "count", NULL, n);
-        report_begin(r, REPORT_LIST, of != NULL ? "pairs" : "at", "");
-        for (size_t i = 0; i < n && i < TRAIN_LISTED; i++) {
-                if (of != NULL)
+        report_begin(r, REPORT_OBJECT, name, p->n > 0 ? title : NULL);
+        report_note(r, p->n > TRAIN_LISTED ? "%zu; the first %d:" : "%zu", p->n, TRAIN_LISTED);
+        report_count(r, "count", NULL, p->n);
+        report_begin(r, REPORT_LIST, does != NULL ? "pairs" : "at", "");
+        for (size_t i = 0; i < p->n && i < TRAIN_LISTED; i++) {
+                if (does != NULL)
                         report_begin(r, REPORT_LIST, "", "");
-                report_put(r, "", of != NULL ? "text" : "", "%s:%zu", at[i].file, at[i].line);
-                if (of == NULL)
+                report_put(r, "", does != NULL ? "text" : "", "%s:%zu", p->at[i].file,
+                           p->at[i].line);
+                if (does == NULL)
                         continue;
-                report_put(r, "", does, "%s:%zu", of[i].file, of[i].line);
+                report_put(r, "", does, "%s:%zu", p->of[i].file, p->of[i].line);
                 report_end(r);
         }
         report_end(r);
         report_end(r);
-}
-
-static void add_places(struct report *r, const char *name, const char *title, const char *does,
-                       const struct train_places *p)
-{
-        train_report_places(r, name, title, p->n, p->at, does, p->of);
 }
 
 /* Adds where documents of one set are nearly the same as one of those that are known; `twin` has
@@ -205,12 +179,18 @@ static void find_repeats(const struct train_data *train, const struct train_data
                 cmd_die(CMD_FAILED, "%s", err.text);
         find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);
         for (size_t b = 0; b < train->set.B; b++) {
-                if (twin[b] == none)
+                const struct ran_dataset *set = &train->set;
+                const size_t a = twin[b], *first = set->label_first;
+
+                if (a == none)
                         continue;
-                const struct train_location *like = &train->location[twin[b]];
-                train_add_place(&of_train->exactly, train->location[b], like);
-                if (!same_labels(&train->set, b, twin[b]))
-                        train_add_place(&of_train->otherwise, train->location[b], like);
+                const size_t n = first[b + 1] - first[b];
+                train_add_place(&of_train->exactly, train->location[b], &train->location[a]);
+                if (first[a + 1] - first[a] != n ||
+                    memcmp(set->labels + first[a], set->labels + first[b],
+                           n * sizeof *set->labels) != 0)
+                        train_add_place(&of_train->otherwise, train->location[b],
+                                        &train->location[a]);
         }
         for (size_t b = 0; dev != NULL && b < dev->set.B; b++)
                 if (dev_twin[b] != none)
@@ -277,7 +257,7 @@ static void add_summary(struct report *r, const struct train_data *d, size_t win
         report_count(r, "tokens", "tokens", set->first[set->B]);
         report_count(r, "blank_lines", "blank lines", d->counts.blank);
         report_count(r, "bad_lines", "bad lines", d->counts.bad);
-        train_report_places(r, "empty", "Without tokens", d->empties, d->empty, NULL, NULL);
+        train_report_places(r, "empty", "Without tokens", &d->empty, NULL);
         d->task->check(r, d);
         train_report_percentiles(r, "length", "tokens per document", length, set->B, -1);
         report_count(r, "window", "window", window);
@@ -306,10 +286,10 @@ static void add_all(struct report *r, const struct train_checked *c)
         report_bool(r, NULL, "ready for training", ok);
         add_summary(r, c->train, c->window);
         report_bool(r, "several_labels", NULL, c->train->set.multilabel);
-        add_places(r, "duplicates", "Repeated texts", repeats, &of_train.exactly);
-        add_places(r, "contradictions", "Repeated texts with different labels", repeats,
-                   &of_train.otherwise);
-        add_places(r, "near_duplicates", "Nearly the same texts", like, &of_train.nearly);
+        train_report_places(r, "duplicates", "Repeated texts", &of_train.exactly, repeats);
+        train_report_places(r, "contradictions", "Repeated texts with different labels",
+                            &of_train.otherwise, repeats);
+        train_report_places(r, "near_duplicates", "Nearly the same texts", &of_train.nearly, like);
         if (c->dev != NULL) {
                 const size_t unknown = c->dev->unknown;
 
@@ -317,11 +297,11 @@ static void add_all(struct report *r, const struct train_checked *c)
                 add_summary(r, c->dev, c->window);
                 report_count(r, "unknown_labels",
                              unknown > 0 ? "unknown to the training data" : NULL, unknown);
-                add_places(r, "overlap", "Development texts also in the training data", repeats,
-                           &of_dev.exactly);
-                add_places(r, "near_overlap",
-                           "Development texts that are nearly the same as training texts", like,
-                           &of_dev.nearly);
+                train_report_places(r, "overlap", "Development texts also in the training data",
+                                    &of_dev.exactly, repeats);
+                train_report_places(r, "near_overlap",
+                                    "Development texts that are nearly the same as training texts",
+                                    &of_dev.nearly, like);
                 report_end(r);
         }
         add_sentences(r, "problems", "Problems", c->problems);

@@ -17,9 +17,6 @@ void train_add_problem(struct train_problems *p, const char *format, ...)
 /* dev: may be NULL. bad_ok: bad lines are skipped on purpose. */
 void train_find_problems(struct train_problems *p, const struct train_data *train,
                          const struct train_data *dev, bool bad_ok);
-/* Of lines of one input, which bad_ok skips on purpose. */
-void train_find_bad_lines(struct train_problems *p, const struct cmd_counts *counts, const char *of,
-                          bool bad_ok);
 void train_problems_release(struct train_problems *p);
 void train_must(int rc, const struct ran_error *err); /* exits unless rc is RAN_OK */
 
@@ -75,24 +72,13 @@ extern const struct train_percentile {
         double share; /* of documents that are no longer */
 } train_percentiles[TRAIN_PERCENTILES];
 
-/* Places of documents, and what they repeat, or are nearly the same as; the first TRAIN_LISTED are
- * kept. */
-struct train_places {
-        size_t n;
-        struct train_location at[TRAIN_LISTED], of[TRAIN_LISTED];
-};
-/* of: NULL if they repeat nothing. */
-void train_add_place(struct train_places *p, struct train_location at,
-                     const struct train_location *of);
-
 /* For the tasks: an object with the count of each label and, for people, its share of `all`; the
- * number of places, and the first TRAIN_LISTED of them, with what each `does` to another one (of
- * NULL: nothing); percentiles of n numbers, which are sorted (decimals -1: of counts). */
+ * number of places, and the first TRAIN_LISTED of them, with what each `does` to another one (NULL:
+ * nothing); percentiles of n numbers, which are sorted (decimals -1: of counts). */
 void train_report_labels(struct report *r, const char *name, const char *title,
                          const struct ran_dataset *set, size_t all);
-void train_report_places(struct report *r, const char *name, const char *title, size_t n,
-                         const struct train_location *at, const char *does,
-                         const struct train_location *of);
+void train_report_places(struct report *r, const char *name, const char *title,
+                         const struct train_places *p, const char *does);
 void train_report_percentiles(struct report *r, const char *name, const char *title, double *x,
                               size_t n, int decimals);
 

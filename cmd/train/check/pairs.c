@@ -87,9 +87,7 @@ void train_check_pairs(struct report *r, const struct train_data *data)
                 if (a->n == b->n && a->n > 0 && memcmp(a->ids, b->ids, a->n * sizeof *a->ids) == 0)
                         train_add_place(&copies, data->location[i], NULL);
         }
-        train_report_places(r, "unusual_ratio", "Pairs of unusual lengths", unusual.n, unusual.at,
-                            NULL, NULL);
-        train_report_places(r, "copies", "Copies of the source as target", copies.n, copies.at,
-                            NULL, NULL);
+        train_report_places(r, "unusual_ratio", "Pairs of unusual lengths", &unusual, NULL);
+        train_report_places(r, "copies", "Copies of the source as target", &copies, NULL);
         report_end(r);
 }

@@ -37,12 +37,6 @@ static void find_mixed_labels(struct train_problems *p, const struct train_locat
                    "has \"labels\": give every document one label, or every document a list");
 }
 
-static void find_mixed_texts(struct train_problems *p, const struct train_data *d)
-{
-        find_mixed(p, &d->plain, "is one text", &d->paired,
-                   "has a source and a target: train on one kind");
-}
-
 /* ---- labels --------------------------------------------------------------------------------- */
 
 static void find_useless_labels(struct train_problems *p, const struct train_data *d)
@@ -83,69 +77,57 @@ static bool is_foreign(const struct ran_dataset *set)
 
 /* ---- both data sets ------------------------------------------------------------------------- */
 
-void train_find_bad_lines(struct train_problems *p, const struct cmd_counts *counts, const char *of,
-                          bool bad_ok)
+static void find_mixed_kinds(struct train_problems *p, const struct train_data *d)
 {
-        const size_t bad = counts->bad + counts->passed; /* here, or in an earlier program */
+        find_mixed_labels(p, &d->one, &d->several);
+        find_mixed(p, &d->plain, "is one text", &d->paired,
+                   "has a source and a target: train on one kind");
+}
+
+/* of: the name of the data; is: what the documents are for. */
+static void find_lacks(struct train_problems *p, const struct train_data *d, const char *of,
+                       const char *is, bool bad_ok)
+{
+        const size_t bad = d->counts.bad + d->counts.passed; /* here, or in an earlier program */
+        const char *them = bad == 1 ? "it" : "them";
 
         if (bad > 0 && !bad_ok)
                 train_add_problem(p,
                                   "%zu %s of %s cannot be used: correct %s, or leave %s out "
                                   "with --on-error=skip",
-                                  bad, bad == 1 ? "line" : "lines", of, bad == 1 ? "it" : "them",
-                                  bad == 1 ? "it" : "them");
-}
-
-static void find_no_documents(struct train_problems *p, const struct train_data *d,
-                              const char *what)
-{
-        const struct train_task *task = d->task;
-
-        train_add_problem(p, "there is no %sdocument %s%s", task->label != NULL ? "labelled " : "",
-                          what, task->of_documents ? cmd_label_advice(&d->counts) : "");
-}
-
-static void find_in_train(struct train_problems *p, const struct train_data *train)
-{
-        if (train->set.B == 0)
-                find_no_documents(p, train, "to train on");
-        else
-                find_useless_labels(p, train);
-        if (train->soft_label != NULL && train->soft_target == 0 && train->set.B > 0)
-                train_add_problem(p, "no document has the member \"%s\" that --soft-label names",
-                                  train->soft_label);
-        if (train->group != NULL && train->grouped == 0 && train->set.B > 0)
-                train_add_problem(p, "no document has the member \"%s\" that --dev-group names",
-                                  train->group);
-        find_mixed_labels(p, &train->one, &train->several);
-        find_mixed_texts(p, train);
-}
-
-static void find_in_dev(struct train_problems *p, const struct train_data *train,
-                        const struct train_data *dev)
-{
-        if (dev->set.B == 0)
-                find_no_documents(p, dev, "in the validation documents");
-        else if (train->set.C > 0 && is_foreign(&dev->set))
-                train_add_problem(p, "the validation documents have no %s of the training data",
-                                  train_label_word(dev->task));
-        find_mixed_labels(p, &dev->one, &dev->several);
-        find_mixed_texts(p, dev);
-        if (train->several.file == NULL)
-                find_mixed_labels(p, &train->one, &dev->several);
-        else if (train->one.file == NULL)
-                find_mixed_labels(p, &dev->one, &train->several);
+                                  bad, bad == 1 ? "line" : "lines", of, them, them);
+        if (d->set.B == 0)
+                train_add_problem(p, "there is no %sdocument %s%s",
+                                  d->task->label != NULL ? "labelled " : "", is,
+                                  d->task->of_documents ? cmd_label_advice(&d->counts) : "");
 }
 
 void train_find_problems(struct train_problems *p, const struct train_data *train,
                          const struct train_data *dev, bool bad_ok)
 {
-        train_find_bad_lines(p, &train->counts, "the training data", bad_ok);
-        find_in_train(p, train);
+        const bool any = train->set.B > 0;
+
+        find_lacks(p, train, "the training data", "to train on", bad_ok);
+        if (any)
+                find_useless_labels(p, train);
+        if (any && train->soft_label != NULL && train->soft_target == 0)
+                train_add_problem(p, "no document has the member \"%s\" that --soft-label names",
+                                  train->soft_label);
+        if (any && train->group != NULL && train->grouped == 0)
+                train_add_problem(p, "no document has the member \"%s\" that --dev-group names",
+                                  train->group);
+        find_mixed_kinds(p, train);
         if (dev == NULL)
                 return;
-        train_find_bad_lines(p, &dev->counts, "the development data", bad_ok);
-        find_in_dev(p, train, dev);
+        find_lacks(p, dev, "the development data", "in the validation documents", bad_ok);
+        if (dev->set.B > 0 && train->set.C > 0 && is_foreign(&dev->set))
+                train_add_problem(p, "the validation documents have no %s of the training data",
+                                  train_label_word(dev->task));
+        find_mixed_kinds(p, dev);
+        if (train->several.file == NULL)
+                find_mixed_labels(p, &train->one, &dev->several);
+        else if (train->one.file == NULL)
+                find_mixed_labels(p, &dev->one, &train->several);
 }
 
 void train_problems_release(struct train_problems *p)

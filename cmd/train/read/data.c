@@ -21,6 +21,17 @@ struct train_location train_location_of(const struct cmd_line *line)
                                        line->number};
 }
 
+void train_add_place(struct train_places *p, struct train_location at,
+                     const struct train_location *of)
+{
+        if (p->n < TRAIN_LISTED) {
+                p->at[p->n] = at;
+                if (of != NULL)
+                        p->of[p->n] = *of;
+        }
+        p->n++;
+}
+
 void train_location_note(struct train_location *at, const struct cmd_line *line)
 {
         if (at->file == NULL)
@@ -88,18 +99,6 @@ static struct train_document unpack(const struct ran_buf *packed)
         return d;
 }
 
-/* Reports a bad record; with --check, lists it. */
-static int refuse_empty(struct train_data *d, const struct cmd_line *line, struct ran_error *err)
-{
-        struct train_location *empty = train_location_add(&d->empty_spool, d->empties, line, err);
-
-        if (empty == NULL)
-                return RAN_ENOMEM;
-        d->empty = empty;
-        d->empties++;
-        return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
-}
-
 static void note_unknown(const struct train_reader *r, const struct cmd_line *line,
                          const char *name, size_t n)
 {
@@ -158,7 +157,7 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         data->grouped += head->group > 0;
         struct train_location *at = train_location_add(&data->location_spool, before, line, err);
         if (at == NULL)
-                return RAN_ENOMEM;
+                return (int)err->code;
         data->location = at;
         data->quoted += head->quoted;
         return RAN_OK;
@@ -174,8 +173,10 @@ int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *
         struct train_data *data = r->data;
         bool wanted = true;
 
-        if (head->L == 0)
-                return refuse_empty(data, line, err);
+        if (head->L == 0) {
+                train_add_place(&data->empty, train_location_of(line), NULL);
+                return ran_fail(err, RAN_EFORMAT, "the document has no tokens");
+        }
         if (task->admit != NULL)
                 RAN_TRY(task->admit(r, line, &d, &wanted, err));
         if (!wanted)
@@ -207,7 +208,7 @@ void train_begin(struct train_reader *r)
         d->task = r->source->task;
         d->soft_label = r->source->soft_label;
         d->group = r->source->group;
-        d->set.keep = d->location_spool.keep = d->empty_spool.keep = r->source->keep;
+        d->set.keep = d->location_spool.keep = r->source->keep;
         d->lines.text_spool.keep = d->lines.end_spool.keep = r->source->keep;
         ran_sha256_init(&r->digest);
         if (d->task->begin != NULL)
@@ -301,7 +302,6 @@ void train_data_release(struct train_data *d)
 {
         ran_dataset_release(&d->set);
         ran_spool_release(&d->location_spool);
-        ran_spool_release(&d->empty_spool);
         train_lines_release(&d->lines);
         *d = (struct train_data){0};
 }

@@ -19,6 +19,16 @@ struct train_location {
         size_t line;
 };
 
+enum { TRAIN_LISTED = 20 }; /* locations of one kind that are listed; others are only counted */
+/* Locations of documents and, if they repeat something, of that. */
+struct train_places {
+        size_t n;
+        struct train_location at[TRAIN_LISTED], of[TRAIN_LISTED];
+};
+/* of: NULL if they repeat nothing. */
+void train_add_place(struct train_places *p, struct train_location at,
+                     const struct train_location *of);
+
 /* Texts, which may be more than memory holds. Zero-initialise; `keep` of the spools may be set. */
 struct train_lines {
         char *text;  /* one after the other */
@@ -35,9 +45,8 @@ struct train_data {
         struct ran_dataset set;
         struct train_location *location; /* (B) of each document of the set, until it is split */
         struct cmd_counts counts;
-        struct train_location *empty; /* (empties) documents without a token; they count as bad */
-        size_t empties;
-        struct ran_spool location_spool, empty_spool; /* where the two lie */
+        struct ran_spool location_spool; /* where it lies */
+        struct train_places empty;       /* documents without a token; they count as bad */
         struct train_lines lines; /* with `keep_lines` of the source: the record of each document */
         /* The first record with `label` and with `labels`, with tags of each kind, and, for
          * language models, with one text and with a source. */
@@ -56,7 +65,6 @@ struct train_data {
         size_t V;                          /* 1 + the largest id */
         size_t quoted;                     /* documents with quotes around their text */
 };
-#define TRAIN_LISTED 20 /* locations of one kind that are listed; others are only counted */
 void train_data_release(struct train_data *d);
 /* Adds these classes to those of the empty data set; exits on failure. Labels of the data are
  * then looked up among them. */
