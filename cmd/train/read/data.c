@@ -222,7 +222,6 @@ void train_finish(struct train_reader *r)
 
         free(r->labels);
         free(r->soft);
-        free(r->target_at);
         ran_buf_release(&r->renamed);
         sentence_group_release(&r->sentences);
         ran_sha256_hex(&r->digest, d->set.digest);

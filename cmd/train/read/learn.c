@@ -103,6 +103,7 @@ enum { BATCH = 64 };
 
 struct batch {
         struct learner *learner;
+        struct cmd_run *run;
         size_t first; /* line of the spool that slot 0 has */
         struct slot {
                 struct train_scratch scratch;
@@ -150,11 +151,9 @@ static void count_spooled(void *arg, size_t i)
 
 /* Refuses a line late: most errors were found before, but some need its words: a document
  * without a token, spans that do not begin at words. Returns false if that ends the run. */
-static bool add_spooled(struct batch *b, struct cmd_run *run, size_t i)
+static bool add_spooled(struct batch *b, struct slot *slot, size_t n)
 {
         const struct spool *spool = &b->learner->spool;
-        struct slot *slot = &b->slot[i];
-        const size_t n = b->first + i;
 
         if (slot->rc == RAN_OK)
                 slot->rc = train_take(&b->learner->reader, &slot->line, &slot->packed, &slot->err);
@@ -165,67 +164,41 @@ static bool add_spooled(struct batch *b, struct cmd_run *run, size_t i)
                 slot->line.raw = spool->raw.text + begin;
                 slot->line.raw_length = spool->raw.end[n] - begin;
         }
-        return cmd_refuse_late(run, &slot->line, &slot->err);
+        return cmd_refuse_late(b->run, &slot->line, &slot->err);
 }
 
-static void batch_free(struct batch *b)
+/* The words of line n, which was read before. */
+static bool recount_spooled(struct batch *b, struct slot *slot, size_t n)
 {
+        (void)n;
+        if (slot->rc != RAN_OK || ran_counter_add(b->learner->counter, slot->packed.out.data,
+                                                  slot->packed.out.len, &slot->err) != RAN_OK)
+                cmd_die(CMD_FAILED, "%s", slot->err.text);
+        return true;
+}
+
+/* Works on the lines that wait, and takes them in order, until that is false. */
+static void each_waiting(struct learner *l, struct cmd_run *run, void (*work)(void *, size_t),
+                         bool (*take)(struct batch *b, struct slot *slot, size_t n))
+{
+        const size_t all = l->spool.records.n;
+        struct batch *b = ran_new(1, sizeof *b);
+
+        b->learner = l;
+        b->run = run;
+        for (bool more = true; more && b->first < all; b->first += BATCH) {
+                const size_t n = all - b->first < BATCH ? all - b->first : BATCH;
+
+                ran_parallel(l->reader.source->pool, n, work, b);
+                for (size_t i = 0; i < n && more; i++)
+                        more = take(b, &b->slot[i], b->first + i);
+        }
         for (size_t i = 0; i < BATCH; i++) {
                 train_scratch_release(&b->slot[i].scratch);
                 record_release(&b->slot[i].line.record);
                 ran_buf_release(&b->slot[i].packed.out);
         }
         free(b);
-}
-
-/* Lines of the spool from b->first on that the batch has room for. */
-static size_t batch_lines(const struct batch *b)
-{
-        size_t n = b->learner->spool.records.n - b->first;
-
-        return n < BATCH ? n : BATCH;
-}
-
-/* Encodes the lines that waited. */
-static void encode_waiting(struct learner *l, struct cmd_run *run)
-{
-        struct batch *b = ran_new(1, sizeof *b);
-
-        b->learner = l;
-        for (bool more = true; more && b->first < l->spool.records.n; b->first += BATCH) {
-                size_t n = batch_lines(b);
-                ran_parallel(l->reader.source->pool, n, encode_spooled, b);
-                for (size_t i = 0; i < n && more; i++)
-                        more = add_spooled(b, run, i);
-        }
-        batch_free(b);
-}
-
-/* Counts the words of the lines that waited once more, for the vocabulary of pairs. */
-static void count_pairs(struct learner *l)
-{
-        struct ran_error err = {0};
-        struct batch *b = ran_new(1, sizeof *b);
-
-        ran_counter_free(l->counter);
-        l->counter = ran_counter_new(l->of_pairs, &err);
-        if (l->counter == NULL)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
-        b->learner = l;
-        for (; b->first < l->spool.records.n; b->first += BATCH) {
-                size_t n = batch_lines(b);
-                ran_parallel(l->reader.source->pool, n, count_spooled, b);
-                for (size_t i = 0; i < n; i++) {
-                        struct slot *slot = &b->slot[i];
-
-                        if (slot->rc != RAN_OK) /* it was read before: there is no memory now */
-                                cmd_die(CMD_FAILED, "%s", slot->err.text);
-                        if (ran_counter_add(l->counter, slot->packed.out.data, slot->packed.out.len,
-                                            &err) != RAN_OK)
-                                cmd_die(CMD_FAILED, "%s", err.text);
-                }
-        }
-        batch_free(b);
 }
 
 static struct ran_tokenizer *learn(struct learner *l)
@@ -263,8 +236,15 @@ static void finish(void *arg, struct cmd_run *run)
                         l->first_words.line);
         if (l->first_words.file == NULL)
                 return;
-        if (l->of_pairs != NULL && l->paired)
-                count_pairs(l);
+        if (l->of_pairs != NULL && l->paired) { /* words are counted once more */
+                struct ran_error err = {0};
+
+                ran_counter_free(l->counter);
+                l->counter = ran_counter_new(l->of_pairs, &err);
+                if (l->counter == NULL)
+                        cmd_die(cmd_status_of(&err), "%s", err.text);
+                each_waiting(l, run, count_spooled, recount_spooled);
+        }
         const struct train_counted counted = {l->counter, l->several, l->encoded};
         const struct ran_tokenizer *given =
                 with->given != NULL ? with->given(with->given_arg, &counted, &l->spelling) : NULL;
@@ -273,7 +253,7 @@ static void finish(void *arg, struct cmd_run *run)
         with->tokenizer = given != NULL ? given : l->tokenizer;
         with->V = ran_tokenizer_size(with->tokenizer);
         with->spelling = l->spelling;
-        encode_waiting(l, run);
+        each_waiting(l, run, encode_spooled, add_spooled);
 }
 
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,

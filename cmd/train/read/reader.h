@@ -22,8 +22,7 @@ struct train_reader {
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take: class of each label of a document */
         float *soft;
-        uint32_t *target_at; /* by class: 1 + its index in a soft target; 0: absent */
-        size_t labels_cap, soft_cap, target_cap;
+        size_t labels_cap, soft_cap;
         struct sentence_group sentences; /* where sentences are joined */
         bool joined;                     /* the document is the next sentence of the last one */
         struct ran_buf renamed;          /* scratch of train_line_text */

@@ -6,32 +6,26 @@
  */
 #include "cmd/train/read/reader.h"
 
-#include <string.h>
-
 /* Adds the labels of the last document, each with that probability, to a target of n classes,
  * which may contain them already. Returns the new number of classes. */
 static size_t mix_labels(struct train_reader *r, uint32_t *labels, float *p, size_t n,
                          double probability)
 {
         const struct ran_dataset *set = &r->data->set;
-        const size_t soft = n, had = r->target_cap;
+        const size_t soft = n;
 
-        RAN_ROOM(r->target_at, r->target_cap, set->C + 1);
-        memset(r->target_at + had, 0, (r->target_cap - had) * sizeof *r->target_at);
-        for (size_t i = 0; i < soft; i++)
-                r->target_at[labels[i]] = (uint32_t)i + 1;
         for (size_t i = set->label_first[set->B - 1]; i < set->label_first[set->B]; i++) {
-                uint32_t label = set->labels[i], at = r->target_at[label];
+                size_t at = 0;
 
-                if (at == 0) {
-                        labels[n] = label;
-                        p[n++] = (float)probability;
+                while (at < soft && labels[at] != set->labels[i])
+                        at++;
+                if (at < soft) {
+                        p[at] = (float)((double)p[at] + probability);
                 } else {
-                        p[at - 1] = (float)((double)p[at - 1] + probability);
+                        labels[n] = set->labels[i];
+                        p[n++] = (float)probability;
                 }
         }
-        for (size_t i = 0; i < soft; i++)
-                r->target_at[labels[i]] = 0;
         return n;
 }
 
