@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmd/train/run/tune.h"
+#include "cmd/train/run/run.h"
 #include "file/model.h"
 #include "infer/score.h"
 #include "test.h"

@@ -36,15 +36,6 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
 void train_find_known(struct train_problems *w, const struct train_data *dev,
                       const struct ran_model *init, const char *name);
 
-/* ---- labels that look alike (alike.c) ----------------------------------------------------- */
-
-/* Adds a sentence for each pair of the first labels that look alike. count (C): how often each
- * occurs; word: "label" or "tag". */
-void train_find_alike(struct train_problems *w, const struct ran_dataset *set, const size_t *count,
-                      const char *word);
-/* The bytes of a name that a sentence has room for: whole characters. */
-int train_shown(const char *name);
-
 /* ---- --check (check.c) -------------------------------------------------------------------- */
 
 /* The data that a report is about. */
@@ -64,7 +55,7 @@ void train_check(const struct train_checked *c, enum train_check_form form, stru
 void train_count_repeats(const struct train_data *train, const struct train_data *dev,
                          size_t *repeated, size_t *known);
 
-/* ---- its report (report.c) ---------------------------------------------------------------- */
+/* ---- parts of its report ------------------------------------------------------------------- */
 
 enum { TRAIN_PERCENTILES = 7 };
 extern const struct train_percentile {
@@ -82,7 +73,7 @@ void train_report_places(struct report *r, const char *name, const char *title,
 void train_report_percentiles(struct report *r, const char *name, const char *title, double *x,
                               size_t n, int decimals);
 
-/* ---- pairs of source and target (pairs.c) ------------------------------------------------- */
+/* ---- pairs of source and target ----------------------------------------------------------- */
 
 /* Adds an object: lengths; pairs of unusual lengths (more than three times the median ratio, or
  * less than a third, with at least ten tokens on one side); copies of the source. Nothing without

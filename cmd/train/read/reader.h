@@ -1,5 +1,5 @@
-/* reader.h - turns a line into a document of a data set; only for data.c, encode.c, soft-target.c,
- * learn.c and the tasks.
+/* reader.h - turns a line into a document of a data set; only for data.c, encode.c, learn.c
+ * and the tasks.
  *
  * train_encode, in any thread, packs labels or tags, weight and ids into the result of a line;
  * train_take, in order, unpacks them into the data set.
@@ -97,13 +97,10 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
 /* The same of s->sequence, of which the first L ids are packed. */
 void train_pack_text(const struct train_scratch *s, size_t L, struct ran_buf *result);
 
-/* ---- in order (data.c, soft-target.c) ------------------------------------------------------- */
+/* ---- in order (data.c) ---------------------------------------------------------------------- */
 
 int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
                struct ran_error *err);
-/* Sets the last document's soft target to that of d, mixed with its labels. */
-int train_add_soft_target(struct train_reader *r, const struct train_document *d,
-                          struct ran_error *err);
 
 /* The location of a line; sets *at to it, unless it is set; appends it to n locations, NULL on
  * failure. */

@@ -8,7 +8,6 @@
 #include "cmd/content/labels.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/run/session.h"
-#include "cmd/train/run/wrong-labels.h"
 
 #define FILE_AT(member) offsetof(struct train_file_options, member)
 const struct ran_field train_file_fields[] = {

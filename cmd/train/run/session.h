@@ -28,7 +28,7 @@ struct train_session {
         struct train_source source;
         struct cmd_names names; /* of labels or tags that are numbers */
         struct train_data train, dev;
-        double dev_share; /* of the documents to hold out: unjudged.c */
+        double dev_share; /* of the documents to hold out */
         bool *held_out;   /* (B of train) documents copied to dev; NULL: dev has other documents */
         bool has_dev;
         struct ran_label_texts *label_texts; /* of --label-texts, or NULL */
@@ -40,6 +40,9 @@ void train_session_open(struct train_session *s, char **files);
 /* Reads the data. */
 void train_session_read(struct train_session *s, char **files);
 void train_session_release(struct train_session *s);
+/* For data that have sources and targets where nobody set a mask: the mask prefix, and the defaults
+ * of such records for what is not set; names them. */
+void train_pairs_adapt(struct train_session *s);
 
 /* ---- base.c ---------------------------------------------------------------------------------- */
 
@@ -53,28 +56,6 @@ bool train_base_may_serve(const struct train_session *s);
  * of its language. Returns its vocabulary, or NULL. */
 const struct ran_tokenizer *train_base_take(void *arg, const struct train_counted *counted,
                                             size_t *spelling);
-
-/* ---- pairs.c --------------------------------------------------------------------------------- */
-
-/* Whether records with a source and a target get a vocabulary of their own: *v. */
-bool train_pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v);
-/* The mask prefix, and those defaults for what is not set; names them. For data that have sources
- * and targets where nobody set a mask. */
-void train_pairs_adapt(struct train_session *s);
-
-/* ---- unjudged.c ------------------------------------------------------------------------------ */
-
-/* Validation documents: fewer stop a pretrained encoder too early, or leave it out, by chance.
- * Measured, see share/experiments. */
-enum { TRAIN_FEW = 50 };
-/* Whether an option asks for an encoder, or says how to train it. *setting, unless that is NULL:
- * the first that describes one to be trained from the start, NULL: there is none. */
-bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting);
-/* When the training data are read: s->dev_share, that of --dev-share, or 0. */
-void train_choose_dev_share(struct train_session *s);
-/* When it is known whether there are validation documents: leaves an encoder out that nobody asks
- * for and nothing would judge. */
-void train_unjudged_leave_out(struct train_session *s);
 
 /* ---- label-texts.c --------------------------------------------------------------------------- */
 
@@ -102,8 +83,33 @@ bool train_thresholds_train_encoder(const struct train_session *s);
 int train_thresholds_find(const struct train_session *s, const struct ran_train_job *job,
                           struct ran_buf *about);
 
+/* ---- wrong-labels.c -------------------------------------------------------------------------- */
+
+/* What the program gives of a document, for the formats. */
+#define GIVES_RECORDS(...) __VA_ARGS__
+#define GIVES_LABELS(...)
+#define GIVES_TAGS(...)
+#define GIVES_TASKS(...)
+#define GIVES_ROWS(...) __VA_ARGS__
+#define GIVES_VECTORS(...)
+#define GIVES_PAGE(...) __VA_ARGS__
+/* The words of --suspects-format, NULL at the end. */
+extern const char *const train_suspects_formats[];
+
+/* Trains models of this job on all folds but one, judges the labels of the fold by each, and writes
+ * the suspects to standard output. Returns the status of the program. */
+int train_find_wrong_labels(const struct train_session *s, const struct ran_train_job *job);
+
 /* ---- job.c ----------------------------------------------------------------------------------- */
 
+/* Validation documents: fewer stop a pretrained encoder too early, or leave it out, by chance.
+ * Measured, see share/experiments. */
+enum { TRAIN_FEW = 50 };
+/* Whether an option asks for an encoder, or says how to train it. *setting, unless that is NULL:
+ * the first that describes one to be trained from the start, NULL: there is none. */
+bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting);
+/* When the training data are read: s->dev_share, that of --dev-share, or 0. */
+void train_choose_dev_share(struct train_session *s);
 /* Trains, or does a dry run, a replay or a search; returns the exit status. */
 int train_job_run(struct train_session *s);
 /* How many documents it will hold out for validation. */

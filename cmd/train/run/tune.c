@@ -11,7 +11,7 @@
  * leaves its result. The trials follow from each other, so that --resume reads what came of them,
  * one after another, and continues the trial at work from its checkpoint.
  */
-#include "cmd/train/run/tune.h"
+#include "cmd/train/run/run.h"
 
 #include <errno.h>
 #include <math.h>

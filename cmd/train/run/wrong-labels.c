@@ -1,5 +1,5 @@
 /* wrong-labels.c - --find-wrong-labels: documents whose label is probably wrong. */
-#include "cmd/train/run/wrong-labels.h"
+#include "cmd/train/run/session.h"
 
 #include <math.h>
 #include <signal.h>
