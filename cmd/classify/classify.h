@@ -185,8 +185,8 @@ struct classify_scored {
         struct classify_evidence *evidence; /* of the document; NULL without --evidence */
 };
 int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
-                   struct classify_scored *scored, struct ran_error *err);
-/* The document of the last classify_predict. */
+                   struct ran_error *err);
+/* The document of the last classify_score or classify_predict. */
 struct classify_scored classify_last(void *scratch);
 /* The vector (D) to compare the document by, with --embed or --nearest: zeros if it has no known
  * token. It belongs to the scratch. */
@@ -266,9 +266,8 @@ struct classify_eval_page {
         struct page_documents worst;
 };
 /* Adds the document that classify_eval_add has added last. */
-int classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,
-                           const struct cmd_line *line, const struct classify_answer *a,
-                           struct ran_error *err);
+void classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,
+                            const struct cmd_line *line, const struct classify_answer *a);
 /* Writes the page to a file, NULL: standard output, and releases it. */
 void classify_eval_page_write(struct classify_eval_page *p, const struct classify_eval *e,
                               const char *model, const char *output);

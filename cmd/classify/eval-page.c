@@ -67,30 +67,12 @@ static void add_answer(struct report *r, const struct classify_eval *e, const fl
         report_end(r);
 }
 
-static int add_error(struct classify_eval_page *page, const struct classify_eval *e,
-                     const struct cmd_line *line, const struct classify_answer *a, double bad,
-                     struct ran_error *err)
+void classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,
+                            const struct cmd_line *line, const struct classify_answer *a)
 {
-        struct page_document d = {.doubt = bad};
+        const size_t best = decision_best(e->decision, a->p);
+        struct page_document d = {.doubt = badness(e, a->p, best)};
         struct report r = {0};
-
-        (void)err;
-        page_record_name(&d.name, &line->record.json, line->file, line->number);
-        add_answer(&r, e, a->p, decision_best(e->decision, a->p));
-        report_page(&r, &d.body);
-        report_release(&r);
-        page_put_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
-        page_documents_add(&page->worst, &d);
-        page_document_release(&d);
-        return RAN_OK;
-}
-
-int classify_eval_page_add(struct classify_eval_page *p, const struct classify_eval *e,
-                           const struct cmd_line *line, const struct classify_answer *a,
-                           struct ran_error *err)
-{
-        size_t best = decision_best(e->decision, a->p);
-        double bad = badness(e, a->p, best);
 
         p->worst.most = WORST;
         atomic_fetch_add(&p->reliability.gold, e->n_gold + e->n_unknown);
@@ -98,10 +80,16 @@ int classify_eval_page_add(struct classify_eval_page *p, const struct classify_e
                 page_reliability_add(&p->reliability, (double)a->p[best], is_gold(e, best));
         for (size_t i = 0; e->multilabel && i < e->C; i++)
                 page_reliability_add(&p->reliability, (double)a->p[i], is_gold(e, i));
-        p->errors += bad > 0;
-        if (!(bad > 0) || !page_documents_want(&p->worst, bad))
-                return RAN_OK;
-        return add_error(p, e, line, a, bad, err);
+        p->errors += d.doubt > 0;
+        if (!(d.doubt > 0) || !page_documents_want(&p->worst, d.doubt))
+                return;
+        page_record_name(&d.name, &line->record.json, line->file, line->number);
+        add_answer(&r, e, a->p, best);
+        report_page(&r, &d.body);
+        report_release(&r);
+        page_put_excerpt(&d.body, a->text.data, a->text.len, EXCERPT);
+        page_documents_add(&p->worst, &d);
+        page_document_release(&d);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

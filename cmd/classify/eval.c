@@ -39,48 +39,42 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* The known labels of the record as classes; counts the others. */
-static void find_gold(struct classify_eval *e, size_t *n, size_t *unknown)
+static void find_gold(struct classify_eval *e)
 {
         const struct cmd_labels *l = &e->labels;
-        size_t n_unknown = 0;
+        struct classify_eval_name *unknown;
+        size_t n = 0;
 
         RAN_ROOM(e->gold, e->gold_cap, l->n);
         RAN_ROOM(e->unknown_label, e->unknown_cap, l->n);
-        *n = *unknown = 0;
+        unknown = e->unknown_label;
+        e->n_gold = e->n_unknown = 0;
         for (size_t i = 0, begin = 0; i < l->n; begin = l->end[i++]) {
                 const size_t length = l->end[i] - begin;
                 const char *name = length > 0 ? l->names.data + begin : "";
                 const size_t c = decision_label(e->decision, name, length);
 
                 if (c < e->C)
-                        e->gold[(*n)++] = (uint32_t)c;
+                        e->gold[e->n_gold++] = (uint32_t)c;
                 else
-                        e->unknown_label[n_unknown++] = (struct classify_eval_name){name, length};
+                        unknown[n++] = (struct classify_eval_name){name, length};
         }
         /* Each label once, even if the record repeats it. */
-        if (n_unknown > 0)
-                qsort(e->unknown_label, n_unknown, sizeof *e->unknown_label, compare_names);
-        for (size_t i = 0; i < n_unknown; i++) {
-                const struct classify_eval_name *name = &e->unknown_label[i];
-
-                if (i > 0 && compare_names(name - 1, name) == 0)
-                        continue;
-                ++*unknown;
-                ran_eval_unknown(e->eval, name->text, name->n);
-        }
+        if (n > 0)
+                qsort(unknown, n, sizeof *unknown, compare_names);
+        for (size_t i = 0; i < n; i++)
+                if (i == 0 || compare_names(&unknown[i - 1], &unknown[i]) != 0) {
+                        e->n_unknown++;
+                        ran_eval_unknown(e->eval, unknown[i].text, unknown[i].n);
+                }
 }
 
 int classify_eval_add(struct classify_eval *e, const struct record *record, const float *p,
                       struct ran_error *err)
 {
-        size_t n, unknown;
-
-        if (p == NULL) {
-                e->skipped++;
-                return RAN_OK;
-        }
-        RAN_TRY(cmd_labels_read(&e->labels, record, err));
-        if (!e->labels.present) {
+        if (p != NULL)
+                RAN_TRY(cmd_labels_read(&e->labels, record, err));
+        if (p == NULL || !e->labels.present) {
                 e->skipped++;
                 return RAN_OK;
         }
@@ -88,18 +82,17 @@ int classify_eval_add(struct classify_eval *e, const struct record *record, cons
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"labels\" has %zu labels, but the model predicts one",
                                 e->labels.n);
-        find_gold(e, &n, &unknown);
+        find_gold(e);
         e->compared++;
-        e->n_gold = n;
-        e->n_unknown = unknown;
+        const uint32_t *gold = e->n_gold > 0 ? e->gold : NULL;
         if (e->multilabel || !decision_is_set(e->decision)) {
-                ran_eval_add(e->eval, e->gold, n, unknown, p, e->thresholds);
+                ran_eval_add(e->eval, e->gold, e->n_gold, e->n_unknown, p, e->thresholds);
                 return RAN_OK;
         }
         const size_t given = decision_choose(e->decision, p);
         if (e->decision->by_cost)
-                e->cost += n > 0 ? decision_cost_of(e->decision, e->gold[0], given) : 1;
-        ran_eval_add_decided(e->eval, n > 0 ? e->gold : NULL, unknown, p, (uint32_t)given);
+                e->cost += gold != NULL ? decision_cost_of(e->decision, gold[0], given) : 1;
+        ran_eval_add_decided(e->eval, gold, e->n_unknown, p, (uint32_t)given);
         return RAN_OK;
 }
 

@@ -95,16 +95,6 @@ static void add_labels(struct report *r, const struct classifier *c, const float
         report_end(r);
 }
 
-static bool is_given(const struct classifier *c, const float *p, size_t best, const char *name,
-                     size_t n)
-{
-        for (size_t i = 0; i < c->C; i++)
-                if (classify_gives(c, p, best, i) && strlen(ran_model_label(c->model, i)) == n &&
-                    memcmp(ran_model_label(c->model, i), name, n) == 0)
-                        return true;
-        return false;
-}
-
 /* The gold labels, and whether they are the predicted ones. */
 static void add_gold(struct report *r, struct page *page, const struct cmd_labels *gold,
                      const float *p, size_t best)
@@ -117,7 +107,8 @@ static void add_gold(struct report *r, struct page *page, const struct cmd_label
         report_begin(r, REPORT_LIST, NULL, "gold");
         for (size_t k = 0, begin = 0; k < gold->n; begin = gold->end[k++]) {
                 const char *name = gold->names.data + begin;
-                const bool right = is_given(c, p, best, name, gold->end[k] - begin);
+                const size_t class = decision_label(&c->decision, name, gold->end[k] - begin);
+                const bool right = class < c->C && classify_gives(c, p, best, class);
 
                 found += right;
                 report_label(r, right ? REPORT_RIGHT : REPORT_WRONG, "", name, gold->end[k] - begin,
@@ -273,11 +264,11 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         const struct classifier *c = &page->classifier;
         struct page_document *d = result->found;
         struct page_scratch *s = scratch;
-        struct classify_scored scored;
         struct report labels = {0};
         struct ran_error ignored;
 
-        RAN_TRY(classify_score(c, s->predict, line, &scored, err));
+        RAN_TRY(classify_score(c, s->predict, line, err));
+        struct classify_scored scored = classify_last(s->predict);
         size_t best = decision_best(&c->decision, scored.p);
         RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
         RAN_TRY(find_marks(c, s, &scored, best, err));

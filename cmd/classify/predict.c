@@ -201,15 +201,14 @@ static int score(const struct classifier *c, struct scratch *s, const struct rec
 }
 
 int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
-                   struct classify_scored *scored, struct ran_error *err)
+                   struct ran_error *err)
 {
         struct scratch *s = scratch;
 
         RAN_TRY(score(c, s, &line->record, err));
-        if (s->evidence != NULL)
-                RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
-        *scored = (struct classify_scored){s->p, &s->document, s->evidence};
-        return RAN_OK;
+        return s->evidence == NULL
+                       ? RAN_OK
+                       : classify_evidence_read(s->evidence, &s->document, &line->record, err);
 }
 
 struct classify_scored classify_last(void *scratch)
@@ -304,39 +303,19 @@ static void add_scored(struct ran_buf *out, const struct classifier *c, size_t c
         json_put_float(out, "score", p);
 }
 
-static void add_nearest(const struct classifier *c, struct scratch *s, struct ran_buf *out)
-{
-        const size_t at = place_of(s);
-        const bool known = knows_a_token(c, s), found = at < s->others.near.n;
-
-        if (known && !found)
-                classify_nearest_find(c->nearest, s->embedding, 1, &s->near);
-        classify_nearest_add(c->nearest,
-                             !known  ? NULL
-                             : found ? &s->others.near
-                                     : &s->near,
-                             found ? at : 0, out);
-}
-
-static size_t set_size(const struct classifier *c, const float *p)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < c->C; i++)
-                n += p[i] >= c->cut;
-        return n;
-}
-
 /* Abstains if the label is less probable than --threshold, or if the prediction set has several. A
  * label with a threshold of its own has reached it. */
 static bool is_given(const struct classifier *c, const float *p, size_t best)
 {
         const float *limit = c->decision.limit;
         bool reached = limit != NULL && limit[best] >= 0;
+        size_t in_set = 0;
 
+        for (size_t i = 0; i < c->C; i++)
+                in_set += p[i] >= c->cut;
         return decision_choose(&c->decision, p) == best &&
                (reached || p[best] >= (float)c->options->threshold) &&
-               (!c->options->abstain || set_size(c, p) == 1);
+               (!c->options->abstain || in_set == 1);
 }
 
 bool classify_gives(const struct classifier *c, const float *p, size_t best, size_t i)
@@ -347,10 +326,8 @@ bool classify_gives(const struct classifier *c, const float *p, size_t best, siz
 }
 
 /* One label, or null. */
-static void add_single(struct ran_buf *out, const struct classifier *c, const float *p)
+static void add_single(struct ran_buf *out, const struct classifier *c, const float *p, size_t best)
 {
-        size_t best = decision_best(&c->decision, p);
-
         json_name(out, "label");
         if (is_given(c, p, best))
                 add_label(out, c, best);
@@ -408,28 +385,6 @@ static void add_top(struct ran_buf *out, const struct classifier *c, struct scra
                 json_end(out, '}');
         }
         json_end(out, ']');
-}
-
-static void add_probs(struct ran_buf *out, const struct classifier *c, const float *p)
-{
-        json_name(out, "probs");
-        json_begin(out, '{');
-        for (size_t i = 0; i < c->C; i++)
-                json_put_float(out, ran_model_label(c->model, i), p[i]);
-        json_end(out, '}');
-}
-
-/* The predicted labels, and the text. */
-static int write_labels(const struct classifier *c, const struct scratch *s,
-                        const struct record *record, struct ran_buf *out, struct ran_error *err)
-{
-        const struct output_format *format = c->options->output.format;
-        const size_t best = decision_best(&c->decision, s->p);
-
-        for (size_t i = 0; i < c->C; i++)
-                if (classify_gives(c, s->p, best, i))
-                        format->label(out, ran_model_label(c->model, i));
-        return format->labelled(out, record, err);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -493,28 +448,36 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
         const struct classify_options *o = c->options;
         struct scratch *s = scratch;
 
-        RAN_TRY(score(c, s, &line->record, err));
-        if (s->evidence != NULL)
-                RAN_TRY(classify_evidence_read(s->evidence, &s->document, &line->record, err));
+        RAN_TRY(classify_score(c, s, line, err));
         if (o->output.format->kind == OUTPUT_VECTORS) {
                 o->output.format->vector(out, s->embedding, c->D);
                 return RAN_OK;
         }
         if (o->output.format->kind == OUTPUT_ROWS)
                 return write_row(c, s, line, out, err);
-        if (o->output.format->kind == OUTPUT_LABELS)
-                return write_labels(c, s, &line->record, out, err);
+        const size_t best = c->C > 0 ? decision_best(&c->decision, s->p) : 0;
+        if (o->output.format->kind == OUTPUT_LABELS) {
+                for (size_t i = 0; i < c->C; i++)
+                        if (classify_gives(c, s->p, best, i))
+                                o->output.format->label(out, ran_model_label(c->model, i));
+                return o->output.format->labelled(out, &line->record, err);
+        }
         json_begin(out, '{');
         if (c->C == 0)
                 ; /* no labels */
         else if (c->thresholds != NULL)
                 RAN_TRY(add_multiple(out, c, s, err));
         else
-                add_single(out, c, s->p);
+                add_single(out, c, s->p, best);
         if (o->top > 0)
                 add_top(out, c, s);
-        if (o->probs)
-                add_probs(out, c, s->p);
+        if (o->probs) {
+                json_name(out, "probs");
+                json_begin(out, '{');
+                for (size_t i = 0; i < c->C; i++)
+                        json_put_float(out, ran_model_label(c->model, i), s->p[i]);
+                json_end(out, '}');
+        }
         if (o->logits) {
                 json_name(out, "logits");
                 json_floats(out, s->logits, c->C);
@@ -524,13 +487,17 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
                 json_floats(out, s->embedding, c->D);
                 json_put_text(out, "embedding_model", c->vectors);
         }
-        if (c->nearest != NULL)
-                add_nearest(c, s, out);
-        if (s->evidence != NULL && c->thresholds == NULL) {
-                size_t best = decision_best(&c->decision, s->p);
+        if (c->nearest != NULL) {
+                const size_t at = place_of(s);
+                const bool found = at < s->others.near.n, known = knows_a_token(c, s);
 
-                RAN_TRY(classify_evidence_add(s->evidence, best, s->p[best], out, err));
+                if (known && !found)
+                        classify_nearest_find(c->nearest, s->embedding, 1, &s->near);
+                classify_nearest_add(c->nearest, known ? found ? &s->others.near : &s->near : NULL,
+                                     found ? at : 0, out);
         }
+        if (s->evidence != NULL && c->thresholds == NULL)
+                RAN_TRY(classify_evidence_add(s->evidence, best, s->p[best], out, err));
         cmd_document_truncated(&s->document, out);
         json_end(out, '}');
         return RAN_OK;

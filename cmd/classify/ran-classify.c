@@ -99,9 +99,9 @@ static int compare_labels(void *arg, const struct cmd_line *line, const struct c
         if (compares(e))
                 return classify_against_add(&e->against, &e->eval, &line->record, a->p, a->other,
                                             err);
-        if (!makes_page(e) || e->eval.skipped > skipped)
-                return RAN_OK;
-        return classify_eval_page_add(&e->page, &e->eval, line, a, err);
+        if (makes_page(e) && e->eval.skipped == skipped)
+                classify_eval_page_add(&e->page, &e->eval, line, a);
+        return RAN_OK;
 }
 
 static void write_report(const struct evaluation *e)
