@@ -94,8 +94,6 @@ void ran_top_ngrams_add(struct ran_top_ngrams *t, const uint32_t *ids, size_t L)
         const struct ran_config *c = &t->m->config;
         const size_t buckets = ran_linear_model_ngram_buckets(c);
 
-        if (p->affix_source != NULL)
-                ran_linear_model_affixes_of(p->affix_source, ids, L);
         for (size_t at = 0; at < L; at++) {
                 const size_t most = ran_linear_model_longest(c, p->affixes, ids, L, at);
                 uint64_t hash = 0;

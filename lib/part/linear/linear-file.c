@@ -16,7 +16,7 @@ static const char rows_tensor[] = "wide.rows";
 struct stored {
         struct ran_linear_rows rows; /* n 0: all rows of the linear model are there */
         uint32_t *buckets;           /* those of rows, where the file's cannot be used in place */
-        struct ran_affix_source affixes; /* of the vocabulary's subwords */
+        uint32_t *affixes;           /* of the vocabulary's subwords, as rows */
 };
 
 static int measure(void *stored, const struct ran_tensors *file, size_t *rows,
@@ -73,21 +73,21 @@ static int use_tokenizer(void *stored, struct ran_params *p, const struct ran_co
 {
         struct stored *s = stored;
 
-        if (!c->linear.affixes)
+        if (!ran_linear_model_wants_affixes(c))
                 return RAN_OK;
         if (tokenizer == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the linear model uses prefixes and suffixes, but the model has no "
                                 "tokenizer");
         struct ran_linear_params *own = ran_linear_of(p);
-        size_t rows = ran_tokenizer_size(tokenizer), all;
-        uint32_t *affixes = NULL;
-        if (!__builtin_mul_overflow(rows, RAN_AFFIX_ROW, &all))
-                affixes = ran_alloc(all, sizeof *affixes, err);
-        s->affixes = (struct ran_affix_source){tokenizer, c, own, affixes};
-        own->affixes = affixes;
-        own->affix_source = &s->affixes;
-        return affixes != NULL ? RAN_OK : RAN_ENOMEM;
+        const size_t all = ran_tokenizer_size(tokenizer) * RAN_AFFIX_ROW;
+        own->affixes = s->affixes = ran_linear_model_affixes(tokenizer, c, err);
+        if (s->affixes == NULL)
+                return RAN_ENOMEM;
+        for (size_t i = 0; i < all; i++)
+                if (i % RAN_AFFIX_ROW < RAN_AFFIXES && s->affixes[i] != RAN_NO_AFFIX)
+                        s->affixes[i] = ran_linear_row(own, s->affixes[i]);
+        return RAN_OK;
 }
 
 static void release(void *stored)
@@ -96,7 +96,7 @@ static void release(void *stored)
 
         ran_linear_rows_release(&s->rows);
         free(s->buckets);
-        free(s->affixes.affixes);
+        free(s->affixes);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

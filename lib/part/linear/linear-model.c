@@ -9,7 +9,6 @@
 #include "ran/math.h"
 
 #include <math.h>
-#include <sched.h>
 #include <string.h>
 
 uint32_t ran_linear_model_bucket(const uint32_t *ids, size_t n, size_t buckets)
@@ -69,74 +68,31 @@ static void describe(uint32_t *to, const char *subword, size_t n, const struct r
         }
 }
 
-/* Fills the row of an id, but for its part of a word, which it returns. */
-static uint32_t fill_row(uint32_t *to, const struct ran_tokenizer *t, const struct ran_config *c,
-                         uint32_t id)
-{
-        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
-        size_t n, mark = strlen(goes_on);
-        const char *subword = ran_tokenizer_token(t, id, &n);
-        uint32_t part = RAN_SUBWORD_BEGINS;
-
-        for (size_t i = 0; i < RAN_AFFIXES; i++)
-                to[i] = RAN_NO_AFFIX;
-        if (subword == NULL || id == ran_tokenizer_unknown(t))
-                return RAN_SUBWORD_UNKNOWN;
-        if (n > mark && memcmp(subword, goes_on, mark) == 0) {
-                part = RAN_SUBWORD_CONTINUES;
-                subword += mark;
-                n -= mark;
-        }
-        describe(to, subword, n, c);
-        return part;
-}
-
 uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
                                    struct ran_error *err)
 {
-        size_t V = ran_tokenizer_size(t), all;
-        uint32_t *affixes = NULL;
+        static const char goes_on[] = "##"; /* begins a subword that is not a word's first */
+        const size_t V = ran_tokenizer_size(t), mark = strlen(goes_on);
+        uint32_t *affixes = NULL, *to;
+        size_t all, n;
 
         if (!__builtin_mul_overflow(V, RAN_AFFIX_ROW, &all))
                 affixes = ran_alloc(all, sizeof *affixes, err);
-        for (size_t id = 0; id < V && affixes != NULL; id++) {
-                uint32_t *to = affixes + id * RAN_AFFIX_ROW;
+        to = affixes;
+        for (size_t id = 0; id < V && affixes != NULL; id++, to += RAN_AFFIX_ROW) {
+                const char *subword = ran_tokenizer_token(t, (uint32_t)id, &n);
 
-                to[RAN_AFFIXES] = fill_row(to, t, c, (uint32_t)id);
+                for (size_t i = 0; i < RAN_AFFIXES; i++)
+                        to[i] = RAN_NO_AFFIX;
+                to[RAN_AFFIXES] = RAN_SUBWORD_UNKNOWN;
+                if (subword == NULL || id == ran_tokenizer_unknown(t))
+                        continue;
+                const bool continues = n > mark && memcmp(subword, goes_on, mark) == 0;
+                const size_t from = continues ? mark : 0;
+                to[RAN_AFFIXES] = continues ? RAN_SUBWORD_CONTINUES : RAN_SUBWORD_BEGINS;
+                describe(to, subword + from, n - from, c);
         }
         return affixes;
-}
-
-/* The one thread that takes a row fills it; others wait, not for long. */
-static void take_row(const struct ran_affix_source *s, uint32_t id)
-{
-        const uint32_t taken = UINT32_MAX;
-        uint32_t *to = s->affixes + (size_t)id * RAN_AFFIX_ROW, *part = to + RAN_AFFIXES;
-        uint32_t is = RAN_SUBWORD_NONE;
-
-        if (__atomic_compare_exchange_n(part, &is, taken, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_ACQUIRE)) {
-                uint32_t filled = fill_row(to, s->tokenizer, s->c, id);
-
-                for (size_t i = 0; i < RAN_AFFIXES; i++) /* documents need not look for them */
-                        if (to[i] != RAN_NO_AFFIX)
-                                to[i] = ran_linear_row(s->p, to[i]);
-                __atomic_store_n(part, filled, __ATOMIC_RELEASE);
-        }
-        while (__atomic_load_n(part, __ATOMIC_ACQUIRE) == taken)
-                sched_yield();
-}
-
-void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_t *ids, size_t L)
-{
-        for (size_t t = 0; t < L; t++) {
-                const uint32_t *row = s->affixes + (size_t)ids[t] * RAN_AFFIX_ROW;
-                uint32_t part = __atomic_load_n(row + RAN_AFFIXES, __ATOMIC_ACQUIRE);
-
-                __builtin_prefetch(row);
-                if (part == RAN_SUBWORD_NONE || part == UINT32_MAX)
-                        take_row(s, ids[t]);
-        }
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -231,7 +187,7 @@ static size_t list_ngrams(uint32_t *to, const struct ran_config *c, const uint32
                         hash = ran_linear_model_extend(hash, ids[t + i]);
                         to[n] = ran_linear_model_bucket_of(hash, buckets);
                         if (rows != NULL)
-                                ran_linear_fetch_place(rows, to[n]);
+                                __builtin_prefetch(rows->group + to[n] / 64);
                         n++;
                 }
         }
@@ -426,8 +382,6 @@ size_t ran_linear_model_read(struct ran_linear_features f, uint32_t *spare,
         double squares[2];
         size_t first = 0, n;
 
-        if (p->affix_source != NULL)
-                ran_linear_model_affixes_of(p->affix_source, ids, L);
         n = list_features(f, spare, c, p->affixes, p, ids, L);
         while (first < n && f.row[first] < affix)
                 first++;

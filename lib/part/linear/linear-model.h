@@ -61,7 +61,7 @@ size_t ran_linear_model_ngram_buckets(const struct ran_config *c);
  * suffixes of 2, 3, 4, 5 characters, in turns (a shorter subword has fewer), and its part of a
  * word. */
 enum { RAN_AFFIX_LEAST = 2, RAN_AFFIX_MOST = 5, RAN_AFFIXES = 8, RAN_AFFIX_ROW = RAN_AFFIXES + 1 };
-enum { RAN_SUBWORD_NONE, RAN_SUBWORD_BEGINS, RAN_SUBWORD_CONTINUES, RAN_SUBWORD_UNKNOWN };
+enum { RAN_SUBWORD_BEGINS, RAN_SUBWORD_CONTINUES, RAN_SUBWORD_UNKNOWN };
 /* No such affix. */
 #define RAN_NO_AFFIX UINT32_MAX
 
@@ -69,18 +69,6 @@ enum { RAN_SUBWORD_NONE, RAN_SUBWORD_BEGINS, RAN_SUBWORD_CONTINUES, RAN_SUBWORD_
  * them. NULL: memory ran out. */
 uint32_t *ran_linear_model_affixes(const struct ran_tokenizer *t, const struct ran_config *c,
                                    struct ran_error *err);
-
-/* The same, but with rows of the linear model's table in p for buckets, and a row is filled when a
- * document first has its subword: a table that is opened for a few documents costs little. Any
- * number of threads may do so. */
-struct ran_affix_source {
-        const struct ran_tokenizer *tokenizer;
-        const struct ran_config *c;
-        const struct ran_linear_params *p;
-        uint32_t *affixes; /* (V, RAN_AFFIX_ROW), zeros at first */
-};
-/* Fills the rows of these ids. */
-void ran_linear_model_affixes_of(const struct ran_affix_source *s, const uint32_t *ids, size_t L);
 
 /* The longest n-gram from token t of L ids on: `ngrams` tokens, but it stops at the document's end
  * and before a word of several subwords. affixes: of the vocabulary, NULL if c wants none. */

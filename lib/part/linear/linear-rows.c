@@ -26,52 +26,27 @@ static int check(const uint32_t *bucket, size_t n, size_t buckets, struct ran_er
         return RAN_OK;
 }
 
-static int make_groups(struct ran_linear_rows *r, size_t groups, struct ran_error *err)
-{
-        r->group = ran_alloc(groups, sizeof *r->group, err);
-        if (r->group == NULL)
-                return RAN_ENOMEM;
-        for (size_t row = 0; row < r->n;) {
-                const size_t group = r->bucket[row] / 64;
-                struct ran_linear_group g = {.row = row};
-
-                for (; row < r->n && r->bucket[row] / 64 == group; row++)
-                        g.has |= (uint64_t)1 << r->bucket[row] % 64;
-                r->group[group] = g;
-        }
-        return RAN_OK;
-}
-
-static int make_blocks(struct ran_linear_rows *r, size_t buckets, struct ran_error *err)
-{
-        while ((buckets - 1) >> r->shift > 2 * r->n)
-                r->shift++;
-        size_t blocks = ((buckets - 1) >> r->shift) + 1, row = 0;
-        r->start = ran_alloc(blocks + 1, sizeof *r->start, err);
-        if (r->start == NULL)
-                return RAN_ENOMEM;
-        for (size_t i = 0; i <= blocks; i++) {
-                while (row < r->n && r->bucket[row] >> r->shift < i)
-                        row++;
-                r->start[i] = (uint32_t)row;
-        }
-        return RAN_OK;
-}
-
 int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size_t n,
                          size_t buckets, struct ran_error *err)
 {
-        const size_t groups = buckets / 64 + 1;
-
         *r = (struct ran_linear_rows){.bucket = bucket, .n = n};
         RAN_TRY(check(bucket, n, buckets, err));
-        return groups <= n ? make_groups(r, groups, err) : make_blocks(r, buckets, err);
+        r->group = ran_alloc(buckets / 64 + 1, sizeof *r->group, err);
+        if (r->group == NULL)
+                return RAN_ENOMEM;
+        for (size_t row = 0; row < n; row++) {
+                struct ran_linear_group *g = &r->group[bucket[row] / 64];
+
+                if (g->has == 0)
+                        g->row = row;
+                g->has |= (uint64_t)1 << bucket[row] % 64;
+        }
+        return RAN_OK;
 }
 
 void ran_linear_rows_release(struct ran_linear_rows *r)
 {
         free(r->group);
-        free(r->start);
         *r = (struct ran_linear_rows){0};
 }
 

@@ -6,10 +6,6 @@
  *
  *   bucket    3 17 18 40 ...                   of row 0, 1, 2 ...
  *   group     of 64 buckets: which of them have a row, and the row of the first of these
- *   start     first row of each block of 2^shift buckets, about one row in each
- *
- * Groups find a row with one look into memory, but take two bits for each bucket; blocks are for
- * tables of which only a few rows are there.
  */
 #ifndef RAN_MODEL_LINEAR_ROWS_H
 #define RAN_MODEL_LINEAR_ROWS_H
@@ -23,12 +19,10 @@ struct ran_linear_rows {
         struct ran_linear_group {
                 uint64_t has;
                 uint64_t row;
-        } * group;       /* NULL: there are blocks instead */
-        uint32_t *start; /* (blocks + 1) */
-        unsigned shift;
+        } * group;
 };
 /* For buckets that are not to be trusted: RAN_EFORMAT unless they ascend below `buckets`. They stay
- * the caller's. Memory is a function of n, not of `buckets`. */
+ * the caller's. A group of buckets without a row is memory that nobody touches. */
 int ran_linear_rows_init(struct ran_linear_rows *r, const uint32_t *bucket, size_t n,
                          size_t buckets, struct ran_error *err);
 void ran_linear_rows_release(struct ran_linear_rows *r);
@@ -66,7 +60,6 @@ struct ran_linear_compact {
 };
 
 /* Tensors and mapped tables of the parts "linear" and "words". */
-struct ran_affix_source;
 struct ran_linear_params {
         float *bias;       /* (C) */
         float *dense;      /* (F, C) of features that other parts make, or NULL */
@@ -76,7 +69,6 @@ struct ran_linear_params {
         const struct ran_linear_rows *rows; /* of which buckets; NULL: all c->linear.wide */
         const uint32_t *affixes; /* (V, RAN_AFFIX_ROW) prefixes and suffixes of subwords, as rows of
                                     the table; or NULL */
-        const struct ran_affix_source *affix_source; /* fills their rows; NULL: all are filled */
 };
 /* X(field, name, rows, cols, init, present when) of its tensors. */
 #define RAN_LINEAR_PARAMS(X)                   \
@@ -97,27 +89,11 @@ static inline uint32_t ran_linear_row(const struct ran_linear_params *p, uint32_
 
         if (r == NULL)
                 return bucket;
-        if (r->group != NULL) {
-                const struct ran_linear_group *g = r->group + bucket / 64;
-                const uint64_t bit = (uint64_t)1 << bucket % 64;
+        const struct ran_linear_group *g = r->group + bucket / 64;
+        const uint64_t bit = (uint64_t)1 << bucket % 64;
 
-                return (g->has & bit) != 0
-                               ? (uint32_t)g->row + ran_linear_count_bits(g->has & (bit - 1))
-                               : RAN_NO_ROW;
-        }
-        const size_t block = bucket >> r->shift;
-        const uint32_t end = r->start[block + 1];
-        const uint32_t at = ran_linear_lower_bound(r->bucket, r->start[block], end, bucket);
-        return at < end && r->bucket[at] == bucket ? at : RAN_NO_ROW;
-}
-
-/* Asks for the memory that ran_linear_row will look at. */
-static inline void ran_linear_fetch_place(const struct ran_linear_rows *r, uint32_t bucket)
-{
-        if (r->group != NULL)
-                __builtin_prefetch(r->group + bucket / 64);
-        else
-                __builtin_prefetch(r->start + (bucket >> r->shift));
+        return (g->has & bit) != 0 ? (uint32_t)g->row + ran_linear_count_bits(g->has & (bit - 1))
+                                   : RAN_NO_ROW;
 }
 
 /* What is in a row, however it is stored. */
