@@ -4,9 +4,6 @@
  * Parts are small, so threads take groups of them. */
 #include "cmd/tag/tag.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 /* Words of a group, or a few more. */
 enum { GROUP = 2048 };
 
@@ -16,54 +13,6 @@ struct tag_group {
         int code;
         struct ran_error err;
 };
-
-/* States that no thread uses now: never more than there are threads, however many texts there are.
- */
-struct tag_spare {
-        pthread_mutex_t lock;
-        struct ran_state **state;
-        size_t n, cap;
-};
-
-struct tag_spare *tag_spare_new(void)
-{
-        struct tag_spare *spare = ran_new(1, sizeof *spare);
-
-        pthread_mutex_init(&spare->lock, NULL);
-        return spare;
-}
-
-void tag_spare_free(struct tag_spare *spare)
-{
-        if (spare == NULL)
-                return;
-        for (size_t i = 0; i < spare->n; i++)
-                ran_state_free(spare->state[i]);
-        free(spare->state);
-        pthread_mutex_destroy(&spare->lock);
-        free(spare);
-}
-
-static struct ran_state *take_state(const struct tagger *t)
-{
-        struct ran_state *state = NULL;
-
-        pthread_mutex_lock(&t->spare->lock);
-        if (t->spare->n > 0)
-                state = t->spare->state[--t->spare->n];
-        pthread_mutex_unlock(&t->spare->lock);
-        return state != NULL ? state : ran_state_new(t->model, t->pool);
-}
-
-static void give_state(const struct tagger *t, struct ran_state *state)
-{
-        struct tag_spare *spare = t->spare;
-
-        pthread_mutex_lock(&spare->lock);
-        RAN_ROOM(spare->state, spare->cap, spare->n + 1);
-        spare->state[spare->n++] = state;
-        pthread_mutex_unlock(&spare->lock);
-}
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
@@ -100,32 +49,24 @@ static int tag_part(const struct tagger *t, struct tag_scratch *s, struct ran_st
 struct job {
         const struct tagger *t;
         struct tag_scratch *s;
-        struct tag_group *group; /* (groups + 1) */
 };
 
 /* Reads no position outside of the group: other threads shift those. */
-static int tag_group(const struct job *job, struct ran_state *state, struct tag_group *group,
-                     struct ran_error *err)
-{
-        const struct tag_group *next = group + 1;
-        size_t token = group->token;
-
-        for (size_t word = group->word, end, last; word < next->word; word = end, token = last) {
-                end = end_of_part(job->t, &job->s->document, word);
-                last = end < next->word ? job->s->positions[end] : next->token;
-                RAN_TRY(tag_part(job->t, job->s, state, token, last, word, end, err));
-        }
-        return RAN_OK;
-}
-
-static void group_task(void *arg, size_t i)
+static void tag_group(void *arg, size_t i)
 {
         const struct job *job = arg;
-        struct tag_group *group = &job->group[i];
-        struct ran_state *state = take_state(job->t);
+        struct tag_group *group = &job->s->group[i];
+        const struct tag_group *next = group + 1;
+        struct ran_state *state = ran_state_new(job->t->model, job->t->pool);
+        size_t token = group->token;
 
-        group->code = tag_group(job, state, group, &group->err);
-        give_state(job->t, state);
+        for (size_t word = group->word, end, last; word < next->word && group->code == RAN_OK;
+             word = end, token = last) {
+                end = end_of_part(job->t, &job->s->document, word);
+                last = end < next->word ? job->s->positions[end] : next->token;
+                group->code = tag_part(job->t, job->s, state, token, last, word, end, &group->err);
+        }
+        ran_state_free(state);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -150,8 +91,8 @@ int tag_parts(const struct tagger *t, struct tag_scratch *s, struct ran_error *e
                 begin = word;
         }
         add_group(s, &n, begin, token); /* where the last one ends */
-        struct job job = {t, s, s->group};
-        ran_parallel(t->pool, n - 1, group_task, &job);
+        struct job job = {t, s};
+        ran_parallel(t->pool, n - 1, tag_group, &job);
         for (size_t i = 0; i < n - 1; i++)
                 if (s->group[i].code != RAN_OK)
                         return ran_fail(err, s->group[i].code, "%s", s->group[i].err.text);

@@ -262,7 +262,6 @@ int main(int argc, char **argv)
                                           .tags = parse_tags(model),
                                           .options = tag_document_options,
                                           .logits = tag_options.logits,
-                                          .spare = tag_spare_new(),
                                   }};
 
         tag_split_choose(&p.tagger);
@@ -273,7 +272,6 @@ int main(int argc, char **argv)
         int status = run(&p, cmd_files(&tag_input, argv + first));
 
         tag_page_release(&p.page);
-        tag_spare_free(p.tagger.spare);
         ran_pool_free(p.tagger.pool);
         free(p.tagger.tags);
         ran_model_free(model);

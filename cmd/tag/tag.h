@@ -40,7 +40,6 @@ struct tagger {
         bool logits; /* wanted */
         int split;   /* of a text: as in struct cmd_document */
         struct ran_marks marks;
-        struct tag_spare *spare; /* of tag_parts */
         bool fingerprints;       /* wanted, of the document of each record */
 };
 
@@ -89,10 +88,6 @@ void tag_words(const struct tagger *t, struct tag_scratch *s, struct cmd_item *i
 void tag_split_choose(struct tagger *t);
 
 /* ---- a text of many sentences, tagged like sentences in training (parts.c) ------------------ */
-
-/* The threads that tag parts of a text share this. */
-struct tag_spare *tag_spare_new(void);
-void tag_spare_free(struct tag_spare *spare);
 
 /* Tags s->document; shifts s->positions. The results do not depend on the threads. */
 int tag_parts(const struct tagger *t, struct tag_scratch *s, struct ran_error *err);
