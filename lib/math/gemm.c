@@ -88,13 +88,17 @@ enum { LEAST_ROWS = 112, LEAST_COLUMNS = 4 * RAN_PANEL_COLUMNS };
 /* Whole tiles (simd-gemm.c), or nearly so. */
 enum { TILES = 28 };
 
-static void part_paneled(struct product *p, bool alone)
+static void part_paneled(struct product *p, size_t threads)
 {
         p->down = p->across = 1;
-        if (alone)
+        if (threads == 1)
                 return;
-        p->down = ran_least(PARTS, (p->M + LEAST_ROWS - 1) / LEAST_ROWS);
-        p->across = ran_least(PARTS / p->down, (p->N + LEAST_COLUMNS - 1) / LEAST_COLUMNS);
+        /* each part across rounds the rows to integers for itself */
+        p->down = p->panels.integers != NULL ? ran_most(1, p->M / TILES)
+                                             : (p->M + LEAST_ROWS - 1) / LEAST_ROWS;
+        p->down = ran_least(PARTS, p->down);
+        if (p->panels.floats != NULL || p->down < threads)
+                p->across = ran_least(PARTS / p->down, (p->N + LEAST_COLUMNS - 1) / LEAST_COLUMNS);
 }
 
 /* Where part i of n begins: at a multiple of `whole`. */
@@ -193,7 +197,7 @@ void ran_gemm_linear_kept(struct ran_pool *pool, struct ran_kept_panels *kept, f
         if (!floats)
                 p.panels.floats = NULL;
         if (has_panels(&p))
-                part_paneled(&p, pool == NULL || ran_pool_threads(pool) == 1);
+                part_paneled(&p, pool != NULL ? ran_pool_threads(pool) : 1);
         else
                 part(&p);
         multiply(pool, &p, &none);
