@@ -209,12 +209,17 @@ void ran_gemm_linear(struct ran_pool *pool, float *y, size_t ldy, const float *x
         ran_gemm_linear_kept(pool, NULL, y, ldy, x, ldx, w, b, N, I, O);
 }
 
-void ran_gemm_linear_alone(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
-                           const float *w, const float *b, size_t N, size_t I, size_t O)
+void ran_gemm_linear_alone(struct ran_pool *pool, struct ran_kept_panels *kept, float *y,
+                           size_t ldy, const float *x, size_t ldx, const float *w, const float *b,
+                           size_t N, size_t I, size_t O)
 {
-        for (size_t n = 0; n < N; n += RAN_FEW_ROWS)
-                ran_gemm_linear(pool, y + n * ldy, ldy, x + n * ldx, ldx, w, b,
-                                ran_least(RAN_FEW_ROWS, N - n), I, O);
+        const bool integers = kept != NULL && ran_kept_panels_hold_integers(kept) &&
+                              ran_kept_panels_of(kept, w, O, I).integers != NULL;
+        const size_t most = integers ? N : RAN_FEW_ROWS;
+
+        for (size_t n = 0; n < N; n += most)
+                ran_gemm_linear_kept(pool, kept, y + n * ldy, ldy, x + n * ldx, ldx, w, b,
+                                     ran_least(most, N - n), I, O);
 }
 
 void ran_gemm_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw,

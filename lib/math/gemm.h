@@ -26,9 +26,10 @@ void ran_gemm_linear_kept(struct ran_pool *pool, struct ran_kept_panels *kept, f
                           const float *x, size_t ldx, const float *w, const float *b, size_t N,
                           size_t I, size_t O);
 /* The same with each row as if it were alone: N of any size has the bits of N calls. For few rows:
- * it takes RAN_FEW_ROWS of them at a time. */
-void ran_gemm_linear_alone(struct ran_pool *pool, float *y, size_t ldy, const float *x, size_t ldx,
-                           const float *w, const float *b, size_t N, size_t I, size_t O);
+ * it takes RAN_FEW_ROWS of them at a time, unless they are multiplied as integers. */
+void ran_gemm_linear_alone(struct ran_pool *pool, struct ran_kept_panels *kept, float *y,
+                           size_t ldy, const float *x, size_t ldx, const float *w, const float *b,
+                           size_t N, size_t I, size_t O);
 /* Adjoint of ran_gemm_linear. Any of dx, dw, db may be NULL; db needs dw.
  *   dx = dy w, or += with add      dw += dy^T x      db += sum over N of dy */
 void ran_gemm_linear_bwd(struct ran_pool *pool, float *dx, size_t lddx, bool add, float *dw,

@@ -145,11 +145,11 @@ void ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, boo
         init_parts(w);
 }
 
-void ran_workspace_linear(const struct ran_workspace *w, float *y, const float *x,
-                          const float *weight, const float *b, size_t I, size_t O)
+void ran_workspace_linear(const struct ran_workspace *w, struct ran_kept_panels *kept, float *y,
+                          const float *x, const float *weight, const float *b, size_t I, size_t O)
 {
-        (ran_workspace_stands_alone(w) ? ran_gemm_linear_alone : ran_gemm_linear)(
-                w->pool, y, O, x, I, weight, b, w->packed->B, I, O);
+        (ran_workspace_stands_alone(w) ? ran_gemm_linear_alone : ran_gemm_linear_kept)(
+                w->pool, kept, y, O, x, I, weight, b, w->packed->B, I, O);
 }
 
 void ran_workspace_release(struct ran_workspace *w)

@@ -223,8 +223,8 @@ static inline bool ran_workspace_stands_alone(const struct ran_workspace *w)
         return !w->training && w->packed->recurrent[0] == NULL;
 }
 /* y (B, O) = x (B, I) w^T + b, a row a document. */
-void ran_workspace_linear(const struct ran_workspace *w, float *y, const float *x,
-                          const float *weight, const float *b, size_t I, size_t O);
+void ran_workspace_linear(const struct ran_workspace *w, struct ran_kept_panels *kept, float *y,
+                          const float *x, const float *weight, const float *b, size_t I, size_t O);
 
 /* Dropout, or its adjoint, on n values of document b; does nothing when scoring. */
 static inline void ran_workspace_dropout(const struct ran_workspace *w, size_t b, size_t layer,

@@ -424,7 +424,8 @@ TEST(engine_linear_layer_of_many_rows_as_each_alone)
                 struct layer l = layer_new(&dice, N, 37, 50);
                 struct vector want = vector_copy(&l.y);
 
-                ran_gemm_linear_alone(NULL, l.y.x, l.ldy, l.x.x, l.ldx, l.w.x, l.b.x, N, l.I, l.O);
+                ran_gemm_linear_alone(NULL, NULL, l.y.x, l.ldy, l.x.x, l.ldx, l.w.x, l.b.x, N, l.I,
+                                      l.O);
                 for (size_t n = 0; n < N; n++)
                         ran_gemm_linear(NULL, want.x + n * l.ldy, l.ldy, l.x.x + n * l.ldx, l.ldx,
                                         l.w.x, l.b.x, 1, l.I, l.O);
@@ -460,7 +461,8 @@ TEST(engine_linear_adjoint_in_parts)
 
 /* C of A's rows, as gemm makes it and in parts of columns from panels; -1: differs, or writes
  * beside. */
-static bool check_panels(const struct ran_kernels *k, struct dice *dice, size_t M, size_t N, size_t K)
+static bool check_panels(const struct ran_kernels *k, struct dice *dice, size_t M, size_t N,
+                         size_t K)
 {
         const size_t lda = K + dice_size(dice, 0, 3), ldc = N + dice_size(dice, 0, 3);
         struct vector a = vector_random(dice, M * lda, 1), w = vector_random(dice, N * K, 1);

@@ -109,8 +109,8 @@ struct ran_review_pass {
 };
 
 /* y (states, 2D) = the products of all states G (states, D) with the weights of key and value. */
-void ran_review_products(const struct ran_workspace *w, float *y, const float *G,
-                         const float *weight, const float *bias);
+void ran_review_products(const struct ran_workspace *w, struct ran_kept_panels *kept, float *y,
+                         const float *G, const float *weight, const float *bias);
 /* Puts kv, keys and values of all states (states, 2D) and of the source tokens under review
  * (sources, 2D), in their places; and the adjoints from there to dkv. */
 void ran_review_place(const struct ran_review_pass *k, float *kv, float *source_kv);

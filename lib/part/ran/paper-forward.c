@@ -41,7 +41,7 @@ static void first_cells(const struct ran_paper_pass *s, const struct ran_paper_c
         if (s->published)
                 memset(c->first_pre, 0, packed->B * row);
         else
-                ran_workspace_linear(w, c->first_pre, c->below, s->p->gpc, NULL, D, D);
+                ran_workspace_linear(w, s->panels, c->first_pre, c->below, s->p->gpc, NULL, D, D);
         ran_paper_phi(s, c->first, c->first_pre, packed->B * D);
         for (size_t b = 0; b < packed->B; b++) {
                 size_t state = (packed->doc_window[b] + b) * D;
@@ -179,8 +179,8 @@ void ran_paper_windows(struct ran_paper_pass *s)
         for (size_t j = 0; j < s->n; j++)
                 memcpy(a->before + j * D, s->cells->c + v[j].state * D, D * sizeof(float));
         if (w->c->ran.residual && s->gated)
-                (ran_workspace_stands_alone(w) ? ran_gemm_linear_alone : ran_gemm_linear)(
-                        w->pool, a->update, 2 * D, a->before, D, s->p->update_value_w,
+                (ran_workspace_stands_alone(w) ? ran_gemm_linear_alone : ran_gemm_linear_kept)(
+                        w->pool, s->panels, a->update, 2 * D, a->before, D, s->p->update_value_w,
                         s->p->update_value_b, s->n, D, 2 * D);
         for (size_t j = 0; j < s->n; j++)
                 update_cell(s, j);
@@ -204,7 +204,7 @@ static void states(struct ran_paper_pass *s)
                                         s->own->y[s->l] + w->packed->doc[b] * D, D,
                                         s->p->review_k_w, s->p->review_k_b,
                                         sources[b + 1] - sources[b], D, 2 * D);
-        ran_review_products(w, c->kv_pre, c->c, s->p->review_k_w, s->p->review_k_b);
+        ran_review_products(w, s->panels, c->kv_pre, c->c, s->p->review_k_w, s->p->review_k_b);
         ran_paper_phi(s, c->source_kv, c->source_kv_pre, sources[B] * 2 * D);
         ran_paper_phi(s, c->kv, c->kv_pre, (w->packed->m + B) * 2 * D);
         ran_review_place(&s->review, c->kv, c->source_kv);

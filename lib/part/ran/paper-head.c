@@ -119,7 +119,8 @@ void ran_paper_documents(struct ran_workspace *w, const struct ran_params *p)
         ran_pooling(&own->pooling, w);
         for (size_t b = 0; b < B; b++)
                 ran_paper_vector(w, p, b, h->last + b * D);
-        ran_workspace_linear(w, h->head_pre, own->pooling.pooled, q->pool_w, q->pool_b, D, D);
+        ran_workspace_linear(w, p->panels, h->head_pre, own->pooling.pooled, q->pool_w, q->pool_b,
+                             D, D);
         memcpy(head, h->head_pre, B * D * sizeof *head);
         if (!ran_paper_is_gated(w->c)) {
                 const size_t rows = ran_workspace_stands_alone(w) ? 1 : B;
@@ -130,13 +131,14 @@ void ran_paper_documents(struct ran_workspace *w, const struct ran_params *p)
                 return;
         }
         if (published) {
-                ran_workspace_linear(w, h->cell_pre, h->last, q->cell_w, q->cell_b, D, D);
+                ran_workspace_linear(w, p->panels, h->cell_pre, h->last, q->cell_w, q->cell_b, D,
+                                     D);
                 ran_simd->silu(h->cell, h->cell_pre, B * D);
         } else {
                 ran_simd->silu(head, h->head_pre, B * D);
         }
-        ran_workspace_linear(w, h->head_glu, published ? h->cell : h->last, q->gpc_value_w,
-                             q->gpc_value_b, D, 2 * D);
+        ran_workspace_linear(w, p->panels, h->head_glu, published ? h->cell : h->last,
+                             q->gpc_value_w, q->gpc_value_b, D, 2 * D);
         for (size_t b = 0; b < B; b++)
                 ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
                                   h->head_glu + b * 2 * D + D, D);

@@ -46,7 +46,7 @@ void ran_prenorm_first_cells(struct ran_prenorm_pass *s, const struct ran_prenor
                                D * sizeof *c->below);
                 else
                         memset(c->below + b * D, 0, D * sizeof *c->below);
-        ran_workspace_linear(w, c->first, c->below, s->p->gpc, NULL, D, D);
+        ran_workspace_linear(w, s->panels, c->first, c->below, s->p->gpc, NULL, D, D);
         for (size_t b = 0; b < packed->B; b++) {
                 size_t state = packed->doc_window[b] + b;
                 float *G = c->G + state * D;

@@ -134,10 +134,10 @@ void ran_prenorm_states(struct ran_prenorm_pass *s)
                 ran_simd->norm(z, D, c->source_stat + sources[b] * 2,
                                s->own->y[s->l] + w->packed->doc[b] * D, D, s->p->review_norm_w,
                                s->p->review_norm_b, RAN_LN_EPS, n, D);
-                ran_gemm_linear(w->pool, c->source_kv + sources[b] * 2 * D, 2 * D, z, D,
-                                s->p->review_k_w, s->p->review_k_b, n, D, 2 * D);
+                ran_gemm_linear_kept(w->pool, s->panels, c->source_kv + sources[b] * 2 * D, 2 * D,
+                                     z, D, s->p->review_k_w, s->p->review_k_b, n, D, 2 * D);
         }
-        ran_review_products(w, c->kv, c->N, s->p->review_k_w, s->p->review_k_b);
+        ran_review_products(w, s->panels, c->kv, c->N, s->p->review_k_w, s->p->review_k_b);
         ran_review_place(&s->review, c->kv, c->source_kv);
 }
 

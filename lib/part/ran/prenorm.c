@@ -275,9 +275,10 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                        D * sizeof *head);
         ran_simd->norm(h->pool_z, D, h->pool_stat, own->pooling.pooled, D, q->pool_norm_w,
                        q->pool_norm_b, RAN_LN_EPS, B, D);
-        ran_workspace_linear(w, h->head_pre, h->pool_z, q->pool_w, q->pool_b, D, D);
+        ran_workspace_linear(w, p->panels, h->head_pre, h->pool_z, q->pool_w, q->pool_b, D, D);
         ran_simd->silu(head, h->head_pre, B * D);
-        ran_workspace_linear(w, h->head_glu, h->last, q->gpc_value_w, q->gpc_value_b, D, 2 * D);
+        ran_workspace_linear(w, p->panels, h->head_glu, h->last, q->gpc_value_w, q->gpc_value_b, D,
+                             2 * D);
         for (size_t b = 0; b < B; b++)
                 ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
                                   h->head_glu + b * 2 * D + D, D);

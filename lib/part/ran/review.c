@@ -175,8 +175,8 @@ static bool has_few_states(const struct ran_workspace *w, size_t b)
         return ran_workspace_stands_alone(w) && first[1] - first[0] + 1 <= RAN_FEW_ROWS;
 }
 
-void ran_review_products(const struct ran_workspace *w, float *y, const float *G,
-                         const float *weight, const float *bias)
+void ran_review_products(const struct ran_workspace *w, struct ran_kept_panels *kept, float *y,
+                         const float *G, const float *weight, const float *bias)
 {
         const struct ran_packed *packed = w->packed;
         size_t D = w->D;
@@ -188,9 +188,9 @@ void ran_review_products(const struct ran_workspace *w, float *y, const float *G
                 end = ran_workspace_stands_alone(w) ? b + 1 : packed->B;
                 while (few && end < packed->B && has_few_states(w, end))
                         end++;
-                (few ? ran_gemm_linear_alone
-                     : ran_gemm_linear)(w->pool, y + state * 2 * D, 2 * D, G + state * D, D, weight,
-                                        bias, packed->doc_window[end] + end - state, D, 2 * D);
+                (few ? ran_gemm_linear_alone : ran_gemm_linear_kept)(
+                        w->pool, kept, y + state * 2 * D, 2 * D, G + state * D, D, weight, bias,
+                        packed->doc_window[end] + end - state, D, 2 * D);
         }
 }
 
