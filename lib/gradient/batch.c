@@ -31,8 +31,16 @@ static void release_scratch(struct ran_batch_scratch *t)
 {
         while (t != NULL) {
                 struct ran_batch_scratch *next = t->next;
+                struct ran_task_scratch *s = &t->of;
 
-                ran_task_scratch_release(&t->of);
+                ran_workspace_release(&s->work);
+                ran_packed_release(&s->packed);
+                free(s->document);
+                free(s->crf);
+                free(s->gold);
+                free(s->scale);
+                free(s->position);
+                ran_masking_release(&s->masking);
                 free(t);
                 t = next;
         }

@@ -106,19 +106,23 @@ static double terms(const struct ran_task_batch *k, size_t b, size_t from, size_
         return ran_task_weight(k, b, 0);
 }
 
-static double lose(const struct ran_task_batch *k, size_t b, const float *y, float *dy,
-                   double scale)
-{
-        const struct ran_target target = ran_loss_target(k->data, b);
-
-        return ran_loss_classify(dy, y, k->C, &target, k->c->classify.multilabel, k->smoothing,
-                                 scale);
-}
-
 static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
                    struct ran_params *dp)
 {
-        return ran_task_documents(k, s, dp, lose);
+        const struct ran_head *h = &s->work.head;
+        double sum = 0;
+
+        ran_head(&s->work, k->p, k->C);
+        for (size_t r = 0; r < s->packed.B; r++) {
+                const size_t b = s->document[r];
+                const struct ran_target target = ran_loss_target(k->data, b);
+
+                sum += ran_loss_classify(h->dlogits + r * k->C, h->logits + r * k->C, k->C, &target,
+                                         k->c->classify.multilabel, k->smoothing,
+                                         ran_task_weight(k, b, 0) / k->terms);
+        }
+        ran_head_bwd(&s->work, k->p, dp, k->C);
+        return sum;
 }
 
 /* ---- training: validation and metric --------------------------------------------------------- */

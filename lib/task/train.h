@@ -39,17 +39,9 @@ struct ran_task_scratch {
         struct ran_masking masking;
         size_t document_cap, crf_cap, gold_cap, scale_cap, position_cap;
 };
-void ran_task_scratch_release(struct ran_task_scratch *s);
 /* The weight in the loss of output i of document b (its class, or the tag of a word). Documents
  * with several labels have no class weight. */
 double ran_task_weight(const struct ran_task_batch *k, size_t b, size_t i);
-/* The loss of a shard whose outputs are of documents, and its gradient: the sum of what `lose` says
- * of document b, of its outputs y (C), after it has set their adjoint dy (C); both count `scale`
- * times. */
-double ran_task_documents(const struct ran_task_batch *k, struct ran_task_scratch *s,
-                          struct ran_params *dp,
-                          double (*lose)(const struct ran_task_batch *k, size_t b, const float *y,
-                                         float *dy, double scale));
 
 /* Outputs for the validation documents, where these are labels or tags. */
 struct ran_task_judged {
