@@ -5,7 +5,7 @@
 
 #include "data/rates.h"
 #include "nn/params.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "ranks/ranks.h"
 
 /* Logits (B, C) of all documents, or (words, C) of all their words, computed as in ran-classify

@@ -1,6 +1,6 @@
 /* batch-check.c - checks documents against a task and its model. */
 #include "gradient/batch.h"
-#include "infer/model-check.h"
+#include "infer/infer.h"
 #include "nn/part.h"
 #include "ran/train.h"
 

@@ -18,7 +18,7 @@
  * batch and for any number of threads.
  */
 #include "base/size.h"
-#include "infer/cache.h"
+#include "infer/infer.h"
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"

@@ -1,6 +1,5 @@
-/* dense-read.c - the vectors of all documents of a data set: see dense-read.h. */
-#include "infer/dense-read.h"
-#include "infer/score.h"
+/* dense-read.c - the vectors of all documents of a data set: see infer.h. */
+#include "infer/infer.h"
 #include "math/kept-panels.h"
 #include "nn/part.h"
 

@@ -12,16 +12,14 @@
  * trained to make vectors of documents runs, and its vectors are taken as they are. So are means of
  * the rows that a distillation made for it (task embed), all a_t = 1.
  */
-#include "infer/embed.h"
+#include "infer/infer.h"
 #include "base/error.h"
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/vectors/document-vector.h"
 #include "nn/part.h"
-#include "infer/model-check.h"
 #include "file/model.h"
-#include "infer/score.h"
 #include "ran/model.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "nn/part.h"
-#include "infer/model-check.h"
+#include "infer/infer.h"
 #include "part/linear/linear-model.h"
 #include "part/linear/linear-words.h"
 #include "part/vectors/document-vector.h"

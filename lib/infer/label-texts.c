@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/string-table.h"
 #include "file/model.h"
-#include "infer/embed.h"
+#include "infer/infer.h"
 #include "part/linear/linear-rows.h"
 #include "part/vectors/document-vector.h"
 #include "math/elementary.h"

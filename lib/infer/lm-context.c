@@ -7,10 +7,8 @@
  * may have the tensors of a cache, which are passed over.
  */
 #include "math/elementary.h"
-#include "infer/cache.h"
+#include "infer/infer.h"
 #include "nn/part.h"
-#include "infer/model-check.h"
-#include "infer/score.h"
 #include "ran/model.h"
 
 #include <math.h>

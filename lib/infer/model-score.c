@@ -1,11 +1,60 @@
-/* model-score.c - scoring with a model: checks arguments, then calls score.c and tagger.c. See
- * ran/model.h. */
+/* model-score.c - scoring with a model: checks arguments, then calls score.c. See ran/model.h. */
 #include "math/elementary.h"
 #include "nn/part.h"
-#include "infer/model-check.h"
-#include "infer/tagger.h"
+#include "infer/infer.h"
 #include "ran/model.h"
 #include "ran/math.h"
+
+#include <string.h>
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+int ran_model_check_task(const struct ran_model *m, const struct ran_state *s,
+                         const struct ran_task *task, struct ran_error *err)
+{
+        const struct ran_task *own = ran_task_of(&m->config);
+
+        if (own != task)
+                return ran_fail(err, RAN_EINVAL, "the model is %s, not %s", own->what, task->what);
+        return ran_model_check_state(m, s, err);
+}
+
+int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L,
+                        struct ran_error *err)
+{
+        for (size_t t = 0; t < L; t++)
+                if (ids[t] >= m->V)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "id %u is not in the vocabulary of %zu tokens",
+                                        (unsigned)ids[t], m->V);
+        return RAN_OK;
+}
+
+int ran_model_check_document(const struct ran_model *m, const struct ran_document *d,
+                             struct ran_error *err)
+{
+        size_t features = m->config.spelling > 0 && d->spelling != NULL ? RAN_SPELLING : 0;
+
+        if (m->config.spelling > 0 && d->spelling == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "the model reads the spelling of words, which ids lack: "
+                                "it needs tokens or text");
+        for (size_t i = 0; i < d->L * features; i++)
+                if (d->spelling[i] >= m->config.spelling)
+                        return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
+                                        (unsigned)d->spelling[i]);
+        return ran_model_check_ids(m, d->ids, d->L, err);
+}
+
+int ran_model_check_positions(const struct ran_document *d, struct ran_error *err)
+{
+        for (size_t i = 0; i < d->words; i++)
+                if (d->positions[i] >= d->L || (i > 0 && d->positions[i] < d->positions[i - 1]))
+                        return ran_fail(err, RAN_EINVAL, "word %zu does not stand at a token", i);
+        return RAN_OK;
+}
+
+/* ---- scoring --------------------------------------------------------------------------------- */
 
 struct ran_state *ran_state_new(const struct ran_model *m, struct ran_pool *pool)
 {
@@ -66,6 +115,26 @@ int ran_classify_text(const struct ran_model *m, struct ran_state *s, const char
         return rc;
 }
 
+/* Scores and decodes. */
+int ran_tagger_tags(struct ran_state *s, const struct ran_crf_rules *rules,
+                    const struct ran_document *d, uint32_t *tags, float *score, float *logits,
+                    struct ran_error *err)
+{
+        struct ran_score_words k;
+        size_t n = d->words;
+        RAN_TRY(ran_score_words(s, d, &k, err));
+        RAN_TRY(ran_score_check_result(k.logits, n * k.C, err));
+        ran_crf_decode_sentences(tags, k.logits, &k.crf, rules, k.begins, n, k.C, k.chain);
+        if (logits != NULL)
+                memcpy(logits, k.logits, n * k.C * sizeof *logits);
+        if (score == NULL)
+                return RAN_OK;
+        ran_crf_marginals_sentences(k.marginals, k.logits, &k.crf, k.begins, n, k.C, k.chain);
+        for (size_t i = 0; i < n; i++)
+                score[i] = k.marginals[i * k.C + tags[i]];
+        return RAN_OK;
+}
+
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err)
 {
@@ -73,7 +142,6 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
         RAN_TRY(ran_model_check_document(m, d, err));
         RAN_TRY(ran_model_check_positions(d, err));
         RAN_TRY(ran_tagger_tags(s, &m->rules, d, tags, score, logits, err));
-        RAN_TRY(ran_score_check_logits(s, d->words * m->C, err));
         if (score != NULL) /* the CRF can overflow where the logits are finite */
                 RAN_TRY(ran_score_check_result(score, d->words, err));
         return RAN_OK;

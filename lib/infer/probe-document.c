@@ -1,7 +1,6 @@
 /* probe-document.c - reads a document for attention probes. See ran/model.h for what they are. */
 #include "nn/part.h"
-#include "infer/model-check.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "ran/model.h"
 
 #include <string.h>

@@ -2,10 +2,9 @@
  *
  * A document's result depends on its ids only: it is computed alone, or with others in one matrix
  * product where that has the same bits (ran_score_abreast). */
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "base/size.h"
 #include "math/gemm.h"
-#include "infer/cache.h"
 #include "part/linear/linear-model.h"
 #include "part/linear/linear-words.h"
 #include "part/vectors/document-vector.h"
@@ -43,9 +42,12 @@ struct ran_state *ran_score_state_new(const struct ran_config *c, const struct r
         return s;
 }
 
-const struct ran_params *ran_score_params(const struct ran_state *s)
+int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
+                          struct ran_error *err)
 {
-        return s->p;
+        return s->p == &m->params
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EINVAL, "the state was made for another model");
 }
 
 void ran_state_free(struct ran_state *s)
@@ -356,9 +358,4 @@ int ran_score_check_scores(const float *x, size_t n, struct ran_error *err)
                 if (!(x[i] < INFINITY))
                         return no_number(err);
         return RAN_OK;
-}
-
-int ran_score_check_logits(const struct ran_state *s, size_t n, struct ran_error *err)
-{
-        return ran_score_check_result(s->workspace.head.logits, n, err);
 }

@@ -1,5 +1,5 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
-#include "infer/dense-read.h"
+#include "infer/infer.h"
 #include "math/elementary.h"
 #include "nn/part.h"
 #include "nn/vector-cache.h"

@@ -1,7 +1,7 @@
 /* subject.c - see subject.h. */
 #include "subject.h"
 #include "products.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "math/kept-panels.h"
 #include "nn/part.h"
 

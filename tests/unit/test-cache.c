@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "doubles.h"
-#include "infer/cache.h"
+#include "infer/infer.h"
 #include "nn/part.h"
-#include "infer/score.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"

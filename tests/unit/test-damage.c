@@ -16,7 +16,7 @@
 
 #include "cmd/train/run/run.h"
 #include "file/model.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "test.h"
 #include "toy.h"
 #include "train/trainer.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "corpus.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "test.h"
 #include "toy.h"
 #include "data/rates.h"

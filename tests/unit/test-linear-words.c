@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/tagger.h"
+#include "infer/infer.h"
 #include "part/linear/linear-words.h"
 #include "test.h"
 #include "toy.h"

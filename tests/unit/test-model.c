@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "file/model.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "test.h"
 #include "toy.h"
 

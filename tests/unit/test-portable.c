@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "test.h"
 #include "toy.h"
 #include "training.h"

@@ -7,7 +7,7 @@
 
 #include "doubles.h"
 #include "file/model.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "naive.h"
 #include "test.h"
 #include "toy.h"

@@ -8,7 +8,7 @@
 
 #include "nn/part.h"
 #include "task/lm-output.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "test.h"
 #include "toy.h"
 

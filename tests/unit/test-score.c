@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "file/model.h"
-#include "infer/score.h"
+#include "infer/infer.h"
 #include "test.h"
 #include "toy.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "nn/part.h"
-#include "infer/tagger.h"
+#include "infer/infer.h"
 #include "test.h"
 #include "toy.h"
 #include "gradient/batch.h"
