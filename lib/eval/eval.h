@@ -75,6 +75,12 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n);
  */
 struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score);
 
+/* ---- samples (interval.c) ---------------------------------------------------------------------
+ */
+
+/* Between which 95 of 100 of the n samples are; sorts them. */
+struct ran_interval ran_interval_samples(double *x, size_t n);
+
 /* ---- two models (paired.c) --------------------------------------------------------------------
  */
 

@@ -1,7 +1,8 @@
 /* interval.c - how far a share of few documents may be from that of all. */
-#include "ran/eval.h"
+#include "eval/eval.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* The score interval of Wilson (1927): it keeps its coverage for shares near 0 and 1 and for few
  * trials, where the textbook's p +- 1.96 standard errors says that 60 of 60 is certain. */
@@ -23,4 +24,17 @@ struct ran_interval ran_interval_f1(double hits, double errors)
         const struct ran_interval j = ran_interval_share(hits, hits + errors);
 
         return (struct ran_interval){2 * j.low / (1 + j.low), 2 * j.high / (1 + j.high)};
+}
+
+static int compare(const void *a, const void *b)
+{
+        const double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+struct ran_interval ran_interval_samples(double *x, size_t n)
+{
+        qsort(x, n, sizeof *x, compare);
+        return (struct ran_interval){x[n / 40], x[n - 1 - n / 40]};
 }

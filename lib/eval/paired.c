@@ -112,14 +112,7 @@ static double resample(const struct ran_paired *p, uint64_t key)
         return metric(&first) - metric(&second);
 }
 
-static int compare(const void *a, const void *b)
-{
-        const double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
-static void find_interval(const struct ran_paired *p, struct ran_interval *interval)
+static struct ran_interval find_interval(const struct ran_paired *p)
 {
         const double affordable = most_draws / (double)p->n;
         const size_t n = affordable >= MOST_RESAMPLES   ? MOST_RESAMPLES
@@ -129,8 +122,7 @@ static void find_interval(const struct ran_paired *p, struct ran_interval *inter
 
         for (size_t i = 0; i < n; i++)
                 x[i] = resample(p, ran_random_key(1, 0, 0, i));
-        qsort(x, n, sizeof *x, compare);
-        *interval = (struct ran_interval){x[n / 40], x[n - 1 - n / 40]};
+        return ran_interval_samples(x, n);
 }
 
 /* All of a document is right. */
@@ -158,5 +150,5 @@ void ran_paired_finish(const struct ran_paired *p, struct ran_paired_report *r)
         r->second = metric(&second);
         r->p = ran_mcnemar(r->first_only, r->second_only);
         if (p->n > 0)
-                find_interval(p, &r->difference);
+                r->difference = find_interval(p);
 }

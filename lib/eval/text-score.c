@@ -1,5 +1,6 @@
 /* text-score.c - BLEU, chrF and ROUGE of a corpus, with intervals by bootstrap. */
-#include "ran/eval.h"
+#include "base/size.h"
+#include "eval/eval.h"
 #include "ran/math.h"
 
 #include <math.h>
@@ -146,13 +147,6 @@ static void scores(const struct ran_text_counts *sum, size_t n, double *out)
 
 /* ---- the bootstrap -------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return x < y ? -1 : x > y;
-}
-
 /* sample (SCORES, RAN_TEXT_SAMPLES). */
 static void draw(const struct ran_text_score *s, uint64_t seed, double *sample)
 {
@@ -174,39 +168,31 @@ static void draw(const struct ran_text_score *s, uint64_t seed, double *sample)
         }
 }
 
-static struct ran_text_value value(double x, double *sample, bool interval)
-{
-        struct ran_text_value v = {x, x, x};
-        size_t cut = RAN_TEXT_SAMPLES / 40; /* 2.5 % at each end */
-
-        if (!interval)
-                return v;
-        qsort(sample, RAN_TEXT_SAMPLES, sizeof *sample, compare);
-        v.low = sample[cut];
-        v.high = sample[RAN_TEXT_SAMPLES - cut - 1];
-        return v;
-}
-
 void ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
                            struct ran_text_report *report)
 {
         struct ran_text_counts sum = {0};
-        double score[SCORES] = {0}, *sample;
-        bool interval = s->units > 1;
-        size_t n = s->n > 0 ? s->n : 1;
+        struct ran_text_value *const value[SCORES] = {&report->bleu, &report->chrf,
+                                                      &report->rouge[0], &report->rouge[1],
+                                                      &report->rouge[2]};
+        double score[SCORES] = {0},
+               *sample = ran_new((size_t)SCORES * RAN_TEXT_SAMPLES, sizeof *sample);
+        const size_t n = ran_most(s->n, 1);
 
         *report = (struct ran_text_report){.n = s->n, .seed = seed};
-        sample = ran_new((size_t)SCORES * RAN_TEXT_SAMPLES, sizeof *sample);
         for (size_t i = 0; i < s->units; i++)
                 add(&sum, &s->unit[i].sum);
         scores(&sum, n, score);
-        if (interval)
+        if (s->units > 1)
                 draw(s, seed, sample);
-        report->bleu = value(score[0], sample, interval);
-        report->chrf = value(score[1], sample + RAN_TEXT_SAMPLES, interval);
+        for (size_t k = 0; k < SCORES; k++) {
+                struct ran_interval x = {score[k], score[k]};
+
+                if (s->units > 1)
+                        x = ran_interval_samples(sample + k * RAN_TEXT_SAMPLES, RAN_TEXT_SAMPLES);
+                *value[k] = (struct ran_text_value){score[k], x.low, x.high};
+        }
         for (size_t k = 0; k < RAN_ROUGES; k++) {
-                report->rouge[k] =
-                        value(score[2 + k], sample + (2 + k) * RAN_TEXT_SAMPLES, interval);
                 report->rouge_precision[k] = sum.rouge[k][0] / (double)n;
                 report->rouge_recall[k] = sum.rouge[k][1] / (double)n;
         }
