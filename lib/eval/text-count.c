@@ -1,13 +1,32 @@
-/* text-count.c - the counts of one generated text and its reference. */
+/* text-count.c - the counts of one generated text and its reference: n-grams and subsequences that
+ * they have in common.
+ *
+ * The positions of both texts are sorted by the n-gram that begins there: n-grams of one more
+ * symbol refine the order of shorter ones, as in the construction of a suffix array. Equal n-grams
+ * are then adjacent, and counted in runs.
+ *
+ * The longest common subsequence is found for 64 positions at a time (Hyyrö, Bit-parallel
+ * LCS-length computation revisited, 2004): a bit of `row` is 0 where a subsequence grows.
+ */
 #include "base/utf8.h"
 #include "eval/eval.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* A sequence of symbols. */
+struct symbols {
+        uint32_t *symbol;
+        size_t n, cap;
+};
 
 struct ran_text_counter {
-        struct ran_ngrams ngrams;
-        struct ran_symbols text, reference;
+        struct symbols text, reference;
+        struct ran_string_table numbers; /* of words */
         struct ran_buf words, scratch;
+        uint32_t *order, *rank;
+        uint64_t *row;
+        size_t order_cap, rank_cap, row_cap;
 };
 
 struct ran_text_counter *ran_text_counter_new(void)
@@ -19,37 +38,44 @@ void ran_text_counter_free(struct ran_text_counter *c)
 {
         if (c == NULL)
                 return;
-        ran_ngrams_release(&c->ngrams);
+        ran_string_table_release(&c->numbers);
         free(c->text.symbol);
         free(c->reference.symbol);
         ran_buf_release(&c->words);
         ran_buf_release(&c->scratch);
+        free(c->order);
+        free(c->rank);
+        free(c->row);
         free(c);
 }
 
 /* ---- texts as symbols ----------------------------------------------------------------------- */
 
+static void add_symbol(struct symbols *s, uint32_t symbol)
+{
+        RAN_ROOM(s->symbol, s->cap, s->n + 1);
+        s->symbol[s->n++] = symbol;
+}
+
 /* The words in c->words, as symbols. */
-static void number_words(struct ran_text_counter *c, struct ran_symbols *out)
+static void number_words(struct ran_text_counter *c, struct symbols *out)
 {
         size_t at = 0, length;
         const char *word;
 
         out->n = 0;
         while (ran_text_word(c->words.data, c->words.len, &at, &word, &length))
-                ran_ngrams_word(&c->ngrams, out, word, length);
+                add_symbol(out, ran_string_table_add(&c->numbers, word, length));
 }
 
-static void words_13a(struct ran_text_counter *c, struct ran_symbols *out, const char *text,
-                      size_t n)
+static void words_13a(struct ran_text_counter *c, struct symbols *out, const char *text, size_t n)
 {
         c->words.len = 0;
         ran_text_13a(&c->words, &c->scratch, text, n);
         number_words(c, out);
 }
 
-static void words_rouge(struct ran_text_counter *c, struct ran_symbols *out, const char *text,
-                        size_t n)
+static void words_rouge(struct ran_text_counter *c, struct symbols *out, const char *text, size_t n)
 {
         c->words.len = 0;
         ran_text_rouge(&c->words, text, n);
@@ -67,7 +93,7 @@ static uint32_t number_of(const char *text, size_t n)
 }
 
 /* The characters that are not white space. */
-static void characters(struct ran_symbols *out, const char *text, size_t n)
+static void characters(struct symbols *out, const char *text, size_t n)
 {
         size_t length;
 
@@ -78,17 +104,187 @@ static void characters(struct ran_symbols *out, const char *text, size_t n)
                         continue;
                 length = ran_utf8_sequence((const unsigned char *)text + i, n - i);
                 length = length > 0 ? length : 1;
-                ran_symbols_add(out, number_of(text + i, length));
+                add_symbol(out, number_of(text + i, length));
         }
+}
+
+/* ---- n-grams -------------------------------------------------------------------------------- */
+
+/* n-grams of one order in a text and in its reference. */
+struct ngram_counts {
+        uint64_t text, reference, match; /* each n-gram matches as often as both have it */
+};
+
+/* Both texts as one sequence: positions from `middle` on are the reference's. */
+struct both {
+        const struct symbols *text, *reference;
+        size_t middle, n;
+        const uint32_t *rank; /* (n) of the n-gram that begins there */
+        size_t order;         /* its length, so far */
+};
+
+static uint32_t symbol_at(const struct both *x, size_t i)
+{
+        return i < x->middle ? x->text->symbol[i] : x->reference->symbol[i - x->middle];
+}
+
+/* Whether an n-gram of `length` symbols begins there. */
+static bool is_whole(const struct both *x, size_t i, size_t length)
+{
+        return length <= (i < x->middle ? x->middle : x->n) - i;
+}
+
+/* By rank, then by the symbol after it. Both are whole. */
+static int compare(const void *a, const void *b, void *arg)
+{
+        const struct both *x = arg;
+        size_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+        if (x->order > 0 && x->rank[i] != x->rank[j])
+                return x->rank[i] < x->rank[j] ? -1 : 1;
+        uint32_t p = symbol_at(x, i + x->order), q = symbol_at(x, j + x->order);
+        return p < q ? -1 : p > q;
+}
+
+/* Counts the runs of equal n-grams among the first `whole` of order, and numbers them. */
+static struct ngram_counts count_runs(const struct both *x, const uint32_t *order, uint32_t *rank,
+                                      size_t whole)
+{
+        struct ngram_counts all = {0};
+        struct both by = *x;
+
+        for (size_t from = 0, to; from < whole; from = to) {
+                uint64_t text = 0, reference = 0;
+
+                for (to = from; to < whole && compare(&order[from], &order[to], &by) == 0; to++) {
+                        text += order[to] < x->middle;
+                        reference += order[to] >= x->middle;
+                }
+                all.text += text;
+                all.reference += reference;
+                all.match += text < reference ? text : reference;
+                for (size_t i = from; i < to; i++)
+                        rank[order[i]] = (uint32_t)from;
+        }
+        return all;
+}
+
+/* Of the orders 1 to `most`. */
+static void count_ngrams(struct ran_text_counter *k, size_t most, struct ngram_counts *counts)
+{
+        const struct symbols *text = &k->text, *reference = &k->reference;
+        struct both x = {text, reference, text->n, text->n + reference->n, NULL, 0};
+
+        if (x.n >= UINT32_MAX)
+                ran_out_of_memory(x.n, sizeof *k->order);
+        RAN_ROOM(k->order, k->order_cap, x.n + 1);
+        RAN_ROOM(k->rank, k->rank_cap, 2 * x.n + 2);
+        uint32_t *order = k->order, *rank = k->rank, *next = rank + x.n;
+        size_t n = x.n;
+        for (size_t i = 0; i < n; i++)
+                order[i] = (uint32_t)i;
+        for (; x.order < most; x.order++) {
+                size_t whole = 0;
+
+                x.rank = rank;
+                for (size_t i = 0; i < n; i++) /* the others have no longer n-gram either */
+                        if (is_whole(&x, order[i], x.order + 1))
+                                order[whole++] = order[i];
+                n = whole;
+                if (n > 0)
+                        qsort_r(order, n, sizeof *order, compare, &x);
+                counts[x.order] = count_runs(&x, order, next, n);
+                for (size_t i = 0; i < n; i++)
+                        rank[order[i]] = next[order[i]];
+        }
+}
+
+/* ---- the longest common subsequence --------------------------------------------------------- */
+
+static int by_symbol(const void *a, const void *b, void *arg)
+{
+        const uint32_t *symbol = arg, i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+        if (symbol[i] != symbol[j])
+                return symbol[i] < symbol[j] ? -1 : 1;
+        return i < j ? -1 : i > j;
+}
+
+/* The first of the reference's positions, sorted by symbol, with this symbol. */
+static size_t first_position(const struct symbols *reference, const uint32_t *order,
+                             uint32_t symbol)
+{
+        size_t low = 0, high = reference->n;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (reference->symbol[order[middle]] < symbol)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* One symbol of the text, which occurs in the reference where `here` has a bit. */
+static void step(uint64_t *row, const uint64_t *here, size_t words)
+{
+        unsigned carry = 0;
+
+        for (size_t i = 0; i < words; i++) {
+                uint64_t u = row[i] & here[i], sum;
+                unsigned over = __builtin_add_overflow(row[i], u, &sum);
+
+                over |= __builtin_add_overflow(sum, (uint64_t)carry, &sum);
+                row[i] = sum | (row[i] & ~here[i]);
+                carry = over;
+        }
+}
+
+static size_t zeros(const uint64_t *row, size_t n)
+{
+        size_t count = 0;
+
+        for (size_t i = 0; i < n; i++)
+                count += !(row[i / 64] >> i % 64 & 1);
+        return count;
+}
+
+static size_t longest_subsequence(struct ran_text_counter *k)
+{
+        const struct symbols *text = &k->text, *reference = &k->reference;
+        const size_t n = reference->n, words = n / 64 + 1;
+
+        RAN_ROOM(k->order, k->order_cap, n + 1);
+        RAN_ROOM(k->row, k->row_cap, 2 * words);
+        uint32_t *order = k->order;
+        uint64_t *row = k->row, *here = row + words;
+        memset(row, 0xff, words * sizeof *row);
+        memset(here, 0, words * sizeof *here);
+        for (size_t i = 0; i < n; i++)
+                order[i] = (uint32_t)i;
+        if (n > 0)
+                qsort_r(order, n, sizeof *order, by_symbol, reference->symbol);
+        for (size_t t = 0; t < text->n; t++) {
+                size_t from = first_position(reference, order, text->symbol[t]);
+
+                for (size_t i = from; i < n && reference->symbol[order[i]] == text->symbol[t]; i++)
+                        here[order[i] / 64] |= UINT64_C(1) << order[i] % 64;
+                step(row, here, words);
+                for (size_t i = from; i < n && reference->symbol[order[i]] == text->symbol[t]; i++)
+                        here[order[i] / 64] = 0;
+        }
+        return zeros(row, n);
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
 static void count_bleu(struct ran_text_counter *c, struct ran_text_counts *out)
 {
-        struct ran_ngram_counts n[RAN_BLEU_ORDER];
+        struct ngram_counts n[RAN_BLEU_ORDER];
 
-        ran_ngrams_count(&c->ngrams, &c->text, &c->reference, RAN_BLEU_ORDER, n);
+        count_ngrams(c, RAN_BLEU_ORDER, n);
         out->length = c->text.n;
         out->reference_length = c->reference.n;
         for (size_t k = 0; k < RAN_BLEU_ORDER; k++) {
@@ -100,9 +296,9 @@ static void count_bleu(struct ran_text_counter *c, struct ran_text_counts *out)
 /* n-grams of an order count only where the reference has some. */
 static void count_chrf(struct ran_text_counter *c, struct ran_text_counts *out)
 {
-        struct ran_ngram_counts n[RAN_CHRF_ORDER];
+        struct ngram_counts n[RAN_CHRF_ORDER];
 
-        ran_ngrams_count(&c->ngrams, &c->text, &c->reference, RAN_CHRF_ORDER, n);
+        count_ngrams(c, RAN_CHRF_ORDER, n);
         for (size_t k = 0; k < RAN_CHRF_ORDER; k++) {
                 out->characters[k][0] = n[k].reference > 0 ? n[k].text : 0;
                 out->characters[k][1] = n[k].reference;
@@ -122,12 +318,12 @@ static void rates(double *out, uint64_t match, uint64_t text, uint64_t reference
 
 static void count_rouge(struct ran_text_counter *c, struct ran_text_counts *out)
 {
-        struct ran_ngram_counts n[2];
+        struct ngram_counts n[2];
 
-        ran_ngrams_count(&c->ngrams, &c->text, &c->reference, 2, n);
+        count_ngrams(c, 2, n);
         for (size_t k = 0; k < 2; k++)
                 rates(out->rouge[k], n[k].match, n[k].text, n[k].reference);
-        const size_t common = ran_ngrams_subsequence(&c->ngrams, &c->text, &c->reference);
+        const size_t common = longest_subsequence(c);
         rates(out->rouge[2], common, c->text.n, c->reference.n);
 }
 
@@ -135,7 +331,8 @@ void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, cons
                     size_t reference_n, struct ran_text_counts *out)
 {
         *out = (struct ran_text_counts){0};
-        ran_ngrams_begin(&c->ngrams);
+        ran_string_table_release(&c->numbers);
+        c->numbers = (struct ran_string_table){0};
         words_13a(c, &c->text, text, n);
         words_13a(c, &c->reference, reference, reference_n);
         count_bleu(c, out);
