@@ -51,6 +51,15 @@ void *continuation_new(void *how)
         return k;
 }
 
+int continuation_read(struct continuation *k, const struct record *record, struct ran_error *err)
+{
+        struct cmd_sequence_how how = lm_how(&k->how->lm);
+
+        how.ask = true;
+        how.begin_with = k->how->options->begin_with;
+        return cmd_sequence_read(&k->sequence, &how, record, err);
+}
+
 /* ---- the text ------------------------------------------------------------------------------- */
 
 /* Empties the text but for the beginning that the sequence gave. */

@@ -35,7 +35,6 @@ const struct ran_field lm_evaluate_fields[] = {
 struct evaluation {
         const struct lm_evaluate_options *options;
         struct continuation_how *how;
-        lm_evaluate_read *read;
         struct ran_text_score *score;
         struct lm_eval_page page; /* with html */
         const char *model;        /* NULL with --eval-only */
@@ -66,7 +65,7 @@ static void *make_scratch(void *arg)
         const struct evaluation *e = arg;
         struct scratch *s = ran_new(1, sizeof *s);
 
-        if (e->how != NULL)
+        if (e->options->eval_only == NULL)
                 s->continuation = continuation_new(e->how);
         s->counter = ran_text_counter_new();
         return s;
@@ -119,7 +118,7 @@ static int judged_text(const struct evaluation *e, struct scratch *s, const stru
                 return m != NULL ? read_text(&s->text, name, record, m, err)
                                  : ran_fail(err, RAN_EFORMAT, "no \"%s\"", name);
         }
-        RAN_TRY(e->read(s->continuation, record, err));
+        RAN_TRY(continuation_read(s->continuation, record, err));
         RAN_TRY(continuation_make(s->continuation, record, NULL, NULL, err));
         s->text.len = 0; /* as a record would have it: with U+FFFD for what is no character */
         lm_text_show(&s->continuation->text, 0, &s->text);
@@ -179,13 +178,13 @@ static void release(void *found)
 
 /* ---- the report ----------------------------------------------------------------------------- */
 
-static void write_report(struct evaluation *e, uint64_t seed, const char *output)
+static void write_report(struct evaluation *e, const char *output)
 {
         struct ran_text_report report;
         struct report tree = {0};
         struct ran_buf out = {0};
 
-        ran_text_score_finish(e->score, seed, &report);
+        ran_text_score_finish(e->score, e->how->options->seed, &report);
         if (e->options->eval_format == EVAL_HTML) {
                 lm_eval_page_write(&e->page, &report, e->model, e->skipped, output);
                 return;
@@ -197,10 +196,9 @@ static void write_report(struct evaluation *e, uint64_t seed, const char *output
 }
 
 int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
-                struct continuation_how *how, lm_evaluate_read *read, const char *model,
-                uint64_t seed, const char *output, char **files)
+                struct continuation_how *how, const char *model, const char *output, char **files)
 {
-        struct evaluation e = {.options = options, .how = how, .read = read, .model = model};
+        struct evaluation e = {.options = options, .how = how, .model = model};
 
         cmd_check_inputs("output", output, files);
         if (output != NULL)
@@ -224,7 +222,7 @@ int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
                 cmd_note("%zu %s no \"%s\" and %s left out", e.skipped,
                          e.skipped == 1 ? "record has" : "records have", options->reference,
                          e.skipped == 1 ? "is" : "are");
-        write_report(&e, seed, output);
+        write_report(&e, output);
         ran_text_score_free(e.score);
         return status;
 }

@@ -63,6 +63,8 @@ struct filler {
 
 /* Each thread has one. */
 struct scratch {
+        const struct filler *f;
+        struct ran_buf *out; /* of the current record */
         struct ran_state *state;
         struct cmd_masked masked;
         struct ran_sampler sampler;
@@ -89,6 +91,7 @@ static void *make_scratch(void *arg)
         const struct filler *f = arg;
         struct scratch *s = ran_new(1, sizeof *s);
 
+        s->f = f;
         s->sampler.never = f->never;
         s->state = ran_state_new(f->lm.model, f->lm.pool);
         s->best = ran_new(f->top, sizeof *s->best);
@@ -96,19 +99,11 @@ static void *make_scratch(void *arg)
         return s;
 }
 
-/* The answer for one record. */
-struct answer {
-        const struct filler *f;
-        struct scratch *s;
-        struct ran_buf *out;
-};
-
 static int add_mask(void *arg, size_t i, const float *logits, struct ran_error *err)
 {
-        const struct answer *a = arg;
-        const struct filler *f = a->f;
-        struct scratch *s = a->s;
-        struct ran_buf *out = a->out;
+        struct scratch *s = arg;
+        const struct filler *f = s->f;
+        struct ran_buf *out = s->out;
         size_t n;
 
         RAN_TRY(ran_sampler_best(&s->sampler, logits, f->lm.V, f->top, s->best, s->p, &n, err));
@@ -137,7 +132,6 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line,
         struct scratch *s = scratch;
         const struct cmd_masked *m = &s->masked;
         struct ran_buf *out = &result->out;
-        struct answer a = {f, s, out};
 
         const bool words = f->lm.tokenizer != NULL;
         const struct cmd_masked_how how = {.tokenizer = f->lm.tokenizer,
@@ -146,12 +140,13 @@ static int fill_record(void *arg, void *scratch, const struct cmd_line *line,
                                            .mask_token = options.mask_token};
 
         RAN_TRY(cmd_masked_read(&s->masked, &how, &line->record, err));
+        s->out = out;
         s->rows.len = 0;
         json_begin(out, '{');
         json_name(out, "masks");
         json_begin(out, '[');
         RAN_TRY(ran_lm_fill(f->lm.model, s->state, m->ids, m->L, m->positions, m->n, NULL, NULL,
-                            add_mask, &a, err));
+                            add_mask, s, err));
         json_end(out, ']');
         if (options.logits) {
                 json_name(out, "logits");

@@ -15,7 +15,7 @@
 static struct lm_options model_options;
 static struct generate_options {
         struct continuation_options how;
-        char *prompt, *begin_with;
+        char *prompt;
 } options;
 static struct lm_evaluate_options evaluation;
 static struct cmd_parallel parallel;
@@ -36,7 +36,7 @@ static const struct ran_field text_fields[] = {
         {"no_repeat_ngram", 0, RAN_FIELD_SIZE, OPTION(how.no_repeat_ngram), 0, INFINITY,
          .value = "N", .initial = "0",
          .help = "generate no N adjacent tokens twice in a text; 0: no limit"},
-        {"begin_with", 0, RAN_FIELD_TEXT, OPTION(begin_with), .value = "MEMBER",
+        {"begin_with", 0, RAN_FIELD_TEXT, OPTION(how.begin_with), .value = "MEMBER",
          .help = "begin each target with the text in this member of the record, if it is there"},
         {"stop", 0, RAN_FIELD_LIST, OPTION(how.stop), .value = "STRING", .first = true,
          .help = "end a text before STRING (repeatable)"},
@@ -120,15 +120,6 @@ static const struct cmd_program program = {
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static int read_record(struct continuation *k, const struct record *record, struct ran_error *err)
-{
-        struct cmd_sequence_how how = lm_how(&k->how->lm);
-
-        how.ask = true;
-        how.begin_with = options.begin_with;
-        return cmd_sequence_read(&k->sequence, &how, record, err);
-}
-
 static int generate_record(void *arg, void *scratch, const struct cmd_line *line,
                            struct cmd_result *result, struct ran_error *err)
 {
@@ -136,7 +127,7 @@ static int generate_record(void *arg, void *scratch, const struct cmd_line *line
         struct ran_buf *out = &result->out;
 
         (void)arg;
-        int rc = read_record(k, &line->record, err);
+        int rc = continuation_read(k, &line->record, err);
         if (rc == RAN_EFORMAT && parallel.source_file != NULL && k->sequence.document.empty) {
                 /* Empty lines are no mistakes of a plain file: their targets are empty, too. */
                 ran_buf_str(out, "{\"text\":\"\",\"tokens\":0,\"finish\":\"end\",\"nll\":0}");
@@ -147,21 +138,24 @@ static int generate_record(void *arg, void *scratch, const struct cmd_line *line
         return continuation_json(k, out, err);
 }
 
+/* With --eval-only the texts are in the records, and g has no model. */
 static int generate_records(struct continuation_how *g, char **files)
 {
+        const bool only = evaluation.eval_only != NULL, evaluates = only || evaluation.eval;
         const char *member[3] = {NULL};
         size_t n = 0;
 
-        if (options.begin_with != NULL)
-                member[n++] = options.begin_with;
-        if (evaluation.eval)
+        if (only || options.how.begin_with != NULL)
+                member[n++] = only ? evaluation.eval_only : options.how.begin_with;
+        if (evaluates)
                 member[n] = evaluation.reference;
-        const struct cmd_named named[] = {{"begin-with", options.begin_with, CMD_IS_NEEDED}, {0}};
+        const struct cmd_named named[] = {{"begin-with", options.how.begin_with, CMD_IS_NEEDED},
+                                          {0}};
         const struct cmd_loop loop = {
                 .input = &input,
                 .output = &output,
                 .into = "lm",
-                .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_SEQUENCE,
+                .reads = FIELD(ID) | FIELD(ERROR) | (only ? FIELD(SOURCE) : FIELDS_OF_SEQUENCE),
                 .also = member,
                 .named = named,
                 .pool = lm_loop_pool(&g->lm),
@@ -171,25 +165,9 @@ static int generate_records(struct continuation_how *g, char **files)
                 .arg = g,
         };
 
-        if (evaluation.eval)
-                return lm_evaluate(&evaluation, loop, g, read_record, model_options.model,
-                                   options.how.seed, output.output, files);
-        return cmd_records(&loop, files, NULL);
-}
-
-/* Without a model: the texts are in the records. */
-static int evaluate_only(char **files)
-{
-        const char *const also[] = {evaluation.eval_only, evaluation.reference, NULL};
-        const struct cmd_loop loop = {.input = &input,
-                                      .reads = FIELD(ID) | FIELD(ERROR) | FIELD(SOURCE),
-                                      .also = also,
-                                      .pool = cmd_pool()};
-        int status = lm_evaluate(&evaluation, loop, NULL, NULL, NULL, options.how.seed,
-                                 output.output, files);
-
-        ran_pool_free(loop.pool);
-        return cmd_finish(status);
+        return evaluates ? lm_evaluate(&evaluation, loop, g, model_options.model, output.output,
+                                       files)
+                         : cmd_records(&loop, files, NULL);
 }
 
 /* ---- a prompt ------------------------------------------------------------------------------- */
@@ -264,6 +242,29 @@ static void check_usage(char **files)
                 cmd_usage("--prompt needs a text in UTF-8");
 }
 
+static void open_model(struct continuation_how *g, char **files)
+{
+        const char *model = model_options.model;
+        struct lm *lm = &g->lm;
+
+        lm_open(lm, &model_options, RAN_TASK_LM, files);
+        if (lm->tokenizer == NULL && options.how.stop.n > 0)
+                cmd_die(CMD_USAGE,
+                        "%s: this model has no vocabulary: without a text there is nothing to "
+                        "--stop",
+                        model);
+        if (options.how.begin_with != NULL &&
+            (lm->mask != RAN_MASK_PREFIX || lm->tokenizer == NULL))
+                cmd_die(CMD_USAGE,
+                        "%s: this model has no targets of text that --begin-with could begin",
+                        model);
+        if (options.how.beam > lm->V)
+                cmd_note("--beam %zu is wider than the vocabulary of %zu tokens: a beam of 4 to 10 "
+                         "is faster, and mostly finds the same",
+                         options.how.beam, lm->V);
+        g->never = lm_never(lm, options.how.unknown, model_options.state_out == NULL);
+}
+
 int lm_generate(int argc, char **argv)
 {
         struct continuation_how g = {.options = &options.how};
@@ -272,26 +273,13 @@ int lm_generate(int argc, char **argv)
         check_usage(files);
         cmd_parallel_check_output(&parallel, "output", output.output);
         files = cmd_parallel_begin(&parallel, false, !evaluation.eval, files);
-        if (evaluation.eval_only != NULL)
-                return evaluate_only(files);
         if (evaluation.eval && !cmd_was_asked("temperature") && !cmd_was_asked("top_k") &&
             !cmd_was_asked("top_p"))
                 options.how.temperature = 0;
-        lm_open(&g.lm, &model_options, RAN_TASK_LM, files);
-        if (g.lm.tokenizer == NULL && options.how.stop.n > 0)
-                cmd_die(CMD_USAGE,
-                        "%s: this model has no vocabulary: without a text there is nothing to "
-                        "--stop",
-                        model_options.model);
-        if (options.begin_with != NULL && (g.lm.mask != RAN_MASK_PREFIX || g.lm.tokenizer == NULL))
-                cmd_die(CMD_USAGE,
-                        "%s: this model has no targets of text that --begin-with could begin",
-                        model_options.model);
-        if (options.how.beam > g.lm.V)
-                cmd_note("--beam %zu is wider than the vocabulary of %zu tokens: a beam of 4 to 10 "
-                         "is faster, and mostly finds the same",
-                         options.how.beam, g.lm.V);
-        g.never = lm_never(&g.lm, options.how.unknown, model_options.state_out == NULL);
+        if (evaluation.eval_only == NULL)
+                open_model(&g, files);
+        else
+                g.lm.pool = cmd_pool();
         int status =
                 options.prompt != NULL ? generate_from_prompt(&g) : generate_records(&g, files);
         lm_save_state(&g.lm, &model_options);

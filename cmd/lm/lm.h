@@ -88,6 +88,7 @@ struct continuation_options {
         double temperature, top_p;
         size_t top_k, seed;
         bool unknown, per_token;
+        char *begin_with;    /* member with the beginning of a target; or NULL */
         size_t beam, n_best; /* 0: no beam search; only the best */
         double length_penalty;
 };
@@ -99,7 +100,7 @@ struct continuation_how {
         bool *never; /* (V) tokens never generated */
 };
 
-/* Each thread has one. Read `sequence`, then call continuation_make. */
+/* Each thread has one. Call continuation_read, then continuation_make. */
 struct continuation {
         const struct continuation_how *how;
         struct ran_state *state;
@@ -121,6 +122,8 @@ struct continuation {
 void *continuation_new(void *how);
 void continuation_free(void *continuation);
 
+/* Reads the sequence of a record, without a target but for the given beginning. */
+int continuation_read(struct continuation *k, const struct record *record, struct ran_error *err);
 /* Continues the sequence. record may be NULL: sampling depends on its id. show, which may be NULL,
  * is called when the text may have grown. */
 int continuation_make(struct continuation *k, const struct record *record,
@@ -139,15 +142,10 @@ struct lm_evaluate_options {
 };
 extern const struct ran_field lm_evaluate_fields[];
 
-/* Reads the sequence of a record into the continuation. */
-typedef int lm_evaluate_read(struct continuation *k, const struct record *record,
-                             struct ran_error *err);
-
 /* Compares and writes the report to `output` (NULL: standard output). loop has input, pool and
- * reads; how, read and model are NULL with --eval-only. Returns the exit status. */
+ * reads; model is NULL with --eval-only. Returns the exit status. */
 int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
-                struct continuation_how *how, lm_evaluate_read *read, const char *model,
-                uint64_t seed, const char *output, char **files);
+                struct continuation_how *how, const char *model, const char *output, char **files);
 
 /* The page (eval-report.c). Zero-initialise. */
 struct lm_eval_page {
@@ -186,8 +184,6 @@ struct perplexity {
         size_t words, bytes; /* of the texts of these tokens */
         size_t uncounted;    /* records without known words: bare ids, encodings */
 };
-/* Adds a token; unknown: a word that the vocabulary lacks, of so many bytes in the text. */
-void perplexity_add(struct perplexity *p, double nll, bool unknown, size_t bytes);
 /* nll with `cost` bits for each byte and the end of each unknown word. That is the length of a code
  * for the text itself, which [UNK] alone is not: with PERPLEXITY_COST_UNIFORM or more, models with
  * different vocabularies compare. */

@@ -3,17 +3,6 @@
 
 #include <math.h>
 
-void perplexity_add(struct perplexity *p, double nll, bool unknown, size_t bytes)
-{
-        p->nll += nll;
-        p->tokens++;
-        if (!unknown)
-                return;
-        p->nll_unknown += nll;
-        p->unknown++;
-        p->spelled += bytes + 1;
-}
-
 double perplexity_spelled(const struct perplexity *p, double cost)
 {
         return p->nll + cost * ran_log(2) * (double)p->spelled;

@@ -262,9 +262,15 @@ static int measure(const struct lm *lm, struct scratch *s, const struct record *
         for (size_t i = q->first; i < q->L; i++) {
                 const size_t at = i - q->shown;
 
-                perplexity_add(p, (double)s->nll[i - 1], q->ids[i] == lm->reserved.unk,
-                               has_text && at < d->L ? d->encoding.end[at] - d->encoding.start[at]
-                                                     : 0);
+                p->nll += (double)s->nll[i - 1];
+                p->tokens++;
+                if (q->ids[i] != lm->reserved.unk)
+                        continue;
+                p->nll_unknown += (double)s->nll[i - 1];
+                p->unknown++;
+                p->spelled += 1;
+                if (has_text && at < d->L)
+                        p->spelled += d->encoding.end[at] - d->encoding.start[at];
         }
         return perplexity_count(p, d, record, lm->mask == RAN_MASK_PREFIX ? "target" : "tokens",
                                 q->ended, &s->text, err);
