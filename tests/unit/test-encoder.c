@@ -304,17 +304,18 @@ static bool is_as_alone(const struct toy *t, const struct ran_packed *rows, size
 }
 
 /* Documents that are scored together, from the tokens on that the part names; of one window and of
- * more. */
+ * more. The cells of the papers read one by one. */
 TEST(encoder_scores_documents_together_as_each_alone)
 {
         struct dice dice = {.key = 6};
 
         for (uint64_t i = 0; i < 60 && ran_gemm_rows_stand_alone(); i++) {
                 struct ran_config c = toy_random_config(&dice);
-                const size_t least = ran_part_ran.rows_stand_alone;
+                const size_t least = ran_part_prenorm.rows_stand_alone;
                 struct ran_packed rows = {0};
                 struct toy t;
 
+                c.ran.cell = RAN_CELL_PRENORM;
                 c.window = i % 3 == 0 ? 40 : c.window;
                 toy_init(&t, &c, i, 0.3);
                 for (size_t b = 0; b < 8; b++)

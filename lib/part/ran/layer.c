@@ -1,6 +1,7 @@
 /* layer.c - what the two families of RAN cells say of themselves, and windows that stay open. See
  * layer.h. */
 #include "part/ran/layer.h"
+#include "math/simd.h"
 #include "ran/model.h"
 
 #include <math.h>
@@ -44,8 +45,10 @@ bool ran_layer_uses(const struct ran_config *c, const char *field)
         return false;
 }
 
-double ran_layer_flops(const struct ran_config *c, double per_token, size_t L, size_t sources)
+double ran_layer_flops(const struct ran_config *c, double weights, size_t L, size_t sources)
 {
+        double per_token =
+                2 * weights + 4 * (double)(c->window + 1) * (double)(c->heads * c->head_dim);
         double scores = (double)ran_review_scores(c, L, 0);
 
         /* All scores of a review of all windows count, those that a mask hides, too. */
@@ -144,6 +147,25 @@ void ran_layer_keep_window(const struct ran_workspace *w, size_t l, size_t i, co
                (rows - has) * 3 * w->E * sizeof(float));
 }
 
+void ran_layer_keep(const struct ran_review_pass *k, const float *cells, const float *others)
+{
+        const struct ran_packed *packed = k->w->packed;
+        const size_t D = k->w->D;
+
+        for (size_t b = 0; b < packed->B; b++) {
+                if (packed->recurrent[b] == NULL)
+                        continue;
+                const size_t closed = ran_layer_closed(k->w, b),
+                             state = (packed->doc_window[b] + b + closed) * D;
+                float *cell = ran_recurrent_state_cell(packed->recurrent[b], k->l);
+
+                memcpy(cell, cells + state, D * sizeof *cell);
+                if (others != NULL)
+                        memcpy(cell + D, others + state, D * sizeof *cell);
+                ran_review_keep(k, b, closed);
+        }
+}
+
 static void advance(const struct ran_workspace *w, size_t b)
 {
         const struct ran_packed *packed = w->packed;
@@ -168,4 +190,63 @@ void ran_layer_advance(const struct ran_workspace *w)
         for (size_t b = 0; b < w->packed->B; b++)
                 if (w->packed->recurrent[b] != NULL)
                         advance(w, b);
+}
+
+/* ---- windows and states -----------------------------------------------------------------------
+ */
+
+struct ran_layer_window ran_layer_window(const struct ran_packed *packed, size_t i, size_t r0)
+{
+        const size_t b = packed->window_doc[i], known = ran_layer_known(packed, i);
+
+        return (struct ran_layer_window){
+                .i = i,
+                .b = b,
+                .t = packed->window[i],
+                .n = packed->row[i + 1] - packed->row[i],
+                .first = known > 0 ? known : 1,
+                .r = packed->row[i] - r0,
+                .state = ran_packed_state_before(packed, i),
+                .at = packed->row[i] - packed->row[packed->doc_window[b]],
+        };
+}
+
+void ran_layer_last_states(const struct ran_workspace *w, float *out, const float *states)
+{
+        const size_t D = w->D, row = D * sizeof *out;
+
+        for (size_t b = 0; b < w->packed->B; b++)
+                if (states != NULL)
+                        memcpy(out + b * D, states + (w->packed->doc_window[b + 1] + b) * D, row);
+                else
+                        memset(out + b * D, 0, row);
+}
+
+void ran_layer_clear_adjoints(const struct ran_review_pass *k, float *states, float *others)
+{
+        const struct ran_packed *packed = k->w->packed;
+        const size_t D = k->w->D, all = (packed->m + packed->B) * D * sizeof *states,
+                     keys = k->own->keys * D * sizeof *states;
+
+        memset(others, 0, all);
+        memset(states, 0, all);
+        memset(k->dkey, 0, keys);
+        memset(k->dvalue, 0, keys);
+        for (size_t b = 0; b < packed->B; b++)
+                memcpy(states + (packed->doc_window[b + 1] + b) * D, k->w->dlast + b * D,
+                       D * sizeof *states);
+}
+
+void ran_layer_glu(float *y, const float *glu, size_t ld, size_t n, size_t D)
+{
+        for (size_t i = 0; i < n; i++)
+                ran_simd->glu_add(y + i * D, glu + i * ld, glu + i * ld + D, D);
+}
+
+void ran_layer_glu_bwd(float *dglu, const float *dy, const float *glu, size_t ld, size_t n,
+                       size_t D)
+{
+        for (size_t i = 0; i < n; i++)
+                ran_simd->glu_bwd(dglu + i * ld, dglu + i * ld + D, dy + i * D, glu + i * ld,
+                                  glu + i * ld + D, D);
 }

@@ -24,9 +24,21 @@ size_t ran_layer_state_width(const struct ran_config *c);
 size_t ran_layer_state_tokens(const struct ran_config *c);
 void ran_layer_probe_shape(const struct ran_config *c, struct ran_probe_shape *s);
 void ran_layer_path(const float *x, size_t D, double u, double *scale, double *speed);
-/* Arithmetic of the forward pass over L tokens, the first `sources` of them source, of layers that
- * cost `per_token` without the work done once a window and the review. */
-double ran_layer_flops(const struct ran_config *c, double per_token, size_t L, size_t sources);
+/* Arithmetic of the forward pass over L tokens, the first `sources` of them source, of layers whose
+ * weights for tokens are so many; without the work done once a window. */
+double ran_layer_flops(const struct ran_config *c, double weights, size_t L, size_t sources);
+
+/* A window as the stages see it. */
+struct ran_layer_window {
+        size_t i;     /* its number */
+        size_t b;     /* its document */
+        size_t t, n;  /* its first token; its rows */
+        size_t first; /* the row of that token: 1, or more if the window was open */
+        size_t r;     /* its first row, the cell, counted from r0 */
+        size_t state; /* the state that it begins with */
+        size_t at;    /* its first row in its document, for the keys of dropout */
+};
+struct ran_layer_window ran_layer_window(const struct ran_packed *packed, size_t i, size_t r0);
 
 /* The known rows of window i, if it was open: its cell and the tokens that were read before. */
 static inline size_t ran_layer_known(const struct ran_packed *packed, size_t i)
@@ -53,6 +65,17 @@ int ran_layer_reserve(const struct ran_workspace *w, struct ran_error *err);
 void ran_layer_keep_window(const struct ran_workspace *w, size_t l, size_t i, const float *qkv);
 /* After the last layer: the recurrent states stand after the documents. */
 void ran_layer_advance(const struct ran_workspace *w);
+
+/* out (B, D) = the last state of each document among `states` (m + B, D), or 0 if that is NULL. */
+void ran_layer_last_states(const struct ran_workspace *w, float *out, const float *states);
+
+/* ---- gated linear units: glu has the value and the gate of a row side by side, rows ld apart ---
+ */
+
+/* y (n, D) += value sigmoid(gate). Adjoint: dglu, laid out as glu, from dy. */
+void ran_layer_glu(float *y, const float *glu, size_t ld, size_t n, size_t D);
+void ran_layer_glu_bwd(float *dglu, const float *dy, const float *glu, size_t ld, size_t n,
+                       size_t D);
 
 /* ---- window attention, equation (3) (attention.c) ---------------------------------------------
  */
@@ -137,5 +160,15 @@ static inline size_t ran_review_sources(const struct ran_workspace *w, size_t b)
 size_t ran_review_kept(const struct ran_config *c, size_t states);
 /* Saves the keys and values of document b's first `closed` windows in its recurrent state. */
 void ran_review_keep(const struct ran_review_pass *k, size_t b, size_t closed);
+
+/* ---- the states of a layer --------------------------------------------------------------------
+ */
+
+/* Saves its cells (states, D), and others (states, D) behind them unless they are NULL, with keys
+ * and values in the recurrent states. */
+void ran_layer_keep(const struct ran_review_pass *k, const float *cells, const float *others);
+/* Clears the adjoints of all states (states, D) and others (states, D) of a layer, and of keys and
+ * values; those of the last states are w->dlast. */
+void ran_layer_clear_adjoints(const struct ran_review_pass *k, float *states, float *others);
 
 #endif

@@ -1,5 +1,5 @@
-/* paper-forward.c - the cells as they are published, from tokens to outputs, window by window. See
- * paper.h for the equations. */
+/* paper-forward.c - the cells as they are published, from tokens to outputs and to what heads read,
+ * window by window. See paper.h for the equations. */
 #include "part/ran/paper.h"
 #include "math/gemm.h"
 #include "math/simd.h"
@@ -7,16 +7,30 @@
 
 #include <string.h>
 
-/* y (n, O) = x (n, I) w^T + b. Documents have the same outputs alone and with others, bit for bit:
- * so that few rows are not multiplied in another way than many, rows of zeros are added to them.
- * Those that continue, as when text is generated, do not promise that. */
-static void product(const struct ran_paper_pass *s, float *y, float *x, const float *w,
-                    const float *b, size_t n, size_t I, size_t O)
+/* LN of n rows of D, without weight SN, as this kind of cell divides them; see ran_simd.norm. */
+static void norm(const struct ran_workspace *w, float *y, float *stat, const float *x,
+                 const float *weight, const float *bias, size_t n)
 {
-        if (n <= RAN_FEW_ROWS && (s->w->training || s->w->packed->recurrent[0] == NULL)) {
-                memset(x + n * I, 0, (RAN_FEW_ROWS + 1 - n) * I * sizeof *x);
-                n = RAN_FEW_ROWS + 1;
-        }
+        const size_t D = w->D;
+
+        (ran_paper_is_published(w->c) ? ran_simd->raw_norm : ran_simd->norm)(
+                y, D, stat, x, D, weight, bias,
+                weight != NULL && !ran_paper_is_published(w->c) ? RAN_LN_EPS : RAN_SN_EPS, n, D);
+}
+
+/* y = φ(x), n elements. */
+static void phi(const struct ran_paper_pass *s, float *y, const float *x, size_t n)
+{
+        if (s->gated)
+                ran_simd->silu(y, x, n);
+        else
+                memcpy(y, x, n * sizeof *y);
+}
+
+/* y (n, O) = x (n, I) w^T + b */
+static void linear(const struct ran_paper_pass *s, float *y, const float *x, const float *w,
+                   const float *b, size_t n, size_t I, size_t O)
+{
         ran_gemm_linear_kept(s->w->pool, s->panels, y, O, x, I, w, b, n, I, O);
 }
 
@@ -32,23 +46,18 @@ static void first_cells(const struct ran_paper_pass *s, const struct ran_paper_c
         size_t D = w->D, row = D * sizeof(float);
 
         ran_phase = RAN_PHASE_SCAN;
-        for (size_t b = 0; b < packed->B; b++)
-                if (below != NULL)
-                        memcpy(c->below + b * D, below->G + (packed->doc_window[b + 1] + b) * D,
-                               row);
-                else
-                        memset(c->below + b * D, 0, row);
+        ran_layer_last_states(w, c->below, below != NULL ? below->G : NULL);
         if (s->published)
                 memset(c->first_pre, 0, packed->B * row);
         else
                 ran_workspace_linear(w, s->panels, c->first_pre, c->below, s->p->gpc, NULL, D, D);
-        ran_paper_phi(s, c->first, c->first_pre, packed->B * D);
+        phi(s, c->first, c->first_pre, packed->B * D);
         for (size_t b = 0; b < packed->B; b++) {
                 size_t state = (packed->doc_window[b] + b) * D;
                 const float *known = NULL;
 
-                ran_paper_norm(w, c->c + state, c->first_stat + b * 2, c->first + b * D,
-                               s->p->gpc_norm_w, s->p->gpc_norm_b, 1);
+                norm(w, c->c + state, c->first_stat + b * 2, c->first + b * D, s->p->gpc_norm_w,
+                     s->p->gpc_norm_b, 1);
                 if (ran_packed_continues(packed, b))
                         known = ran_recurrent_state_cell(packed->recurrent[b], s->l);
                 if (known != NULL)
@@ -63,127 +72,92 @@ static void first_cells(const struct ran_paper_pass *s, const struct ran_paper_c
         }
 }
 
-/* Z_i = LN_in([G_{i-1}; X_i]) */
-static void read_window(const struct ran_paper_pass *s, const struct ran_paper_window *v)
+/* Z_i and its projections, and A. */
+static void attend(const struct ran_paper_pass *s)
 {
         struct ran_workspace *w = s->w;
-        size_t D = w->D, r = v->r + v->cell;
-        const float *x = s->l == 0 && s->published ? s->own->start : w->x[s->l];
-        float *z = s->act->z + v->r * D;
+        const struct ran_paper_window *a = s->act;
+        const struct ran_layer_window *v = &s->v;
+        const size_t D = w->D, ld = 3 * w->E, cell = s->cell;
+        const struct ran_attention_heads heads = ran_attention_heads_of(w, v->i, a->qkv);
+        float *score = w->workers.scratch, *qkv = a->qkv + v->first * ld;
 
-        if (v->cell > 0)
-                ran_paper_norm(w, z, s->act->z_stat + v->r * 2, s->cells->G + v->state * D,
-                               s->p->input_norm_w, s->p->input_norm_b, 1);
-        ran_paper_norm(w, s->act->z + r * D, s->act->z_stat + r * 2, x + v->t * D,
-                       s->p->input_norm_w, s->p->input_norm_b, v->tokens);
-        ran_paper_dropout(s, v, RAN_DROP_INPUT, z, v->cell + v->tokens, v->at);
-}
-
-/* A: q, k and v of the rows, and the attention of those that are not known. */
-static void attend(void *arg, size_t j, float *score)
-{
-        const struct ran_paper_pass *s = arg;
-        struct ran_workspace *w = s->w;
-        const struct ran_paper_window *v = &s->own->window[j];
-        size_t E = w->E, ld = 3 * E, first = v->known > 0 ? v->known : 1, n = first + v->tokens;
-        const float *pre = s->act->pre + v->r * s->projected;
-        float *qkv = s->act->qkv + v->row * ld, *a = s->act->a + v->r * E;
-        struct ran_attention_heads x = ran_attention_heads_of(w, v->i, qkv);
-
-        if (v->known > 0)
-                ran_recurrent_state_recall(w->packed->recurrent[v->b], s->l, qkv);
-        if (v->cell > 0) { /* position 0: nothing rotates */
-                ran_paper_phi(s, qkv, pre, ld);
-                pre += s->projected;
-        }
-        for (size_t r = first; r < n; r++, pre += s->projected)
-                ran_paper_phi(s, qkv + r * ld, pre, ld);
+        ran_phase = RAN_PHASE_PROJECTIONS;
+        if (cell > 0)
+                norm(w, a->z, a->z_stat, s->cells->G + v->state * D, s->p->input_norm_w,
+                     s->p->input_norm_b, 1);
+        norm(w, a->z + cell * D, a->z_stat + cell * 2, s->x + v->t * D, s->p->input_norm_w,
+             s->p->input_norm_b, s->tokens);
+        ran_paper_dropout(s, RAN_DROP_INPUT, a->z, s->rows, v->at);
+        linear(s, a->pre, a->z, s->p->q_w, s->p->q_b, s->rows, D, s->projected);
+        ran_phase = RAN_PHASE_ATTENTION;
+        if (v->first > 1)
+                ran_recurrent_state_recall(w->packed->recurrent[v->b], s->l, a->qkv);
+        if (cell > 0) /* position 0: nothing rotates */
+                phi(s, a->qkv, a->pre, ld);
+        for (size_t t = 0; t < s->tokens; t++)
+                phi(s, qkv + t * ld, a->pre + (cell + t) * s->projected, ld);
         if (w->c->rotary)
-                ran_simd->rotary(qkv + first * ld, ld, w->rotary.table + first * 2 * w->d_k, 1.0f,
-                                 v->tokens, 2 * w->h, w->d_k);
-        if (v->cell > 0)
-                ran_attention(a, &x, 0, 1, score);
-        ran_attention(a + v->cell * E, &x, first, n, score);
-}
-
-/* P_i, and Y_i = SN(P_i[1..]) */
-static void finish_window(const struct ran_paper_pass *s, const struct ran_paper_window *v)
-{
-        struct ran_workspace *w = s->w;
-        const struct ran_paper_step *a = s->act;
-        size_t D = w->D, n = v->cell + v->tokens, r = v->r + v->cell;
-        float *p = a->p + v->r * D, *pn = s->gated ? a->pn : a->p;
-
-        ran_paper_phi(s, p, a->o + v->r * D, n * D);
-        ran_paper_dropout(s, v, RAN_DROP_ATTENTION, p, n, v->at);
-        for (size_t i = 0; i < n && s->gated; i++) {
-                const float *glu = a->pre + (v->r + i) * s->projected + 3 * w->E;
-
-                ran_simd->glu_add(p + i * D, glu, glu + D, D);
-        }
-        if (s->gated)
-                ran_paper_norm(w, pn + v->r * D, a->p_stat + v->r * 2, p, s->p->output_norm_w,
-                               s->p->output_norm_b, n);
-        ran_paper_norm(w, s->own->y[s->l] + v->t * D, a->y_stat + r * 2, pn + r * D, NULL, NULL,
-                       v->tokens);
+                ran_simd->rotary(qkv, ld, w->rotary.table + v->first * 2 * w->d_k, 1.0f, s->tokens,
+                                 2 * w->h, w->d_k);
+        if (cell > 0)
+                ran_attention(a->a, &heads, 0, 1, score);
+        ran_attention(a->a + cell * w->E, &heads, v->first, v->n, score);
+        for (size_t k = 0; w->probes != NULL && k < w->probes->n; k++)
+                ran_attention_probe(&w->probes->probe[k], s->l, v->at, &heads, score);
+        if (ran_layer_stays_open(w, v->i))
+                ran_layer_keep_window(w, s->l, v->i, a->qkv);
 }
 
 /* G_i, from G'_i = SN(P_i[0]) and what was before. */
-static void update_cell(const struct ran_paper_pass *s, size_t j)
+static void update(const struct ran_paper_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_paper_window *v = &s->own->window[j];
-        const struct ran_paper_step *a = s->act;
-        size_t D = w->D, row = D * sizeof(float), next = (v->state + 1) * D;
-        float *sum = a->sum + j * D, *u = a->update + j * 2 * D;
-        const float *pn = (s->gated ? a->pn : a->p) + v->r * D;
+        const struct ran_paper_window *a = s->act;
+        const size_t D = w->D, row = D * sizeof(float);
+        const float *before = s->cells->c + s->v.state * D;
+        float *c = s->cells->c + (s->v.state + 1) * D, *G = s->cells->G + (s->v.state + 1) * D;
 
-        if (ran_layer_stays_open(w, v->i)) { /* its cell comes when it is closed */
-                memset(s->cells->c + next, 0, row);
-                memset(s->cells->G + next, 0, row);
+        ran_phase = RAN_PHASE_SCAN;
+        if (ran_layer_stays_open(w, s->v.i)) { /* its cell comes when it is closed */
+                memset(c, 0, row);
+                memset(G, 0, row);
                 return;
         }
-        ran_paper_norm(w, sum, a->y_stat + v->r * 2, pn, NULL, NULL, 1);
-        if (s->published)
-                memcpy(s->cells->c + next, sum, row);
-        if (ran_paper_begins(s, v)) {
-                memcpy(s->cells->G + next, sum, row);
+        norm(w, a->sum, a->y_stat, a->pn, NULL, NULL, 1);
+        memcpy(c, a->sum, row);
+        if (s->begins) {
+                memcpy(G, c, row);
                 return;
         }
-        if (w->c->ran.residual && s->gated)
-                ran_simd->glu_add(sum, u, u + D, D);
-        else if (w->c->ran.residual)
-                ran_simd->add(sum, a->before + j * D, D);
-        ran_paper_norm(w, s->cells->G + next, a->sum_stat + j * 2, sum, s->p->update_norm_w,
-                       s->p->update_norm_b, 1);
+        if (w->c->ran.residual && s->gated) {
+                linear(s, a->update, before, s->p->update_value_w, s->p->update_value_b, 1, D,
+                       2 * D);
+                ran_layer_glu(a->sum, a->update, 2 * D, 1, D);
+        } else if (w->c->ran.residual) {
+                ran_simd->add(a->sum, before, D);
+        }
+        norm(w, G, a->sum_stat, a->sum, s->p->update_norm_w, s->p->update_norm_b, 1);
 }
 
-void ran_paper_windows(struct ran_paper_pass *s)
+void ran_paper_window(const struct ran_paper_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_paper_step *a = s->act;
-        const struct ran_paper_window *v = s->own->window;
-        size_t D = w->D;
+        const struct ran_paper_window *a = s->act;
+        const size_t D = w->D, cell = s->cell;
 
+        attend(s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        for (size_t j = 0; j < s->n; j++)
-                read_window(s, &v[j]);
-        product(s, a->pre, a->z, s->p->q_w, s->p->q_b, s->rows, D, s->projected);
-        ran_phase = RAN_PHASE_ATTENTION;
-        ran_workers_each(&w->workers, 0, s->n, attend, s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
-        product(s, a->o, a->a, s->p->out_w, s->p->out_b, s->rows, w->E, D);
-        for (size_t j = 0; j < s->n; j++)
-                finish_window(s, &v[j]);
-        ran_phase = RAN_PHASE_SCAN;
-        for (size_t j = 0; j < s->n; j++)
-                memcpy(a->before + j * D, s->cells->c + v[j].state * D, D * sizeof(float));
-        if (w->c->ran.residual && s->gated)
-                (ran_workspace_stands_alone(w) ? ran_gemm_linear_alone : ran_gemm_linear_kept)(
-                        w->pool, s->panels, a->update, 2 * D, a->before, D, s->p->update_value_w,
-                        s->p->update_value_b, s->n, D, 2 * D);
-        for (size_t j = 0; j < s->n; j++)
-                update_cell(s, j);
+        linear(s, a->o, a->a, s->p->out_w, s->p->out_b, s->rows, w->E, D);
+        phi(s, a->p, a->o, s->rows * D);
+        ran_paper_dropout(s, RAN_DROP_ATTENTION, a->p, s->rows, s->v.at);
+        if (s->gated) {
+                ran_layer_glu(a->p, a->pre + 3 * w->E, s->projected, s->rows, D);
+                norm(w, a->pn, a->p_stat, a->p, s->p->output_norm_w, s->p->output_norm_b, s->rows);
+        }
+        norm(w, s->own->y[s->l] + s->v.t * D, a->y_stat + cell * 2, a->pn + cell * D, NULL, NULL,
+             s->tokens);
+        update(s);
 }
 
 /* ---- review: equation (9) ---------------------------------------------------------------------
@@ -197,150 +171,47 @@ static void states(struct ran_paper_pass *s)
         const size_t *sources = s->own->review.sources, B = w->packed->B;
         size_t D = w->D;
 
-        ran_phase = RAN_PHASE_REVIEW;
         for (size_t b = 0; b < B; b++)
                 if (sources[b] < sources[b + 1])
-                        ran_gemm_linear(w->pool, c->source_kv_pre + sources[b] * 2 * D, 2 * D,
-                                        s->own->y[s->l] + w->packed->doc[b] * D, D,
-                                        s->p->review_k_w, s->p->review_k_b,
-                                        sources[b + 1] - sources[b], D, 2 * D);
+                        linear(s, c->source_kv_pre + sources[b] * 2 * D,
+                               s->own->y[s->l] + w->packed->doc[b] * D, s->p->review_k_w,
+                               s->p->review_k_b, sources[b + 1] - sources[b], D, 2 * D);
         ran_review_products(w, s->panels, c->kv_pre, c->c, s->p->review_k_w, s->p->review_k_b);
-        ran_paper_phi(s, c->source_kv, c->source_kv_pre, sources[B] * 2 * D);
-        ran_paper_phi(s, c->kv, c->kv_pre, (w->packed->m + B) * 2 * D);
+        phi(s, c->source_kv, c->source_kv_pre, sources[B] * 2 * D);
+        phi(s, c->kv, c->kv_pre, (w->packed->m + B) * 2 * D);
         ran_review_place(&s->review, c->kv, c->source_kv);
 }
 
-static void look(void *arg, size_t j, float *scratch)
-{
-        const struct ran_paper_pass *s = arg;
-        const struct ran_paper_window *v = &s->own->window[j];
-        size_t at = v->token * s->w->D;
-
-        ran_review_look(&s->review, v->i, s->act->review_q + at, s->act->review_r + at, scratch);
-}
-
-/* R and, in a gated cell, what LN_rev reads. */
-static void attend_to_states(struct ran_paper_pass *s)
+void ran_paper_review(const struct ran_paper_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_paper_step *a = s->act;
-        const struct ran_paper_window *v = s->own->window;
-        size_t D = w->D, n = s->tokens;
+        const struct ran_paper_window *a = s->act;
+        const size_t D = w->D, n = s->tokens, t = s->v.t;
+        const float *y = s->own->y[s->l] + t * D;
+        float *x = w->x[s->l + 1] + t * D, *scratch = w->workers.scratch;
 
-        product(s, a->review_pre, a->y, s->p->review_q_w, s->p->review_q_b, n, D, D);
-        ran_paper_phi(s, a->review_q, a->review_pre, n * D);
-        ran_workers_each(&w->workers, 0, s->n, look, s);
+        if (!w->c->ran.review) {
+                norm(w, x, a->review_stat, y, s->p->review_norm_w, s->p->review_norm_b, n);
+                return;
+        }
+        linear(s, a->review_pre, y, s->p->review_q_w, s->p->review_q_b, n, D, D);
+        phi(s, a->review_q, a->review_pre, n * D);
+        for (size_t k = 0; w->probes != NULL && k < w->probes->n; k++)
+                ran_review_probe(&s->review, &w->probes->probe[k], s->v.i, a->review_q, scratch);
+        ran_review_look(&s->review, s->v.i, a->review_q, s->gated ? a->review_r : x, scratch);
         if (!s->gated)
                 return;
-        product(s, a->review_o, a->review_r, s->p->review_out_w, s->p->review_out_b, n, D, D);
-        ran_paper_phi(s, a->review_sum, a->review_o, n * D);
-        for (size_t j = 0; j < s->n; j++)
-                ran_paper_dropout(s, &v[j], RAN_DROP_REVIEW, a->review_sum + v[j].token * D,
-                                  v[j].tokens, v[j].t - w->packed->doc[v[j].b]);
-        product(s, a->review_glu, a->review_q, s->p->review_value_w, s->p->review_value_b, n, D,
-                2 * D);
-        for (size_t t = 0; t < n; t++)
-                ran_simd->glu_add(a->review_sum + t * D, a->review_glu + t * 2 * D,
-                                  a->review_glu + t * 2 * D + D, D);
+        linear(s, a->review_o, a->review_r, s->p->review_out_w, s->p->review_out_b, n, D, D);
+        phi(s, a->review_sum, a->review_o, n * D);
+        ran_paper_dropout(s, RAN_DROP_REVIEW, a->review_sum, n, t - w->packed->doc[s->v.b]);
+        linear(s, a->review_glu, a->review_q, s->p->review_value_w, s->p->review_value_b, n, D,
+               2 * D);
+        ran_layer_glu(a->review_sum, a->review_glu, 2 * D, n, D);
+        norm(w, x, a->review_stat, a->review_sum, s->p->review_norm_w, s->p->review_norm_b, n);
 }
 
-void ran_paper_review(struct ran_paper_pass *s)
-{
-        struct ran_workspace *w = s->w;
-        const struct ran_paper_step *a = s->act;
-        size_t D = w->D;
-
-        ran_phase = RAN_PHASE_REVIEW;
-        for (const struct ran_paper_window *v = s->own->window; v < s->own->window + s->n; v++)
-                memcpy(a->y + v->token * D, s->own->y[s->l] + v->t * D,
-                       v->tokens * D * sizeof(float));
-        if (w->c->ran.review)
-                attend_to_states(s);
-        for (const struct ran_paper_window *v = s->own->window; v < s->own->window + s->n; v++) {
-                const float *sum = (w->c->ran.review ? a->review_sum : a->y) + v->token * D;
-                float *x = w->x[s->l + 1] + v->t * D;
-
-                if (w->c->ran.review && !s->gated)
-                        memcpy(x, a->review_r + v->token * D, v->tokens * D * sizeof *x);
-                else
-                        ran_paper_norm(w, x, a->review_stat + v->token * 2, sum,
-                                       s->p->review_norm_w, s->p->review_norm_b, v->tokens);
-        }
-}
-
-/* ---- a layer ----------------------------------------------------------------------------------
+/* ---- all layers -------------------------------------------------------------------------------
  */
-
-/* Adds the weights of a step's windows to the attention probes. */
-static void probe(const struct ran_paper_pass *s, bool review)
-{
-        struct ran_workspace *w = s->w;
-
-        for (size_t k = 0; w->probes != NULL && k < w->probes->n; k++)
-                for (size_t j = 0; j < s->n; j++) {
-                        const struct ran_paper_window *v = &s->own->window[j];
-                        struct ran_attention_heads x =
-                                ran_attention_heads_of(w, v->i, s->act->qkv + v->row * 3 * w->E);
-
-                        if (review)
-                                ran_review_probe(&s->review, &w->probes->probe[k], v->i,
-                                                 s->act->review_q + v->token * w->D,
-                                                 w->workers.scratch);
-                        else
-                                ran_attention_probe(&w->probes->probe[k], s->l, v->at, &x,
-                                                    w->workers.scratch);
-                }
-}
-
-/* Saves a layer's cells, keys and values in the recurrent states. */
-static void keep_states(const struct ran_paper_pass *s)
-{
-        const struct ran_packed *packed = s->w->packed;
-        size_t D = s->w->D;
-
-        for (size_t b = 0; b < packed->B; b++) {
-                if (packed->recurrent[b] == NULL)
-                        continue;
-                size_t closed = ran_layer_closed(s->w, b),
-                       state = (packed->doc_window[b] + b + closed) * D;
-                float *cell = ran_recurrent_state_cell(packed->recurrent[b], s->l);
-
-                memcpy(cell, s->cells->c + state, D * sizeof *cell);
-                if (s->published)
-                        memcpy(cell + D, s->cells->G + state, D * sizeof *cell);
-                ran_review_keep(&s->review, b, closed);
-        }
-}
-
-static void encode_layer(struct ran_paper_pass *s)
-{
-        struct ran_workspace *w = s->w;
-
-        /* Under a mask the last cell of the layer below has seen tokens that this layer's first
-         * cell must not. */
-        first_cells(s, s->l > 0 && w->c->mask == RAN_MASK_NONE ? &s->own->cells[s->l - 1] : NULL);
-        for (size_t g = 0; g < s->own->groups; g++)
-                for (size_t k = 0; ran_paper_step(s, g, k); k++) {
-                        ran_paper_windows(s);
-                        probe(s, false);
-                        for (size_t j = 0; j < s->n; j++) {
-                                const struct ran_paper_window *v = &s->own->window[j];
-
-                                if (ran_layer_stays_open(w, v->i))
-                                        ran_layer_keep_window(w, s->l, v->i,
-                                                              s->act->qkv + v->row * 3 * w->E);
-                        }
-                }
-        if (w->c->ran.review)
-                states(s);
-        for (size_t g = 0; g < s->own->groups; g++)
-                for (size_t k = 0; ran_paper_step(s, g, k); k++) {
-                        ran_paper_review(s);
-                        if (w->c->ran.review)
-                                probe(s, true);
-                }
-        keep_states(s);
-}
 
 void ran_paper_forward(struct ran_workspace *w, const struct ran_params *p)
 {
@@ -348,12 +219,105 @@ void ran_paper_forward(struct ran_workspace *w, const struct ran_params *p)
         const struct ran_paper_once *q = p->once;
 
         if (ran_paper_is_published(w->c))
-                ran_paper_norm(w, own->start, own->start_stat, w->x[0], q->start_norm_w,
-                               q->start_norm_b, w->packed->L);
+                norm(w, own->start, own->start_stat, w->x[0], q->start_norm_w, q->start_norm_b,
+                     w->packed->L);
         for (size_t l = 0; l < w->c->layers; l++) {
                 struct ran_paper_pass s = ran_paper_pass_of(w, p, NULL, l);
 
-                encode_layer(&s);
+                /* Under a mask the last cell of the layer below has seen tokens that this layer's
+                 * first cell must not. */
+                first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &own->cells[l - 1] : NULL);
+                for (size_t i = 0; i < w->packed->m; i++) {
+                        ran_paper_at(&s, i);
+                        ran_paper_window(&s);
+                }
+                ran_phase = RAN_PHASE_REVIEW;
+                if (w->c->ran.review)
+                        states(&s);
+                for (size_t i = 0; i < w->packed->m; i++) {
+                        ran_paper_at(&s, i);
+                        ran_paper_review(&s);
+                }
+                ran_layer_keep(&s.review, s.cells->c, s.published ? s.cells->G : NULL);
         }
         ran_layer_advance(w);
+}
+
+/* ---- heads ------------------------------------------------------------------------------------
+ */
+
+/* A classifier reads, v being the pooled tokens and G the last cell, equations (10) and (11),
+ *
+ *   plain:      W_gpc G + Linear_pool(v)
+ *   gated:      SiLU(Linear_pool(v)) + GLU_gpc(G)
+ *   published:  Linear_pool(v) + GLU_gpc(SiLU(Linear_cell(c)))      c: the last G, or the mean or
+ *                                                                   maximum of c_1 ... c_m
+ *
+ * and a language model of published cells LN_lm(SiLU(Linear_lm(output))). */
+
+/* The last cell, or the pooled ones. */
+void ran_paper_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+{
+        const struct ran_paper_memory *own = ran_paper_memory_of(w);
+        const struct ran_paper_cells *cells = &own->cells[w->c->layers - 1];
+        const size_t D = w->D, first = w->packed->doc_window[b] + b,
+                     n = w->packed->doc_window[b + 1] + b - first;
+        const float *c = cells->c + (first + 1) * D;
+        const int pooling = ran_paper_is_published(w->c) ? w->c->ran.cell_pooling : RAN_POOL_LAST;
+
+        (void)p;
+        if (pooling == RAN_POOL_MAX) {
+                ran_simd->max_rows(v, (uint32_t *)own->head.argmax + b * D, c, D, n, D);
+        } else if (pooling == RAN_POOL_MEAN) {
+                memset(v, 0, D * sizeof *v);
+                for (size_t i = 0; i < n; i++)
+                        ran_simd->axpy(v, 1.0f / (float)n, c + i * D, D);
+        } else {
+                memcpy(v, cells->G + (first + n) * D, D * sizeof *v);
+        }
+}
+
+void ran_paper_documents(struct ran_workspace *w, const struct ran_params *p)
+{
+        const struct ran_paper_once *q = p->once;
+        struct ran_paper_memory *own = ran_paper_memory_of(w);
+        const struct ran_paper_head *h = &own->head;
+        const bool published = ran_paper_is_published(w->c);
+        float *head = w->head.head;
+        size_t D = w->D, B = w->packed->B;
+
+        ran_pooling(&own->pooling, w);
+        for (size_t b = 0; b < B; b++)
+                ran_paper_vector(w, p, b, h->last + b * D);
+        ran_workspace_linear(w, p->panels, h->head_pre, own->pooling.pooled, q->pool_w, q->pool_b,
+                             D, D);
+        memcpy(head, h->head_pre, B * D * sizeof *head);
+        if (!ran_paper_is_gated(w->c)) {
+                ran_gemm(head, D, h->last, D, 1, q->gpc, 1, D, B, D, D, true);
+                return;
+        }
+        if (published) {
+                ran_workspace_linear(w, p->panels, h->cell_pre, h->last, q->cell_w, q->cell_b, D,
+                                     D);
+                ran_simd->silu(h->cell, h->cell_pre, B * D);
+        } else {
+                ran_simd->silu(head, h->head_pre, B * D);
+        }
+        ran_workspace_linear(w, p->panels, h->head_glu, published ? h->cell : h->last,
+                             q->gpc_value_w, q->gpc_value_b, D, 2 * D);
+        ran_layer_glu(head, h->head_glu, 2 * D, B, D);
+}
+
+void ran_paper_outputs(struct ran_workspace *w, const struct ran_params *p)
+{
+        const struct ran_paper_once *q = p->once;
+        const struct ran_paper_head *h = &ran_paper_memory_of(w)->head;
+        size_t D = w->D, n = w->packed->positions;
+
+        if (!ran_paper_is_published(w->c) || !ran_task_is_tied(w->c))
+                return;
+        memcpy(h->fill_in, w->head.head, n * D * sizeof(float));
+        ran_gemm_linear(w->pool, h->fill_pre, D, h->fill_in, D, q->fill_w, q->fill_b, n, D, D);
+        ran_simd->silu(h->fill_act, h->fill_pre, n * D);
+        norm(w, w->head.head, h->fill_stat, h->fill_act, q->fill_norm_w, q->fill_norm_b, n);
 }

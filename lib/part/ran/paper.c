@@ -1,7 +1,11 @@
-/* paper.c - the cells as they are published, as a part of a model. See paper.h. */
+/* paper.c - the cells as they are published, as a part of a model: tensors and memory. See paper.h.
+ */
 #include "part/ran/paper.h"
+#include "base/size.h"
 #include "math/simd.h"
 #include "ran/model.h"
+
+#include <stdlib.h>
 
 static bool is_in(const struct ran_config *c)
 {
@@ -42,6 +46,146 @@ static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran
         RAN_PAPER_ONCE(RAN_TENSOR_FIELD)
 }
 
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+static void init(struct ran_workspace *w)
+{
+        struct ran_paper_memory *own = ran_paper_memory_of(w);
+
+        own->cells = ran_new(w->c->layers, sizeof *own->cells);
+        own->y = ran_new(w->c->layers, sizeof *own->y);
+}
+
+static void release(struct ran_workspace *w)
+{
+        struct ran_paper_memory *own = ran_paper_memory_of(w);
+
+        free(own->cells);
+        free(own->y);
+        ran_review_release(&own->review);
+}
+
+static int prepare(struct ran_workspace *w, struct ran_error *err)
+{
+        struct ran_paper_memory *own = ran_paper_memory_of(w);
+
+        RAN_TRY(ran_review_prepare(&own->review, w, err));
+        if (w->c->rotary)
+                RAN_TRY(ran_rotary_reserve(&w->rotary, w->d_k, RAN_ROTARY_BASE, own->review.longest,
+                                           err));
+        return ran_layer_reserve(w, err);
+}
+
+static void lay_out(struct ran_workspace *w, struct ran_arena *k)
+{
+        struct ran_paper_memory *own = ran_paper_memory_of(w);
+        const size_t B = w->packed->B, longest = own->review.longest, rows = longest + 1;
+        const bool published = ran_paper_is_published(w->c),
+                   documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT;
+        const double D = (double)w->D, E = (double)w->E, floats = (double)w->size.L * D,
+                     glu = ran_paper_is_gated(w->c) ? 2 * D : 0;
+        const struct ran_paper_sizes sizes =
+                                             {
+                                                     .B = (double)B,
+                                                     .D = D,
+                                                     .E = E,
+                                                     .rows = (double)rows,
+                                                     .tokens = (double)longest,
+                                                     .states = (double)(w->packed->m + B),
+                                                     .keys = (double)own->review.keys,
+                                                     .seen = (double)own->review.most_seen,
+                                                     .sources = (double)own->review.sources[B],
+                                                     .projected = 3 * E + glu,
+                                                     .glu = glu,
+                                                     .published = published ? 1 : 0,
+                                                     .documents = documents ? (double)B : 0,
+                                                     .positions =
+                                                             published && ran_task_is_tied(w->c)
+                                                                     ? (double)w->size.outputs
+                                                                     : 0,
+                                             },
+                                     *n = &sizes;
+
+        for (size_t l = 0; l < w->c->layers; l++) {
+                if (l == 0 || w->training)
+                        RAN_ARENA_LIST(&own->cells[l], RAN_PAPER_CELLS);
+                else
+                        own->cells[l] = own->cells[0]; /* the last cells below are read first */
+                if (!published)
+                        own->cells[l].c = own->cells[l].G;
+                own->y[l] = w->training ? ran_arena_take(k, floats) : w->x[0];
+                w->x[l + 1] = w->training ? ran_arena_take(k, floats) : w->x[0];
+        }
+        own->start = published && w->training ? ran_arena_take(k, floats) : w->x[0];
+        own->start_stat = ran_arena_take(k, published ? (double)w->size.L * 2 : 0);
+        RAN_ARENA_LIST(&own->window, RAN_PAPER_WINDOW);
+        if (!ran_paper_is_gated(w->c))
+                own->window.pn = own->window.p;
+        if (w->training) {
+                RAN_ARENA_LIST(&own->adj, RAN_PAPER_ADJOINTS);
+                if (!published)
+                        own->adj.dc = own->adj.dG;
+                own->dy = ran_arena_take(k, floats);
+        }
+        ran_pooling_lay_out(&own->pooling, w, k);
+        RAN_ARENA_LIST(&own->head, RAN_PAPER_HEAD);
+        /* Scratch: two score matrices of a window with its cell (attention.c), or what a window
+         * sees (review.c). */
+        ran_workers_lay_out(&w->workers, k,
+                            ran_most(2 * rows * rows, ran_review_scratch(&own->review, w)), false);
+}
+
+/* ---- a layer and a window at work -------------------------------------------------------------
+ */
+
+struct ran_paper_pass ran_paper_pass_of(struct ran_workspace *w, const struct ran_params *p,
+                                        struct ran_params *dp, size_t l)
+{
+        struct ran_paper_memory *own = ran_paper_memory_of(w);
+        const struct ran_paper_params *layer = p->layers;
+        struct ran_paper_params *dlayer = dp != NULL ? dp->layers : NULL;
+        const struct ran_paper_cells *cells = &own->cells[l];
+        const bool gated = ran_paper_is_gated(w->c);
+
+        return (struct ran_paper_pass){
+                .w = w,
+                .own = own,
+                .p = &layer[l],
+                .dp = dlayer != NULL ? &dlayer[l] : NULL,
+                .panels = p->panels,
+                .l = l,
+                .x = l == 0 ? own->start : w->x[l],
+                .cells = cells,
+                .act = &own->window,
+                .review = {w, &own->review, l, cells->key, cells->value, own->adj.dkey,
+                           own->adj.dvalue},
+                .gated = gated,
+                .published = ran_paper_is_published(w->c),
+                .projected = 3 * w->E + (gated ? 2 * w->D : 0),
+        };
+}
+
+void ran_paper_at(struct ran_paper_pass *s, size_t i)
+{
+        const struct ran_packed *packed = s->w->packed;
+        const struct ran_layer_window v = ran_layer_window(packed, i, 0);
+
+        s->v = v;
+        s->cell = v.first == 1 || !ran_layer_stays_open(s->w, i) ? 1 : 0;
+        s->tokens = v.n - v.first;
+        s->rows = s->cell + s->tokens;
+        s->begins = s->published && i == packed->doc_window[v.b] &&
+                    ran_packed_earlier(packed, v.b) == 0;
+}
+
+void ran_paper_dropout(const struct ran_paper_pass *s, int site, float *x, size_t n, size_t at)
+{
+        const struct ran_workspace *w = s->w;
+
+        ran_workspace_dropout(w, s->v.b, s->l, site, w->noise.dropout, x, n * w->D, at * w->D);
+}
+
 /* ---- the part ---------------------------------------------------------------------------------
  */
 
@@ -53,11 +197,11 @@ static size_t vector_width(const struct ran_config *c)
 static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
                  struct ran_error *err)
 {
-        double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
-        double products = 4 * D * E + (ran_paper_is_gated(c) ? 6 : 1) * D * D;
+        double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
 
         (void)err;
-        *flops = ran_layer_flops(c, 2 * products + 4 * (W + 1) * E, L, sources);
+        *flops =
+                ran_layer_flops(c, 4 * D * E + (ran_paper_is_gated(c) ? 6 : 1) * D * D, L, sources);
         return RAN_OK;
 }
 
@@ -65,8 +209,6 @@ const struct ran_part ran_part_ran = {
         .is_in = is_in,
         .encodes = true,
         .per_token = true,
-        .rows_stand_alone = RAN_FEW_ROWS + 1, /* fewer rows are multiplied in another way */
-        .abreast = 256,
         .check = check,
         .uses = ran_layer_uses,
         .layer_size = sizeof(struct ran_paper_params),
@@ -74,10 +216,10 @@ const struct ran_part ran_part_ran = {
         .layer_tensors = layer_tensors,
         .once_tensors = once_tensors,
         .own_size = sizeof(struct ran_paper_memory),
-        .init = ran_paper_init,
-        .release = ran_paper_release,
-        .prepare = ran_paper_prepare,
-        .lay_out = ran_paper_lay_out,
+        .init = init,
+        .release = release,
+        .prepare = prepare,
+        .lay_out = lay_out,
         .forward = ran_paper_forward,
         .backward = ran_paper_backward,
         .documents = ran_paper_documents,

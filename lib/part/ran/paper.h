@@ -31,9 +31,9 @@
  * deviation: (x - mean) / sqrt(mean(x²) + 1e-7). Under a mask the first cell of every layer is that
  * of the first layer, and a state before the first window, as in the other cells.
  *
- * Window by window: step k reads window k of all documents of a group, side by side, so that short
- * documents share products. The backward pass goes from the last step to the first and computes
- * each of them again: a layer keeps its input, its output before the review, and its cells.
+ * Written as the equations are read, window by window. The backward pass goes from the last window
+ * to the first and computes each of them again: a layer keeps its input, its output before the
+ * review, and its cells.
  */
 #ifndef RAN_PART_RAN_PAPER_H
 #define RAN_PART_RAN_PAPER_H
@@ -123,7 +123,7 @@ struct ran_paper_once {
 /* What the lists below count in. */
 struct ran_paper_sizes {
         double B, D, E;
-        double windows, rows, all_rows, tokens; /* of the largest step */
+        double rows, tokens;         /* of the longest window, with its cell and without */
         double states, keys, seen;   /* m + B; rows of the review's keys; of them, by a window */
         double sources;              /* source tokens that targets review */
         double projected, glu;       /* 3E + 2D and 2D; if plain 3E and 0 */
@@ -131,29 +131,27 @@ struct ran_paper_sizes {
         double documents, positions; /* with an output */
 };
 
-/* X(field, floats): activations of a step. */
-#define RAN_PAPER_STEP(X)                                                             \
-        X(z, n->rows * n->D)           /* LN_in of cells and tokens, after dropout */ \
-        X(z_stat, n->rows * 2)         /* mean and 1/deviation */                     \
-        X(pre, n->rows * n->projected) /* q, k, v, value, gate before φ */           \
-        X(qkv, n->all_rows * 3 * n->E) /* after φ, q and k rotated */                \
-        X(a, n->rows * n->E)           /* heads side by side */                       \
-        X(o, n->rows * n->D)           /* Linear_out before φ */                     \
-        X(p, n->rows * n->D)           /* input of LN_out (gated) or SN (plain) */    \
-        X(p_stat, n->rows * 2)                                                        \
-        X(pn, n->rows * n->D) /* input of SN, after LN_out; plain: unused */          \
-        X(y_stat, n->rows * 2)                                                        \
-        X(before, n->windows * n->D)   /* the cells' c_{i-1} */                       \
-        X(update, n->windows * n->glu) /* value and gate of GLU_upd of them */        \
-        X(sum, n->windows * n->D)      /* what LN_upd reads */                        \
-        X(sum_stat, n->windows * 2)                                                   \
-        X(y, n->tokens * n->D)                                                        \
-        X(review_pre, n->tokens * n->D) /* Linear_q(Y) before φ and after */         \
-        X(review_q, n->tokens * n->D)                                                 \
-        X(review_r, n->tokens * n->D)     /* R */                                     \
-        X(review_o, n->tokens * n->D)     /* Linear_o(R) before φ */                 \
-        X(review_glu, n->tokens * n->glu) /* value and gate */                        \
-        X(review_sum, n->tokens * n->D)   /* what LN_rev reads */                     \
+/* X(field, floats): activations of a window. */
+#define RAN_PAPER_WINDOW(X)                                                          \
+        X(z, n->rows * n->D)           /* LN_in of cell and tokens, after dropout */ \
+        X(z_stat, n->rows * 2)         /* mean and 1/deviation */                    \
+        X(pre, n->rows * n->projected) /* q, k, v, value, gate before φ */          \
+        X(qkv, n->rows * 3 * n->E)     /* after φ, q and k rotated */               \
+        X(a, n->rows * n->E)           /* heads side by side */                      \
+        X(o, n->rows * n->D)           /* Linear_out before φ */                    \
+        X(p, n->rows * n->D)           /* input of LN_out (gated) or SN (plain) */   \
+        X(p_stat, n->rows * 2)                                                       \
+        X(pn, n->rows * n->D) /* input of SN, after LN_out; plain: p */              \
+        X(y_stat, n->rows * 2)                                                       \
+        X(update, n->glu) /* value and gate of GLU_upd */                            \
+        X(sum, n->D)      /* what LN_upd reads */                                    \
+        X(sum_stat, 2)                                                               \
+        X(review_pre, n->tokens * n->D) /* Linear_q(Y) before φ and after */        \
+        X(review_q, n->tokens * n->D)                                                \
+        X(review_r, n->tokens * n->D)     /* R */                                    \
+        X(review_o, n->tokens * n->D)     /* Linear_o(R) before φ */                \
+        X(review_glu, n->tokens * n->glu) /* value and gate */                       \
+        X(review_sum, n->tokens * n->D)   /* what LN_rev reads */                    \
         X(review_stat, n->tokens * 2)
 
 /* X(field, floats): its adjoints, and those of a layer; only for training. */
@@ -163,13 +161,10 @@ struct ran_paper_sizes {
         X(dqkv, n->rows * 3 * n->E)                                                   \
         X(da, n->rows * n->E)                                                         \
         X(dp, n->rows * n->D)                                                         \
-        X(d_o, n->rows * n->D)                                                        \
-        X(dbefore, n->windows * n->D)                                                 \
-        X(dupdate, n->windows * n->glu)                                               \
-        X(dsum, n->windows * n->D)                                                    \
+        X(dupdate, n->glu)                                                            \
+        X(dsum, n->D)                                                                 \
         X(dreview_q, n->tokens * n->D)                                                \
         X(dreview_r, n->tokens * n->D)                                                \
-        X(dreview_o, n->tokens * n->D)                                                \
         X(dreview_glu, n->tokens * n->glu)                                            \
         X(dreview_sum, n->tokens * n->D)                                              \
         X(part, 2 * n->seen * n->D) /* of dvalue and dkey: see ran_review_look_bwd */ \
@@ -214,8 +209,8 @@ struct ran_paper_sizes {
         X(fill_stat, n->positions * 2)                                                         \
         X(dfill, n->positions * n->D)
 
-struct ran_paper_step {
-        RAN_PAPER_STEP(RAN_FLOATS_FIELD)
+struct ran_paper_window {
+        RAN_PAPER_WINDOW(RAN_FLOATS_FIELD)
 };
 struct ran_paper_adjoints {
         RAN_PAPER_ADJOINTS(RAN_FLOATS_FIELD)
@@ -227,29 +222,10 @@ struct ran_paper_head {
         RAN_PAPER_HEAD(RAN_FLOATS_FIELD)
 };
 
-/* A window of a step. If it was open, its first rows are known, and the cell is a row to compute
- * only when the window is closed. */
-struct ran_paper_window {
-        size_t i, b;      /* its number; its document */
-        size_t t, tokens; /* its first token, their number */
-        size_t known;     /* known rows */
-        size_t cell;      /* 1: the first row to compute is its cell; else 0 */
-        size_t r;         /* the first row to compute, in the step */
-        size_t row;       /* its first row of all, in the step */
-        size_t token;     /* its first token, in the step */
-        size_t state;     /* the state that it begins with */
-        size_t at;        /* its first row in its document, for the keys of dropout */
-};
-
 /* The part's memory in a workspace. */
 struct ran_paper_memory {
-        size_t *group; /* (groups + 1) first document of each */
-        size_t groups, group_cap;
-        struct ran_paper_window *window; /* (windows) of the step at work */
-        size_t window_cap;
-        size_t windows, rows, all_rows, tokens; /* of the largest step */
         struct ran_review review;
-        struct ran_paper_step step;
+        struct ran_paper_window window; /* at work */
         struct ran_paper_adjoints adj;
         struct ran_paper_cells *cells; /* (N) */
         float **y;                     /* (N) (L, D): output before the review */
@@ -264,12 +240,6 @@ static inline struct ran_paper_memory *ran_paper_memory_of(const struct ran_work
         return w->own[RAN_PART_RAN];
 }
 
-/* The memory hooks of struct ran_part (paper-memory.c). */
-void ran_paper_init(struct ran_workspace *w);
-void ran_paper_release(struct ran_workspace *w);
-int ran_paper_prepare(struct ran_workspace *w, struct ran_error *err);
-void ran_paper_lay_out(struct ran_workspace *w, struct ran_arena *k);
-
 /* φ and GLUs: those of gated and of published cells. */
 static inline bool ran_paper_is_gated(const struct ran_config *c)
 {
@@ -280,7 +250,7 @@ static inline bool ran_paper_is_published(const struct ran_config *c)
         return c->ran.cell == RAN_CELL_PUBLISHED;
 }
 
-/* ---- a step -----------------------------------------------------------------------------------
+/* ---- a layer and a window at work -------------------------------------------------------------
  */
 
 struct ran_paper_pass {
@@ -290,51 +260,41 @@ struct ran_paper_pass {
         struct ran_paper_params *dp;    /* gradients, or NULL */
         struct ran_kept_panels *panels; /* see struct ran_params */
         size_t l;                       /* which layer */
+        const float *x;                 /* (L, D) the tokens that it reads */
         const struct ran_paper_cells *cells;
-        const struct ran_paper_step *act;
+        const struct ran_paper_window *act;
         struct ran_review_pass review;
         bool gated, published;
-        size_t projected;                 /* columns of act->pre */
-        size_t n, rows, all_rows, tokens; /* windows of the step, and what they have */
+        size_t projected; /* columns of act->pre */
+
+        struct ran_layer_window v;
+        size_t cell; /* 1: its cell is a row to compute, the first one; 0: known, and it stays so */
+        size_t tokens, rows; /* to compute: without the cell and with it */
+        bool begins;         /* the state after it is c: published, the first one of a document */
 };
 struct ran_paper_pass ran_paper_pass_of(struct ran_workspace *w, const struct ran_params *p,
                                         struct ran_params *dp, size_t l);
-/* Makes step k of a group the one at work; false: it has none. */
-bool ran_paper_step(struct ran_paper_pass *s, size_t group, size_t k);
+/* Makes window i the one at work. */
+void ran_paper_at(struct ran_paper_pass *s, size_t i);
 
-/* LN of n rows of D, without weight SN, as this kind of cell divides them; see ran_simd.norm. */
-void ran_paper_norm(const struct ran_workspace *w, float *y, float *stat, const float *x,
-                    const float *weight, const float *bias, size_t n);
-/* Dropout, or its adjoint, on n rows x of a window, from row or token `at` of its document on. */
-void ran_paper_dropout(const struct ran_paper_pass *s, const struct ran_paper_window *v, int site,
-                       float *x, size_t n, size_t at);
-/* Whether the state after a window is c: after the first one of a document, if published. */
-bool ran_paper_begins(const struct ran_paper_pass *s, const struct ran_paper_window *v);
-/* y = φ(x), n elements. */
-void ran_paper_phi(const struct ran_paper_pass *s, float *y, const float *x, size_t n);
+/* Dropout, or its adjoint, on n rows x of the window, from row or token `at` of its document on. */
+void ran_paper_dropout(const struct ran_paper_pass *s, int site, float *x, size_t n, size_t at);
 
-/* Forward (paper-forward.c): the windows of a step, and then, when all cells are known, their
- * review. */
-void ran_paper_windows(struct ran_paper_pass *s);
-void ran_paper_review(struct ran_paper_pass *s);
+/* Forward (paper-forward.c): a window, and then, when all cells are known, its review. */
+void ran_paper_window(const struct ran_paper_pass *s);
+void ran_paper_review(const struct ran_paper_pass *s);
+/* The hooks of struct ran_part. */
 void ran_paper_forward(struct ran_workspace *w, const struct ran_params *p);
+void ran_paper_documents(struct ran_workspace *w, const struct ran_params *p);
+void ran_paper_outputs(struct ran_workspace *w, const struct ran_params *p);
+void ran_paper_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 /* And backward (paper-backward.c). */
 void ran_paper_backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp);
-void ran_paper_norm_bwd(const struct ran_workspace *w, float *dx, float *dw, float *db,
-                        const float *dy, const float *x, const float *stat, const float *weight,
-                        size_t n);
-
-/* Heads (paper-head.c): see struct ran_part. */
-void ran_paper_documents(struct ran_workspace *w, const struct ran_params *p);
 void ran_paper_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                              struct ran_params *dp);
-void ran_paper_outputs(struct ran_workspace *w, const struct ran_params *p);
 void ran_paper_outputs_bwd(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp);
-void ran_paper_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 void ran_paper_vector_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dv);
-/* Adds the adjoints of pooled cells to those of all cells of the last layer. */
-void ran_paper_pooled_bwd(struct ran_workspace *w);
 
 #endif

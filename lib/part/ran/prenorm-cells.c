@@ -40,12 +40,7 @@ void ran_prenorm_first_cells(struct ran_prenorm_pass *s, const struct ran_prenor
         size_t D = w->D;
 
         ran_phase = RAN_PHASE_SCAN;
-        for (size_t b = 0; b < packed->B; b++)
-                if (below != NULL)
-                        memcpy(c->below + b * D, below->N + (packed->doc_window[b + 1] + b) * D,
-                               D * sizeof *c->below);
-                else
-                        memset(c->below + b * D, 0, D * sizeof *c->below);
+        ran_layer_last_states(w, c->below, below != NULL ? below->N : NULL);
         ran_workspace_linear(w, s->panels, c->first, c->below, s->p->gpc, NULL, D, D);
         for (size_t b = 0; b < packed->B; b++) {
                 size_t state = packed->doc_window[b] + b;
@@ -108,7 +103,7 @@ static size_t end_window(const struct ran_prenorm_pass *s, size_t b)
 }
 
 /* q, k and v of a cell, which the large product could not compute: it needs the state before. */
-static void project(struct ran_prenorm_pass *s, const struct ran_prenorm_window *v)
+static void project(struct ran_prenorm_pass *s, const struct ran_layer_window *v)
 {
         struct ran_workspace *w = s->w;
         size_t D = w->D, ld = 3 * w->E;
@@ -121,7 +116,7 @@ static void project(struct ran_prenorm_pass *s, const struct ran_prenorm_window 
 }
 
 /* From the cell's attention to the next state. candidate: D floats of scratch. */
-static void update(struct ran_prenorm_pass *s, const struct ran_prenorm_window *v, float *candidate)
+static void update(struct ran_prenorm_pass *s, const struct ran_layer_window *v, float *candidate)
 {
         struct ran_workspace *w = s->w;
         struct ran_prenorm_cells *c = s->cells;
@@ -156,7 +151,7 @@ static void scan(void *arg, size_t b, float *scratch)
         size_t D = s->w->D;
 
         for (size_t i = first_window(s, b); i < end_window(s, b); i++) {
-                struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+                struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
                 struct ran_attention_heads x = ran_prenorm_heads(s, &v);
 
                 if (i != s->w->packed->doc_window[b])
@@ -183,7 +178,7 @@ enum { PART_UPDATE = 0, PART_CELL = 2 };
 
 /* From the state after a window to dcandidate, the gate and the state before. d: 3 D
  * floats of scratch. */
-static void update_bwd(struct ran_prenorm_pass *s, const struct ran_prenorm_window *v, float *d)
+static void update_bwd(struct ran_prenorm_pass *s, const struct ran_layer_window *v, float *d)
 {
         struct ran_workspace *w = s->w;
         struct ran_prenorm_cells *c = s->cells;
@@ -217,7 +212,7 @@ static void update_bwd(struct ran_prenorm_pass *s, const struct ran_prenorm_wind
 }
 
 /* From the cell's q, k and v to N_{i-1}. d: D floats of scratch. */
-static void project_bwd(struct ran_prenorm_pass *s, const struct ran_prenorm_window *v, float *d)
+static void project_bwd(struct ran_prenorm_pass *s, const struct ran_layer_window *v, float *d)
 {
         struct ran_workspace *w = s->w;
 
@@ -234,7 +229,7 @@ static void scan_bwd(void *arg, size_t b, float *scratch)
         struct ran_workspace *w = s->w;
 
         for (size_t i = end_window(s, b); i-- > first_window(s, b);) {
-                struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+                struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
                 struct ran_attention_heads x = ran_prenorm_heads(s, &v);
                 float *da = s->own->adj.da + v.r * w->E;
 

@@ -177,30 +177,13 @@ void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k)
 /* ---- a window ---------------------------------------------------------------------------------
  */
 
-struct ran_prenorm_window ran_prenorm_window_of(const struct ran_prenorm_pass *s, size_t i)
-{
-        const struct ran_packed *packed = s->w->packed;
-        size_t b = packed->window_doc[i], known = ran_layer_known(packed, i);
-
-        return (struct ran_prenorm_window){
-                .i = i,
-                .b = b,
-                .t = packed->window[i],
-                .n = packed->row[i + 1] - packed->row[i],
-                .first = known > 0 ? known : 1,
-                .r = packed->row[i] - s->r0,
-                .state = ran_packed_state_before(packed, i),
-                .at = packed->row[i] - packed->row[packed->doc_window[b]],
-        };
-}
-
 struct ran_attention_heads ran_prenorm_heads(const struct ran_prenorm_pass *s,
-                                             const struct ran_prenorm_window *v)
+                                             const struct ran_layer_window *v)
 {
         return ran_attention_heads_of(s->w, v->i, s->act->qkv + v->r * 3 * s->w->E);
 }
 
-void ran_prenorm_dropout(const struct ran_prenorm_pass *s, const struct ran_prenorm_window *v,
+void ran_prenorm_dropout(const struct ran_prenorm_pass *s, const struct ran_layer_window *v,
                          int site, size_t from, size_t end, float *x)
 {
         const struct ran_workspace *w = s->w;

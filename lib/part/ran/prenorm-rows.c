@@ -138,7 +138,7 @@ static void normalise(void *arg, size_t i, float *scratch)
 {
         struct ran_prenorm_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+        struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
         size_t D = w->D;
         float *z = s->act->z + v.r * D;
         bool cell = s->known || i == w->packed->doc_window[v.b];
@@ -160,7 +160,7 @@ static void rotate(void *arg, size_t i, float *scratch)
 {
         struct ran_prenorm_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+        struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
         size_t known = v.first > 1 ? v.first : 0;
 
         (void)scratch;
@@ -189,7 +189,7 @@ static void rotate_back(void *arg, size_t i, float *scratch)
 {
         struct ran_prenorm_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+        struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
 
         (void)scratch;
         ran_simd->rotary(s->own->adj.dqkv + v.r * 3 * w->E, 3 * w->E, w->rotary.table, -1.0f, v.n,
@@ -201,7 +201,7 @@ static void normalise_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_prenorm_pass *s = arg;
         struct ran_workspace *w = s->w;
-        struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+        struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
         size_t D = w->D;
         float *dz = s->own->adj.dz + v.r * D, *dx = w->dx + v.t * D;
 
@@ -234,7 +234,7 @@ void ran_prenorm_project_bwd(struct ran_prenorm_pass *s)
 static void attend(void *arg, size_t i, float *score)
 {
         struct ran_prenorm_pass *s = arg;
-        struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+        struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
         struct ran_attention_heads x = ran_prenorm_heads(s, &v);
 
         size_t first = s->known ? 0 : v.first;
@@ -245,7 +245,7 @@ static void attend(void *arg, size_t i, float *score)
 static void add_tokens(void *arg, size_t i, float *scratch)
 {
         struct ran_prenorm_pass *s = arg;
-        struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+        struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
         size_t D = s->w->D, n = (v.n - v.first) * D;
         float *o = s->act->o + v.r * D, *y = s->own->y[s->l] + v.t * D;
         const float *x = ran_prenorm_in(s) + v.t * D;
@@ -272,7 +272,7 @@ void ran_prenorm_finish(struct ran_prenorm_pass *s)
 static void add_tokens_bwd(void *arg, size_t i, float *scratch)
 {
         struct ran_prenorm_pass *s = arg;
-        struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+        struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
         size_t D = s->w->D;
         float *d_o = s->own->adj.d_o + v.r * D;
 
@@ -285,7 +285,7 @@ static void add_tokens_bwd(void *arg, size_t i, float *scratch)
 static void attend_bwd(void *arg, size_t i, float *score)
 {
         struct ran_prenorm_pass *s = arg;
-        struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+        struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
         struct ran_attention_heads x = ran_prenorm_heads(s, &v);
         size_t E = s->w->E;
         float *dqkv = s->own->adj.dqkv + v.r * 3 * E;

@@ -95,28 +95,12 @@ static void scan_beside(struct beside k)
 /* ---- forward ----------------------------------------------------------------------------------
  */
 
-/* Saves a layer's cells, keys and values in the recurrent states once all its slabs are done. */
-static void keep_states(const struct ran_prenorm_pass *s)
-{
-        const struct ran_packed *packed = s->w->packed;
-        size_t D = s->w->D;
-
-        for (size_t b = 0; b < packed->B; b++) {
-                if (packed->recurrent[b] == NULL)
-                        continue;
-                size_t closed = ran_layer_closed(s->w, b);
-                memcpy(ran_recurrent_state_cell(packed->recurrent[b], s->l),
-                       s->cells->G + (packed->doc_window[b] + b + closed) * D, D * sizeof(float));
-                ran_review_keep(&s->review, b, closed);
-        }
-}
-
 static void probe_windows(void *arg, size_t at, float *scratch)
 {
         const struct ran_prenorm_pass *s = arg;
 
         for (size_t i = s->from; i < s->to; i++) {
-                struct ran_prenorm_window v = ran_prenorm_window_of(s, i);
+                struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
                 struct ran_attention_heads x = ran_prenorm_heads(s, &v);
 
                 ran_attention_probe(&s->w->probes->probe[at], s->l, v.at, &x, scratch);
@@ -154,7 +138,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_params *p, si
                 s = pass_of(w, p, NULL, l, slab);
                 ran_prenorm_review(&s);
         }
-        keep_states(&s);
+        ran_layer_keep(&s.review, s.cells->G, NULL);
 }
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
@@ -171,24 +155,6 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 /* ---- backward ---------------------------------------------------------------------------------
  */
 
-static void clear_adjoints(struct ran_workspace *w)
-{
-        const struct ran_packed *packed = w->packed;
-        const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
-        const struct ran_prenorm_adjoints *j = &own->adj;
-        size_t D = w->D, states = (packed->m + packed->B) * D * sizeof(float),
-               keys = own->review.keys * D * sizeof(float);
-
-        memset(j->dN, 0, states);
-        memset(j->dG, 0, states);
-        memset(j->dkey, 0, keys);
-        memset(j->dvalue, 0, keys);
-        memset(j->part, 0, packed->m * 4 * D * sizeof(float));
-        for (size_t b = 0; b < packed->B; b++)
-                memcpy(j->dN + (packed->doc_window[b + 1] + b) * D, w->dlast + b * D,
-                       D * sizeof(float));
-}
-
 /* Computes a slab that was not kept again, up to its review. */
 static void restore(struct ran_prenorm_pass *s)
 {
@@ -201,9 +167,10 @@ static void encode_layer_bwd(struct ran_workspace *w, const struct ran_params *p
                              struct ran_params *dp, size_t l)
 {
         const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
-        struct ran_prenorm_pass s = {0};
+        struct ran_prenorm_pass s = pass_of(w, p, dp, l, 0);
 
-        clear_adjoints(w);
+        ran_layer_clear_adjoints(&s.review, own->adj.dN, own->adj.dG);
+        memset(own->adj.part, 0, w->packed->m * 4 * w->D * sizeof(float));
         for (size_t slab = 0; slab < own->slabs; slab++) {
                 s = pass_of(w, p, dp, l, slab);
                 if (!own->keeps)
@@ -256,11 +223,10 @@ static void enlarge(const struct ran_workspace *w, float *h)
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_prenorm_once *q = p->once;
-        const struct ran_packed *packed = w->packed;
         struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
         const struct ran_prenorm_join *h = &own->join;
         float *head = w->head.head;
-        size_t D = w->D, B = packed->B;
+        size_t D = w->D, B = w->packed->B;
 
         if (ran_prenorm_makes_vectors(w->c)) {
                 for (size_t b = 0; b < B; b++)
@@ -269,19 +235,14 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                 return;
         }
         ran_pooling(&own->pooling, w);
-        for (size_t b = 0; b < B; b++)
-                memcpy(h->last + b * D,
-                       own->cells[w->c->layers - 1].N + (packed->doc_window[b + 1] + b) * D,
-                       D * sizeof *head);
+        ran_layer_last_states(w, h->last, own->cells[w->c->layers - 1].N);
         ran_simd->norm(h->pool_z, D, h->pool_stat, own->pooling.pooled, D, q->pool_norm_w,
                        q->pool_norm_b, RAN_LN_EPS, B, D);
         ran_workspace_linear(w, p->panels, h->head_pre, h->pool_z, q->pool_w, q->pool_b, D, D);
         ran_simd->silu(head, h->head_pre, B * D);
         ran_workspace_linear(w, p->panels, h->head_glu, h->last, q->gpc_value_w, q->gpc_value_b, D,
                              2 * D);
-        for (size_t b = 0; b < B; b++)
-                ran_simd->glu_add(head + b * D, h->head_glu + b * 2 * D,
-                                  h->head_glu + b * 2 * D + D, D);
+        ran_layer_glu(head, h->head_glu, 2 * D, B, D);
 }
 
 static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -299,12 +260,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
                 ran_vectors_make_bwd(w, p, dp, dhead);
                 return;
         }
-        for (size_t b = 0; b < B; b++) {
-                const float *glu = h->head_glu + b * 2 * D;
-                float *dglu = h->dhead_glu + b * 2 * D;
-
-                ran_simd->glu_bwd(dglu, dglu + D, dhead + b * D, glu, glu + D, D);
-        }
+        ran_layer_glu_bwd(h->dhead_glu, dhead, h->head_glu, 2 * D, B, D);
         ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc_value_w, dq->gpc_value_b,
                             h->dhead_glu, 2 * D, h->last, D, q->gpc_value_w, B, D, 2 * D);
         ran_simd->silu_bwd(dhead, h->head_pre, dhead, B * D);
@@ -332,11 +288,11 @@ static bool components(const struct ran_config *c)
 static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
                  struct ran_error *err)
 {
-        double D = (double)c->dim, E = (double)(c->heads * c->head_dim), W = (double)c->window;
-        double products = 4 * D * E + 2 * D * D + 3 * D * (double)ran_prenorm_feed(c);
+        double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
 
         (void)err;
-        *flops = ran_layer_flops(c, 2 * products + 4 * (W + 1) * E, L, sources);
+        *flops = ran_layer_flops(c, 4 * D * E + 2 * D * D + 3 * D * (double)ran_prenorm_feed(c), L,
+                                 sources);
         return RAN_OK;
 }
 

@@ -297,22 +297,11 @@ struct ran_prenorm_pass {
         bool known; /* all cells are known already: the backward pass computes a slab again */
 };
 
-/* A window as the stages see it. */
-struct ran_prenorm_window {
-        size_t i;     /* its number */
-        size_t b;     /* its document */
-        size_t t, n;  /* its first token; its rows */
-        size_t first; /* the row of that token: 1, or more if the window was open */
-        size_t r;     /* its first row in the slab: the cell */
-        size_t state; /* the state that it begins with */
-        size_t at;    /* its first row in its document, for the keys of dropout */
-};
-struct ran_prenorm_window ran_prenorm_window_of(const struct ran_prenorm_pass *s, size_t i);
 /* Dropout, or its adjoint, on the rows [from, end) of a window; x is row 0. */
-void ran_prenorm_dropout(const struct ran_prenorm_pass *s, const struct ran_prenorm_window *v,
+void ran_prenorm_dropout(const struct ran_prenorm_pass *s, const struct ran_layer_window *v,
                          int site, size_t from, size_t end, float *x);
 struct ran_attention_heads ran_prenorm_heads(const struct ran_prenorm_pass *s,
-                                             const struct ran_prenorm_window *v);
+                                             const struct ran_layer_window *v);
 
 /* Adds the parts of a norm's gradients of the slab's windows to dw and db, in order, and clears
  * them. They are the rows part and part + 1 of a window's four in adj.part. */
