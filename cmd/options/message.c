@@ -55,13 +55,7 @@ int cmd_status_of(const struct ran_error *err)
         }
 }
 
-/* ---- colours -------------------------------------------------------------------------------- */
-
-/* Terminals call them so. */
-#define RED    "\033[31m"
-#define GREEN  "\033[32m"
-#define YELLOW "\033[33m"
-#define NORMAL "\033[m"
+/* ---- messages ------------------------------------------------------------------------------- */
 
 bool cmd_can_redraw(void)
 {
@@ -70,73 +64,33 @@ bool cmd_can_redraw(void)
         return isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
-/* Whether stderr is a terminal that has colours, and nobody objects (no-color.org). */
-static bool has_colour(void)
+/* Who speaks: "ran-classify: ". */
+static void put_name(void)
 {
-        static int answer = -1;
-
-        if (answer < 0) {
-                const char *without = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-                answer = cmd_can_redraw() && terminal != NULL && terminal[0] != '\0' &&
-                         (without == NULL || without[0] == '\0');
-        }
-        return answer == 1;
-}
-
-static const char *colour(const char *code)
-{
-        return has_colour() ? code : "";
-}
-
-void cmd_put_line(const char *s, size_t n)
-{
-        const char *bar = memchr(s, '[', n), *end = s + n;
-        size_t filled = 0;
-
-        while (bar != NULL && bar + 1 + filled < end && bar[1 + filled] == '#')
-                filled++;
-        if (filled == 0 || !has_colour()) {
-                fwrite(s, 1, n, stderr);
-                return;
-        }
-        fwrite(s, 1, (size_t)(bar + 1 - s), stderr);
-        fprintf(stderr, GREEN "%.*s" NORMAL, (int)filled, bar + 1);
-        fwrite(bar + 1 + filled, 1, (size_t)(end - bar) - 1 - filled, stderr);
-}
-
-/* ---- messages ------------------------------------------------------------------------------- */
-
-/* Who speaks, in the colour of what it says: "ran-classify: ". */
-static void put_name(const char *code)
-{
-        fprintf(stderr, "%s%s%.*s:%s ", is_live ? "\r\033[K" : "", colour(code),
-                (int)strcspn(name, " "), name, colour(code[0] != '\0' ? NORMAL : ""));
+        fprintf(stderr, "%s%.*s: ", is_live ? "\r\033[K" : "", (int)strcspn(name, " "), name);
         is_live = false;
 }
 
 /* File names and records may contain anything: ran_fail writes as codes what could steer a terminal
  * or turn a text around. */
-static void say(const char *format, va_list ap, const char *code, bool warning)
+static void say(const char *before, const char *format, va_list ap)
 {
         struct ran_error line;
         char text[sizeof line.text];
 
         vsnprintf(text, sizeof text, format, ap);
         ran_fail(&line, RAN_OK, "%s", text);
-        put_name(code);
-        if (warning)
-                fprintf(stderr, "%swarning:%s ", colour(YELLOW), colour(NORMAL));
-        fprintf(stderr, "%s\n", line.text);
+        put_name();
+        fprintf(stderr, "%s%s\n", before, line.text);
 }
 
 /* The same in a function with `format` and arguments. */
-#define SAY(code, warning)                      \
-        do {                                    \
-                va_list ap;                     \
-                va_start(ap, format);           \
-                say(format, ap, code, warning); \
-                va_end(ap);                     \
+#define SAY(before)                      \
+        do {                             \
+                va_list ap;              \
+                va_start(ap, format);    \
+                say(before, format, ap); \
+                va_end(ap);              \
         } while (0)
 
 void cmd_live(const char *text)
@@ -145,8 +99,8 @@ void cmd_live(const char *text)
                 fputs("\r\033[K", stderr);
         is_live = false;
         if (text != NULL) {
-                put_name("");
-                cmd_put_line(text, strlen(text));
+                put_name();
+                fputs(text, stderr);
         }
         fflush(stderr);
         is_live = text != NULL;
@@ -154,13 +108,13 @@ void cmd_live(const char *text)
 
 void cmd_die(int status, const char *format, ...)
 {
-        SAY(RED, false);
+        SAY("");
         exit(status);
 }
 
 void cmd_usage(const char *format, ...)
 {
-        SAY(RED, false);
+        SAY("");
         fprintf(stderr, "Try '%s --help' for more.\n", name);
         exit(CMD_USAGE);
 }
@@ -176,23 +130,23 @@ void cmd_refuse(const char *what, const struct ran_error *err)
 
 void cmd_warn(const char *format, ...)
 {
-        SAY(RED, false);
+        SAY("");
 }
 
 void cmd_caution(const char *format, ...)
 {
         if (!is_quiet)
-                SAY("", true);
+                SAY("warning: ");
 }
 
 void cmd_note(const char *format, ...)
 {
         if (!is_quiet)
-                SAY("", false);
+                SAY("");
 }
 
 void cmd_bug(const char *format, ...)
 {
-        SAY(RED, false);
+        SAY("");
         abort();
 }

@@ -15,9 +15,8 @@ enum cmd_status {
 /* The exit status for this error (RAN_EINTR is the caller's business). */
 int cmd_status_of(const struct ran_error *err);
 
-/* Messages are one line on stderr and begin with "ran-classify: ", red for what failed where the
- * terminal has colours and NO_COLOR is empty; characters that nobody sees become
- * codes, <U+202E>. */
+/* Messages are one line on stderr and begin with "ran-classify: "; characters that nobody sees
+ * become codes, <U+202E>. */
 _Noreturn void cmd_die(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* not with -q */
@@ -28,8 +27,6 @@ bool cmd_can_redraw(void);
 /* Draws a line on the terminal, which the next one replaces, and any message; NULL: removes it.
  * Only for a stderr that is a terminal. */
 void cmd_live(const char *text);
-/* Writes n bytes to stderr; the '#' of a bar, "[###  ]", are green where a terminal has colours. */
-void cmd_put_line(const char *s, size_t n);
 /* Exits with 2 and "Try 'ran-classify --help'", for errors that the option table cannot check. */
 _Noreturn void cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for an error of the library about a setting; what: the name of the setting or NULL.

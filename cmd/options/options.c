@@ -86,7 +86,6 @@ static size_t default_jobs(const struct ran_field *jobs)
 int cmd_parse(const struct cmd_program *program, int argc, char **argv)
 {
         struct cmd_settings settings = {0};
-        const struct ran_field *clash = cmd_table_clash(program);
         const struct cmd_group *g;
         struct ran_buf out = {0};
         struct ran_error err;
@@ -94,8 +93,6 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         cmd_process_begin();
         cmd_set_program(program->name);
         cmd_set_begin(program);
-        if (clash != NULL)
-                cmd_bug("bug: two options are called --%s", cmd_option_name(clash).text);
         for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++)
                 if (ran_fields_init(g->fields, g->base, &err) != RAN_OK)
                         cmd_die(CMD_FAILED, "%s", err.text);

@@ -1,5 +1,4 @@
-/* table.c - the option table of a program: its fields one by one, their names, and mistakes in it.
- */
+/* table.c - the option table of a program: its fields one by one, and their names. */
 #include "cmd/options/table.h"
 
 #include <stddef.h>
@@ -128,25 +127,4 @@ bool cmd_option_has_default(const struct cmd_option *o)
         ran_buf_release(&change);
         ran_fields_release(one, &initial);
         return same;
-}
-
-const struct ran_field *cmd_table_clash(const struct cmd_program *program)
-{
-        for (struct cmd_option a = {0}; cmd_option_next(program, &a);) {
-                const struct ran_field *f = a.field;
-                const struct cmd_option_name name = cmd_option_name(f);
-                const char *rest = cmd_option_without_prefix(program, name.text);
-
-                for (struct cmd_option b = {0}; cmd_option_next(program, &b);) {
-                        const struct ran_field *g = b.field;
-                        if ((a.group != b.group || a.at != b.at) &&
-                            ((f->letter != 0 && f->letter == g->letter) ||
-                             strcmp(f->name, g->name) == 0 ||
-                             (rest != NULL && strcmp(rest, cmd_option_name(g).text) == 0) ||
-                             (cmd_option_negates(f) && strncmp(g->name, "no_", 3) == 0 &&
-                              strcmp(f->name, g->name + 3) == 0)))
-                                return f;
-                }
-        }
-        return NULL;
 }

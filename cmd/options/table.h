@@ -36,10 +36,6 @@ bool cmd_option_negates(const struct ran_field *field);
 /* Whether the option has the default of its table, whatever other fields are. */
 bool cmd_option_has_default(const struct cmd_option *o);
 
-/* A field with the name or letter of another one of the program, or NULL. cmd_parse aborts for
- * such a table. */
-const struct ran_field *cmd_table_clash(const struct cmd_program *program);
-
 /* ---- names (nearest.c) ---------------------------------------------------------------------- */
 
 /* The name of ours (NULL at the end; '-' or '_' between words) that `given` most probably means, or

@@ -37,6 +37,9 @@ options() {
     $command --print-options >table </dev/null
     cut -f 1 table | sort | diff wanted -
     [ "$(awk -F '\t' 'NF != 5 || $5 == ""' table)" = '' ]
+    # A name or a letter stands for one thing, of keys of --config as well.
+    $command --print-config </dev/null | sed -n 's/^ *"\([^"]*\)":.*/\1/p' >keys
+    [ "$({ cut -f 1 table | sort && cut -f 2 table | grep . | sort && sort keys; } | uniq -d)" = '' ]
   done <commands
   ran-train --print-options | cut -f 1 | grep -qxF classify
   ran-train classify --print-options | grep -q "^--metric$(printf "\t\tNAME\t")accuracy,micro_f1,macro_f1,loss,bleu,chrf$(printf '\t')."

@@ -306,11 +306,8 @@ TEST(options_suggest_what_was_meant_or_nothing)
                 {"txet-membr", "text-member"},
                 {"vocab-size", "vocab_size"},
                 {"layes", "layers"},
-                /* The beginning of one name; words too many; what others call so, misspelt or not.
-                 */
+                /* The beginning of one name; what others call so, misspelt or not. */
                 {"cla", "classify"},
-                {"window-size", "window"},
-                {"train-epochs", "epochs"},
                 {"label-column", "label-member"},
                 {"label_colum", "label-member"},
                 {"num_train_epoch", "epochs"},
@@ -489,54 +486,6 @@ TEST(options_version)
 }
 
 /* ---- mistakes of ours ----------------------------------------------------------------------- */
-
-static const struct ran_field *clash_of(const struct ran_field *table)
-{
-        const struct cmd_group some[] = {{"A", fields, &settings}, {"B", table, &settings}, {0}};
-        const struct cmd_program two = {
-                .name = "ran-test", .usage = "", .summary = "", .groups = some, .prefix = "new-"};
-
-        return cmd_table_clash(&two);
-}
-
-TEST(options_a_name_or_letter_stands_for_one_thing)
-{
-        static const struct ran_field name[] = {{"top", 0, RAN_FIELD_SIZE, 0, .help = ""}, {0}};
-        static const struct ran_field letter[] = {{"new", 'm', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
-        static const struct ran_field common[] = {{"new", 'j', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
-        static const struct ran_field no[] = {{"no_review", 0, RAN_FIELD_BOOL, 0, .help = ""}, {0}};
-        static const struct ran_field rest[] = {{"new_steps", 0, RAN_FIELD_SIZE, 0, .help = ""},
-                                                {0}};
-        static const struct ran_field good[] = {{"new_n", 'n', RAN_FIELD_SIZE, 0, .help = ""}, {0}};
-
-        CHECK(clash_of(name) != NULL);
-        CHECK(clash_of(letter) != NULL);
-        CHECK(clash_of(common) != NULL);
-        CHECK(clash_of(no) != NULL);
-        CHECK(clash_of(rest) != NULL); /* --steps is another option */
-        CHECK(clash_of(good) == NULL);
-}
-
-TEST(options_a_bad_table_aborts)
-{
-        static const struct ran_field twice[] = {{"x", 0, RAN_FIELD_SIZE, 0, .help = ""},
-                                                 {"x", 0, RAN_FIELD_SIZE, 0, .help = ""},
-                                                 {0}};
-        const struct cmd_group bad[] = {{"A", twice, &settings}, {0}};
-        const struct cmd_program program = {
-                .name = "ran-test", .usage = "", .summary = "", .groups = bad};
-        char *argv[] = {"ran-test", NULL};
-        int status;
-        pid_t child = fork();
-
-        if (child == 0) {
-                close(STDERR_FILENO);
-                cmd_parse(&program, 1, argv);
-                _exit(0);
-        }
-        waitpid(child, &status, 0);
-        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == 6);
-}
 
 /* Earlier versions took them, and printed them with their defaults. */
 TEST(options_that_are_fixed_are_none)

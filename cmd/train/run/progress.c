@@ -217,7 +217,7 @@ static void show(struct train_progress *p, const struct ran_train_report *r)
         make_line(p, r, &line);
         train_progress_clear(p);
         p->drawn = p->live && !lasting;
-        cmd_put_line(line.data, p->drawn && line.len > width ? width : line.len);
+        fwrite(line.data, 1, p->drawn && line.len > width ? width : line.len, stderr);
         fputs(p->drawn ? "" : "\n", stderr);
         ran_buf_release(&line);
 }
