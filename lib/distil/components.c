@@ -1,8 +1,8 @@
-/* components.c - see components.h: the eigenvectors of
+/* components.c - principal components: the eigenvectors of
  *
  *      A = 1/n Σ_i (x_i - m)(x_i - m)^T,  m = 1/n Σ_i x_i
  */
-#include "distil/components.h"
+#include "distil/parts.h"
 #include "math/eigen.h"
 #include "math/gemm.h"
 
@@ -14,16 +14,12 @@ int ran_components_init(struct ran_components *k, size_t F, size_t D, size_t n,
                         void (*read)(const void *arg, size_t i, float *v), const void *arg,
                         struct ran_error *err)
 {
-        size_t square, block, rows;
         double all = 0, taken = 0;
 
         *k = (struct ran_components){.F = F, .D = D};
-        if (__builtin_mul_overflow(F, F, &square) || __builtin_mul_overflow(F, BLOCK, &block) ||
-            __builtin_mul_overflow(D, F, &rows))
-                return ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu numbers", F);
-        double *a = ran_new(square, sizeof *a), *variance = ran_new(F, sizeof *variance);
-        float *x = ran_new_floats(block), *product = ran_new_floats(square);
-        k->row = ran_new_floats(rows);
+        double *a = ran_new(F * F, sizeof *a), *variance = ran_new(F, sizeof *variance);
+        float *x = ran_new_floats(F * BLOCK), *product = ran_new_floats(F * F);
+        k->row = ran_new_floats(D * F);
         k->mean = ran_new(F, sizeof *k->mean);
         for (size_t i = 0; i < n; i++) {
                 read(arg, i, x);
@@ -52,7 +48,7 @@ int ran_components_init(struct ran_components *k, size_t F, size_t D, size_t n,
                 all += variance[i];
                 taken += i < D ? variance[i] : 0;
         }
-        for (size_t i = 0; i < rows && rc == RAN_OK; i++)
+        for (size_t i = 0; i < D * F && rc == RAN_OK; i++)
                 k->row[i] = (float)a[i];
         k->explained = all > 0 ? taken / all : 1;
         free(a);

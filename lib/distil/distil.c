@@ -6,57 +6,129 @@
  *      (smooth inverse frequency, Arora, Liang and Ma 2017; the recipe of Model2Vec).
  *   3. Rows are fitted, so that the mean of a text's rows has the direction of P z_i
  *      (static-fit.c; that of its successor, Tokenlearn).
- *   4. What was lost is measured on texts that were held out (lost.c).
+ *   4. What was lost is measured on texts that were held out.
  */
 #include "ran/distil.h"
 #include "base/error.h"
 #include "base/field.h"
-#include "distil/components.h"
-#include "distil/lost.h"
-#include "distil/static-fit.h"
-#include "distil/teacher.h"
+#include "distil/parts.h"
 #include "file/model.h"
+#include "math/elementary.h"
 #include "nn/params.h"
 #include "tensors/compact.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const double smooth = 1e-3;    /* a */
 static const double begin_rms = 0.1;  /* of the numbers of all rows at the beginning */
 static const double save_every = 300; /* seconds: the cache is written as a whole */
 enum { PROJECTED = 512 };
+enum { READ = 64 };    /* texts of one block that one thread reads */
+enum { PAIRS = 2000 }; /* to measure by, at most */
+
+#define AT(member) offsetof(struct ran_distil_settings, member)
+const struct ran_field ran_distil_fields[] = {
+        {"dim", 0, RAN_FIELD_SIZE, AT(dim), 1, 4096, .value = "N", .initial = "256", .first = true,
+         .help = "numbers of a vector: so many principal components of the teacher's vectors"},
+        {"epochs", 0, RAN_FIELD_SIZE, AT(epochs), 0, 10000, .value = "N", .initial = "5",
+         .first = true,
+         .help = "passes over the texts that fit the static vectors; 0: the vectors of the tokens "
+                 "as the teacher gives them"},
+        {"batch", 0, RAN_FIELD_SIZE, AT(batch), 1, 1 << 20, .value = "N", .initial = "256",
+         .help = "texts in a step"},
+        {"learning_rate", 0, RAN_FIELD_REAL, AT(learning_rate), 1e-9, 10, .value = "X",
+         .initial = "0.005", .help = "learning rate of the first step; it falls to 0"},
+        {"seed", 0, RAN_FIELD_SIZE, AT(seed), 0, 9007199254740992.0, .value = "N", .initial = "1",
+         .help = "seed of the order of the texts, and of which are held out"},
+        {0},
+};
+
+/* What the teacher reads: the tokens of the student's vocabulary, or the texts. A vector is rounded
+ * to 16 bits, so that it is the same whether it was kept so or computed now; that costs less than a
+ * thousandth of its length. */
+struct taught {
+        enum ran_distil_stage at;
+        size_t n;
+        struct ran_spool half; /* (n, F) binary16 */
+        bool *usable;          /* (n) it has a token for the teacher; a text, for both */
+};
+
+/* A thread that reads. */
+struct worker {
+        struct ran_state *state;
+        struct ran_encoding encoding;
+        struct ran_buf piece; /* the text of the token at hand */
+        uint32_t *ids;        /* of all its texts */
+        size_t ids_cap;
+        float *v; /* (READ, F) */
+        struct ran_error err;
+};
 
 struct distiller {
         const struct ran_distil_job *job;
         struct ran_distil_report *report;
-        struct ran_teacher teacher;
+        struct ran_embedder *teacher;
+        struct worker *worker; /* (workers) */
+        size_t workers;
         struct ran_vector_cache *cache; /* or NULL */
+        double saved;                   /* when it was written */
         struct ran_components components;
         size_t F, D, V;
-        float *token;             /* (V, F) the teacher's vectors of tokens */
-        struct ran_buf piece;     /* the text of the token at hand */
-        struct ran_spool half;    /* (n, F) its vectors of texts, binary16 */
-        struct ran_spool target;  /* (n, D) in the principal components, float */
-        struct ran_spool ids;     /* of the texts, for the student */
-        size_t *first;            /* (n + 1) */
-        bool *usable;             /* (n) texts with a token for both */
-        size_t *order, used;      /* those, shuffled: the first held_out are held out */
-        float *rows;              /* (V, D) */
-        struct ran_lost lost;     /* of the texts that are held out */
-        double saved;             /* when the cache was written */
-        enum ran_distil_stage at; /* of what the teacher reads */
+        struct taught tokens, texts, *reads;
+        size_t from;             /* the first of `reads` in the block at hand */
+        struct ran_spool target; /* (n, D) the texts in the principal components, float */
+        struct ran_spool ids;    /* of the texts, for the student */
+        size_t *first;           /* (n + 1) */
+        size_t *order, used;     /* usable texts, shuffled: the first held_out are held out */
+        float *rows;             /* (V, D) */
 };
 
 /* ---- the teacher ----------------------------------------------------------------------------- */
 
-static int pass(void *arg, size_t done, struct ran_error *err)
+static int init_workers(struct distiller *d, struct ran_error *err)
 {
-        struct distiller *d = arg;
-        const struct ran_distil_progress p = {d->at, done,
-                                              d->at == RAN_DISTIL_TOKENS ? d->V : d->job->n, 0};
+        const struct ran_model *m = d->job->teacher;
+
+        if (!ran_config_has_vector(ran_model_config(m)) || ran_model_tokenizer(m) == NULL)
+                return ran_fail(err, RAN_EINVAL,
+                                "the teacher must be a pretrained encoder of documents, with its "
+                                "vocabulary");
+        d->teacher = ran_embedder_new(m, err);
+        if (d->teacher == NULL)
+                return (int)err->code;
+        d->F = ran_embedder_width(d->teacher);
+        d->workers = d->job->pool != NULL ? ran_pool_threads(d->job->pool) : 1;
+        d->worker = ran_new(d->workers, sizeof *d->worker);
+        for (size_t i = 0; i < d->workers; i++) {
+                d->worker[i].v = ran_new_floats(READ * d->F);
+                d->worker[i].state = ran_state_new(m, NULL, err);
+                if (d->worker[i].state == NULL)
+                        return (int)err->code;
+        }
+        return RAN_OK;
+}
+
+static void release_workers(struct distiller *d)
+{
+        for (size_t i = 0; d->worker != NULL && i < d->workers; i++) {
+                struct worker *w = &d->worker[i];
+
+                ran_state_free(w->state);
+                ran_encoding_release(&w->encoding);
+                ran_buf_release(&w->piece);
+                free(w->ids);
+                free(w->v);
+        }
+        free(d->worker);
+        ran_embedder_free(d->teacher);
+}
+
+static int pass(struct distiller *d, size_t done, struct ran_error *err)
+{
+        const struct ran_distil_progress p = {d->reads->at, done, d->reads->n, 0};
 
         if (d->cache != NULL && ran_clock() - d->saved > save_every) {
                 RAN_TRY(ran_vector_cache_save(d->cache, err));
@@ -68,70 +140,97 @@ static int pass(void *arg, size_t done, struct ran_error *err)
 }
 
 /* A token as the teacher reads it: "##ing" is "ing". */
-static const char *token_text(void *arg, size_t id, size_t *length)
+static const char *token_text(const struct distiller *d, struct ran_buf *piece, size_t id,
+                              size_t *length)
 {
-        struct distiller *d = arg;
         const struct ran_tokenizer *t = d->job->tokenizer;
         const uint32_t one = (uint32_t)id;
         size_t n;
 
         *length = 0;
-        d->piece.len = 0;
+        piece->len = 0;
         if (one == ran_tokenizer_unknown(t) || ran_tokenizer_token(t, one, &n) == NULL ||
-            ran_tokenizer_decode(t, &one, 1, &d->piece, NULL) != RAN_OK || d->piece.len == 0)
+            ran_tokenizer_decode(t, &one, 1, piece, NULL) != RAN_OK || piece->len == 0)
                 return "";
-        const size_t skip = d->piece.len > 2 && memcmp(d->piece.data, "##", 2) == 0 ? 2 : 0;
-        *length = ran_utf8_valid(d->piece.data + skip, d->piece.len - skip);
-        return d->piece.data + skip;
+        const size_t skip = piece->len > 2 && memcmp(piece->data, "##", 2) == 0 ? 2 : 0;
+        *length = ran_utf8_valid(piece->data + skip, piece->len - skip);
+        return piece->data + skip;
 }
 
-static int take_token(void *arg, size_t id, const uint16_t *half, struct ran_error *err)
+static const char *text_of(const struct distiller *d, size_t i, size_t *length)
 {
-        struct distiller *d = arg;
+        const size_t begin = i > 0 ? d->job->end[i - 1] : 0;
 
-        (void)err;
-        for (size_t f = 0; f < d->F && half != NULL; f++)
-                d->token[id * d->F + f] = ran_float_of_half(half[f]);
+        *length = d->job->end[i] - begin;
+        return d->job->text + begin;
+}
+
+/* The vectors of n texts or tokens. */
+static int read_some(struct distiller *d, struct worker *w, size_t first, size_t n,
+                     struct ran_error *err)
+{
+        struct taught *to = d->reads;
+        struct ran_document doc[READ] = {{0}};
+        size_t all = 0, full = 0, length;
+
+        for (size_t i = 0; i < n; i++) {
+                const char *text = to == &d->tokens ? token_text(d, &w->piece, first + i, &length)
+                                                    : text_of(d, first + i, &length);
+
+                RAN_TRY(ran_tokenizer_encode(ran_model_tokenizer(d->job->teacher), text, length,
+                                             &w->encoding, err));
+                const size_t L = w->encoding.n;
+                to->usable[first + i] = L > 0;
+                RAN_ROOM(w->ids, w->ids_cap, all + L);
+                for (size_t k = 0; k < L; k++)
+                        w->ids[all + k] = w->encoding.ids[k];
+                doc[full].L = L;
+                full += L > 0;
+                all += L;
+        }
+        for (size_t i = 0, begin = 0; i < full; begin += doc[i++].L)
+                doc[i].ids = w->ids + begin; /* now that they stay where they are */
+        RAN_TRY(ran_embed_each(d->teacher, w->state, doc, full, w->v, err));
+        const float *v = w->v;
+        for (size_t i = first; i < first + n; i++) {
+                uint16_t *half = (uint16_t *)to->half.data + i * d->F;
+
+                for (size_t f = 0; f < d->F && to->usable[i]; f++)
+                        half[f] = ran_half_of_float(*v++);
+        }
         return RAN_OK;
 }
 
-static const char *text_of(void *arg, size_t i, size_t *length)
-{
-        const struct ran_distil_job *job = ((struct distiller *)arg)->job;
-        const size_t begin = i > 0 ? job->end[i - 1] : 0;
-
-        *length = job->end[i] - begin;
-        return job->text + begin;
-}
-
-static int take_text(void *arg, size_t i, const uint16_t *half, struct ran_error *err)
+static void read_block(void *arg, size_t i)
 {
         struct distiller *d = arg;
+        const size_t first = d->from + i * READ;
+        const size_t rest = first < d->reads->n ? d->reads->n - first : 0;
 
-        (void)err;
-        d->usable[i] = half != NULL;
-        if (half != NULL)
-                memcpy((uint16_t *)d->half.data + i * d->F, half, d->F * sizeof *half);
-        return RAN_OK;
+        if (rest > 0)
+                read_some(d, &d->worker[i], first, rest < READ ? rest : READ, &d->worker[i].err);
 }
 
-static int read_teacher(struct distiller *d, struct ran_error *err)
+static int teach(struct distiller *d, struct taught *to, enum ran_distil_stage at, size_t n,
+                 struct ran_error *err)
 {
-        const struct ran_teacher_job tokens = {d->V, token_text, take_token, pass, d};
-        const struct ran_teacher_job texts = {d->job->n, text_of, take_text, pass, d};
-        struct ran_teacher alone;
+        const size_t step = d->workers * READ;
 
-        /* The decoded token is scratch of one thread: tokens are read in one. */
-        d->at = RAN_DISTIL_TOKENS;
-        RAN_TRY(ran_teacher_init(&alone, d->job->teacher, NULL, err));
-        const int rc = ran_teacher_read(&alone, &tokens, err);
-        ran_teacher_release(&alone);
-        RAN_TRY(rc);
-        d->at = RAN_DISTIL_TEXTS;
-        RAN_TRY(ran_teacher_read(&d->teacher, &texts, err));
-        if (d->cache != NULL)
-                ran_vector_cache_counts(d->cache, &d->report->found, &d->report->computed);
-        return d->cache != NULL ? ran_vector_cache_save(d->cache, err) : RAN_OK;
+        to->at = at;
+        to->n = n;
+        to->usable = ran_new(n, sizeof *to->usable);
+        d->reads = to;
+        if (ran_spool_reserve(&to->half, n * d->F, sizeof(uint16_t), err) == NULL)
+                return (int)err->code;
+        for (d->from = 0; d->from < n; d->from += step) {
+                ran_parallel(d->job->pool, d->workers, read_block, d);
+                for (size_t i = 0; i < d->workers; i++)
+                        if (d->worker[i].err.code != RAN_OK)
+                                return ran_fail(err, d->worker[i].err.code, "%s",
+                                                d->worker[i].err.text);
+                RAN_TRY(pass(d, n - d->from < step ? n : d->from + step, err));
+        }
+        return RAN_OK;
 }
 
 /* ---- the student's texts --------------------------------------------------------------------- */
@@ -149,11 +248,12 @@ static int encode_text(struct distiller *d, size_t i, struct ran_encoding *e, st
                 return (int)err->code;
         for (size_t k = 0; k < e->n; k++)
                 ids[n + k] = e->ids[k];
-        d->usable[i] = d->usable[i] && e->n > 0;
+        d->texts.usable[i] = d->texts.usable[i] && e->n > 0;
         d->first[i + 1] = n + e->n;
         return RAN_OK;
 }
 
+/* The student's tokens of all texts, and which texts serve for what. */
 static int encode_texts(struct distiller *d, struct ran_error *err)
 {
         struct ran_encoding e = {0};
@@ -162,16 +262,10 @@ static int encode_texts(struct distiller *d, struct ran_error *err)
         for (size_t i = 0; i < d->job->n && rc == RAN_OK; i++)
                 rc = encode_text(d, i, &e, err);
         ran_encoding_release(&e);
-        return rc;
-}
-
-/* Which texts serve for what. */
-static int choose_texts(struct distiller *d, struct ran_error *err)
-{
+        RAN_TRY(rc);
         size_t *usable = ran_new(d->job->n, sizeof *usable);
-
         for (size_t i = 0; i < d->job->n; i++)
-                if (d->usable[i])
+                if (d->texts.usable[i])
                         usable[d->used++] = i;
         ran_random_shuffle(d->order, usable, d->used, d->job->settings->seed, RAN_SHUFFLE_FOLDS);
         free(usable);
@@ -184,12 +278,16 @@ static int choose_texts(struct distiller *d, struct ran_error *err)
         return RAN_OK;
 }
 
+static const uint32_t *ids_of(const struct distiller *d, size_t text)
+{
+        return (const uint32_t *)d->ids.data + d->first[text];
+}
+
 /* ---- principal components -------------------------------------------------------------------- */
 
-static void read_half(const void *arg, size_t i, float *v)
+static void read_half(const struct distiller *d, const struct taught *of, size_t i, float *v)
 {
-        const struct distiller *d = arg;
-        const uint16_t *half = (const uint16_t *)d->half.data + i * d->F;
+        const uint16_t *half = (const uint16_t *)of->half.data + i * d->F;
 
         for (size_t f = 0; f < d->F; f++)
                 v[f] = ran_float_of_half(half[f]);
@@ -199,30 +297,30 @@ static void read_learned(const void *arg, size_t i, float *v)
 {
         const struct distiller *d = arg;
 
-        read_half(d, d->order[d->job->held_out + i], v);
+        read_half(d, &d->texts, d->order[d->job->held_out + i], v);
 }
 
-static int project_texts(struct distiller *d, struct ran_error *err)
+/* y (n, D): vectors without their mean (F), in the principal components; those that nobody can use
+ * are zeros. */
+static void project(const struct distiller *d, const struct taught *of, const double *mean,
+                    float *y)
 {
-        size_t all;
-
-        if (__builtin_mul_overflow(d->job->n, d->D, &all))
-                return ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu texts", d->job->n);
-        float *target = ran_spool_reserve(&d->target, all, sizeof *target, err);
-        if (target == NULL)
-                return (int)err->code;
         float *x = ran_new_floats(PROJECTED * d->F);
-        for (size_t from = 0; from < d->job->n; from += PROJECTED) {
-                const size_t n = d->job->n - from < PROJECTED ? d->job->n - from : PROJECTED;
+
+        for (size_t from = 0; from < of->n; from += PROJECTED) {
+                const size_t n = of->n - from < PROJECTED ? of->n - from : PROJECTED;
 
                 memset(x, 0, n * d->F * sizeof *x);
-                for (size_t i = 0; i < n; i++)
-                        if (d->usable[from + i])
-                                read_half(d, from + i, x + i * d->F);
-                ran_components_project(&d->components, x, n, target + from * d->D);
+                for (size_t i = 0; i < n; i++) {
+                        if (!of->usable[from + i])
+                                continue;
+                        read_half(d, of, from + i, x + i * d->F);
+                        for (size_t f = 0; f < d->F; f++)
+                                x[i * d->F + f] -= (float)mean[f];
+                }
+                ran_components_project(&d->components, x, n, y + from * d->D);
         }
         free(x);
-        return RAN_OK;
 }
 
 /* How often the texts to learn from have each token, as shares (V). */
@@ -240,42 +338,30 @@ static void count_tokens(const struct distiller *d, double *share)
                 share[id] /= all > 0 ? all : 1;
 }
 
-static bool is_known(const struct distiller *d, size_t id)
+/* The targets of the texts, and the rows of the tokens before the fit. */
+static int begin(struct distiller *d, struct ran_error *err)
 {
-        for (size_t f = 0; f < d->F; f++)
-                if (d->token[id * d->F + f] != 0)
-                        return true;
-        return false;
-}
-
-/* The vectors of tokens, without their mean, in the principal components. */
-static void project_tokens(struct distiller *d, double *mean)
-{
+        float *target = ran_spool_reserve(&d->target, d->job->n * d->D, sizeof *target, err);
         size_t known = 0;
+        double squares = 0;
 
+        if (target == NULL)
+                return (int)err->code;
+        double *share = ran_new(d->V, sizeof *share), *mean = ran_new(d->F, sizeof *mean);
+        float *v = ran_new_floats(d->F);
+        project(d, &d->texts, mean, target); /* which is 0 */
         for (size_t id = 0; id < d->V; id++) {
-                known += is_known(d, id);
+                if (!d->tokens.usable[id])
+                        continue;
+                read_half(d, &d->tokens, id, v);
                 for (size_t f = 0; f < d->F; f++)
-                        mean[f] += (double)d->token[id * d->F + f];
+                        mean[f] += (double)v[f];
+                known++;
         }
-        for (size_t id = 0; id < d->V; id++)
-                for (size_t f = 0; f < d->F && is_known(d, id); f++)
-                        d->token[id * d->F + f] -= (float)(mean[f] / (double)known);
-        for (size_t id = 0; id < d->V; id += PROJECTED) {
-                const size_t n = d->V - id < PROJECTED ? d->V - id : PROJECTED;
-
-                ran_components_project(&d->components, d->token + id * d->F, n,
-                                       d->rows + id * d->D);
-        }
-}
-
-static void begin_rows(struct distiller *d)
-{
-        double *share = ran_new(d->V, sizeof *share);
-        double *mean = ran_new(d->F, sizeof *mean), squares = 0;
-
+        for (size_t f = 0; f < d->F; f++)
+                mean[f] /= (double)known;
+        project(d, &d->tokens, mean, d->rows);
         count_tokens(d, share);
-        project_tokens(d, mean);
         for (size_t i = 0; i < d->V * d->D; i++) {
                 d->rows[i] *= (float)(smooth / (smooth + share[i / d->D]));
                 squares += (double)d->rows[i] * (double)d->rows[i];
@@ -285,21 +371,11 @@ static void begin_rows(struct distiller *d)
                 d->rows[i] *= (float)(begin_rms / rms);
         free(share);
         free(mean);
-}
-
-static struct ran_text_ids ids_of(const struct distiller *d)
-{
-        return (struct ran_text_ids){d->ids.data, d->first};
+        free(v);
+        return RAN_OK;
 }
 
 /* ---- the fit --------------------------------------------------------------------------------- */
-
-static void target_of(const void *arg, size_t text, float *t)
-{
-        const struct distiller *d = arg;
-
-        memcpy(t, (const float *)d->target.data + text * d->D, d->D * sizeof *t);
-}
 
 static int on_step(void *arg, size_t done, double loss)
 {
@@ -317,15 +393,15 @@ static int fit(struct distiller *d, struct ran_error *err)
         const struct ran_static_fit f = {.rows = d->rows,
                                          .V = d->V,
                                          .D = d->D,
-                                         .texts = ids_of(d),
+                                         .ids = d->ids.data,
+                                         .first = d->first,
+                                         .target = d->target.data,
                                          .order = d->order + d->job->held_out,
                                          .n = d->used - d->job->held_out,
                                          .epochs = s->epochs,
                                          .batch = s->batch,
                                          .seed = s->seed,
                                          .learning_rate = s->learning_rate,
-                                         .target = target_of,
-                                         .target_arg = d,
                                          .step = on_step,
                                          .step_arg = d};
 
@@ -338,27 +414,105 @@ static int fit(struct distiller *d, struct ran_error *err)
 
 /* ---- what was lost --------------------------------------------------------------------------- */
 
-static int hold_out(struct distiller *d, struct ran_error *err)
+/* The vectors of text i of those that were held out: the student's (D) and the teacher's (F). */
+static void read_both(const struct distiller *d, size_t i, float *student, float *teacher)
 {
-        const float *target = d->target.data;
+        const size_t text = d->order[i];
 
-        RAN_TRY(ran_lost_init(&d->lost, d->job->held_out, d->F, d->D, err));
-        for (size_t i = 0; i < d->lost.n; i++) {
-                const size_t text = d->order[i];
-
-                read_half(d, text, d->lost.teacher + i * d->F);
-                memcpy(d->lost.target + i * d->D, target + text * d->D, d->D * sizeof *target);
-        }
-        return RAN_OK;
+        ran_static_mean(d->rows, d->D, ids_of(d, text), d->first[text + 1] - d->first[text],
+                        student);
+        read_half(d, &d->texts, text, teacher);
 }
 
-static double static_cosine(struct distiller *d)
+static double cosine_of(const float *x, const float *y, size_t n)
 {
-        const struct ran_text_ids texts = ids_of(d);
+        const double xx = ran_dot(x, x, n), yy = ran_dot(y, y, n);
 
-        for (size_t i = 0; i < d->lost.n; i++)
-                ran_static_mean(d->rows, d->D, &texts, d->order[i], d->lost.student + i * d->D);
-        return ran_lost_cosine(&d->lost);
+        return xx > 0 && yy > 0 ? ran_dot(x, y, n) / sqrt(xx * yy) : 0;
+}
+
+/* The mean cosine of student and teacher, all F directions counted. */
+static double mean_cosine(const struct distiller *d)
+{
+        float *student = ran_new_floats(d->D), *teacher = ran_new_floats(d->F);
+        double sum = 0;
+
+        for (size_t i = 0; i < d->job->held_out; i++) {
+                const float *target = (const float *)d->target.data + d->order[i] * d->D;
+
+                read_both(d, i, student, teacher);
+                const double in = ran_dot(target, target, d->D),
+                             all = ran_dot(teacher, teacher, d->F);
+                if (all > 0)
+                        sum += cosine_of(student, target, d->D) * fmin(1, sqrt(in / all));
+        }
+        free(student);
+        free(teacher);
+        return d->job->held_out > 0 ? sum / (double)d->job->held_out : 0;
+}
+
+struct ranked {
+        double x;
+        size_t at;
+};
+
+static int by_value(const void *a, const void *b)
+{
+        const struct ranked *x = a, *y = b;
+
+        if (x->x != y->x)
+                return x->x < y->x ? -1 : 1;
+        return x->at < y->at ? -1 : 1;
+}
+
+/* Ranks from 0, without their mean; equal values share the mean of theirs. x changes. */
+static void rank(struct ranked *x, size_t n, double *ranks)
+{
+        qsort(x, n, sizeof *x, by_value);
+        for (size_t from = 0, end; from < n; from = end) {
+                for (end = from; end < n && x[end].x == x[from].x; end++)
+                        ;
+                for (size_t i = from; i < end; i++)
+                        ranks[x[i].at] = (double)(from + end - 1) / 2 - ((double)n - 1) / 2;
+        }
+}
+
+/* Spearman's correlation of the cosines of pairs of texts, drawn by the seed, by the student and by
+ * the teacher. */
+static double rank_correlation(const struct distiller *d, size_t *pairs)
+{
+        const size_t n = d->job->held_out, F = d->F, D = d->D;
+        const size_t m = n < 2 ? 0 : n > PAIRS || n * (n - 1) / 2 > PAIRS ? PAIRS : n * (n - 1) / 2;
+        const uint64_t key = ran_random_key(d->job->settings->seed, RAN_FOR_SAMPLING, 0, 0);
+        struct ranked *student = ran_new(m + 1, sizeof *student),
+                      *teacher = ran_new(m + 1, sizeof *teacher);
+        float *s = ran_new_floats(2 * D), *t = ran_new_floats(2 * F);
+        double *x = ran_new(m, sizeof *x), *y = ran_new(m, sizeof *y), xy = 0, xx = 0, yy = 0;
+
+        for (size_t i = 0; i < m; i++) {
+                const size_t a = (size_t)(ran_random_draw(key, 2 * i) % n);
+                const size_t other = (size_t)(ran_random_draw(key, 2 * i + 1) % (n - 1));
+
+                read_both(d, a, s, t);
+                read_both(d, other + (other >= a), s + D, t + F);
+                student[i] = (struct ranked){cosine_of(s, s + D, D), i};
+                teacher[i] = (struct ranked){cosine_of(t, t + F, F), i};
+        }
+        rank(student, m, x);
+        rank(teacher, m, y);
+        for (size_t i = 0; i < m; i++) {
+                xy += x[i] * y[i];
+                xx += x[i] * x[i];
+                yy += y[i] * y[i];
+        }
+        *pairs = m;
+        free(student);
+        free(teacher);
+        free(s);
+        free(t);
+        free(x);
+        free(y);
+        return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
 /* ---- the model ------------------------------------------------------------------------------- */
@@ -448,18 +602,10 @@ static int check(const struct distiller *d, struct ran_error *err)
         if (job->held_out >= job->n)
                 return ran_fail(err, RAN_EINVAL, "%zu texts, and %zu are held out: more are needed",
                                 job->n, job->held_out);
-        if (__builtin_mul_overflow(d->V, d->F, &all) || __builtin_mul_overflow(job->n, d->F, &all))
+        if (__builtin_mul_overflow(d->V, d->F, &all) ||
+            __builtin_mul_overflow(job->n, d->F, &all) || __builtin_mul_overflow(d->F, d->F, &all))
                 return ran_fail(err, RAN_ENOMEM, "no memory for vectors of %zu texts", job->n);
         return RAN_OK;
-}
-
-/* What the student's rows, its targets and the texts held out were made from. */
-static void release_teaching(struct distiller *d)
-{
-        ran_components_release(&d->components);
-        ran_spool_release(&d->half);
-        free(d->token);
-        d->token = NULL;
 }
 
 static int distil(struct distiller *d, const char *path, struct ran_error *err)
@@ -474,30 +620,26 @@ static int distil(struct distiller *d, const char *path, struct ran_error *err)
                 d->saved = ran_clock();
                 RAN_TRY(ran_model_use_vectors(d->job->teacher, d->cache, err));
         }
-        RAN_TRY(ran_teacher_init(&d->teacher, d->job->teacher, d->job->pool, err));
-        d->F = d->teacher.F;
+        RAN_TRY(init_workers(d, err));
         RAN_TRY(check(d, err));
-        d->token = ran_new_floats(d->V * d->F);
         d->rows = ran_new_floats(d->V * d->D);
         d->first = ran_new(n + 1, sizeof *d->first);
-        d->usable = ran_new(n, sizeof *d->usable);
         d->order = ran_new(n, sizeof *d->order);
-        if (ran_spool_reserve(&d->half, n * d->F, sizeof(uint16_t), err) == NULL)
-                return (int)err->code;
-        RAN_TRY(read_teacher(d, err));
+        RAN_TRY(teach(d, &d->tokens, RAN_DISTIL_TOKENS, d->V, err));
+        RAN_TRY(teach(d, &d->texts, RAN_DISTIL_TEXTS, n, err));
+        if (d->cache != NULL) {
+                ran_vector_cache_counts(d->cache, &d->report->found, &d->report->computed);
+                RAN_TRY(ran_vector_cache_save(d->cache, err));
+        }
         RAN_TRY(encode_texts(d, err));
-        RAN_TRY(choose_texts(d, err));
         RAN_TRY(ran_components_init(&d->components, d->F, d->D, d->used - d->job->held_out,
                                     read_learned, d, err));
         d->report->explained = d->components.explained;
-        RAN_TRY(project_texts(d, err));
-        begin_rows(d);
-        RAN_TRY(hold_out(d, err));
-        d->report->before = static_cosine(d);
+        RAN_TRY(begin(d, err));
+        d->report->before = mean_cosine(d);
         RAN_TRY(fit(d, err));
-        d->report->cosine = static_cosine(d);
-        release_teaching(d);
-        d->report->rank = ran_lost_rank(&d->lost, d->job->settings->seed, &d->report->pairs);
+        d->report->cosine = mean_cosine(d);
+        d->report->rank = rank_correlation(d, &d->report->pairs);
         return write_static(d, path, err);
 }
 
@@ -513,19 +655,20 @@ int ran_distil(const struct ran_distil_job *job, const char *path, struct ran_di
         err = ran_error_or_spare(err);
         *report = (struct ran_distil_report){0};
         int rc = distil(&d, path, err);
-        ran_teacher_release(&d.teacher);
-        ran_model_forget_vectors(job->teacher);
+        release_workers(&d);
+        ran_model_use_vectors(job->teacher, NULL, NULL);
         const int closed = ran_vector_cache_close(d.cache, &lost);
         if (rc == RAN_OK && closed != RAN_OK)
                 rc = ran_fail(err, lost.code, "%s", lost.text);
-        release_teaching(&d);
-        ran_lost_release(&d.lost);
-        ran_buf_release(&d.piece);
+        ran_components_release(&d.components);
+        ran_spool_release(&d.tokens.half);
+        ran_spool_release(&d.texts.half);
         ran_spool_release(&d.target);
         ran_spool_release(&d.ids);
+        free(d.tokens.usable);
+        free(d.texts.usable);
         free(d.rows);
         free(d.first);
-        free(d.usable);
         free(d.order);
         return rc;
 }

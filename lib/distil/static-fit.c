@@ -1,4 +1,4 @@
-/* static-fit.c - see static-fit.h.
+/* static-fit.c - vectors of tokens whose mean is near the vector of a text.
  *
  *      y = 1/L Σ_t x_t,   loss = 1 - cos(y, t)            x_t the row of token t, t the target
  *      dy = (cos y/|y| - t/|t|) / |y|,   dx_t += dy / L
@@ -6,7 +6,7 @@
  * Adam in steps of a few hundred texts, the rate falling to 0. Only rows with a token in the step
  * change: their moments, too, so that a rare token's row moves by what its own texts say. The
  * length of a row is not told by the loss; it grows with what a token says of a text. */
-#include "distil/static-fit.h"
+#include "distil/parts.h"
 #include "math/simd.h"
 
 #include <math.h>
@@ -28,15 +28,11 @@ struct step {
         double loss;
 };
 
-void ran_static_mean(const float *rows, size_t D, const struct ran_text_ids *texts, size_t text,
-                     float *v)
+void ran_static_mean(const float *rows, size_t D, const uint32_t *ids, size_t n, float *v)
 {
-        const size_t from = texts->first[text], end = texts->first[text + 1];
-        const float share = 1 / (float)(end - from);
-
         memset(v, 0, D * sizeof *v);
-        for (size_t i = from; i < end; i++)
-                ran_simd->axpy(v, share, rows + texts->ids[i] * D, D);
+        for (size_t i = 0; i < n; i++)
+                ran_simd->axpy(v, 1 / (float)n, rows + ids[i] * D, D);
 }
 
 double ran_static_loss(const float *y, float *t, size_t D)
@@ -56,13 +52,13 @@ double ran_static_loss(const float *y, float *t, size_t D)
 
 static void add_text(struct step *s, const struct ran_static_fit *f, size_t text)
 {
-        const size_t D = f->D, from = f->texts.first[text], end = f->texts.first[text + 1];
+        const size_t D = f->D, from = f->first[text], end = f->first[text + 1];
 
-        ran_static_mean(f->rows, D, &f->texts, text, s->y);
-        f->target(f->target_arg, text, s->t);
+        ran_static_mean(f->rows, D, f->ids + from, end - from, s->y);
+        memcpy(s->t, f->target + text * D, D * sizeof *s->t);
         s->loss += ran_static_loss(s->y, s->t, D);
         for (size_t i = from; i < end; i++) {
-                const uint32_t id = f->texts.ids[i];
+                const uint32_t id = f->ids[i];
 
                 if (s->place[id] == 0) {
                         RAN_ROOM(s->token, s->token_cap, s->n + 1);
@@ -126,15 +122,10 @@ static int fit(struct step *s, const struct ran_static_fit *f, size_t *order, st
 int ran_static_fit(const struct ran_static_fit *f, struct ran_error *err)
 {
         struct step s = {.power1 = 1, .power2 = 1};
-        size_t all;
-
-        if (__builtin_mul_overflow(f->V, f->D, &all))
-                return ran_fail(err, RAN_ENOMEM, "no memory for %zu vectors of %zu numbers", f->V,
-                                f->D);
         size_t *order = ran_new(f->n, sizeof *order);
         s.place = ran_new(f->V, sizeof *s.place);
-        s.m = ran_new_floats(all);
-        s.v = ran_new_floats(all);
+        s.m = ran_new_floats(f->V * f->D);
+        s.v = ran_new_floats(f->V * f->D);
         s.y = ran_new_floats(f->D);
         s.t = ran_new_floats(f->D);
         const int rc = fit(&s, f, order, err);

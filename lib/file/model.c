@@ -319,6 +319,9 @@ void ran_model_free(struct ran_model *m)
 
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err)
 {
+        m->params.vectors = NULL;
+        if (k == NULL)
+                return RAN_OK;
         err = ran_error_or_spare(err);
         if (!ran_config_has_vector(&m->config))
                 return ran_fail(err, RAN_EINVAL,
@@ -328,11 +331,6 @@ int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struc
                                       ran_document_vector_width(&m->config), err));
         m->params.vectors = k;
         return RAN_OK;
-}
-
-void ran_model_forget_vectors(struct ran_model *m)
-{
-        m->params.vectors = NULL;
 }
 
 void ran_model_token_weights(const struct ran_model *m, float *weight)

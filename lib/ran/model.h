@@ -471,10 +471,9 @@ int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
 /* Vectors of documents that were taken from the file, or windows that were in it; and how many
  * documents or windows were added. */
 void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
-/* Lets all states of m use it, until the cache is closed. Only encoders of the family BERT have
+/* Lets all states of m use it, until the cache is closed; NULL: they use none from now on. Only encoders of the family BERT have
  * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
-void ran_model_forget_vectors(struct ran_model *m); /* it uses no cache from now on */
 
 /* A collection of vectors, and those of them that are nearest to others by the cosine, exactly
  * (infer/nearest.c). Read-only, it may be shared by threads. */
