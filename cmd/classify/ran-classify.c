@@ -234,7 +234,7 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
                          o->vector_cache, o->model);
                 return NULL;
         }
-        k = ran_vector_cache_open(RAN_VECTORS_OF_DOCUMENTS, o->vector_cache, SIZE_MAX, &err);
+        k = ran_vector_cache_open(o->vector_cache, SIZE_MAX, SIZE_MAX, &err);
         if (k == NULL || ran_model_use_vectors(m, k, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
         cmd_check_writable(o->vector_cache);
@@ -252,8 +252,7 @@ static void close_vectors(struct ran_vector_cache *k, const struct classify_opti
         if (ran_vector_cache_close(k, &err) != RAN_OK)
                 cmd_warn("the vectors of %zu documents were not saved: %s", computed, err.text);
         else
-                cmd_note("%s: %zu vectors taken from it, %zu added", o->vector_cache, found,
-                         computed);
+                cmd_note("%s: %zu vectors were in it, %zu added", o->vector_cache, found, computed);
 }
 
 static float cut_of(const struct ran_model *m, const struct classify_options *o)

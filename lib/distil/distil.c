@@ -613,8 +613,7 @@ static int distil(struct distiller *d, const char *path, struct ran_error *err)
         const size_t n = d->job->n;
 
         if (d->job->cache != NULL) {
-                d->cache = ran_vector_cache_open(RAN_VECTORS_OF_DOCUMENTS, d->job->cache, SIZE_MAX,
-                                                 err);
+                d->cache = ran_vector_cache_open(d->job->cache, SIZE_MAX, SIZE_MAX, err);
                 if (d->cache == NULL)
                         return (int)err->code;
                 d->saved = ran_clock();

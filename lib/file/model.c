@@ -327,8 +327,7 @@ int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struc
                 return ran_fail(err, RAN_EINVAL,
                                 "only an encoder that makes vectors of documents has vectors to "
                                 "keep in a file");
-        RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, 0,
-                                      ran_document_vector_width(&m->config), err));
+        RAN_TRY(ran_vector_cache_bind(k, &m->config, &m->params, m->V, 0, err));
         m->params.vectors = k;
         return RAN_OK;
 }

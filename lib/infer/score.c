@@ -100,7 +100,8 @@ static int compute_vectors(struct ran_state *s, const struct ran_document *const
         for (size_t i = 0; i < n; i++)
                 ran_document_vector(&s->workspace, s->p, i, v[i]);
         for (size_t i = 0; i < n && s->p->vectors != NULL; i++)
-                ran_vector_cache_add(s->p->vectors, key_of(s, d[i]), v[i], 1);
+                ran_vector_cache_add(s->p->vectors, key_of(s, d[i]), v[i],
+                                     ran_document_vector_width(s->workspace.c));
         return RAN_OK;
 }
 
@@ -114,7 +115,7 @@ int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t 
 
         for (size_t i = 0; i < n; i++)
                 if (s->p->vectors == NULL ||
-                    !ran_vector_cache_find(s->p->vectors, key_of(s, &d[i]), v + i * width, 1)) {
+                    !ran_vector_cache_find(s->p->vectors, key_of(s, &d[i]), v + i * width, width)) {
                         missing[m] = &d[i];
                         at[m++] = v + i * width;
                 }

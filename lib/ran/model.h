@@ -458,18 +458,18 @@ struct ran_model *ran_label_model(const struct ran_model *m, const struct ran_la
 /* Vectors that a pretrained encoder has made of documents, or of tokens by the layers below those
  * that are tuned, so that none is computed twice: in a file, or in memory alone with path NULL
  * (nn/vector-cache.c). keep: the most bytes of them in memory, 0: RAN_SPOOL_KEEP; the rest is in a
- * temporary file. The file need not exist; RAN_EFORMAT if it is damaged, or something else. It
+ * temporary file, as far as all are at most `most` bytes. The file need not exist; RAN_EFORMAT if it is damaged, or something else. It
  * serves one encoder and is written when it is closed. Trainings may share it. */
 struct ran_vector_cache;
-enum ran_vectors_of { RAN_VECTORS_OF_DOCUMENTS, RAN_VECTORS_OF_TOKENS };
-struct ran_vector_cache *ran_vector_cache_open(enum ran_vectors_of of, const char *path,
-                                               size_t keep, struct ran_error *err);
+/* The most bytes of vectors of tokens; less where that cannot be addressed. */
+#define RAN_VECTOR_CACHE_MOST ((size_t)1 << (sizeof(size_t) > 4 ? 32 : 30))
+struct ran_vector_cache *ran_vector_cache_open(const char *path, size_t keep, size_t most,
+                                               struct ran_error *err);
 /* Writes its file, if there are vectors that it lacks. */
 int ran_vector_cache_save(struct ran_vector_cache *k, struct ran_error *err);
 /* Frees it, whatever it returns; NULL is nothing. */
 int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
-/* Vectors of documents that were taken from the file, or windows that were in it; and how many
- * documents or windows were added. */
+/* How many documents or windows were in the file, and how many were added. */
 void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
 /* Lets all states of m use it, until the cache is closed; NULL: they use none from now on. Only encoders of the family BERT have
  * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */

@@ -347,7 +347,7 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
                 ran_trainer_round_encoder(t); /* its vectors are those of the model to be */
         if (t->weights.below != NULL && job->below != NULL)
                 RAN_TRY(ran_vector_cache_bind(job->below, t->c, &t->weights.p, t->V,
-                                              ran_train_below(t->s, t->c), t->c->dim, err));
+                                              ran_train_below(t->s, t->c), err));
         for (size_t id = 0; id < t->V && t->s->freeze && t->D > 0; id++)
                 if (job->init != NULL || (job->vectors != NULL && job->vectors->given[id]))
                         t->loop.optimiser.table.rate_scale[id] = 0;

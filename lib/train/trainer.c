@@ -31,8 +31,7 @@ static void allocate_below(struct ran_trainer *t)
         if (below == 0)
                 return;
         if (cache == NULL)
-                cache = ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, below, t->D,
-                                             t->job->train->keep, RAN_VECTOR_CACHE_MOST);
+                cache = ran_vector_cache_new(below, t->job->train->keep, RAN_VECTOR_CACHE_MOST);
         t->weights.below = t->weights.p.below = cache;
         skip_below(t);
 }

@@ -232,7 +232,7 @@ TEXTS
   ran-train info --format json judged.ran | jq -e '.training | has("dev_share") | not'
   # It begins with the vectors that are there, and labels of weight 0 and documents alike are no trouble.
   run -0 ran-train classify --init english --frozen --vector-cache pool.vectors --label-texts topics.tsv -o cached.ran pool.jsonl
-  [[ $output == *'pool.vectors: 0 vectors taken from it, 9 added'* ]]
+  [[ $output == *'pool.vectors: 0 vectors were in it, 9 added'* ]]
   printf '{"text":"the same"}\n{"text":"the same"}\n{"text":"the same"}\n' >same.jsonl
   run -0 ran-train classify --label-texts topics.tsv -o same.ran same.jsonl
   [[ $output == *'astronomy '*', cooking '*', football '* ]]

@@ -22,10 +22,10 @@ train() {
 @test "vector-cache: the second training takes all vectors from the file, and the model has the same bytes" {
   train -q -o none.ran
   run -0 --separate-stderr train --vector-cache v -o one.ran
-  [[ $stderr =~ 'v: 0 vectors taken from it, '[1-9][0-9]*' added' ]]
+  [[ $stderr =~ 'v: 0 vectors were in it, '[1-9][0-9]*' added' ]]
   sum=$(sha256sum <v)
   run -0 --separate-stderr train --vector-cache v --seed 2 -o two.ran
-  [[ $stderr == *' vectors taken from it, 0 added'* ]]
+  [[ $stderr == *' vectors were in it, 0 added'* ]]
   [ "$(sha256sum <v)" = "$sum" ]
   cmp none.ran one.ran
 }
@@ -33,7 +33,7 @@ train() {
 @test "vector-cache: the weights of a training in 8 bits are those of its model [all]" {
   train -q --weights i8 --vector-cache v -o m.ran
   run -0 --separate-stderr ran-classify -m m.ran --probs --vector-cache v train.jsonl
-  [[ $stderr == *'v: 60 vectors taken from it, 0 added'* ]]
+  [[ $stderr == *'v: 60 vectors were in it, 0 added'* ]]
   train -q --weights i8 --threshold-for wet=recall:0.9 -o n.ran
 }
 
@@ -60,7 +60,7 @@ train() {
   train -q --vector-cache v -o m.ran
   ran-classify -m m.ran --probs train.jsonl >without.jsonl
   run -0 --separate-stderr ran-classify -m m.ran --probs --vector-cache v train.jsonl
-  [[ $stderr == *'v: 60 vectors taken from it, 0 added'* ]]
+  [[ $stderr == *'v: 60 vectors were in it, 0 added'* ]]
   diff <(cat <<<"$output") without.jsonl
   ran-classify -m "$encoder" --embed --only --vector-cache v train.jsonl >embed.jsonl
   ran-classify -m "$encoder" --embed --only train.jsonl >expected.jsonl
@@ -72,7 +72,7 @@ train() {
   ran-classify -q -m "$encoder" --embed --vector-cache v train.jsonl >/dev/null
   cp v other
   run -3 --separate-stderr ran-classify -m "$root/tests/encoders/sentence-max" --embed --vector-cache other train.jsonl
-  [[ $stderr == 'ran-classify: other: holds vectors of another encoder: name another file' ]]
+  [[ $stderr == 'ran-classify: other: holds vectors of another encoder, or of other layers: name another file' ]]
   head -c -1 v >cut
   head -c 2000 v | tail -c 100 | tr '\0-\377' '\1-\377\0' >piece
   { head -c 1900 v; cat piece; tail -c +2001 v; } >changed
@@ -81,7 +81,7 @@ train() {
   for file in cut changed foreign empty; do
     before=$(sha256sum <$file)
     run -3 --separate-stderr ran-classify -m "$encoder" --embed --vector-cache $file train.jsonl
-    [ "$stderr" = "ran-classify: $file: this is no file of vectors that ran wrote, or it is damaged: remove it or name another" ]
+    [ "$stderr" = "ran-classify: $file: this is no file of vectors that this version of ran wrote, or it is damaged: remove it or name another" ]
     [ -z "$output" ]
     [ "$(sha256sum <$file)" = "$before" ]
   done
@@ -122,10 +122,10 @@ train() {
   }
   tag -q --frozen -o none.ran
   run -0 --separate-stderr tag --frozen --vector-cache v -o one.ran
-  [[ $stderr =~ 'v: rows of 0 windows were in it, '[1-9][0-9]*' added' ]]
+  [[ $stderr =~ 'v: 0 vectors were in it, '[1-9][0-9]*' added' ]]
   sum=$(sha256sum <v)
   run -0 --separate-stderr tag --frozen --vector-cache v --seed 1 -o two.ran
-  [[ $stderr =~ 'v: rows of '[1-9][0-9]*' windows were in it, 0 added' ]]
+  [[ $stderr =~ 'v: '[1-9][0-9]*' vectors were in it, 0 added' ]]
   [ "$(sha256sum <v)" = "$sum" ]
   cmp none.ran one.ran
   cmp none.ran two.ran
@@ -133,12 +133,12 @@ train() {
   cmp v w
   # one layer is tuned: rows of another layer
   run -3 --separate-stderr tag --tune-layers 1 --vector-cache v -o m.ran
-  [[ $stderr == *'v: holds rows of another encoder, or of other layers: name another file'* ]]
+  [[ $stderr == *'v: holds vectors of another encoder, or of other layers: name another file'* ]]
   [ ! -e m.ran ]
   [ "$(sha256sum <v)" = "$sum" ]
   train -q --vector-cache vectors -o m.ran
   run -3 --separate-stderr tag --frozen --vector-cache vectors -o m.ran
-  [[ $stderr == *'vectors: holds vectors of documents, and rows of tokens are needed here: name another file'* ]]
+  [[ $stderr == *'vectors: holds vectors of another encoder, or of other layers: name another file'* ]]
   RAN_ISA=portable ran-train classify -q --init "$encoder" --tune-layers 1 --epochs 1 --no-early-stop --vector-cache c -o m.ran train.jsonl
   [ -s c ]
 }

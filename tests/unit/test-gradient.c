@@ -564,8 +564,7 @@ TEST(gradient_of_tuned_layers_and_none_below_them)
                 for (size_t below = 1; below <= c.layers; below++) {
                         const size_t bytes = t.layout.size * sizeof(float);
 
-                        t.p.below = ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, below, c.dim, 0,
-                                                         SIZE_MAX);
+                        t.p.below = ran_vector_cache_new(below, 0, SIZE_MAX);
                         float *first = gradient(&t, &b, way), *kept = gradient(&t, &b, way);
                         check_tuned(&t, first, all, below);
                         CHECK(memcmp(first, kept, bytes) == 0);

@@ -25,7 +25,7 @@ static bool has(struct ran_vector_cache *k, size_t i, size_t n)
         float want[(MOST + 1) * D], x[(MOST + 1) * D];
 
         window(i, n, ids, want);
-        return ran_vector_cache_find(k, ran_vector_key(ids, n, NULL, 0), x, n + 1) &&
+        return ran_vector_cache_find(k, ran_vector_key(ids, n, NULL, 0), x, (n + 1) * D) &&
                memcmp(x, want, (n + 1) * D * sizeof(*x)) == 0;
 }
 
@@ -35,13 +35,12 @@ static void add(struct ran_vector_cache *k, size_t i, size_t n)
         float x[(MOST + 1) * D];
 
         window(i, n, ids, x);
-        ran_vector_cache_add(k, ran_vector_key(ids, n, NULL, 0), x, n + 1);
+        ran_vector_cache_add(k, ran_vector_key(ids, n, NULL, 0), x, (n + 1) * D);
 }
 
 TEST(below_finds_what_was_added)
 {
-        struct ran_vector_cache *k =
-                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 2, D, 0, SIZE_MAX);
+        struct ran_vector_cache *k = ran_vector_cache_new(2, 0, SIZE_MAX);
 
         CHECK(ran_vector_cache_layers(k) == 2 && ran_vector_cache_layers(NULL) == 0);
         CHECK(!has(k, 0, 1));
@@ -58,8 +57,7 @@ TEST(below_finds_what_was_added)
 /* Rows of 3 numbers: 12 bytes. Windows of 2 rows. */
 TEST(below_keeps_no_more_than_it_may)
 {
-        struct ran_vector_cache *k =
-                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 1, D, 0, 5 * D * sizeof(float));
+        struct ran_vector_cache *k = ran_vector_cache_new(1, 0, 5 * D * sizeof(float));
 
         add(k, 0, 1);
         add(k, 0, 1); /* known */
@@ -72,8 +70,7 @@ TEST(below_keeps_no_more_than_it_may)
 /* Beyond `keep` bytes they are in a file. */
 TEST(below_keeps_rows_in_a_file)
 {
-        struct ran_vector_cache *k =
-                ran_vector_cache_new(RAN_VECTORS_OF_TOKENS, 1, D, 1, SIZE_MAX);
+        struct ran_vector_cache *k = ran_vector_cache_new(1, 1, SIZE_MAX);
 
         for (size_t i = 0; i < 20000; i++)
                 add(k, i, MOST);
@@ -108,10 +105,10 @@ static void toy_encoder(struct toy *t)
 static void write_some(const char *path, const struct toy *t, const size_t *order, size_t n)
 {
         struct ran_error err = {0};
-        struct ran_vector_cache *k = ran_vector_cache_open(RAN_VECTORS_OF_TOKENS, path, 0, &err);
+        struct ran_vector_cache *k = ran_vector_cache_open(path, 0, SIZE_MAX, &err);
 
         CHECK(k != NULL);
-        CHECK_OK(ran_vector_cache_bind(k, &t->c, &t->p, t->V, 1, D, &err), err);
+        CHECK_OK(ran_vector_cache_bind(k, &t->c, &t->p, t->V, 1, &err), err);
         for (size_t i = 0; i < n; i++)
                 add(k, order[i], 1 + order[i] % MOST);
         CHECK_OK(ran_vector_cache_close(k, &err), err);
@@ -144,16 +141,16 @@ TEST(below_is_in_a_file_the_next_time_in_whatever_order_it_was_made)
         char *b = bytes_of(path, &m);
         CHECK(n > 0 && n == m && memcmp(a, b, n) == 0);
 
-        struct ran_vector_cache *k = ran_vector_cache_open(RAN_VECTORS_OF_TOKENS, path, 0, &err);
-        CHECK_OK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1, D, &err), err);
+        struct ran_vector_cache *k = ran_vector_cache_open(path, 0, SIZE_MAX, &err);
+        CHECK_OK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1, &err), err);
         for (size_t i = 0; i < 4; i++)
                 CHECK(has(k, order[i], 1 + order[i] % MOST));
         add(k, 9, 2);
         ran_vector_cache_counts(k, &found, &computed);
         CHECK(found == 4 && computed == 1);
-        CHECK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 2, D, &err) == RAN_EFORMAT);
+        CHECK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 2, &err) == RAN_EFORMAT);
         ((float *)t.p.block)[0] += 1;
-        CHECK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1, D, &err) == RAN_EFORMAT);
+        CHECK(ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1, &err) == RAN_EFORMAT);
         CHECK_OK(ran_vector_cache_close(k, &err), err);
         unlink(path);
         free(a);
@@ -181,10 +178,9 @@ TEST(below_of_a_damaged_file_is_refused)
                 fwrite(bytes, 1, size, f);
                 fclose(f);
                 bytes[at] ^= i % 2 > 0 ? 0x20 : 0;
-                struct ran_vector_cache *k =
-                        ran_vector_cache_open(RAN_VECTORS_OF_TOKENS, path, 0, &err);
+                struct ran_vector_cache *k = ran_vector_cache_open(path, 0, SIZE_MAX, &err);
                 /* a digest of another encoder, or another number of layers, is no damage */
-                if (k != NULL && !CHECK(i % 2 > 0 && ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1, D,
+                if (k != NULL && !CHECK(i % 2 > 0 && ran_vector_cache_bind(k, &t.c, &t.p, t.V, 1,
                                                                            &err) != RAN_OK))
                         printf("%s at %zu of %zu\n", i % 2 > 0 ? "changed" : "cut", at, n);
                 ran_vector_cache_close(k, NULL);

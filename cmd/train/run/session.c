@@ -129,10 +129,10 @@ static void open_vectors(struct train_session *s)
 
         if (ran_config_has_features(&s->config) && ran_config_has_vector(&s->config) &&
             !ran_config_trains_encoder(&s->config))
-                s->vectors = ran_vector_cache_open(RAN_VECTORS_OF_DOCUMENTS, name, SIZE_MAX, &err);
+                s->vectors = ran_vector_cache_open(name, SIZE_MAX, SIZE_MAX, &err);
         else if (ran_train_below(&s->settings, &s->config) > 0)
-                s->below = ran_vector_cache_open(RAN_VECTORS_OF_TOKENS, name,
-                                                 s->options->run.data_memory << 20, &err);
+                s->below = ran_vector_cache_open(name, s->options->run.data_memory << 20,
+                                                 RAN_VECTOR_CACHE_MOST, &err);
         else if (name != NULL)
                 cmd_usage("--vector-cache is for --frozen and --tune-layers with a pretrained "
                           "encoder, and --frozen with a distilled RAN (--init)");
@@ -407,7 +407,7 @@ void train_session_read(struct train_session *s, char **files)
 }
 
 /* The training is over: whatever happens here, its results stand. */
-static void close_cache(struct ran_vector_cache *cache, const char *name, bool documents)
+static void close_cache(struct ran_vector_cache *cache, const char *name)
 {
         struct ran_error err;
         size_t found, computed;
@@ -416,13 +416,9 @@ static void close_cache(struct ran_vector_cache *cache, const char *name, bool d
                 return;
         ran_vector_cache_counts(cache, &found, &computed);
         if (ran_vector_cache_close(cache, &err) != RAN_OK)
-                cmd_warn(documents ? "the vectors of %zu documents were not saved: %s"
-                                   : "the rows of %zu windows are not kept: %s",
-                         computed, err.text);
+                cmd_warn("the vectors of %zu documents were not saved: %s", computed, err.text);
         else if (name != NULL)
-                cmd_note(documents ? "%s: %zu vectors taken from it, %zu added"
-                                   : "%s: rows of %zu windows were in it, %zu added",
-                         name, found, computed);
+                cmd_note("%s: %zu vectors were in it, %zu added", name, found, computed);
 }
 
 void train_session_release(struct train_session *s)
@@ -433,8 +429,8 @@ void train_session_release(struct train_session *s)
         train_label_texts_release(s);
         free(s->held_out);
         train_init_release(&s->init);
-        close_cache(s->vectors, s->options->file.vector_cache, true);
-        close_cache(s->below, s->options->file.vector_cache, false);
+        close_cache(s->vectors, s->options->file.vector_cache);
+        close_cache(s->below, s->options->file.vector_cache);
         train_replay_release(&s->replay);
         train_run_release(&s->run);
         ran_tokenizer_free(s->tokenizer);

@@ -182,7 +182,7 @@ static bool find_rows(struct ran_workspace *w, const struct ran_params *p,
 
                 found = ran_vector_cache_find(
                         p->below, ran_vector_key(w->packed->ids + v->t, v->n, NULL, 0),
-                        s->out + v->row * w->D, ran_bert_window_rows(w->c, v));
+                        s->out + v->row * w->D, ran_bert_window_rows(w->c, v) * w->D);
         }
         return found;
 }
@@ -201,7 +201,7 @@ static void read_below(struct ran_workspace *w, const struct ran_params *p, size
                 const struct ran_bert_window *v = &s.own->window[i];
 
                 ran_vector_cache_add(p->below, ran_vector_key(w->packed->ids + v->t, v->n, NULL, 0),
-                                     s.out + v->row * w->D, ran_bert_window_rows(w->c, v));
+                                     s.out + v->row * w->D, ran_bert_window_rows(w->c, v) * w->D);
         }
 }
 

@@ -183,8 +183,7 @@ static int read_vectors(struct fit *x, struct ran_error *err)
         if (ran_config_trains_encoder(&c))
                 ran_config_drop_encoder(&c);
         if (k->vector_cache != NULL && k->p->vectors == NULL) { /* that validation takes, too */
-                RAN_TRY(ran_vector_cache_bind(k->vector_cache, k->c, k->p, k->V, 0,
-                                              ran_document_vector_width(k->c), err));
+                RAN_TRY(ran_vector_cache_bind(k->vector_cache, k->c, k->p, k->V, 0, err));
                 k->p->vectors = k->vector_cache;
         }
         x->vectors = x->at.to = share_of_vectors(x->l, k, &c);
