@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/temporary.h"
-#include "ran/base.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -68,10 +68,9 @@ static int map_or_read(struct ran_bytes *b, int fd, const struct stat *st, const
 
 enum { DEVICE_BYTES = 1 << 24 };
 
-static int open_bytes(struct ran_bytes *b, const char *path, size_t most, bool stored,
-                      struct ran_error *err)
+int ran_bytes_open_within(struct ran_bytes *b, const char *path, size_t most, struct ran_error *err)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC | (stored ? O_NONBLOCK : 0));
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
         struct stat st;
         int rc = RAN_OK;
 
@@ -80,8 +79,6 @@ static int open_bytes(struct ran_bytes *b, const char *path, size_t most, bool s
                 return ran_fail(err, RAN_EIO, "cannot open %s: %s", path, strerror(errno));
         if (fstat(fd, &st) != 0)
                 rc = ran_fail(err, RAN_EIO, "cannot read %s: %s", path, strerror(errno));
-        else if (stored && !S_ISREG(st.st_mode))
-                rc = ran_fail(err, RAN_EFORMAT, "%s is not a regular file", path);
         else if (S_ISREG(st.st_mode))
                 rc = check_size((uintmax_t)st.st_size, path, most, err);
         else if (S_ISCHR(st.st_mode) && most > DEVICE_BYTES) /* /dev/zero has no end */
@@ -94,17 +91,50 @@ static int open_bytes(struct ran_bytes *b, const char *path, size_t most, bool s
 
 int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err)
 {
-        return open_bytes(b, path, SIZE_MAX, false, err);
+        return ran_bytes_open_within(b, path, SIZE_MAX, err);
 }
 
-int ran_bytes_open_within(struct ran_bytes *b, const char *path, size_t most, struct ran_error *err)
+/* FOLDER/BASE/NAME, with a NUL; what follows FOLDER/ is how sentences name the file. */
+static struct ran_buf join(const char *folder, const char *base, const char *name)
 {
-        return open_bytes(b, path, most, false, err);
+        struct ran_buf path = {0};
+
+        ran_buf_printf(&path, "%s/%s%s%s", folder, base, base[0] != '\0' ? "/" : "", name);
+        ran_buf_char(&path, '\0');
+        return path;
 }
 
-int ran_bytes_open_stored(struct ran_bytes *b, const char *path, size_t most, struct ran_error *err)
+int ran_folder_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
+                    size_t most, bool *absent, struct ran_error *err)
 {
-        return open_bytes(b, path, most, true, err);
+        struct ran_buf path = join(folder, base, name);
+        const char *said = path.data + strlen(folder) + 1;
+        const int fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        struct stat st;
+        int rc;
+
+        *file = (struct ran_bytes){0};
+        if (absent != NULL)
+                *absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+        if (fd < 0 || fstat(fd, &st) != 0)
+                rc = ran_fail(err, RAN_EIO, "%s: %s", said, strerror(errno));
+        else if (!S_ISREG(st.st_mode))
+                rc = ran_fail(err, RAN_EFORMAT, "%s is not a regular file", said);
+        else if ((rc = check_size((uintmax_t)st.st_size, said, most, err)) == RAN_OK)
+                rc = map_or_read(file, fd, &st, said, most, err);
+        if (fd >= 0)
+                close(fd);
+        ran_buf_release(&path);
+        return rc;
+}
+
+bool ran_folder_has(const char *folder, const char *base, const char *name)
+{
+        struct ran_buf path = join(folder, base, name);
+        const bool has = access(path.data, F_OK) == 0;
+
+        ran_buf_release(&path);
+        return has;
 }
 
 void ran_bytes_release(struct ran_bytes *b)

@@ -223,7 +223,7 @@ int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err
 
 void ran_hf_release(struct ran_hf *f)
 {
-        for (size_t c = 0; f->label != NULL && c < f->C; c++)
+        for (size_t c = 0; f->label != NULL && c < f->labels; c++)
                 free(f->label[c]);
         free(f->label);
         free(f->type);
@@ -237,6 +237,10 @@ void ran_hf_release(struct ran_hf *f)
         free(f->default_prompt);
         free(f->prompt);
         free(f->prompt_name);
+        ran_hf_weights_release(&f->weights);
+        ran_hf_weights_release(&f->dense);
+        ran_encoding_release(&f->prompt_tokens);
+        ran_tokenizer_free(f->tokenizer);
         ran_fields_release(ran_config_fields, &f->config);
         *f = (struct ran_hf){0};
 }

@@ -1,66 +1,10 @@
 /* files.c - the files of a folder, and those that cannot be read. See folder.h. */
+#include "base/folder.h"
 #include "hf/folder.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-/* The path of FOLDER/BASE/NAME, with a NUL; what follows FOLDER/ is how sentences name the file. */
-static struct ran_buf join(const char *folder, const char *base, const char *name)
-{
-        struct ran_buf path = {0};
-
-        ran_buf_printf(&path, "%s/%s%s%s", folder, base, base[0] != '\0' ? "/" : "", name);
-        ran_buf_char(&path, '\0');
-        return path;
-}
-
-/* A pipe would be waited for, and a device may never end. */
-static int check_file(const char *path, const char *name, size_t most, bool *absent,
-                      struct ran_error *err)
-{
-        struct stat st;
-
-        if (stat(path, &st) != 0) {
-                *absent = errno == ENOENT || errno == ENOTDIR;
-                return ran_fail(err, RAN_EIO, "%s: %s", name, strerror(errno));
-        }
-        if (!S_ISREG(st.st_mode))
-                return ran_fail(err, RAN_EFORMAT, "%s is not a regular file", name);
-        if (st.st_size < 0 || (uintmax_t)st.st_size > most)
-                return ran_fail(err, RAN_EFORMAT,
-                                "%s takes %jd bytes; %zu is the most that such a file may take",
-                                name, (intmax_t)st.st_size, most);
-        return RAN_OK;
-}
-
-int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
-                size_t most, bool *absent, struct ran_error *err)
-{
-        struct ran_buf path = join(folder, base, name);
-        bool unused = false;
-
-        absent = absent != NULL ? absent : &unused;
-        *absent = false;
-        *file = (struct ran_bytes){0};
-        int rc = check_file(path.data, path.data + strlen(folder) + 1, most, absent, err);
-        if (rc == RAN_OK)
-                rc = ran_bytes_open(file, path.data, err);
-        ran_buf_release(&path);
-        return rc;
-}
-
-bool ran_hf_exists(const char *folder, const char *base, const char *name)
-{
-        struct ran_buf path = join(folder, base, name);
-        struct stat st;
-        const bool is = stat(path.data, &st) == 0;
-
-        ran_buf_release(&path);
-        return is;
-}
 
 int ran_hf_blame(int rc, const char *base, const char *name, const struct ran_error *why,
                  struct ran_error *err)
@@ -68,14 +12,14 @@ int ran_hf_blame(int rc, const char *base, const char *name, const struct ran_er
         return ran_fail(err, rc, "%s%s%s: %s", base, base[0] != '\0' ? "/" : "", name, why->text);
 }
 
-int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, const char *name,
-                     bool optional, ran_hf_reader *read, struct ran_error *err)
+int ran_hf_read_file(struct ran_hf *f, const char *base, const char *name, bool optional,
+                     ran_hf_reader *read, struct ran_error *err)
 {
         struct ran_bytes file;
         struct ran_error why = {0};
         bool absent;
         cJSON *all;
-        int rc = ran_hf_open(&file, folder, base, name, RAN_HF_TEXT_MOST, &absent, err);
+        int rc = ran_folder_open(&file, f->folder, base, name, RAN_HF_TEXT_MOST, &absent, err);
 
         if (absent && optional)
                 return RAN_OK;
@@ -170,20 +114,23 @@ static const struct other *find_other(const char *path, struct ran_buf *name)
         return found;
 }
 
-int ran_hf_refuse(const char *folder, const char *base, const char *missing, struct ran_error *err)
+int ran_hf_refuse(const struct ran_hf *f, const char *base, const char *missing,
+                  struct ran_error *err)
 {
-        struct ran_buf path = join(folder, base, ""), name = {0};
+        struct ran_buf path = {0}, name = {0};
+
+        ran_buf_printf(&path, "%s/%s", f->folder, base); /* and a NUL */
         const struct other *found = find_other(path.data, &name);
         int rc;
 
-        if (ran_hf_exists(folder, base, "adapter_config.json"))
+        if (ran_folder_has(f->folder, base, "adapter_config.json"))
                 rc = ran_fail(err, RAN_EFORMAT,
                               "it holds an adapter (PEFT), not a whole model: merge the two first, "
                               "with merge_and_unload() of the library peft");
         else if (found != NULL)
                 rc = ran_fail(err, RAN_EFORMAT, "it has no %s; %s is %s: %s", missing, name.data,
                               found->what, found->remedy);
-        else if (ran_hf_exists(folder, base, "onnx/model.onnx"))
+        else if (ran_folder_has(f->folder, base, "onnx/model.onnx"))
                 rc = ran_fail(err, RAN_EFORMAT,
                               "it has no %s; onnx/model.onnx is ONNX: get the folder with "
                               "model.safetensors that it was made from",

@@ -3,6 +3,8 @@
 #include "file/model.h"
 #include "ran/model.h"
 #include "base/error.h"
+#include "base/folder.h"
+#include "text/hf/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,44 +39,42 @@ void ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n)
 }
 
 /* Files beside the encoder's, of Sentence Transformers. The first has had several names. */
-static int read_sentence(struct ran_hf *f, const char *folder, const char *base,
-                         struct ran_error *err)
+static int read_sentence(struct ran_hf *f, struct ran_error *err)
 {
         static const char *const names[] = {
                 "sentence_bert_config.json",        "sentence_roberta_config.json",
                 "sentence_distilbert_config.json",  "sentence_camembert_config.json",
                 "sentence_xlm-roberta_config.json", "sentence_mpnet_config.json"};
+        size_t i = 0;
 
-        RAN_TRY(ran_hf_read_file(f, folder, f->pooling_folder, "config.json", false,
-                                 ran_hf_read_pooling, err));
+        RAN_TRY(ran_hf_read_file(f, f->pooling_folder, "config.json", false, ran_hf_read_pooling,
+                                 err));
         if (f->dense_folder != NULL)
-                RAN_TRY(ran_hf_read_file(f, folder, f->dense_folder, "config.json", false,
+                RAN_TRY(ran_hf_read_file(f, f->dense_folder, "config.json", false,
                                          ran_hf_read_dense, err));
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (ran_hf_exists(folder, base, names[i])) {
-                        RAN_TRY(ran_hf_read_file(f, folder, base, names[i], false,
-                                                 ran_hf_read_sentence, err));
-                        break;
-                }
-        return ran_hf_read_file(f, folder, "", "config_sentence_transformers.json", true,
+        while (i + 1 < sizeof names / sizeof *names &&
+               !ran_folder_has(f->folder, f->base, names[i]))
+                i++;
+        RAN_TRY(ran_hf_read_file(f, f->base, names[i], true, ran_hf_read_sentence, err));
+        return ran_hf_read_file(f, "", "config_sentence_transformers.json", true,
                                 ran_hf_read_prompts, err);
 }
 
-static int read_texts(struct ran_hf *f, const char *folder, struct ran_error *err)
+static int read_texts(struct ran_hf *f, struct ran_error *err)
 {
         struct ran_bytes readme;
         bool absent;
 
-        RAN_TRY(ran_hf_read_file(f, folder, "", "modules.json", true, ran_hf_read_modules, err));
-        const char *base = f->base != NULL ? f->base : "";
-        if (!ran_hf_exists(folder, base, "config.json"))
-                return ran_hf_refuse(folder, base, "config.json", err);
-        RAN_TRY(ran_hf_read_file(f, folder, base, "config.json", false, ran_hf_read_config, err));
+        RAN_TRY(ran_hf_read_file(f, "", "modules.json", true, ran_hf_read_modules, err));
+        if (!ran_folder_has(f->folder, f->base, "config.json"))
+                return ran_hf_refuse(f, f->base, "config.json", err);
+        RAN_TRY(ran_hf_read_file(f, f->base, "config.json", false, ran_hf_read_config, err));
         if (f->sentence)
-                RAN_TRY(read_sentence(f, folder, base, err));
-        RAN_TRY(ran_hf_read_file(f, folder, base, "tokenizer_config.json", true,
+                RAN_TRY(read_sentence(f, err));
+        RAN_TRY(ran_hf_read_file(f, f->base, "tokenizer_config.json", true,
                                  ran_hf_read_tokenizer_config, err));
-        int rc = ran_hf_open(&readme, folder, "", "README.md", RAN_HF_TEXT_MOST, &absent, err);
+        int rc = ran_folder_open(&readme, f->folder, "", "README.md", RAN_HF_TEXT_MOST, &absent,
+                                 err);
         if (rc == RAN_OK)
                 ran_hf_read_readme(f, (const char *)readme.data, readme.size);
         ran_bytes_release(&readme);
@@ -123,13 +123,13 @@ static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
 /* ---- the model ------------------------------------------------------------------------------- */
 
 /* LABEL_0 and so on, as the library names labels that have none. */
-static void name_labels(struct ran_hf *f, size_t C)
+static void name_labels(struct ran_hf *f)
 {
         if (f->label != NULL || !ran_task_has_labels(f->config.task))
                 return;
-        f->label = ran_new(C, sizeof *f->label);
-        f->C = C;
-        for (size_t c = 0; c < C; c++) {
+        f->label = ran_new(f->C, sizeof *f->label);
+        f->labels = f->C;
+        for (size_t c = 0; c < f->C; c++) {
                 char name[32];
 
                 snprintf(name, sizeof name, "LABEL_%zu", c);
@@ -145,30 +145,29 @@ struct goal {
         int storage;
 };
 
-static int make_params(const struct ran_hf *f, const struct ran_hf_source *s,
-                       const struct ran_layout *layout, const struct goal *goal,
-                       struct ran_error *err)
+static int make_params(const struct ran_hf *f, const struct ran_layout *layout,
+                       const struct goal *goal, struct ran_error *err)
 {
         struct ran_params p;
         struct ran_buf pretrained = {0};
         float *copy = NULL;
 
-        RAN_TRY(ran_hf_check_all(s, layout, err));
-        RAN_TRY(ran_params_init(&p, &f->config, s->C, err));
-        p.embed = ran_hf_table(ran_hf_find(&s->weights, ran_hf_name_of_embedding(f)),
-                               s->V * f->config.dim, &copy, err);
+        RAN_TRY(ran_hf_check_all(f, layout, err));
+        RAN_TRY(ran_params_init(&p, &f->config, f->C, err));
+        p.embed = ran_hf_table(ran_hf_find(&f->weights, ran_hf_name_of_embedding(f)),
+                               f->V * f->config.dim, &copy, err);
         put_pretrained(&pretrained, f);
         const struct ran_parts parts = {.config = &f->config,
                                         .layout = layout,
                                         .params = &p,
-                                        .V = s->V,
-                                        .C = s->C,
+                                        .V = f->V,
+                                        .C = f->C,
                                         .labels = f->label,
-                                        .tokenizer = s->tokenizer,
+                                        .tokenizer = f->tokenizer,
                                         .prompts = f->prompts,
                                         .pretrained = pretrained.data,
                                         .storage = goal->storage};
-        int rc = p.embed != NULL ? ran_hf_fill(s, layout, &p, err) : (int)err->code;
+        int rc = p.embed != NULL ? ran_hf_fill(f, layout, &p, err) : (int)err->code;
         if (rc == RAN_OK)
                 rc = goal->to != NULL ? ran_model_write_bytes(goal->to, &parts, err)
                                       : ran_model_write(goal->path, &parts, err);
@@ -178,40 +177,35 @@ static int make_params(const struct ran_hf *f, const struct ran_hf_source *s,
         return rc;
 }
 
-static int make(struct ran_hf *f, struct ran_hf_source *s, const char *folder,
-                const struct goal *goal, struct ran_error *err)
+static int make(struct ran_hf *f, const struct goal *goal, struct ran_error *err)
 {
         struct ran_layout layout;
 
-        char *path = realpath(folder, NULL); /* of links, too: its last part is the name */
+        char *path = realpath(f->folder, NULL); /* of links, too: its last part is the name */
         const char *slash = path != NULL ? strrchr(path, '/') : NULL;
         if (slash != NULL && slash[1] != '\0')
                 ran_hf_copy(&f->name, slash + 1);
         free(path);
-        RAN_TRY(read_texts(f, folder, err));
+        ran_hf_copy(&f->base, "");
+        RAN_TRY(read_texts(f, err));
         RAN_TRY(ran_hf_choose_prompt(f, goal->prompt, err));
-        RAN_TRY(ran_hf_weights_open(&s->weights, f, folder, err));
-        if (f->dense_folder != NULL)
-                RAN_TRY(ran_hf_weights_open_dense(&s->dense, f, folder, err));
-        RAN_TRY(ran_hf_tokens(f, folder, &s->tokenizer, err));
-        RAN_TRY(ran_hf_settle(f, s, err));
-        name_labels(f, s->C);
-        RAN_TRY(ran_layout_init(&layout, &f->config, s->C, err));
-        int rc = make_params(f, s, &layout, goal, err);
+        RAN_TRY(ran_hf_weights_open(f, err));
+        f->tokenizer = ran_tokenizer_read_folder(f->folder, f->base, f->lower_case, err);
+        if (f->tokenizer == NULL)
+                return (int)err->code;
+        RAN_TRY(ran_hf_settle(f, err));
+        name_labels(f);
+        RAN_TRY(ran_layout_init(&layout, &f->config, f->C, err));
+        int rc = make_params(f, &layout, goal, err);
         ran_layout_release(&layout);
         return rc;
 }
 
 static int convert(const char *folder, const struct goal *goal, struct ran_error *err)
 {
-        struct ran_hf f = {0};
-        struct ran_hf_source s = {.f = &f};
+        struct ran_hf f = {.folder = folder};
+        const int rc = make(&f, goal, ran_error_or_spare(err));
 
-        int rc = make(&f, &s, folder, goal, ran_error_or_spare(err));
-        ran_hf_weights_release(&s.weights);
-        ran_hf_weights_release(&s.dense);
-        ran_encoding_release(&s.prompt);
-        ran_tokenizer_free(s.tokenizer);
         ran_hf_release(&f);
         return rc;
 }

@@ -2,7 +2,7 @@
  *
  *      config.json                     config.c, rope.c: what the encoder is
  *      model.safetensors, or shards    weights.c; names.c: their names, and ours
- *      tokenizer.json, or older files  tokens.c
+ *      tokenizer.json, or older files  text/hf/folder.c
  *      modules.json and what it names  modules.c: pooling, dense layer, normalisation
  *      README.md                       its licence
  *
@@ -34,8 +34,26 @@ enum ran_hf_family {
         RAN_HF_FAMILIES
 };
 
-/* What the folder says; texts are its own. */
+struct ran_hf_tensor {
+        const char *name; /* without the prefix of the encoder */
+        const struct ran_tensors *file;
+        const struct ran_tensor *tensor;
+        bool used;
+};
+struct ran_hf_file {
+        struct ran_bytes bytes;
+        struct ran_tensors tensors;
+};
+struct ran_hf_weights {
+        struct ran_hf_file *file; /* (files) */
+        size_t files, cap;
+        struct ran_hf_tensor *tensor; /* (n) ordered by name */
+        size_t n;
+};
+
+/* What the folder says, and what it holds; texts are its own. */
 struct ran_hf {
+        const char *folder; /* its path */
         struct ran_config config;
         enum ran_hf_family family;
         char *type, *architecture, *license, *name; /* of the folder; NULL: not said */
@@ -49,8 +67,8 @@ struct ran_hf {
         bool pools_cls;  /* modernbert: what its classifier reads */
         bool other_head; /* the folder has a head that is left out */
         int head_activation;
-        char **label; /* (C) or NULL: they are LABEL_0, LABEL_1 ... */
-        size_t C;     /* 0: not said */
+        char **label;  /* (labels) or NULL: they are LABEL_0, LABEL_1 ... */
+        size_t labels; /* 0: not said */
         /* modules.json */
         bool sentence;        /* there is one */
         char *base;           /* folders in the folder: of the encoder, "" if it is the same; */
@@ -62,25 +80,28 @@ struct ran_hf {
         char *default_prompt; /* a name among them */
         char *prompt;         /* the text in front of each window; NULL: none */
         char *prompt_name;    /* among them; NULL: none of them, or no prompt */
+        /* What it holds. */
+        struct ran_hf_weights weights, dense;
+        struct ran_tokenizer *tokenizer;
+        struct ran_surround around;        /* the tokenizer's */
+        struct ran_encoding prompt_tokens; /* in front of a window's, after the tokenizer's */
+        size_t V, C, embedded;             /* rows of the embedding: V or more */
 };
 void ran_hf_release(struct ran_hf *f);
 
 /* ---- files (files.c) ---------------------------------------------------------------------- */
 
-/* Opens FOLDER/BASE/NAME, a regular file of at most `most` bytes; BASE may be "". RAN_EIO with
- * *absent set, unless that is NULL, if there is no such file. */
-int ran_hf_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
-                size_t most, bool *absent, struct ran_error *err);
-bool ran_hf_exists(const char *folder, const char *base, const char *name);
 /* Reads a file of JSON; the sentence does not name it. */
 typedef int ran_hf_reader(struct ran_hf *f, const cJSON *all, struct ran_error *err);
 enum { RAN_HF_TEXT_MOST = 64 << 20 }; /* bytes of a text */
-/* Opens a file of JSON and reads it; the sentence names the file. optional: it may be absent. */
-int ran_hf_read_file(struct ran_hf *f, const char *folder, const char *base, const char *name,
-                     bool optional, ran_hf_reader *read, struct ran_error *err);
+/* Opens FOLDER/BASE/NAME, a file of JSON, and reads it; the sentence names the file. optional: it
+ * may be absent. */
+int ran_hf_read_file(struct ran_hf *f, const char *base, const char *name, bool optional,
+                     ran_hf_reader *read, struct ran_error *err);
 /* Refuses a folder without config.json or model.safetensors, which is `missing`; the sentence says
  * what it has instead, and what to do. */
-int ran_hf_refuse(const char *folder, const char *base, const char *missing, struct ran_error *err);
+int ran_hf_refuse(const struct ran_hf *f, const char *base, const char *missing,
+                  struct ran_error *err);
 
 /* *to = a copy. */
 void ran_hf_copy(char **to, const char *text);
@@ -115,35 +136,10 @@ int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *
 /* The licence in a README.md. */
 void ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n);
 
-/* ---- tokens (tokens.c) -------------------------------------------------------------------- */
-
-/* With lower case, if the folder asks for it. */
-int ran_hf_tokens(const struct ran_hf *f, const char *folder, struct ran_tokenizer **tokenizer,
-                  struct ran_error *err);
-
 /* ---- weights (weights.c) ------------------------------------------------------------------ */
 
-struct ran_hf_tensor {
-        const char *name; /* without the prefix of the encoder */
-        const struct ran_tensors *file;
-        const struct ran_tensor *tensor;
-        bool used;
-};
-struct ran_hf_file {
-        struct ran_bytes bytes;
-        struct ran_tensors tensors;
-};
-struct ran_hf_weights {
-        struct ran_hf_file *file; /* (files) */
-        size_t files, cap;
-        struct ran_hf_tensor *tensor; /* (n) ordered by name */
-        size_t n;
-};
-int ran_hf_weights_open(struct ran_hf_weights *w, const struct ran_hf *f, const char *folder,
-                        struct ran_error *err);
-/* Of the dense layer. */
-int ran_hf_weights_open_dense(struct ran_hf_weights *w, const struct ran_hf *f, const char *folder,
-                              struct ran_error *err);
+/* Opens those of the encoder and of the dense layer. */
+int ran_hf_weights_open(struct ran_hf *f, struct ran_error *err);
 void ran_hf_weights_release(struct ran_hf_weights *w);
 /* NULL: there is none. gamma and beta are weight and bias. */
 struct ran_hf_tensor *ran_hf_find(const struct ran_hf_weights *w, const char *name);
@@ -157,27 +153,18 @@ int ran_hf_numbers(const struct ran_hf_tensor *t, size_t from, size_t n, float *
 const float *ran_hf_table(const struct ran_hf_tensor *t, size_t n, float **copy,
                           struct ran_error *err);
 /* Refuses tensors that are neither used nor known to be of no use. */
-int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f,
-                      struct ran_error *err);
+int ran_hf_check_rest(const struct ran_hf *f, struct ran_error *err);
 
 /* ---- from weights to parameters (params.c) ------------------------------------------------ */
 
-struct ran_hf_source {
-        const struct ran_hf *f;
-        struct ran_hf_weights weights, dense;
-        struct ran_surround around; /* the tokenizer's */
-        struct ran_encoding prompt; /* its tokens, in front of a window's after the tokenizer's */
-        struct ran_tokenizer *tokenizer;
-        size_t V, C, rows; /* rows of the embedding: V or more */
-};
 /* V, C and what the configuration takes from the vocabulary and the weights. */
-int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err);
+int ran_hf_settle(struct ran_hf *f, struct ran_error *err);
 /* Compares all tensors with the layout. */
-int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *layout,
+int ran_hf_check_all(const struct ran_hf *f, const struct ran_layout *layout,
                      struct ran_error *err);
 /* Fills the block; p->embed is there. */
-int ran_hf_fill(const struct ran_hf_source *s, const struct ran_layout *layout,
-                struct ran_params *p, struct ran_error *err);
+int ran_hf_fill(const struct ran_hf *f, const struct ran_layout *layout, struct ran_params *p,
+                struct ran_error *err);
 
 /* ---- names (names.c) ---------------------------------------------------------------------- */
 

@@ -28,17 +28,17 @@ static int read_names(struct ran_hf *f, const cJSON *map, struct ran_error *err)
         if (!cJSON_IsObject(map) || n == 0 || n > MOST_LABELS)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"id2label\" is not an object with 1 to %d labels", MOST_LABELS);
-        f->C = (size_t)n;
-        f->label = ran_new(f->C, sizeof *f->label);
+        f->labels = (size_t)n;
+        f->label = ran_new(f->labels, sizeof *f->label);
         cJSON_ArrayForEach(item, map)
         {
                 size_t c;
 
-                if (!ran_parse_size(item->string, strlen(item->string), &c) || c >= f->C)
+                if (!ran_parse_size(item->string, strlen(item->string), &c) || c >= f->labels)
                         return ran_fail(err, RAN_EFORMAT,
                                         "\"id2label\" names a label \"%s\": numbers from 0 to %zu "
                                         "are needed",
-                                        item->string, f->C - 1);
+                                        item->string, f->labels - 1);
                 if (f->label[c] != NULL)
                         return ran_fail(err, RAN_EFORMAT, "\"id2label\" names label %zu twice", c);
                 if (!cJSON_IsString(item))
@@ -46,7 +46,7 @@ static int read_names(struct ran_hf *f, const cJSON *map, struct ran_error *err)
                                         "\"id2label\": the name of label %zu is no string", c);
                 ran_hf_copy(&f->label[c], item->valuestring);
         }
-        return ran_labels_check(f->label, f->C, err);
+        return ran_labels_check(f->label, f->labels, err);
 }
 
 static int read_labels(struct ran_hf *f, const cJSON *all, struct ran_error *err)
@@ -55,14 +55,14 @@ static int read_labels(struct ran_hf *f, const cJSON *all, struct ran_error *err
 
         RAN_TRY(ran_cjson_size(all, "num_labels", 1, MOST_LABELS, &number, err));
         if (!ran_cjson_said(all, "id2label")) {
-                f->C = number;
+                f->labels = number;
                 return RAN_OK;
         }
         RAN_TRY(read_names(f, ran_cjson_member(all, "id2label"), err));
-        if (number > 0 && number != f->C)
+        if (number > 0 && number != f->labels)
                 return ran_fail(err, RAN_EFORMAT,
-                                "\"id2label\" names %zu labels, but \"num_labels\" is %zu", f->C,
-                                number);
+                                "\"id2label\" names %zu labels, but \"num_labels\" is %zu",
+                                f->labels, number);
         return RAN_OK;
 }
 

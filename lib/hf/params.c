@@ -9,7 +9,7 @@
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* The tensor of the last layer of a head. */
-static int find_classes(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+static int find_classes(struct ran_hf *f, struct ran_error *err)
 {
         const bool tags = f->config.task == RAN_TASK_TAG;
         const struct ran_tensor_spec spec = {.name = "classify.out.weight"},
@@ -17,19 +17,19 @@ static int find_classes(struct ran_hf *f, struct ran_hf_source *s, struct ran_er
         struct ran_hf_origin from;
 
         ran_hf_origin(f, tags ? &tag_spec : &spec, &from);
-        const struct ran_hf_tensor *t = ran_hf_find(&s->weights, from.name);
+        const struct ran_hf_tensor *t = ran_hf_find(&f->weights, from.name);
         if (t == NULL || t->tensor->rank != 2 || t->tensor->shape[0] == 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "there is no matrix %s, the last layer of %s: config.json and the "
                                 "weights do not belong together",
                                 from.name, f->architecture);
-        s->C = t->tensor->shape[0];
-        if (f->C > 0 && f->C != s->C)
+        f->C = t->tensor->shape[0];
+        if (f->labels > 0 && f->labels != f->C)
                 return ran_fail(err, RAN_EFORMAT,
                                 "config.json has %zu labels, but tensor %s has %zu rows, one for "
                                 "each label",
-                                f->C, t->tensor->name, s->C);
-        if (s->C == 1 && !tags && !f->config.classify.multilabel)
+                                f->labels, t->tensor->name, f->C);
+        if (f->C == 1 && !tags && !f->config.classify.multilabel)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "the classifier has one output, as models have that score pairs of "
@@ -38,9 +38,9 @@ static int find_classes(struct ran_hf *f, struct ran_hf_source *s, struct ran_er
 }
 
 /* The vocabulary may have fewer tokens than the embedding has rows: nobody can name the others. */
-static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+static int find_vocabulary(struct ran_hf *f, struct ran_error *err)
 {
-        struct ran_hf_tensor *t = ran_hf_find(&s->weights, ran_hf_name_of_embedding(f));
+        struct ran_hf_tensor *t = ran_hf_find(&f->weights, ran_hf_name_of_embedding(f));
 
         if (t == NULL && f->family == RAN_HF_RANNET)
                 return ran_fail(err, RAN_EFORMAT,
@@ -52,33 +52,22 @@ static int find_vocabulary(const struct ran_hf *f, struct ran_hf_source *s, stru
                                 "there is no tensor %s: config.json (model_type \"%s\") and the "
                                 "weights do not belong together",
                                 ran_hf_name_of_embedding(f), f->type);
-        s->rows = f->vocabulary > 0      ? f->vocabulary
-                  : t->tensor->rank == 2 ? t->tensor->shape[0]
-                                         : 0;
-        RAN_TRY(ran_hf_check(t, s->rows > 0 ? s->rows : 1, f->config.dim, err));
-        s->V = ran_tokenizer_size(s->tokenizer);
-        if (s->V > s->rows)
+        f->embedded = f->vocabulary > 0      ? f->vocabulary
+                      : t->tensor->rank == 2 ? t->tensor->shape[0]
+                                             : 0;
+        RAN_TRY(ran_hf_check(t, f->embedded > 0 ? f->embedded : 1, f->config.dim, err));
+        f->V = ran_tokenizer_size(f->tokenizer);
+        if (f->V > f->embedded)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the vocabulary has %zu tokens, but the embedding has %zu rows: "
                                 "the tokenizer is that of another model",
-                                s->V, s->rows);
-        s->around = ran_tokenizer_surround(s->tokenizer);
-        for (size_t i = 0; i < s->around.before_n + s->around.after_n; i++) {
-                const uint32_t id = i < s->around.before_n
-                                            ? s->around.before[i]
-                                            : s->around.after[i - s->around.before_n];
-
-                if (id >= s->V)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "the post_processor of tokenizer.json adds token %u, but "
-                                        "the vocabulary has %zu tokens",
-                                        (unsigned)id, s->V);
-        }
+                                f->V, f->embedded);
+        f->around = ran_tokenizer_surround(f->tokenizer);
         return RAN_OK;
 }
 
 /* White space ends most prompts, and follows all: no token of theirs depends on the text. */
-static int read_prompt(const struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+static int read_prompt(struct ran_hf *f, struct ran_error *err)
 {
         size_t n = f->prompt != NULL ? strlen(f->prompt) : 0;
 
@@ -86,18 +75,18 @@ static int read_prompt(const struct ran_hf *f, struct ran_hf_source *s, struct r
                 n--;
         if (n == 0)
                 return RAN_OK;
-        RAN_TRY(ran_tokenizer_encode(s->tokenizer, f->prompt, n, &s->prompt, err));
-        const size_t around = s->around.before_n + s->around.after_n;
-        if (s->prompt.n + around >= f->config.bert.max_length)
+        RAN_TRY(ran_tokenizer_encode(f->tokenizer, f->prompt, n, &f->prompt_tokens, err));
+        const size_t around = f->around.before_n + f->around.after_n;
+        if (f->prompt_tokens.n + around >= f->config.bert.max_length)
                 return ran_fail(err, RAN_EINVAL,
                                 "the prompt has %zu tokens, which leave none of a window's %zu to "
                                 "the text",
-                                s->prompt.n, f->config.bert.max_length);
+                                f->prompt_tokens.n, f->config.bert.max_length);
         return RAN_OK;
 }
 
 /* An encoder of the family BERT: its windows, and what stands around their tokens. */
-static int settle_windows(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+static int settle_windows(struct ran_hf *f, struct ran_error *err)
 {
         struct ran_config *c = &f->config;
 
@@ -105,29 +94,29 @@ static int settle_windows(struct ran_hf *f, struct ran_hf_source *s, struct ran_
         if (f->most > 0 && f->most < c->bert.max_length)
                 c->bert.max_length = f->most;
         c->bert.l2_normalize = f->normalize;
-        RAN_TRY(read_prompt(f, s, err));
-        c->bert.prefix = s->around.before_n + s->prompt.n;
-        c->bert.pool_skip = s->prompt.n > 0 && !f->include_prompt ? c->bert.prefix : 0;
-        c->bert.suffix = s->around.after_n;
+        RAN_TRY(read_prompt(f, err));
+        c->bert.prefix = f->around.before_n + f->prompt_tokens.n;
+        c->bert.pool_skip = f->prompt_tokens.n > 0 && !f->include_prompt ? c->bert.prefix : 0;
+        c->bert.suffix = f->around.after_n;
         return RAN_OK;
 }
 
-int ran_hf_settle(struct ran_hf *f, struct ran_hf_source *s, struct ran_error *err)
+int ran_hf_settle(struct ran_hf *f, struct ran_error *err)
 {
         struct ran_config *c = &f->config;
 
-        RAN_TRY(find_vocabulary(f, s, err));
+        RAN_TRY(find_vocabulary(f, err));
         if (f->family != RAN_HF_RANNET)
-                RAN_TRY(settle_windows(f, s, err));
+                RAN_TRY(settle_windows(f, err));
         else if (f->prompt != NULL)
                 return ran_fail(err, RAN_EINVAL, "models of the package rannet know no prompts");
-        else if (ran_hf_find(&s->weights, "mlm-matching/bias") != NULL) /* its head */
+        else if (ran_hf_find(&f->weights, "mlm-matching/bias") != NULL) /* its head */
                 c->task = RAN_TASK_MLM;
-        s->C = 0;
+        f->C = 0;
         if (c->task == RAN_TASK_MLM)
-                s->C = s->V;
+                f->C = f->V;
         else if (c->task != RAN_TASK_EMBED)
-                RAN_TRY(find_classes(f, s, err));
+                RAN_TRY(find_classes(f, err));
         return ran_config_check(c, err);
 }
 
@@ -151,29 +140,28 @@ static int check_named(struct missing *m, const struct ran_hf_weights *w, const 
         return RAN_OK;
 }
 
-static int check_spec(struct missing *m, const struct ran_hf_source *s,
-                      const struct ran_tensor_spec *spec, struct ran_error *err)
+static int check_spec(struct missing *m, const struct ran_hf *f, const struct ran_tensor_spec *spec,
+                      struct ran_error *err)
 {
         struct ran_hf_origin from;
         size_t rows = spec->rows, cols = spec->cols;
 
-        if (!ran_hf_origin(s->f, spec, &from) || from.name[0] == '\0')
+        if (!ran_hf_origin(f, spec, &from) || from.name[0] == '\0')
                 return RAN_OK;
         if (strcmp(spec->name, "lm.bias") == 0)
-                cols = s->rows;
+                cols = f->embedded;
         else if (rows > 0)
                 rows *= from.parts;
         else
                 cols *= from.parts;
-        return check_named(m, from.dense ? &s->dense : &s->weights, from.name,
+        return check_named(m, from.dense ? &f->dense : &f->weights, from.name,
                            from.transposed ? cols : rows, from.transposed ? rows : cols, err);
 }
 
 /* A decoder of its own would say something else than the embedding. */
-static int check_decoder(const struct ran_hf_source *s, struct ran_error *err)
+static int check_decoder(const struct ran_hf *f, struct ran_error *err)
 {
-        const struct ran_hf *f = s->f;
-        const size_t n = s->V * f->config.dim;
+        const size_t n = f->V * f->config.dim;
         const float *a, *b;
         float *copies[2] = {NULL, NULL};
         char name[96];
@@ -181,13 +169,13 @@ static int check_decoder(const struct ran_hf_source *s, struct ran_error *err)
         if (f->config.task != RAN_TASK_MLM || f->family == RAN_HF_RANNET)
                 return RAN_OK;
         snprintf(name, sizeof name, "%s.weight", ran_hf_name_of_decoder(f));
-        struct ran_hf_tensor *t = ran_hf_find(&s->weights, name);
+        struct ran_hf_tensor *t = ran_hf_find(&f->weights, name);
         if (t == NULL)
                 return RAN_OK;
-        RAN_TRY(ran_hf_check(t, s->rows, f->config.dim, err));
+        RAN_TRY(ran_hf_check(t, f->embedded, f->config.dim, err));
         a = ran_hf_table(t, n, &copies[0], err);
         b = a == NULL ? NULL
-                      : ran_hf_table(ran_hf_find(&s->weights, ran_hf_name_of_embedding(f)), n,
+                      : ran_hf_table(ran_hf_find(&f->weights, ran_hf_name_of_embedding(f)), n,
                                      &copies[1], err);
         int rc = b == NULL ? RAN_EFORMAT
                  : memcmp(a, b, n * sizeof *a) == 0
@@ -202,21 +190,19 @@ static int check_decoder(const struct ran_hf_source *s, struct ran_error *err)
         return rc;
 }
 
-int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *layout,
-                     struct ran_error *err)
+int ran_hf_check_all(const struct ran_hf *f, const struct ran_layout *layout, struct ran_error *err)
 {
-        const struct ran_hf *f = s->f;
         const bool positions = f->config.bert.positions && f->family != RAN_HF_RANNET;
         struct missing m = {.n = 0};
 
         if (positions)
-                RAN_TRY(check_named(&m, &s->weights, RAN_HF_POSITIONS, f->rows, f->config.dim,
+                RAN_TRY(check_named(&m, &f->weights, RAN_HF_POSITIONS, f->rows, f->config.dim,
                                     err));
         if (positions && f->token_types > 0)
-                RAN_TRY(check_named(&m, &s->weights, RAN_HF_TOKEN_TYPES, f->token_types,
+                RAN_TRY(check_named(&m, &f->weights, RAN_HF_TOKEN_TYPES, f->token_types,
                                     f->config.dim, err));
         for (size_t i = 0; i < layout->n; i++)
-                RAN_TRY(check_spec(&m, s, &layout->spec[i], err));
+                RAN_TRY(check_spec(&m, f, &layout->spec[i], err));
         if (m.n == 1)
                 return ran_fail(err, RAN_EFORMAT,
                                 "there is no tensor %s, which config.json asks for", m.first);
@@ -225,8 +211,8 @@ int ran_hf_check_all(const struct ran_hf_source *s, const struct ran_layout *lay
                                 "there are no tensors %s and %zu others, which config.json asks "
                                 "for",
                                 m.first, m.n - 1);
-        RAN_TRY(check_decoder(s, err));
-        return ran_hf_check_rest(&s->weights, s->f, err);
+        RAN_TRY(check_decoder(f, err));
+        return ran_hf_check_rest(f, err);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -258,69 +244,68 @@ static void transpose(float *x, size_t rows, size_t cols)
         free(copy);
 }
 
-static int fill_spec(const struct ran_hf_source *s, const struct ran_tensor_spec *spec, float *x,
+static int fill_spec(const struct ran_hf *f, const struct ran_tensor_spec *spec, float *x,
                      struct ran_error *err)
 {
         const size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
         struct ran_hf_origin from;
 
-        if (!ran_hf_origin(s->f, spec, &from) || from.name[0] == '\0')
+        if (!ran_hf_origin(f, spec, &from) || from.name[0] == '\0')
                 return RAN_OK;
-        RAN_TRY(ran_hf_numbers(ran_hf_find(from.dense ? &s->dense : &s->weights, from.name),
+        RAN_TRY(ran_hf_numbers(ran_hf_find(from.dense ? &f->dense : &f->weights, from.name),
                                from.part * n, n, x, err));
         if (from.transposed)
                 transpose(x, spec->rows, spec->cols);
         else if (from.pairs)
-                pair_rows(&s->f->config, x, spec->rows > 0 ? spec->cols : 1);
+                pair_rows(&f->config, x, spec->rows > 0 ? spec->cols : 1);
         return RAN_OK;
 }
 
 /* Rows from that of the first token on, each with token type 0. */
-static int fill_positions(const struct ran_hf_source *s, float *x, struct ran_error *err)
+static int fill_positions(const struct ran_hf *f, float *x, struct ran_error *err)
 {
-        const struct ran_hf *f = s->f;
         const size_t D = f->config.dim, L = f->config.bert.max_length;
 
-        RAN_TRY(ran_hf_numbers(ran_hf_find(&s->weights, RAN_HF_POSITIONS), f->first * D, L * D, x,
+        RAN_TRY(ran_hf_numbers(ran_hf_find(&f->weights, RAN_HF_POSITIONS), f->first * D, L * D, x,
                                err));
         if (f->token_types == 0)
                 return RAN_OK;
         float *type = ran_new_floats(D);
         const int rc =
-                ran_hf_numbers(ran_hf_find(&s->weights, RAN_HF_TOKEN_TYPES), 0, D, type, err);
+                ran_hf_numbers(ran_hf_find(&f->weights, RAN_HF_TOKEN_TYPES), 0, D, type, err);
         for (size_t i = 0; rc == RAN_OK && i < L * D; i++)
                 x[i] += type[i % D];
         free(type);
         return rc;
 }
 
-static void fill_around(const struct ran_hf_source *s, const float *embed, const uint32_t *id,
-                        size_t n, float *x)
+static void fill_around(const struct ran_hf *f, const float *embed, const uint32_t *id, size_t n,
+                        float *x)
 {
-        const size_t D = s->f->config.dim;
+        const size_t D = f->config.dim;
 
         for (size_t i = 0; i < n; i++)
                 memcpy(x + i * D, embed + id[i] * D, D * sizeof *x);
 }
 
-int ran_hf_fill(const struct ran_hf_source *s, const struct ran_layout *layout,
-                struct ran_params *p, struct ran_error *err)
+int ran_hf_fill(const struct ran_hf *f, const struct ran_layout *layout, struct ran_params *p,
+                struct ran_error *err)
 {
         const struct ran_bert_once *once = p->once;
 
         for (size_t i = 0; i < layout->n; i++)
-                RAN_TRY(fill_spec(s, &layout->spec[i], p->block + layout->spec[i].offset, err));
-        if (s->f->family == RAN_HF_RANNET)
+                RAN_TRY(fill_spec(f, &layout->spec[i], p->block + layout->spec[i].offset, err));
+        if (f->family == RAN_HF_RANNET)
                 return RAN_OK;
         if (once->position != NULL)
-                RAN_TRY(fill_positions(s, once->position, err));
+                RAN_TRY(fill_positions(f, once->position, err));
         if (once->prefix != NULL) {
-                float *prompt = once->prefix + s->around.before_n * s->f->config.dim;
+                float *prompt = once->prefix + f->around.before_n * f->config.dim;
 
-                fill_around(s, p->embed, s->around.before, s->around.before_n, once->prefix);
-                fill_around(s, p->embed, s->prompt.ids, s->prompt.n, prompt);
+                fill_around(f, p->embed, f->around.before, f->around.before_n, once->prefix);
+                fill_around(f, p->embed, f->prompt_tokens.ids, f->prompt_tokens.n, prompt);
         }
         if (once->suffix != NULL)
-                fill_around(s, p->embed, s->around.after, s->around.after_n, once->suffix);
+                fill_around(f, p->embed, f->around.after, f->around.after_n, once->suffix);
         return RAN_OK;
 }

@@ -1,25 +1,24 @@
 /* weights.c - the tensors of a folder, in one file or in shards, by their names without the
  * prefix of the encoder. See folder.h. */
-#include "hf/folder.h"
+#include "base/folder.h"
 #include "base/string-table.h"
+#include "hf/folder.h"
 #include "tensors/tensors.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDEX_MOST = 64 << 20 };
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static int open_file(struct ran_hf_weights *w, const char *folder, const char *base,
+static int open_file(struct ran_hf_weights *w, const struct ran_hf *f, const char *base,
                      const char *name, bool *absent, struct ran_error *err)
 {
         struct ran_error why = {0};
 
         RAN_ROOM(w->file, w->cap, w->files + 1);
         struct ran_hf_file *file = &w->file[w->files];
-        RAN_TRY(ran_hf_open(&file->bytes, folder, base, name, SIZE_MAX, absent, err));
+        RAN_TRY(ran_folder_open(&file->bytes, f->folder, base, name, SIZE_MAX, absent, err));
         const int rc = ran_tensors_read(&file->tensors, &file->bytes, &why);
         if (rc == RAN_OK) {
                 w->files++;
@@ -29,87 +28,64 @@ static int open_file(struct ran_hf_weights *w, const char *folder, const char *b
         return ran_hf_blame(rc, base, name, &why, err);
 }
 
-static const char shards[] = "model.safetensors.index.json";
-
 /* Opens each shard once. */
-static int open_map(struct ran_hf_weights *w, struct ran_string_table *seen, const cJSON *map,
-                    const char *folder, const char *base, struct ran_error *err)
+static int read_index(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        const cJSON *item;
+        const cJSON *map = ran_cjson_member(all, "weight_map"), *item;
+        struct ran_string_table seen = {0};
+        int rc = RAN_OK;
 
         if (!cJSON_IsObject(map) || map->child == NULL)
-                return ran_fail(err, RAN_EFORMAT, "%s: it has no \"weight_map\"", shards);
+                return ran_fail(err, RAN_EFORMAT, "it has no \"weight_map\"");
         cJSON_ArrayForEach(item, map)
         {
-                const char *name = item->valuestring;
+                const char *name = cJSON_GetStringValue(item);
 
-                if (!cJSON_IsString(item))
-                        return ran_fail(err, RAN_EFORMAT, "%s: the shard of %s is no name", shards,
-                                        item->string);
-                if (ran_string_table_find(seen, name, strlen(name)) != RAN_STRING_TABLE_NONE)
-                        continue;
-                if (strchr(name, '/') != NULL)
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "%s: the shard \"%s\" is no name of a file", shards, name);
-                ran_string_table_add(seen, name, strlen(name));
-                RAN_TRY(open_file(w, folder, base, name, NULL, err));
+                if (rc != RAN_OK)
+                        break;
+                if (name == NULL || strchr(name, '/') != NULL)
+                        rc = ran_fail(err, RAN_EFORMAT, "the shard of %s is no name of a file",
+                                      item->string);
+                else if (ran_string_table_add(&seen, name, strlen(name)) == seen.n - 1 &&
+                         f->weights.files < seen.n)
+                        rc = open_file(&f->weights, f, f->base, name, NULL, err);
         }
-        return RAN_OK;
-}
-
-static int open_shards(struct ran_hf_weights *w, const char *folder, const char *base, bool *absent,
-                       struct ran_error *err)
-{
-        struct ran_string_table seen = {0};
-        struct ran_bytes file;
-        struct ran_error why = {0};
-        cJSON *all;
-
-        RAN_TRY(ran_hf_open(&file, folder, base, shards, INDEX_MOST, absent, err));
-        int rc = ran_cjson_read(&all, (const char *)file.data, file.size, false, &why);
-        ran_bytes_release(&file);
-        if (rc != RAN_OK)
-                return ran_fail(err, rc, "%s: %s", shards, why.text);
-        rc = open_map(w, &seen, ran_cjson_member(all, "weight_map"), folder, base, err);
         ran_string_table_release(&seen);
-        cJSON_Delete(all);
         return rc;
 }
 
 /* name: that of the checkpoint, which stays as it is. */
-static int open_with(struct ran_bytes *file, const char *folder, struct ran_buf *name,
+static int open_with(struct ran_bytes *file, const struct ran_hf *f, struct ran_buf *name,
                      const char *suffix, size_t most, struct ran_error *err)
 {
         const size_t n = name->len;
 
         ran_buf_add(name, suffix, strlen(suffix) + 1);
-        const int rc = ran_hf_open(file, folder, "", name->data, most, NULL, err);
+        const int rc = ran_folder_open(file, f->folder, "", name->data, most, NULL, err);
         name->len = n;
         return rc;
 }
 
 /* TensorFlow's checkpoint: of the two files the data stays open. */
-static int open_bundle(struct ran_hf_weights *w, const char *folder, struct ran_error *err)
+static int open_bundle(struct ran_hf *f, struct ran_error *err)
 {
+        struct ran_hf_weights *w = &f->weights;
         struct ran_error why = {0};
         struct ran_bytes index = {0};
         struct ran_buf name = {0};
-        int rc = ran_hf_rannet_checkpoint(&name, folder, err);
+        int rc = ran_hf_rannet_checkpoint(&name, f->folder, err);
 
         RAN_ROOM(w->file, w->cap, 1);
-        struct ran_hf_file *file = w->file;
-        *file = (struct ran_hf_file){0};
+        *w->file = (struct ran_hf_file){0};
         if (rc == RAN_OK)
-                rc = open_with(&index, folder, &name, ".index", INDEX_MOST, err);
+                rc = open_with(&index, f, &name, ".index", RAN_HF_TEXT_MOST, err);
         if (rc == RAN_OK)
-                rc = open_with(&file->bytes, folder, &name, ".data-00000-of-00001", SIZE_MAX, err);
+                rc = open_with(&w->file->bytes, f, &name, ".data-00000-of-00001", SIZE_MAX, err);
+        w->files = rc == RAN_OK;
         if (rc == RAN_OK) {
-                rc = ran_bundle_read(&file->tensors, &index, &file->bytes, &why);
-                w->files = rc == RAN_OK;
-                if (rc != RAN_OK) {
-                        ran_bytes_release(&file->bytes);
-                        ran_fail(err, why.code, "%.*s: %s", (int)name.len, name.data, why.text);
-                }
+                rc = ran_bundle_read(&w->file->tensors, &index, &w->file->bytes, &why);
+                if (rc != RAN_OK)
+                        ran_fail(err, rc, "%.*s: %s", (int)name.len, name.data, why.text);
         }
         ran_bytes_release(&index);
         ran_buf_release(&name);
@@ -155,34 +131,27 @@ static int list(struct ran_hf_weights *w, const char *prefix, struct ran_error *
         return RAN_OK;
 }
 
-int ran_hf_weights_open(struct ran_hf_weights *w, const struct ran_hf *f, const char *folder,
-                        struct ran_error *err)
+int ran_hf_weights_open(struct ran_hf *f, struct ran_error *err)
 {
-        const char *base = f->base != NULL ? f->base : "";
-        bool absent;
-
-        if (f->family == RAN_HF_RANNET) {
-                RAN_TRY(open_bundle(w, folder, err));
-                return list(w, ran_hf_prefix(f), err);
-        }
-        int rc = open_file(w, folder, base, "model.safetensors", &absent, err);
+        static const char name[] = "model.safetensors";
+        struct ran_hf_weights *w = &f->weights;
+        bool absent = false;
+        int rc = f->family == RAN_HF_RANNET ? open_bundle(f, err)
+                                            : open_file(w, f, f->base, name, &absent, err);
 
         if (absent)
-                rc = open_shards(w, folder, base, &absent, err);
+                rc = ran_hf_read_file(f, f->base, "model.safetensors.index.json", true, read_index,
+                                      err);
+        RAN_TRY(rc);
+        if (w->files == 0)
+                return ran_hf_refuse(f, f->base, name, err);
+        RAN_TRY(list(w, ran_hf_prefix(f), err));
+        if (f->dense_folder == NULL)
+                return RAN_OK;
+        rc = open_file(&f->dense, f, f->dense_folder, name, &absent, err);
         if (absent)
-                return ran_hf_refuse(folder, base, "model.safetensors", err);
-        return rc == RAN_OK ? list(w, ran_hf_prefix(f), err) : rc;
-}
-
-int ran_hf_weights_open_dense(struct ran_hf_weights *w, const struct ran_hf *f, const char *folder,
-                              struct ran_error *err)
-{
-        bool absent;
-        int rc = open_file(w, folder, f->dense_folder, "model.safetensors", &absent, err);
-
-        if (absent)
-                return ran_hf_refuse(folder, f->dense_folder, "model.safetensors", err);
-        return rc == RAN_OK ? list(w, "", err) : rc;
+                return ran_hf_refuse(f, f->dense_folder, name, err);
+        return rc == RAN_OK ? list(&f->dense, "", err) : rc;
 }
 
 void ran_hf_weights_release(struct ran_hf_weights *w)
@@ -321,8 +290,9 @@ static bool is_useless(const struct ran_hf *f, const char *name)
         return false;
 }
 
-int ran_hf_check_rest(const struct ran_hf_weights *w, const struct ran_hf *f, struct ran_error *err)
+int ran_hf_check_rest(const struct ran_hf *f, struct ran_error *err)
 {
+        const struct ran_hf_weights *w = &f->weights;
         size_t n = 0, first = 0;
 
         for (size_t i = 0; i < w->n; i++)

@@ -228,9 +228,6 @@ int ran_bytes_open(struct ran_bytes *b, const char *path, struct ran_error *err)
  */
 int ran_bytes_open_within(struct ran_bytes *b, const char *path, size_t most,
                           struct ran_error *err);
-/* The same for files of a folder: RAN_EFORMAT also for a pipe, a device, a folder. Never waits. */
-int ran_bytes_open_stored(struct ran_bytes *b, const char *path, size_t most,
-                          struct ran_error *err);
 void ran_bytes_release(struct ran_bytes *b);
 
 /* Writes a file atomically: nobody sees half of it. The bytes go to an unnamed file (or a temporary

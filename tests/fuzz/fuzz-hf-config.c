@@ -25,7 +25,7 @@ static void check_layout(const struct ran_hf *f)
         struct ran_layout layout;
         struct ran_hf_origin from;
         struct ran_error err = {0};
-        size_t C = f->C > 0 && f->C < 1000 ? f->C : 3;
+        size_t C = f->labels > 0 && f->labels < 1000 ? f->labels : 3;
 
         if (f->family != RAN_HF_RANNET &&
             (f->config.heads * f->config.head_dim != f->config.dim || f->rows < f->first + 3))

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "ran.h"
 #include "test.h"
 
@@ -320,11 +321,11 @@ TEST(bytes_of_more_than_a_limit_are_refused)
         CHECK_STR(err.text, want);
         CHECK(ran_bytes_open_within(&b, "/dev/zero", 4, &err) == RAN_EFORMAT);
         CHECK(ran_bytes_open(&b, "/dev/zero", &err) == RAN_EFORMAT);
-        CHECK(ran_bytes_open_stored(&b, "/dev/zero", SIZE_MAX, &err) == RAN_EFORMAT);
-        CHECK_STR(err.text, "/dev/zero is not a regular file");
+        CHECK(ran_folder_open(&b, "/dev", "", "zero", SIZE_MAX, NULL, &err) == RAN_EFORMAT);
+        CHECK_STR(err.text, "zero is not a regular file");
         unlink(path);
         REQUIRE(mkfifo(path, 0600) == 0);
-        CHECK(ran_bytes_open_stored(&b, path, SIZE_MAX, &err) == RAN_EFORMAT);
+        CHECK(ran_folder_open(&b, "", "", path, SIZE_MAX, NULL, &err) == RAN_EFORMAT);
         unlink(path);
         free(path);
 }

@@ -501,7 +501,7 @@ TEST(folders_without_a_tokenizer_json)
         put(folder, "tokenizer_config.json", "{\"mask_token\":\"<m>\"}");
         CHECK_STR(refusal(folder), "FOLDER/vocab.txt: the mask_token '<m>' is not in it");
         put(folder, "tokenizer_config.json", "{");
-        CHECK_STR(refusal(folder), "FOLDER/tokenizer_config.json: not valid JSON");
+        CHECK_STR(refusal(folder), "FOLDER/tokenizer_config.json: it is not JSON");
         put(folder, "tokenizer_config.json", "{}");
         put(folder, "vocab.txt", "a\nb\na\n");
         CHECK_STR(refusal(folder),

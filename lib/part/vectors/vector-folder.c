@@ -19,6 +19,7 @@
 
 #include "base/cjson.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "tensors/tensors.h"
 
 enum { WIDEST = 1 << 16, CONFIG_BYTES = 1 << 20 };
@@ -211,28 +212,22 @@ static int read_config(struct reading *r, const struct ran_bytes *file, struct r
         return rc;
 }
 
-/* Reads FOLDER/NAME, of at most `most` bytes; a sentence about its contents names it. */
+/* Reads FOLDER/NAME, of at most `most` bytes; the sentence names it. */
 static int read_file(struct reading *r, const char *folder, const char *name, size_t most,
                      bool optional, reader *read, struct ran_error *err)
 {
-        struct ran_bytes file = {0};
-        struct ran_buf path = {0};
+        struct ran_bytes file;
+        struct ran_error why = {0};
+        bool absent;
+        int rc = ran_folder_open(&file, folder, "", name, most, &absent, &why);
 
-        ran_buf_printf(&path, "%s/%s", folder, name);
-        ran_buf_char(&path, '\0');
-        int rc = ran_bytes_open_stored(&file, path.data, most, err);
-        if (rc == RAN_OK) {
-                rc = read(r, &file, err);
-                const struct ran_error said = *err;
-
-                if (rc == RAN_EFORMAT)
-                        ran_fail(err, rc, "%s: %s", path.data, said.text);
-        } else if (rc == RAN_EIO && optional) {
-                rc = RAN_OK;
-        }
+        if (absent && optional)
+                return RAN_OK;
+        if (rc != RAN_OK)
+                return ran_fail(err, rc, "%s/%s", folder, why.text);
+        rc = read(r, &file, &why);
         ran_bytes_release(&file);
-        ran_buf_release(&path);
-        return rc;
+        return rc == RAN_OK ? RAN_OK : ran_fail(err, rc, "%s/%s: %s", folder, name, why.text);
 }
 
 int ran_vector_folder_open(struct ran_vector_folder *f, const char *path, struct ran_error *err)

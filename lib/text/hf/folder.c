@@ -1,77 +1,63 @@
 /* folder.c - the tokeniser of a folder in Hugging Face's form. Without a tokenizer.json,
  * the older files are turned into one: what their Python classes would make of them. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/error.h"
 #include "base/cjson.h"
-#include "record/json.h"
+#include "base/error.h"
+#include "base/folder.h"
 #include "text/hf/hf.h"
 #include "text/tokenizer.h"
 
+enum { TEXT_MOST = 1 << 30 }; /* bytes of a file */
+
 struct folder {
-        const char *path;
+        const char *path, *base;
         cJSON *config; /* tokenizer_config.json, or NULL */
         cJSON *names;  /* special_tokens_map.json, or NULL */
         struct ran_error *err;
-        /* Older files. */
-        struct ran_tokenizer *lines; /* the tokens of vocab.txt alone; or NULL, */
-        cJSON *vocab;                /* and vocab.json */
-        const char *const *usual;    /* the special tokens where nothing names them */
+        struct ran_bytes file;          /* tokenizer.json, */
+        struct ran_buf text;            /* or an older vocabulary in the form of one; */
+        const char *json;               /* one of them, */
+        struct ran_span vocab;          /* its vocabulary, */
+        cJSON *document;                /* and the rest, read or made */
+        struct ran_string_table tokens; /* of the vocabulary, once somebody asks for an id, */
+        size_t *id, id_cap;             /* (tokens.n) and their ids */
+        const char *const *usual;       /* the special tokens where nothing names them */
         uint32_t special[RAN_TOKEN_ROLES];
 };
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static struct ran_buf path_of(const struct folder *f, const char *name)
-{
-        struct ran_buf path = {0};
-
-        ran_buf_printf(&path, "%s/%s", f->path, name);
-        ran_buf_char(&path, '\0');
-        return path;
-}
-
 static bool has(const struct folder *f, const char *name)
 {
-        struct ran_buf path = path_of(f, name);
-        struct stat st;
-        const bool there = stat(path.data, &st) == 0 && S_ISREG(st.st_mode);
-
-        ran_buf_release(&path);
-        return there;
+        return ran_folder_has(f->path, f->base, name);
 }
 
 static int open_file(const struct folder *f, const char *name, struct ran_bytes *file)
 {
-        struct ran_buf path = path_of(f, name);
-        const int rc = ran_bytes_open(file, path.data, f->err);
-
-        ran_buf_release(&path);
-        return rc;
+        return ran_folder_open(file, f->path, f->base, name, TEXT_MOST, NULL, f->err);
 }
 
 /* Says which file of the folder it was. */
 static int fail_in(const struct folder *f, const char *name, const struct ran_error *why)
 {
-        return ran_fail(f->err, why->code, "%s/%s: %s", f->path, name, why->text);
+        return ran_fail(f->err, why->code, "%s%s%s: %s", f->base, f->base[0] != '\0' ? "/" : "",
+                        name, why->text);
 }
 
 /* A file that may be missing. */
 static int read_json(const struct folder *f, const char *name, cJSON **json)
 {
         struct ran_bytes file;
-        const struct ran_error why = {RAN_EFORMAT, "not valid JSON"};
+        struct ran_error why;
 
-        *json = NULL;
         if (!has(f, name))
                 return RAN_OK;
         RAN_TRY(open_file(f, name, &file));
-        *json = ran_cjson_parse((const char *)file.data, file.size, NULL);
+        const int rc = ran_cjson_read(json, (const char *)file.data, file.size, false, &why);
         ran_bytes_release(&file);
-        return *json != NULL ? RAN_OK : fail_in(f, name, &why);
+        return rc == RAN_OK ? RAN_OK : fail_in(f, name, &why);
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -106,66 +92,119 @@ static const char *boolean(bool value)
         return value ? "true" : "false";
 }
 
+/* ---- parts of the document ------------------------------------------------------------------ */
+
+/* Sets a part, whose text is released. */
+static void set_part(const struct folder *f, const char *name, struct ran_buf *json)
+{
+        cJSON *value = ran_cjson_parse(json->data, json->len, NULL);
+
+        cJSON_DeleteItemFromObjectCaseSensitive(f->document, name);
+        if (!cJSON_AddItemToObject(f->document, name, value))
+                ran_out_of_memory(1, sizeof *value);
+        ran_buf_release(json);
+}
+
 static void put_text(struct ran_buf *out, const char *s)
 {
         ran_buf_json(out, s, strlen(s));
 }
 
-/* ---- older files ---------------------------------------------------------------------------- */
-
-static bool find_id(const struct folder *f, const char *name, uint32_t *id)
+/* The roles of tokens: the folder's settings, else what the document says. */
+static void set_roles(const struct folder *f)
 {
-        size_t x = 0;
-        const bool found = f->lines != NULL ? ran_tokenizer_find(f->lines, name, strlen(name), id)
-                                            : ran_cjson_whole(ran_cjson_member(f->vocab, name), 0,
-                                                              UINT32_MAX - 1.0, &x);
+        const cJSON *said = ran_cjson_member(f->document, HF_ROLES);
+        struct ran_buf out = {0};
 
-        if (found && f->lines == NULL)
-                *id = (uint32_t)x;
-        return found;
+        for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
+                const char *name = token_of(f, i);
+
+                if (name == NULL)
+                        name = ran_cjson_text(said, ran_token_roles[i]);
+                if (name == NULL)
+                        continue;
+                ran_buf_printf(&out, "%c\"%s\":", out.len > 0 ? ',' : '{', ran_token_roles[i]);
+                put_text(&out, name);
+        }
+        ran_buf_str(&out, out.len > 0 ? "}" : "{}");
+        set_part(f, HF_ROLES, &out);
+}
+
+static bool find_id(struct folder *f, const char *name, uint32_t *id)
+{
+        struct ran_items i = ran_items(f->json, f->vocab);
+        struct ran_buf token = {0};
+
+        while (f->id == NULL && ran_items_next(&i)) {
+                const size_t n = f->tokens.n;
+
+                token.len = 0;
+                RAN_ROOM(f->id, f->id_cap, n + 1);
+                if (i.type == 'n' && ran_json_decode(f->json, i.name, &token, NULL) == RAN_OK &&
+                    ran_parse_size(f->json + i.value.begin, i.value.end - i.value.begin, &f->id[n]))
+                        ran_string_table_add(&f->tokens, token.data, token.len);
+        }
+        ran_buf_release(&token);
+        const uint32_t found = ran_string_table_find(&f->tokens, name, strlen(name));
+        if (found != RAN_STRING_TABLE_NONE)
+                *id = (uint32_t)f->id[found];
+        return found != RAN_STRING_TABLE_NONE;
 }
 
 static int find_special(struct folder *f, const char *file)
 {
+        struct ran_error why;
+
         for (int i = 0; i < RAN_TOKEN_ROLES; i++)
-                if (!find_id(f, token_of(f, i), &f->special[i]))
-                        return ran_fail(f->err, RAN_EFORMAT, "%s/%s: the %s '%.80s' is not in it",
-                                        f->path, file, ran_token_roles[i], token_of(f, i));
+                if (!find_id(f, token_of(f, i), &f->special[i])) {
+                        ran_fail(&why, RAN_EFORMAT, "the %s '%.80s' is not in it",
+                                 ran_token_roles[i], token_of(f, i));
+                        return fail_in(f, file, &why);
+                }
         return RAN_OK;
 }
 
-/* Whether the mask takes the white space before it, where the settings do not say: as in the files
- * that RoBERTa and MPNet were published with, and not in BERT's. */
-static bool mask_strips(const struct folder *f, bool otherwise)
+static void put_added(struct ran_buf *out, uint32_t id, const char *name, bool strips)
 {
-        const cJSON *settings =
-                ran_cjson_member(ran_cjson_member(f->config, "mask_token"), "lstrip");
-
-        if (!cJSON_IsBool(settings))
-                settings = ran_cjson_member(ran_cjson_member(f->names, "mask_token"), "lstrip");
-        return cJSON_IsBool(settings) ? cJSON_IsTrue(settings) : otherwise;
-}
-
-static void put_added(struct ran_buf *out, const char **between, uint32_t id, const char *name,
-                      bool strips)
-{
-        ran_buf_printf(out, "%s{\"id\":%u,\"content\":", *between, (unsigned)id);
+        ran_buf_printf(out, "%c{\"id\":%u,\"content\":", out->len > 0 ? ',' : '[', (unsigned)id);
         put_text(out, name);
         ran_buf_printf(out,
                        ",\"single_word\":false,\"lstrip\":%s,\"rstrip\":false,"
                        "\"normalized\":false,\"special\":true}",
                        boolean(strips));
-        *between = ",";
+}
+
+/* The special tokens, each once. strips: whether the mask takes the white space before it, where
+ * the settings do not say: as in the files that RoBERTa and MPNet were published with, and not in
+ * BERT's. */
+static void set_special(const struct folder *f, bool strips)
+{
+        const cJSON *lstrip = ran_cjson_member(ran_cjson_member(f->config, "mask_token"), "lstrip");
+        struct ran_buf out = {0};
+
+        if (!cJSON_IsBool(lstrip))
+                lstrip = ran_cjson_member(ran_cjson_member(f->names, "mask_token"), "lstrip");
+        if (cJSON_IsBool(lstrip))
+                strips = cJSON_IsTrue(lstrip);
+        for (int i = 0, k; i < RAN_TOKEN_ROLES; i++) {
+                for (k = 0; f->special[k] != f->special[i];)
+                        k++;
+                if (k == i)
+                        put_added(&out, f->special[i], token_of(f, i),
+                                  i == RAN_TOKEN_MASK && strips);
+        }
+        ran_buf_char(&out, ']');
+        set_part(f, "added_tokens", &out);
 }
 
 /* Those that the package rannet knows and the vocabulary has. */
-static void put_rannet_added(const struct folder *f, struct ran_buf *out)
+static void set_rannet_special(struct folder *f)
 {
         enum { UNUSED = 1000 };
         static const char *const names[] = {"[PAD]", "[UNK]",   "[MASK]",
                                             "[SEP]", "[START]", "[END]"};
         const size_t named = sizeof names / sizeof *names;
-        const char *between = "";
+        struct ran_buf out = {0};
 
         for (size_t i = 0; i < named + UNUSED; i++) {
                 char name[24];
@@ -174,63 +213,30 @@ static void put_rannet_added(const struct folder *f, struct ran_buf *out)
                 snprintf(name, sizeof name, "[unused%zu]", i - named);
                 const char *text = i < named ? names[i] : name;
                 if (find_id(f, text, &id))
-                        put_added(out, &between, id, text, false);
+                        put_added(&out, id, text, false);
         }
+        ran_buf_str(&out, "]");
+        set_part(f, "added_tokens", &out);
 }
 
-/* The beginning of a document: the role of each special token, as tokenizer_config.json names it,
- * and the special tokens, each once. strips: see mask_strips. */
-static void put_special(const struct folder *f, bool strips, bool rannet, struct ran_buf *out)
+/* more: members of the post-processor, after those of the two tokens. */
+static void set_around(const struct folder *f, const char *type, const char *more)
 {
-        const char *between = "";
+        struct ran_buf out = {0};
 
-        ran_buf_str(out, "{\"version\":\"1.0\",\"" HF_ROLES "\":{");
-        for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
-                ran_buf_printf(out, "%s\"%s\":", i > 0 ? "," : "", ran_token_roles[i]);
-                put_text(out, token_of(f, i));
-        }
-        ran_buf_str(out, "},\"added_tokens\":[");
-        if (rannet)
-                put_rannet_added(f, out);
-        for (int i = 0, k; i < RAN_TOKEN_ROLES && !rannet; i++) {
-                for (k = 0; f->special[k] != f->special[i];)
-                        k++;
-                if (k == i)
-                        put_added(out, &between, f->special[i], token_of(f, i),
-                                  i == RAN_TOKEN_MASK && mask_strips(f, strips));
-        }
-        ran_buf_char(out, ']');
+        ran_buf_printf(&out, "{\"type\":\"%s\",\"sep\":[", type);
+        put_text(&out, token_of(f, RAN_TOKEN_LAST));
+        ran_buf_printf(&out, ",%u],\"cls\":[", (unsigned)f->special[RAN_TOKEN_LAST]);
+        put_text(&out, token_of(f, RAN_TOKEN_FIRST));
+        ran_buf_printf(&out, ",%u]%s}", (unsigned)f->special[RAN_TOKEN_FIRST], more);
+        set_part(f, "post_processor", &out);
 }
 
-static void put_pair(const struct folder *f, struct ran_buf *out)
-{
-        ran_buf_str(out, "\"sep\":[");
-        put_text(out, token_of(f, RAN_TOKEN_LAST));
-        ran_buf_printf(out, ",%u],\"cls\":[", (unsigned)f->special[RAN_TOKEN_LAST]);
-        put_text(out, token_of(f, RAN_TOKEN_FIRST));
-        ran_buf_printf(out, ",%u]", (unsigned)f->special[RAN_TOKEN_FIRST]);
-}
-
-static void put_lines(const struct folder *f, struct ran_buf *out)
-{
-        const char *between = "";
-
-        for (size_t id = 0; id < ran_tokenizer_size(f->lines); id++) {
-                size_t n;
-                const char *token = ran_tokenizer_token(f->lines, (uint32_t)id, &n);
-
-                if (token == NULL)
-                        continue;
-                ran_buf_printf(out, "%s\n", between);
-                ran_buf_json(out, token, n);
-                ran_buf_printf(out, ":%zu", id);
-                between = ",";
-        }
-}
+/* ---- older files ---------------------------------------------------------------------------- */
 
 /* BERT; MPNet, which calls its special tokens as RoBERTa does; and the package rannet, which puts
  * none around a text. */
-static int make_wordpiece(struct folder *f, struct ran_buf *out)
+static int make_wordpiece(struct folder *f)
 {
         static const char *const bert[] = {"[UNK]", "[PAD]", "[MASK]", "[CLS]", "[SEP]"};
         static const char *const mpnet[] = {"[UNK]", "<pad>", "<mask>", "<s>", "</s>"};
@@ -239,53 +245,83 @@ static int make_wordpiece(struct folder *f, struct ran_buf *out)
         const bool is_bert = find_id(f, "[CLS]", &id);
         const bool is_rannet = !is_bert && find_id(f, "[SEP]", &id);
         const bool lower = flag(f, "do_lower_case", true);
+        struct ran_buf out = {0};
 
         f->usual = is_bert ? bert : is_rannet ? rannet : mpnet;
         RAN_TRY(find_special(f, "vocab.txt"));
-        put_special(f, !is_bert, is_rannet, out);
-        ran_buf_printf(out,
-                       ",\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"
-                       "\"handle_chinese_chars\":%s,\"strip_accents\":%s,\"lowercase\":%s},"
-                       "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
-                       "\"post_processor\":%s",
-                       boolean(flag(f, "tokenize_chinese_chars", true)),
-                       boolean(flag(f, "strip_accents", lower)), boolean(lower),
-                       is_rannet ? "null" : "{\"type\":\"BertProcessing\",");
-        if (!is_rannet) {
-                put_pair(f, out);
-                ran_buf_char(out, '}');
+        if (is_rannet) {
+                set_rannet_special(f);
+        } else {
+                set_special(f, !is_bert);
+                set_around(f, "BertProcessing", "");
         }
-        ran_buf_str(out, ",\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\","
-                         "\"cleanup\":true},\"model\":{\"type\":\"WordPiece\",\"unk_token\":");
-        put_text(out, token_of(f, RAN_TOKEN_UNKNOWN));
-        ran_buf_str(out, ",\"continuing_subword_prefix\":\"##\","
-                         "\"max_input_chars_per_word\":100,\"vocab\":{");
-        put_lines(f, out);
-        ran_buf_str(out, "}}}");
+        ran_buf_printf(&out,
+                       "{\"type\":\"BertNormalizer\",\"clean_text\":true,"
+                       "\"handle_chinese_chars\":%s,\"strip_accents\":%s,\"lowercase\":%s}",
+                       boolean(flag(f, "tokenize_chinese_chars", true)),
+                       boolean(flag(f, "strip_accents", lower)), boolean(lower));
+        set_part(f, "normalizer", &out);
+        ran_buf_str(&out, "{\"type\":\"WordPiece\",\"unk_token\":");
+        put_text(&out, token_of(f, RAN_TOKEN_UNKNOWN));
+        ran_buf_str(&out,
+                    ",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100}");
+        set_part(f, "model", &out);
         return RAN_OK;
 }
 
-static int from_vocab_txt(struct folder *f, struct ran_buf *out)
+/* The document of f->text. */
+static int parse_text(struct folder *f, const char *name)
 {
         struct ran_error why;
-        struct ran_bytes file;
 
-        f->lines = ran_tokenizer_new(TOKENIZER_WORDPIECE);
-        RAN_TRY(open_file(f, "vocab.txt", &file));
-        const int rc = ran_tokenizer_add_lines(f->lines, (const char *)file.data, file.size, &why);
-        ran_bytes_release(&file);
-        return rc == RAN_OK ? make_wordpiece(f, out) : fail_in(f, "vocab.txt", &why);
+        f->json = f->text.data;
+        return ran_hf_parse(&f->document, &f->vocab, f->json, f->text.len, &why) == RAN_OK
+                       ? RAN_OK
+                       : fail_in(f, name, &why);
+}
+
+static int from_vocab_txt(struct folder *f)
+{
+        struct ran_tokenizer *t = ran_tokenizer_new(TOKENIZER_WORDPIECE);
+        const char *between = "";
+        struct ran_bytes file;
+        struct ran_error why;
+        int rc = open_file(f, "vocab.txt", &file);
+
+        if (rc == RAN_OK) {
+                rc = ran_tokenizer_add_lines(t, (const char *)file.data, file.size, &why);
+                rc = rc == RAN_OK ? RAN_OK : fail_in(f, "vocab.txt", &why);
+                ran_bytes_release(&file);
+        }
+        ran_buf_str(&f->text, "{\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+                              "\"post_processor\":null,\"decoder\":{\"type\":\"WordPiece\","
+                              "\"prefix\":\"##\",\"cleanup\":true},\"model\":{\"vocab\":{");
+        for (size_t id = 0; id < ran_tokenizer_size(t); id++) {
+                size_t n;
+                const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
+
+                if (token == NULL)
+                        continue;
+                ran_buf_str(&f->text, between);
+                ran_buf_json(&f->text, token, n);
+                ran_buf_printf(&f->text, ":%zu", id);
+                between = ",\n";
+        }
+        ran_buf_str(&f->text, "}}}");
+        ran_tokenizer_free(t);
+        if (rc == RAN_OK)
+                rc = parse_text(f, "vocab.txt");
+        return rc == RAN_OK ? make_wordpiece(f) : rc;
 }
 
 /* The lines of merges.txt, behind "#version", as a list. */
 static int put_merges(const struct folder *f, struct ran_buf *out)
 {
         struct ran_bytes file;
-        const char *between = "\n";
+        const char *between = "[";
 
         RAN_TRY(open_file(f, "merges.txt", &file));
         const char *data = (const char *)file.data;
-        ran_buf_str(out, "[");
         for (size_t pos = 0; pos < file.size;) {
                 const char *newline = memchr(data + pos, '\n', file.size - pos);
                 size_t end = newline != NULL ? (size_t)(newline - data) : file.size;
@@ -294,133 +330,151 @@ static int put_merges(const struct folder *f, struct ran_buf *out)
                 if (n > 0 && !(n >= 8 && memcmp(data + pos, "#version", 8) == 0)) {
                         ran_buf_str(out, between);
                         ran_buf_json(out, data + pos, n);
-                        between = ",\n";
+                        between = ",";
                 }
                 pos = end + (newline != NULL);
         }
-        ran_buf_str(out, "]");
+        ran_buf_str(out, *between == '[' ? "[]" : "]");
         ran_bytes_release(&file);
         return RAN_OK;
 }
 
 /* RoBERTa. */
-static int from_vocab_json(struct folder *f, struct ran_buf *out)
+static int from_vocab_json(struct folder *f)
 {
         static const char *const names[] = {"<unk>", "<pad>", "<mask>", "<s>", "</s>"};
         const char *prefix = boolean(flag(f, "add_prefix_space", false));
         const char *trim = boolean(flag(f, "trim_offsets", true));
         struct ran_bytes vocab;
+        struct ran_buf out = {0};
 
         f->usual = names;
-        RAN_TRY(read_json(f, "vocab.json", &f->vocab));
-        RAN_TRY(find_special(f, "vocab.json"));
-        put_special(f, true, false, out);
-        ran_buf_printf(out,
-                       ",\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"ByteLevel\","
-                       "\"add_prefix_space\":%s,\"trim_offsets\":%s,\"use_regex\":true},"
-                       "\"post_processor\":{\"type\":\"RobertaProcessing\",",
-                       prefix, trim);
-        put_pair(f, out);
-        ran_buf_printf(out,
-                       ",\"trim_offsets\":%s,\"add_prefix_space\":%s},"
-                       "\"decoder\":{\"type\":\"ByteLevel\",\"add_prefix_space\":%s,"
-                       "\"trim_offsets\":%s,\"use_regex\":true},"
-                       "\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,"
-                       "\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,"
-                       "\"fuse_unk\":false,\"byte_fallback\":false,\"vocab\":",
-                       trim, prefix, prefix, trim);
         RAN_TRY(open_file(f, "vocab.json", &vocab));
-        ran_buf_add(out, vocab.data, vocab.size);
+        ran_buf_str(&f->text, "{\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,"
+                              "\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,"
+                              "\"fuse_unk\":false,\"byte_fallback\":false,\"vocab\":");
+        ran_buf_add(&f->text, vocab.data, vocab.size);
         ran_bytes_release(&vocab);
-        ran_buf_str(out, ",\"merges\":");
-        RAN_TRY(put_merges(f, out));
-        ran_buf_str(out, "}}");
+        ran_buf_str(&f->text, ",\"merges\":");
+        RAN_TRY(put_merges(f, &f->text));
+        ran_buf_str(&f->text, "}}");
+        RAN_TRY(parse_text(f, "vocab.json"));
+        RAN_TRY(find_special(f, "vocab.json"));
+        ran_buf_printf(&out,
+                       "{\"type\":\"ByteLevel\",\"add_prefix_space\":%s,\"trim_offsets\":%s,"
+                       "\"use_regex\":true}",
+                       prefix, trim);
+        struct ran_buf decoder = {0}, more = {0};
+        ran_buf_add(&decoder, out.data, out.len);
+        set_part(f, "pre_tokenizer", &out);
+        set_part(f, "decoder", &decoder);
+        set_special(f, true);
+        ran_buf_printf(&more, ",\"trim_offsets\":%s,\"add_prefix_space\":%s", trim, prefix);
+        set_around(f, "RobertaProcessing", more.data);
+        ran_buf_release(&more);
         return RAN_OK;
 }
 
 /* ---- the folder ----------------------------------------------------------------------------- */
 
-/* The tokeniser of tokenizer.json, with the roles of the folder's settings. */
-static struct ran_tokenizer *from_tokenizer_json(const struct folder *f)
+static int from_tokenizer_json(struct folder *f)
 {
-        struct ran_tokenizer *t;
-        struct ran_bytes file;
         struct ran_error why;
 
-        if (open_file(f, "tokenizer.json", &file) != RAN_OK)
-                return NULL;
-        const char *data = (const char *)file.data;
-        const size_t mark = ran_utf8_mark(data, file.size);
-        t = ran_tokenizer_read_json(data + mark, file.size - mark, true, &why);
-        ran_bytes_release(&file);
-        if (t == NULL)
-                fail_in(f, "tokenizer.json", &why);
-        for (int i = 0; t != NULL && ran_token_roles[i] != NULL; i++) {
-                const char *name = token_of(f, i);
-                if (name != NULL)
-                        ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
-        }
-        return t;
+        RAN_TRY(open_file(f, "tokenizer.json", &f->file));
+        const size_t mark = ran_utf8_mark((const char *)f->file.data, f->file.size);
+        f->json = (const char *)f->file.data + mark;
+        return ran_hf_parse(&f->document, &f->vocab, f->json, f->file.size - mark, &why) == RAN_OK
+                       ? RAN_OK
+                       : fail_in(f, "tokenizer.json", &why);
 }
 
 static int refuse(const struct folder *f)
 {
         static const char *const pieces[] = {"sentencepiece.bpe.model", "spiece.model",
-                                             "tokenizer.model", "spm.model", NULL};
+                                             "tokenizer.model", "spm.model"};
 
-        for (int i = 0; pieces[i] != NULL; i++) {
+        for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
                 if (has(f, pieces[i]))
                         return ran_fail(
                                 f->err, RAN_EFORMAT,
-                                "%s has %s, which is not supported, and no tokenizer.json; make "
+                                "it has %s, which is not supported, and no tokenizer.json; make "
                                 "one: python3 -c \"from transformers import AutoTokenizer as T; "
                                 "T.from_pretrained('%s').save_pretrained('%s')\"",
-                                f->path, pieces[i], f->path, f->path);
-        }
+                                pieces[i], f->path, f->path);
         return ran_fail(f->err, RAN_EFORMAT,
-                        "%s has no vocabulary: tokenizer.json, or vocab.txt, or vocab.json and "
-                        "merges.txt",
-                        f->path);
+                        "it has no vocabulary: tokenizer.json, or vocab.txt, or vocab.json and "
+                        "merges.txt");
 }
 
-static struct ran_tokenizer *read_folder(struct folder *f)
+/* What Sentence Transformers do before the tokenizer. */
+static void set_lower(const struct folder *f)
 {
-        struct ran_buf document = {0};
-        struct ran_tokenizer *t = NULL;
-        struct ran_error why;
-        const char *name = "vocab.txt";
-        int rc;
+        const cJSON *normalizer = ran_cjson_member(f->document, "normalizer");
+        struct ran_buf out = {0};
 
-        if (has(f, "tokenizer.json"))
-                return from_tokenizer_json(f);
-        if (has(f, name)) {
-                rc = from_vocab_txt(f, &document);
-        } else if (has(f, "vocab.json") && has(f, "merges.txt")) {
-                name = "vocab.json";
-                rc = from_vocab_json(f, &document);
-        } else {
-                rc = refuse(f);
+        ran_buf_str(&out, "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Lowercase\"}");
+        if (!ran_cjson_is_null(normalizer)) {
+                char *text = ran_cjson_print(normalizer);
+
+                ran_buf_char(&out, ',');
+                ran_buf_str(&out, text);
+                cJSON_free(text);
         }
-        if (rc == RAN_OK) {
-                t = ran_tokenizer_load_encoder(document.data, document.len, &why);
-                if (t == NULL)
-                        fail_in(f, name, &why);
-        }
-        ran_buf_release(&document);
+        ran_buf_str(&out, "]}");
+        set_part(f, "normalizer", &out);
+}
+
+static struct ran_tokenizer *read_folder(struct folder *f, bool lower)
+{
+        static const struct {
+                const char *name;
+                int (*read)(struct folder *f);
+        } files[] = {{"tokenizer.json", from_tokenizer_json},
+                     {"vocab.txt", from_vocab_txt},
+                     {"vocab.json", from_vocab_json}};
+        struct ran_error why;
+        size_t i = 0;
+
+        if (read_json(f, "tokenizer_config.json", &f->config) != RAN_OK ||
+            read_json(f, "special_tokens_map.json", &f->names) != RAN_OK)
+                return NULL;
+        while (i < 3 && !(has(f, files[i].name) && (i < 2 || has(f, "merges.txt"))))
+                i++;
+        if ((i < 3 ? files[i].read(f) : refuse(f)) != RAN_OK)
+                return NULL;
+        set_roles(f);
+        if (lower)
+                set_lower(f);
+        struct ran_tokenizer *t = ran_hf_make(f->document, f->json, f->vocab, true, &why);
+        if (t == NULL)
+                fail_in(f, files[i].name, &why);
+        return t;
+}
+
+struct ran_tokenizer *ran_tokenizer_read_folder(const char *folder, const char *base, bool lower,
+                                                struct ran_error *err)
+{
+        struct folder f = {.path = folder, .base = base, .err = ran_error_or_spare(err)};
+        struct ran_tokenizer *t = read_folder(&f, lower);
+
+        cJSON_Delete(f.config);
+        cJSON_Delete(f.names);
+        cJSON_Delete(f.document);
+        ran_string_table_release(&f.tokens);
+        free(f.id);
+        ran_buf_release(&f.text);
+        ran_bytes_release(&f.file);
         return t;
 }
 
 struct ran_tokenizer *ran_tokenizer_open_folder(const char *folder, struct ran_error *err)
 {
-        struct folder f = {.path = folder, .err = ran_error_or_spare(err)};
-        struct ran_tokenizer *t = NULL;
+        struct ran_error why;
+        struct ran_tokenizer *t = ran_tokenizer_read_folder(folder, "", false, &why);
+        const bool about = t == NULL && strncmp(why.text, "it has ", 7) == 0;
 
-        if (read_json(&f, "tokenizer_config.json", &f.config) == RAN_OK &&
-            read_json(&f, "special_tokens_map.json", &f.names) == RAN_OK)
-                t = read_folder(&f);
-        cJSON_Delete(f.config);
-        cJSON_Delete(f.names);
-        cJSON_Delete(f.vocab);
-        ran_tokenizer_free(f.lines);
+        if (t == NULL)
+                ran_fail(err, why.code, about ? "%s%s" : "%s/%s", folder, why.text + 2 * about);
         return t;
 }

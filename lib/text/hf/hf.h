@@ -21,6 +21,14 @@ extern const struct ran_hf_plain_step ran_hf_plain_steps[]; /* type NULL at the 
  * that only as a Replace by regular expression; this is the one supported. */
 #define HF_CC_CF_PATTERN "[[\\p{Cc}\\p{Cf}\\x{FFFD}]&&[^\\t\\n\\r]]"
 
+/* A tokenizer.json: *document, without the vocabulary, which the caller deletes, and where that is
+ * in data. RAN_EFORMAT. */
+int ran_hf_parse(cJSON **document, struct ran_span *vocab, const char *data, size_t n,
+                 struct ran_error *err);
+/* The tokeniser; exact: as in text.h; err is not NULL. */
+struct ran_tokenizer *ran_hf_make(const cJSON *document, const char *data, struct ran_span vocab,
+                                  bool exact, struct ran_error *err);
+
 /* The text of member "type", or a word for its absence. */
 const char *ran_hf_type(const cJSON *object);
 

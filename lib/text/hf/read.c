@@ -140,8 +140,8 @@ static int find_type(const cJSON *model)
         return -1;
 }
 
-static struct ran_tokenizer *from_document(const cJSON *document, const char *json,
-                                           struct ran_span vocab, bool exact, struct ran_error *err)
+struct ran_tokenizer *ran_hf_make(const cJSON *document, const char *json, struct ran_span vocab,
+                                  bool exact, struct ran_error *err)
 {
         const cJSON *model = ran_cjson_member(document, "model");
         int type = find_type(model);
@@ -183,36 +183,42 @@ static cJSON *parse_rest(const char *data, size_t n, struct ran_span vocab, stru
         return document;
 }
 
+int ran_hf_parse(cJSON **document, struct ran_span *vocab, const char *data, size_t n,
+                 struct ran_error *err)
+{
+        struct ran_record scanned = {0};
+        struct ran_error why;
+
+        if (ran_cjson_nul(data, n) != NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the vocabulary contains U+0000, which is not supported");
+        const int rc = ran_record_scan(&scanned, data, n, &why);
+        if (rc == RAN_OK) {
+                const struct ran_member *model = ran_record_find(&scanned, "model", NULL);
+                if (model != NULL && !ran_json_find(data, model->value, "vocab", 'o', vocab, NULL))
+                        ran_json_find(data, model->value, "vocab", 'a', vocab, NULL);
+                *document = parse_rest(data, n, *vocab, err);
+        } else if (rc == RAN_EFORMAT) { /* a document has many lines: its columns are bytes */
+                ran_fail(err, rc, "not valid JSON at byte %s",
+                         why.text + strcspn(why.text, "0123456789"));
+        } else {
+                ran_fail(err, rc, "%s", why.text);
+        }
+        ran_record_release(&scanned);
+        return rc == RAN_OK && *document == NULL ? RAN_EFORMAT : rc;
+}
+
 struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact,
                                               struct ran_error *err)
 {
-        err = ran_error_or_spare(err);
-        struct ran_record scanned = {0};
-        struct ran_tokenizer *t = NULL;
         struct ran_span vocab = {0, 0};
-        struct ran_error why;
+        cJSON *document = NULL;
+        struct ran_tokenizer *t = NULL;
 
-        if (ran_cjson_nul(data, n) != NULL) {
-                ran_fail(err, RAN_EFORMAT,
-                         "the vocabulary contains U+0000, which is not supported");
-                return NULL;
-        }
-        int code = ran_record_scan(&scanned, data, n, &why);
-        if (code == RAN_EFORMAT) { /* a document has many lines: its columns are bytes */
-                ran_fail(err, code, "not valid JSON at byte %s",
-                         why.text + strcspn(why.text, "0123456789"));
-        } else if (code != RAN_OK) {
-                ran_fail(err, code, "%s", why.text);
-        } else {
-                const struct ran_member *model = ran_record_find(&scanned, "model", NULL);
-                if (model != NULL && !ran_json_find(data, model->value, "vocab", 'o', &vocab, NULL))
-                        ran_json_find(data, model->value, "vocab", 'a', &vocab, NULL);
-                cJSON *document = parse_rest(data, n, vocab, err);
-                if (document != NULL)
-                        t = from_document(document, data, vocab, exact, err);
-                cJSON_Delete(document);
-        }
-        ran_record_release(&scanned);
+        err = ran_error_or_spare(err);
+        if (ran_hf_parse(&document, &vocab, data, n, err) == RAN_OK)
+                t = ran_hf_make(document, data, vocab, exact, err);
+        cJSON_Delete(document);
         return t;
 }
 

@@ -14,6 +14,10 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool e
 /* Adds the tokens of a vocab.txt, one a line. */
 int ran_tokenizer_add_lines(struct ran_tokenizer *t, const char *data, size_t n,
                             struct ran_error *err);
+/* That of FOLDER/BASE, where BASE may be "". lower: texts are made lower case before all else. The
+ * sentence begins with the file inside of FOLDER, or with "it has". */
+struct ran_tokenizer *ran_tokenizer_read_folder(const char *folder, const char *base, bool lower,
+                                                struct ran_error *err);
 struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
 
 #endif
