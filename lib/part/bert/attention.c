@@ -281,33 +281,33 @@ static void rotate(struct ran_bert_pass *s, float *qkv, float sign)
         }
 }
 
-static struct ran_bert_norm input_norm(const struct ran_bert_pass *s)
+static struct ran_norm input_norm(const struct ran_bert_pass *s)
 {
-        return (struct ran_bert_norm){.y = s->act->z,
-                                      .stat = s->act->z_stat,
-                                      .x = s->act->x,
-                                      .w = s->p->attn_norm_w,
-                                      .b = s->p->attn_norm_b,
-                                      .dx = s->own->adj.dh,
-                                      .dy = s->own->adj.dz,
-                                      .dw = s->dp->attn_norm_w,
-                                      .db = s->dp->attn_norm_b};
+        return (struct ran_norm){.y = s->act->z,
+                                 .stat = s->act->z_stat,
+                                 .x = s->act->x,
+                                 .w = s->p->attn_norm_w,
+                                 .b = s->p->attn_norm_b,
+                                 .dx = s->own->adj.dh,
+                                 .dy = s->own->adj.dz,
+                                 .dw = s->dp->attn_norm_w,
+                                 .db = s->dp->attn_norm_b};
 }
 
 /* Behind the residual: of attention itself, or in front of the feed-forward part. */
-static struct ran_bert_norm mid_norm(const struct ran_bert_pass *s)
+static struct ran_norm mid_norm(const struct ran_bert_pass *s)
 {
         const bool first = s->w->c->bert.norm_first;
 
-        return (struct ran_bert_norm){.y = s->act->y,
-                                      .stat = s->act->mid_stat,
-                                      .x = s->act->mid,
-                                      .w = first ? s->p->ffn_norm_w : s->p->attn_norm_w,
-                                      .b = first ? s->p->ffn_norm_b : s->p->attn_norm_b,
-                                      .dx = s->own->adj.dh,
-                                      .dy = s->own->adj.dy,
-                                      .dw = first ? s->dp->ffn_norm_w : s->dp->attn_norm_w,
-                                      .db = first ? s->dp->ffn_norm_b : s->dp->attn_norm_b};
+        return (struct ran_norm){.y = s->act->y,
+                                 .stat = s->act->mid_stat,
+                                 .x = s->act->mid,
+                                 .w = first ? s->p->ffn_norm_w : s->p->attn_norm_w,
+                                 .b = first ? s->p->ffn_norm_b : s->p->attn_norm_b,
+                                 .dx = s->own->adj.dh,
+                                 .dy = s->own->adj.dy,
+                                 .dw = first ? s->dp->ffn_norm_w : s->dp->attn_norm_w,
+                                 .db = first ? s->dp->ffn_norm_b : s->dp->attn_norm_b};
 }
 
 /* Whether q, k and v are of LN(x), not of x. */
@@ -321,26 +321,17 @@ static const float *input(const struct ran_bert_pass *s)
         return has_input_norm(s) ? s->act->z : s->act->x;
 }
 
-static void add_attended(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
-{
-        const size_t at = from * s->w->D, floats = n * s->w->D;
-
-        (void)block;
-        memcpy(s->act->mid + at, s->act->x + at, floats * sizeof(float));
-        ran_simd->add(s->act->mid + at, s->own->rows.o + at, floats);
-}
-
 void ran_bert_attention(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
         const size_t D = w->D, E = w->E, windows = s->own->group[s->g + 1] - s->own->group[s->g];
-        const struct ran_bert_norm before = input_norm(s), after = mid_norm(s);
+        const struct ran_norm before = input_norm(s), after = mid_norm(s);
         const struct ran_bert_window *last = &s->own->window[s->own->group[s->g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (has_input_norm(s))
-                ran_bert_norm(s, &before);
+                ran_rows_norm(&s->of, &before);
         ran_gemm_linear_kept(w->pool, s->panels, s->act->qkv, 3 * E, input(s), D, s->p->q_w,
                              s->p->q_b, s->R, D, 3 * E);
         rotate(s, s->act->qkv, 1);
@@ -353,8 +344,8 @@ void ran_bert_attention(struct ran_bert_pass *s)
         ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, s->act->a, E, s->p->out_w,
                              s->p->out_b, s->R, E, D);
         ran_bert_drop(s, RAN_DROP_ATTENTION, s->own->rows.o);
-        ran_bert_each_block(s, add_attended);
-        ran_bert_norm(s, &after);
+        ran_rows_add(&s->of, s->act->mid, s->act->x, s->own->rows.o);
+        ran_rows_norm(&s->of, &after);
 }
 
 void ran_bert_attention_bwd(struct ran_bert_pass *s)
@@ -364,12 +355,12 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         const size_t D = w->D, E = w->E;
         const bool normed = has_input_norm(s);
         float *dx = normed ? own->adj.dz : s->lowest ? NULL : own->adj.dh;
-        const struct ran_bert_norm before = input_norm(s), after = mid_norm(s);
+        const struct ran_norm before = input_norm(s), after = mid_norm(s);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (!w->c->bert.norm_first) /* from dy to dh, the adjoint of mid */
                 memset(own->adj.dh, 0, s->R * D * sizeof *own->adj.dh);
-        ran_bert_norm_bwd(s, &after);
+        ran_rows_norm_bwd(&s->of, &after);
         float *d_o = memcpy(own->rows.o, own->adj.dh, s->R * D * sizeof *d_o);
         ran_bert_drop(s, RAN_DROP_ATTENTION, d_o);
         ran_gemm_linear_bwd(w->pool, own->adj.da, E, false, s->dp->out_w, s->dp->out_b, d_o, D,
@@ -382,5 +373,5 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         ran_gemm_linear_bwd(w->pool, dx, D, !normed, s->dp->q_w, s->dp->q_b, own->adj.dqkv, 3 * E,
                             input(s), D, s->p->q_w, s->R, D, 3 * E);
         if (normed)
-                ran_bert_norm_bwd(s, &before);
+                ran_rows_norm_bwd(&s->of, &before);
 }

@@ -28,6 +28,7 @@
 #define RAN_MODEL_BERT_H
 
 #include "math/simd.h"
+#include "nn/rows.h"
 #include "nn/workspace.h"
 #include "nn/vector-cache.h"
 
@@ -212,7 +213,8 @@ struct ran_bert_pass {
         const struct ran_bert_once *once, *donce;
         struct ran_kept_panels *panels;
         const float *embed; /* (V, D) */
-        size_t l, g, R;     /* layer; group and its rows */
+        size_t l, g, R;     /* layer; group and its rows, */
+        struct ran_rows of; /* those */
         float *out;         /* (R, D) what the layer leaves */
         bool stays;         /* it is below the tuned layers: nothing drops out */
         bool lowest;        /* of those: nobody wants the adjoint of its input */
@@ -231,14 +233,6 @@ static inline size_t ran_bert_window_rows(const struct ran_config *c,
 }
 
 enum { RAN_BERT_BLOCK = 128 }; /* rows of a task of one thread */
-/* Calls fn for blocks of the group's rows, numbered from 0. */
-typedef void ran_bert_block(struct ran_bert_pass *s, size_t block, size_t from, size_t n);
-void ran_bert_each_block(struct ran_bert_pass *s, ran_bert_block *fn);
-static inline size_t ran_bert_blocks(size_t R)
-{
-        return (R + RAN_BERT_BLOCK - 1) / RAN_BERT_BLOCK;
-}
-
 /* The rows of a group, from w->x[0], and their norm: in the first layer's input. Adjoint: from dh,
  * to w->dx. */
 void ran_bert_embed(struct ran_bert_pass *s);
@@ -250,17 +244,6 @@ void ran_bert_gather(struct ran_bert_pass *s);
 
 /* Dropout, or its adjoint, on the group's rows. */
 void ran_bert_drop(const struct ran_bert_pass *s, int site, float *x);
-
-/* A norm of the group's rows: y = LN(x). Adjoint: dx += that of dy, which is overwritten; or in
- * place where they are the same. */
-struct ran_bert_norm {
-        float *y, *stat;
-        const float *x, *w, *b; /* b NULL: 0 */
-        float *dx, *dy;
-        float *dw, *db; /* NULL: not wanted, or absent */
-};
-void ran_bert_norm(struct ran_bert_pass *s, const struct ran_bert_norm *k);
-void ran_bert_norm_bwd(struct ran_bert_pass *s, const struct ran_bert_norm *k);
 
 /* ---- attention (attention.c) ----------------------------------------------------------------- */
 

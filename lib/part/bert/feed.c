@@ -126,12 +126,12 @@ static size_t fed_ld(const struct ran_bert_pass *s)
         return s->w->training ? s->w->c->ffn_dim : ran_bert_up_ld(s->w->c);
 }
 
-static void feed_rows(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
+static void feed_rows(void *arg, size_t from, size_t n)
 {
+        const struct ran_bert_pass *s = arg;
         const struct ran_config *c = s->w->c;
         const size_t F = c->ffn_dim;
 
-        (void)block;
         for (size_t r = from; r < from + n; r++) {
                 const float *up = s->act->up + r * ran_bert_up_ld(c);
                 float *fed = fed_of(s) + r * fed_ld(s);
@@ -143,56 +143,48 @@ static void feed_rows(struct ran_bert_pass *s, size_t block, size_t from, size_t
 }
 
 /* The norm behind the feed-forward part, or none. */
-static struct ran_bert_norm sum_norm(const struct ran_bert_pass *s)
+static struct ran_norm sum_norm(const struct ran_bert_pass *s)
 {
-        return (struct ran_bert_norm){.y = s->out,
-                                      .stat = s->act->sum_stat,
-                                      .x = s->act->sum,
-                                      .w = s->p->ffn_norm_w,
-                                      .b = s->p->ffn_norm_b,
-                                      .dx = s->own->adj.dh,
-                                      .dy = s->own->adj.dh,
-                                      .dw = s->dp->ffn_norm_w,
-                                      .db = s->dp->ffn_norm_b};
-}
-
-static void add_fed(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
-{
-        const bool first = s->w->c->bert.norm_first;
-        const size_t at = from * s->w->D, floats = n * s->w->D;
-        float *sum = (first ? s->out : s->act->sum) + at;
-
-        (void)block;
-        memcpy(sum, (first ? s->act->mid : s->act->y) + at, floats * sizeof *sum);
-        ran_simd->add(sum, s->own->rows.o + at, floats);
+        return (struct ran_norm){.y = s->out,
+                                 .stat = s->act->sum_stat,
+                                 .x = s->act->sum,
+                                 .w = s->p->ffn_norm_w,
+                                 .b = s->p->ffn_norm_b,
+                                 .dx = s->own->adj.dh,
+                                 .dy = s->own->adj.dh,
+                                 .dw = s->dp->ffn_norm_w,
+                                 .db = s->dp->ffn_norm_b};
 }
 
 void ran_bert_feed(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
         const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c);
-        const struct ran_bert_norm norm = sum_norm(s);
+        const struct ran_norm norm = sum_norm(s);
 
         ran_phase = RAN_PHASE_FEED;
         ran_gemm_linear_kept(w->pool, s->panels, s->act->up, ran_bert_up_ld(w->c), s->act->y, D,
                              s->p->up_w, s->p->up_b, s->R, D, U);
-        ran_bert_each_block(s, feed_rows);
+        ran_rows_each(&s->of, feed_rows, s);
         ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, fed_of(s), fed_ld(s),
                              s->p->down_w, s->p->down_b, s->R, F, D);
         ran_bert_drop(s, RAN_DROP_FEED, s->own->rows.o);
-        ran_bert_each_block(s, add_fed);
+        if (w->c->bert.norm_first)
+                ran_rows_add(&s->of, s->out, s->act->mid, s->own->rows.o);
+        else
+                ran_rows_add(&s->of, s->act->sum, s->act->y, s->own->rows.o);
         if (!w->c->bert.norm_first)
-                ran_bert_norm(s, &norm);
+                ran_rows_norm(&s->of, &norm);
 }
 
 /* ---- backward ------------------------------------------------------------------------------- */
 
-static void feed_rows_bwd(struct ran_bert_pass *s, size_t block, size_t from, size_t n)
+static void feed_rows_bwd(void *arg, size_t from, size_t n)
 {
+        const struct ran_bert_pass *s = arg;
         const struct ran_config *c = s->w->c;
         const size_t F = c->ffn_dim, U = ran_bert_up_ld(c);
 
-        (void)block;
         for (size_t r = from; r < from + n; r++) {
                 const float *up = s->act->up + r * U;
                 float *dup = s->own->adj.dup + r * U, *dfed = s->own->adj.dfed + r * F;
@@ -212,19 +204,19 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s)
         struct ran_bert_memory *own = s->own;
         const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c), floats = s->R * D;
         const bool first = w->c->bert.norm_first;
-        const struct ran_bert_norm norm = sum_norm(s);
+        const struct ran_norm norm = sum_norm(s);
 
         ran_phase = RAN_PHASE_FEED;
         if (!first) {
-                ran_bert_norm_bwd(s, &norm);
+                ran_rows_norm_bwd(&s->of, &norm);
                 memcpy(own->adj.dy, own->adj.dh, floats * sizeof(float));
         }
         float *d_o = memcpy(own->rows.o, own->adj.dh, floats * sizeof *d_o);
         ran_bert_drop(s, RAN_DROP_FEED, d_o);
-        ran_bert_each_block(s, feed_rows);
+        ran_rows_each(&s->of, feed_rows, s);
         ran_gemm_linear_bwd(w->pool, own->adj.dfed, F, false, s->dp->down_w, s->dp->down_b, d_o, D,
                             own->rows.fed, F, s->p->down_w, s->R, F, D);
-        ran_bert_each_block(s, feed_rows_bwd);
+        ran_rows_each(&s->of, feed_rows_bwd, s);
         ran_gemm_linear_bwd(w->pool, own->adj.dy, D, !first, s->dp->up_w, s->dp->up_b, own->adj.dup,
                             ran_bert_up_ld(w->c), s->act->y, D, s->p->up_w, s->R, D, U);
 }

@@ -89,6 +89,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         const struct ran_bert_window *last = &own->window[own->group[g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
+        const size_t R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1;
         const struct ran_bert_params *layer = p->layers;
         const size_t below = ran_vector_cache_layers(p->below);
         const struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
@@ -107,31 +108,18 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                 .embed = p->embed,
                 .l = l,
                 .g = g,
-                .R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1,
+                .R = R,
+                .of = {.pool = w->pool,
+                       .n = R,
+                       .block = RAN_BERT_BLOCK,
+                       .D = w->D,
+                       .eps = w->c->bert.norm_eps,
+                       .zero = own->zero,
+                       .part = own->adj.part},
                 .out = l + 1 < w->c->layers ? own->act[l + 1].x : own->rows.last,
                 .stays = (l < below),
                 .lowest = (below > 0 && l == below),
         };
-}
-
-struct task {
-        struct ran_bert_pass *s;
-        ran_bert_block *fn;
-};
-
-static void run_task(void *arg, size_t i)
-{
-        const struct task *k = arg;
-        const size_t from = i * RAN_BERT_BLOCK, left = k->s->R - from;
-
-        k->fn(k->s, i, from, left < RAN_BERT_BLOCK ? left : RAN_BERT_BLOCK);
-}
-
-void ran_bert_each_block(struct ran_bert_pass *s, ran_bert_block *fn)
-{
-        struct task k = {s, fn};
-
-        ran_parallel(s->w->pool, ran_bert_blocks(s->R), run_task, &k);
 }
 
 void ran_bert_drop(const struct ran_bert_pass *s, int site, float *x)
@@ -146,64 +134,6 @@ void ran_bert_drop(const struct ran_bert_pass *s, int site, float *x)
 
                 ran_workspace_dropout(w, v->b, s->l, site, w->noise.dropout, x + v->row * D,
                                       ran_bert_window_rows(w->c, v) * D, v->at * D);
-        }
-}
-
-/* ---- norms ---------------------------------------------------------------------------------- */
-
-struct norm_task {
-        struct ran_bert_pass *s;
-        const struct ran_bert_norm *k;
-};
-
-static void norm_rows(void *arg, size_t block)
-{
-        const struct norm_task *task = arg;
-        const struct ran_bert_norm *k = task->k;
-        const struct ran_workspace *w = task->s->w;
-        const size_t D = w->D, from = block * RAN_BERT_BLOCK, left = task->s->R - from;
-
-        ran_simd->norm(k->y + from * D, D, k->stat + from * 2, k->x + from * D, D, k->w,
-                       k->b != NULL ? k->b : task->s->own->zero, w->c->bert.norm_eps,
-                       left < RAN_BERT_BLOCK ? left : RAN_BERT_BLOCK, D);
-}
-
-void ran_bert_norm(struct ran_bert_pass *s, const struct ran_bert_norm *k)
-{
-        struct norm_task task = {s, k};
-
-        ran_parallel(s->w->pool, ran_bert_blocks(s->R), norm_rows, &task);
-}
-
-/* The gradients of the weights block by block, to be summed in order. */
-static void norm_rows_bwd(void *arg, size_t block)
-{
-        const struct norm_task *task = arg;
-        const struct ran_bert_norm *k = task->k;
-        const size_t D = task->s->w->D, from = block * RAN_BERT_BLOCK, left = task->s->R - from;
-        const size_t n = left < RAN_BERT_BLOCK ? left : RAN_BERT_BLOCK;
-        float *part = memset(task->s->own->adj.part + block * 2 * D, 0, 2 * D * sizeof *part);
-        float *dy = k->dy + from * D;
-
-        ran_simd->norm_bwd(dy, D, part, part + D, dy, D, k->x + from * D, D, k->stat + from * 2,
-                           k->w, n, D);
-        if (k->dx != k->dy)
-                ran_simd->add(k->dx + from * D, dy, n * D);
-}
-
-void ran_bert_norm_bwd(struct ran_bert_pass *s, const struct ran_bert_norm *k)
-{
-        struct norm_task task = {s, k};
-        const size_t D = s->w->D;
-
-        ran_parallel(s->w->pool, ran_bert_blocks(s->R), norm_rows_bwd, &task);
-        for (size_t i = 0; i < ran_bert_blocks(s->R); i++) {
-                const float *part = s->own->adj.part + i * 2 * D;
-
-                if (k->dw != NULL)
-                        ran_simd->add(k->dw, part, D);
-                if (k->db != NULL)
-                        ran_simd->add(k->db, part + D, D);
         }
 }
 
@@ -237,30 +167,30 @@ static void embed_window(struct ran_bert_pass *s, size_t i)
 }
 
 /* The norm of the embedded rows. */
-static struct ran_bert_norm embed_norm(const struct ran_bert_pass *s)
+static struct ran_norm embed_norm(const struct ran_bert_pass *s)
 {
         const struct ran_bert_once *once = s->once;
 
-        return (struct ran_bert_norm){.y = s->act->x,
-                                      .stat = s->own->rows.e_stat,
-                                      .x = s->own->rows.e,
-                                      .w = once->embed_norm_w,
-                                      .b = once->embed_norm_b,
-                                      .dx = s->own->adj.dh,
-                                      .dy = s->own->adj.dh,
-                                      .dw = s->donce->embed_norm_w,
-                                      .db = s->donce->embed_norm_b};
+        return (struct ran_norm){.y = s->act->x,
+                                 .stat = s->own->rows.e_stat,
+                                 .x = s->own->rows.e,
+                                 .w = once->embed_norm_w,
+                                 .b = once->embed_norm_b,
+                                 .dx = s->own->adj.dh,
+                                 .dy = s->own->adj.dh,
+                                 .dw = s->donce->embed_norm_w,
+                                 .db = s->donce->embed_norm_b};
 }
 
 void ran_bert_embed(struct ran_bert_pass *s)
 {
-        const struct ran_bert_norm norm = embed_norm(s);
+        const struct ran_norm norm = embed_norm(s);
 
         ran_phase = RAN_PHASE_EMBEDDING;
         if (s->R == RAN_FEW_ROWS + 1)
                 memset(s->own->rows.e, 0, s->R * s->w->D * sizeof(float));
         each_window(s, embed_window);
-        ran_bert_norm(s, &norm);
+        ran_rows_norm(&s->of, &norm);
 }
 
 static void add_rows(float *to, const float *from, size_t floats)
@@ -284,10 +214,10 @@ static void embed_window_bwd(struct ran_bert_pass *s, size_t i)
 
 void ran_bert_embed_bwd(struct ran_bert_pass *s)
 {
-        const struct ran_bert_norm norm = embed_norm(s);
+        const struct ran_norm norm = embed_norm(s);
 
         ran_phase = RAN_PHASE_EMBEDDING;
-        ran_bert_norm_bwd(s, &norm);
+        ran_rows_norm_bwd(&s->of, &norm);
         each_window(s, embed_window_bwd);
 }
 
@@ -310,25 +240,25 @@ static void scatter_window(struct ran_bert_pass *s, size_t i)
         memcpy(special + prefix * D, h + (prefix + v->n) * D, suffix * D * sizeof *h);
 }
 
-static struct ran_bert_norm last_norm(const struct ran_bert_pass *s)
+static struct ran_norm last_norm(const struct ran_bert_pass *s)
 {
-        return (struct ran_bert_norm){.y = s->own->rows.h,
-                                      .stat = s->own->rows.h_stat,
-                                      .x = s->own->rows.last,
-                                      .w = s->once->norm_w,
-                                      .b = s->once->norm_b,
-                                      .dx = s->own->adj.dh,
-                                      .dy = s->own->adj.dh,
-                                      .dw = s->donce->norm_w,
-                                      .db = s->donce->norm_b};
+        return (struct ran_norm){.y = s->own->rows.h,
+                                 .stat = s->own->rows.h_stat,
+                                 .x = s->own->rows.last,
+                                 .w = s->once->norm_w,
+                                 .b = s->once->norm_b,
+                                 .dx = s->own->adj.dh,
+                                 .dy = s->own->adj.dh,
+                                 .dw = s->donce->norm_w,
+                                 .db = s->donce->norm_b};
 }
 
 void ran_bert_scatter(struct ran_bert_pass *s)
 {
-        const struct ran_bert_norm norm = last_norm(s);
+        const struct ran_norm norm = last_norm(s);
 
         if (s->w->c->bert.norm_first)
-                ran_bert_norm(s, &norm);
+                ran_rows_norm(&s->of, &norm);
         s->own->outputs = outputs(s);
         if (!s->w->streams)
                 each_window(s, scatter_window);
@@ -349,11 +279,11 @@ static void gather_window(struct ran_bert_pass *s, size_t i)
 
 void ran_bert_gather(struct ran_bert_pass *s)
 {
-        const struct ran_bert_norm norm = last_norm(s);
+        const struct ran_norm norm = last_norm(s);
 
         if (s->R == RAN_FEW_ROWS + 1)
                 memset(s->own->adj.dh, 0, s->R * s->w->D * sizeof(float));
         each_window(s, gather_window);
         if (s->w->c->bert.norm_first)
-                ran_bert_norm_bwd(s, &norm);
+                ran_rows_norm_bwd(&s->of, &norm);
 }

@@ -2,6 +2,7 @@
  * word are a part. */
 #include "math/simd.h"
 #include "nn/part.h"
+#include "nn/rows.h"
 #include "ran/model.h"
 
 #include <string.h>
@@ -28,34 +29,26 @@ struct tokens {
         const struct ran_params *p;
         size_t b;
         float *x; /* rows of the first token */
-        void (*fn)(const struct tokens *k, size_t from, size_t n);
 };
-
-enum { BLOCK = 512 };
-
-static void run_block(void *arg, size_t i)
-{
-        const struct tokens *k = arg;
-        size_t L = k->w->packed->doc[k->b + 1] - k->w->packed->doc[k->b], from = i * BLOCK;
-
-        k->fn(k, from, L - from < BLOCK ? L - from : BLOCK);
-}
 
 /* fn for the rows of all tokens, which begin at x. */
 static void each_block(const struct ran_workspace *w, const struct ran_params *p, float *x,
-                       void (*fn)(const struct tokens *k, size_t from, size_t n))
+                       ran_rows_block *fn)
 {
         const size_t *doc = w->packed->doc;
 
         for (size_t b = 0; b < w->packed->B; b++) {
-                struct tokens k = {w, p, b, x + doc[b] * w->D, fn};
+                struct tokens k = {w, p, b, x + doc[b] * w->D};
+                const struct ran_rows rows = {
+                        .pool = w->pool, .n = doc[b + 1] - doc[b], .block = 512};
 
-                ran_parallel(w->pool, (doc[b + 1] - doc[b] + BLOCK - 1) / BLOCK, run_block, &k);
+                ran_rows_each(&rows, fn, &k);
         }
 }
 
-static void drop(const struct tokens *k, size_t from, size_t n)
+static void drop(void *arg, size_t from, size_t n)
 {
+        const struct tokens *k = arg;
         const struct ran_workspace *w = k->w;
 
         ran_workspace_dropout(w, k->b, 0, RAN_DROP_EMBED, w->noise.embed_dropout,
@@ -63,8 +56,9 @@ static void drop(const struct tokens *k, size_t from, size_t n)
 }
 
 /* A token's row: its subword's and, in models with spelling, those of its word's features. */
-static void embed(const struct tokens *k, size_t from, size_t n)
+static void embed(void *arg, size_t from, size_t n)
 {
+        const struct tokens *k = arg;
         const struct ran_packed *packed = k->w->packed;
         size_t D = k->w->D, features = k->p->spelling != NULL ? RAN_SPELLING : 0;
 

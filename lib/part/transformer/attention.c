@@ -204,24 +204,14 @@ static void fill_probe(void *arg, size_t at, float *scratch)
 
 /* ---- forward -------------------------------------------------------------------------------- */
 
-static void norm_input(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
-{
-        const struct ran_workspace *w = s->w;
-
-        (void)block;
-        ran_simd->norm(s->own->rows.z + from * w->D, w->D, s->act->z_stat + (s->t0 + from) * 2,
-                       s->x + (s->t0 + from) * w->D, w->D, s->p->attn_norm_w, s->p->attn_norm_b,
-                       RAN_LN_EPS, n, w->D);
-}
-
 /* Rotates q and k, and sorts q, k and v by heads. */
-static void arrange_qkv(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static void arrange_qkv(void *arg, size_t from, size_t n)
 {
+        const struct ran_transformer_pass *s = arg;
         const struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
         struct ran_transformer_span k;
 
-        (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
                 k = ran_transformer_span_of(packed, t, end);
                 float *row = s->own->rows.qkv + (t - s->t0) * 3 * w->E;
@@ -232,14 +222,31 @@ static void arrange_qkv(struct ran_transformer_pass *s, size_t block, size_t fro
         }
 }
 
+/* In front of the projections. */
+static struct ran_norm input_norm(const struct ran_transformer_pass *s)
+{
+        const size_t D = s->w->D, at = s->t0 * D;
+
+        return (struct ran_norm){.y = s->own->rows.z,
+                                 .stat = s->act->z_stat + s->t0 * 2,
+                                 .x = s->x + at,
+                                 .w = s->p->attn_norm_w,
+                                 .b = s->p->attn_norm_b,
+                                 .dx = s->w->dx + at,
+                                 .dy = s->own->adj.dz,
+                                 .dw = s->dp != NULL ? s->dp->attn_norm_w : NULL,
+                                 .db = s->dp != NULL ? s->dp->attn_norm_b : NULL};
+}
+
 static void project(struct ran_transformer_pass *s)
 {
         struct ran_workspace *w = s->w;
+        const struct ran_norm norm = input_norm(s);
 
-        ran_transformer_each_block(s, norm_input);
+        ran_rows_norm(&s->of, &norm);
         ran_gemm_linear(w->pool, s->own->rows.qkv, 3 * w->E, s->own->rows.z, w->D, s->p->q_w,
                         s->p->q_b, s->tokens, w->D, 3 * w->E);
-        ran_transformer_each_block(s, arrange_qkv);
+        ran_rows_each(&s->of, arrange_qkv, s);
 }
 
 static void output_run(struct ran_transformer_pass *s, size_t t, size_t row, size_t n)
@@ -248,19 +255,6 @@ static void output_run(struct ran_transformer_pass *s, size_t t, size_t row, siz
 
         ran_gemm_linear(w->pool, s->own->rows.o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E,
                         w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
-}
-
-/* mid = x + o, and its norm */
-static void add_attention(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
-{
-        const struct ran_workspace *w = s->w;
-        size_t D = w->D, at = (s->t0 + from) * D;
-        float *mid = s->act->mid + at;
-
-        (void)block;
-        if (mid != s->x + at)
-                memcpy(mid, s->x + at, n * D * sizeof *mid);
-        ran_simd->add(mid, s->own->rows.o + from * D, n * D);
 }
 
 /* Attention of a layer and its residual: from x to mid. again: the heads' outputs are known. */
@@ -286,16 +280,11 @@ void ran_transformer_attention(struct ran_workspace *w, const struct ran_params 
                 s = ran_transformer_pass_of(w, p, NULL, l, t0);
                 ran_transformer_each_run(&s, output_run);
                 ran_transformer_drop(&s, RAN_DROP_ATTENTION, s.own->rows.o);
-                ran_transformer_each_block(&s, add_attention);
+                ran_rows_add(&s.of, s.act->mid + t0 * w->D, s.x + t0 * w->D, s.own->rows.o);
         }
 }
 
 /* ---- backward ------------------------------------------------------------------------------- */
-
-static void norm_input_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
-{
-        ran_transformer_norm_bwd(s, block, from, n, s->x, s->act->z_stat, s->p->attn_norm_w);
-}
 
 static void output_run_bwd(struct ran_transformer_pass *s, size_t t, size_t row, size_t n)
 {
@@ -307,13 +296,13 @@ static void output_run_bwd(struct ran_transformer_pass *s, size_t t, size_t row,
 }
 
 /* Sorts da, which output_run_bwd left in rows, by heads. */
-static void arrange_da(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static void arrange_da(void *arg, size_t from, size_t n)
 {
+        const struct ran_transformer_pass *s = arg;
         const struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
         struct ran_transformer_span k;
 
-        (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
                 k = ran_transformer_span_of(packed, t, end);
                 ran_sparse_pack(s->own->adj.da + ran_transformer_first_row(packed, k.b) * w->E +
@@ -323,12 +312,12 @@ static void arrange_da(struct ran_transformer_pass *s, size_t block, size_t from
         }
 }
 
-static void rotate_back(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static void rotate_back(void *arg, size_t from, size_t n)
 {
+        const struct ran_transformer_pass *s = arg;
         const struct ran_workspace *w = s->w;
         struct ran_transformer_span k;
 
-        (void)block;
         for (size_t t = s->t0 + from, end = t + n; t < end; t += k.n) {
                 k = ran_transformer_span_of(w->packed, t, end);
                 rotate(w, &k,
@@ -358,7 +347,7 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
                 s = ran_transformer_pass_of(w, p, dp, l, t0);
                 ran_transformer_dropped(&s, RAN_DROP_ATTENTION);
                 ran_transformer_each_run(&s, output_run_bwd);
-                ran_transformer_each_block(&s, arrange_da);
+                ran_rows_each(&s.of, arrange_da, &s);
         }
         ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, 0, s.own->task[w->packed->B], attend_queries_bwd, &s);
@@ -366,10 +355,11 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
         ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, dp, l, t0);
-                ran_transformer_each_block(&s, norm_input);
-                ran_transformer_each_block(&s, rotate_back);
+                const struct ran_norm norm = input_norm(&s);
+
+                ran_rows_norm(&s.of, &norm);
+                ran_rows_each(&s.of, rotate_back, &s);
                 ran_transformer_each_run(&s, project_run_bwd);
-                ran_transformer_each_block(&s, norm_input_bwd);
-                ran_transformer_sum_parts(&s, s.dp->attn_norm_w, s.dp->attn_norm_b);
+                ran_rows_norm_bwd(&s.of, &norm);
         }
 }

@@ -96,7 +96,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         const double L = (double)w->size.L, D = (double)w->D, E = (double)w->E, h = (double)w->h,
                      ffn_dim = (double)w->c->ffn_dim, keys = (double)own->keys,
                      tokens = (double)own->tokens, kept = ran_transformer_keeps(w) ? L : tokens,
-                     blocks = (double)ran_transformer_blocks(own->tokens);
+                     blocks = (double)ran_rows_blocks(own->tokens, RAN_TRANSFORMER_BLOCK);
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 w->x[l + 1] = w->training ? ran_arena_take(k, L * D) : w->x[0];
@@ -123,15 +123,18 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 
 /* ---- forward and backward ------------------------------------------------------------------- */
 
-static void norm_last(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static struct ran_norm last_norm(const struct ran_transformer_pass *s)
 {
         const struct ran_workspace *w = s->w;
-        size_t t = s->t0 + from;
+        const size_t at = s->t0 * w->D;
 
-        (void)block;
-        ran_simd->norm(w->x[w->c->layers] + t * w->D, w->D, s->own->last_stat + t * 2,
-                       s->own->unnormed + t * w->D, w->D, s->once->norm_w, s->once->norm_b,
-                       RAN_LN_EPS, n, w->D);
+        return (struct ran_norm){.y = w->x[w->c->layers] + at,
+                                 .stat = s->own->last_stat + s->t0 * 2,
+                                 .x = s->own->unnormed + at,
+                                 .w = s->once->norm_w,
+                                 .b = s->once->norm_b,
+                                 .dx = w->dx + at,
+                                 .dy = w->dx + at};
 }
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)
@@ -149,25 +152,15 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
         }
         for (size_t t0 = 0; t0 < packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, 0, t0);
+                const struct ran_norm norm = last_norm(&s);
 
-                ran_transformer_each_block(&s, norm_last);
+                ran_rows_norm(&s.of, &norm);
         }
         for (size_t b = 0; b < packed->B; b++)
                 if (packed->recurrent[b] != NULL) {
                         packed->recurrent[b]->tokens += packed->doc[b + 1] - packed->doc[b];
                         packed->recurrent[b]->states = packed->recurrent[b]->tokens;
                 }
-}
-
-static void norm_last_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
-{
-        const struct ran_workspace *w = s->w;
-        float *part = ran_transformer_clear_part(s, block);
-        size_t t = s->t0 + from, D = w->D;
-
-        ran_simd->norm_bwd(w->dx + t * D, D, part, part + D, w->dx + t * D, D,
-                           s->own->unnormed + t * D, D, s->own->last_stat + t * 2, s->once->norm_w,
-                           n, D);
 }
 
 static void backward(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp)
@@ -177,9 +170,11 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
         ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, 0, t0);
+                struct ran_norm norm = last_norm(&s);
 
-                ran_transformer_each_block(&s, norm_last_bwd);
-                ran_transformer_sum_parts(&s, donce->norm_w, donce->norm_b);
+                norm.dw = donce->norm_w;
+                norm.db = donce->norm_b;
+                ran_rows_norm_bwd(&s.of, &norm);
         }
         for (size_t l = w->c->layers; l-- > 0;) {
                 if (!ran_transformer_keeps(w))

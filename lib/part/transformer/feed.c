@@ -6,46 +6,41 @@
 
 #include <string.h>
 
-static void norm_mid(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static struct ran_norm mid_norm(const struct ran_transformer_pass *s)
 {
-        const struct ran_workspace *w = s->w;
+        const size_t at = s->t0 * s->w->D;
 
-        (void)block;
-        ran_simd->norm(s->own->rows.z + from * w->D, w->D, s->act->mid_stat + (s->t0 + from) * 2,
-                       s->act->mid + (s->t0 + from) * w->D, w->D, s->p->ffn_norm_w,
-                       s->p->ffn_norm_b, RAN_LN_EPS, n, w->D);
+        return (struct ran_norm){.y = s->own->rows.z,
+                                 .stat = s->act->mid_stat + s->t0 * 2,
+                                 .x = s->act->mid + at,
+                                 .w = s->p->ffn_norm_w,
+                                 .b = s->p->ffn_norm_b,
+                                 .dx = s->w->dx + at,
+                                 .dy = s->own->adj.dz,
+                                 .dw = s->dp != NULL ? s->dp->ffn_norm_w : NULL,
+                                 .db = s->dp != NULL ? s->dp->ffn_norm_b : NULL};
 }
 
-static void gelu(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static void gelu(void *arg, size_t from, size_t n)
 {
+        const struct ran_transformer_pass *s = arg;
         size_t ffn_dim = s->w->c->ffn_dim;
 
-        (void)block;
         ran_simd->gelu(s->own->rows.gelu + from * ffn_dim, s->up + from * ffn_dim, n * ffn_dim);
 }
 
-/* LN(mid), Linear_up and GELU of the slab. */
-static void feed_up(struct ran_transformer_pass *s)
+/* LN(mid), Linear_up, unless its rows are kept, and GELU of the slab. */
+static void feed_up(struct ran_transformer_pass *s, bool kept)
 {
         struct ran_workspace *w = s->w;
-        size_t ffn_dim = w->c->ffn_dim;
+        const size_t ffn_dim = w->c->ffn_dim;
+        const struct ran_norm norm = mid_norm(s);
 
-        ran_transformer_each_block(s, norm_mid);
-        ran_gemm_linear(w->pool, s->up, ffn_dim, s->own->rows.z, w->D, s->p->up_w, s->p->up_b,
-                        s->tokens, w->D, ffn_dim);
-        ran_transformer_each_block(s, gelu);
-}
-
-static void add_feed(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
-{
-        const struct ran_workspace *w = s->w;
-        size_t D = w->D, at = (s->t0 + from) * D;
-        float *out = s->out + at;
-
-        (void)block;
-        if (out != s->act->mid + at)
-                memcpy(out, s->act->mid + at, n * D * sizeof *out);
-        ran_simd->add(out, s->own->rows.o + from * D, n * D);
+        ran_rows_norm(&s->of, &norm);
+        if (!kept)
+                ran_gemm_linear(w->pool, s->up, ffn_dim, s->own->rows.z, w->D, s->p->up_w,
+                                s->p->up_b, s->tokens, w->D, ffn_dim);
+        ran_rows_each(&s->of, gelu, s);
 }
 
 void ran_transformer_feed(struct ran_workspace *w, const struct ran_params *p, size_t l)
@@ -54,27 +49,21 @@ void ran_transformer_feed(struct ran_workspace *w, const struct ran_params *p, s
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, l, t0);
 
-                feed_up(&s);
+                feed_up(&s, false);
                 ran_gemm_linear(w->pool, s.own->rows.o, w->D, s.own->rows.gelu, w->c->ffn_dim,
                                 s.p->down_w, s.p->down_b, s.tokens, w->c->ffn_dim, w->D);
                 ran_transformer_drop(&s, RAN_DROP_FEED, s.own->rows.o);
-                ran_transformer_each_block(&s, add_feed);
+                ran_rows_add(&s.of, s.out + t0 * w->D, s.act->mid + t0 * w->D, s.own->rows.o);
         }
 }
 
-static void gelu_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
+static void gelu_bwd(void *arg, size_t from, size_t n)
 {
+        const struct ran_transformer_pass *s = arg;
         size_t ffn_dim = s->w->c->ffn_dim;
         float *dup = s->own->adj.dup + from * ffn_dim;
 
-        (void)block;
         ran_simd->gelu_bwd(dup, s->up + from * ffn_dim, dup, n * ffn_dim);
-}
-
-static void norm_mid_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n)
-{
-        ran_transformer_norm_bwd(s, block, from, n, s->act->mid, s->act->mid_stat,
-                                 s->p->ffn_norm_w);
 }
 
 void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -86,21 +75,16 @@ void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, l, t0);
                 const float *d_o = ran_transformer_dropped(&s, RAN_DROP_FEED);
+                const struct ran_norm norm = mid_norm(&s);
 
-                if (!ran_transformer_keeps(w)) {
-                        feed_up(&s);
-                } else {
-                        ran_transformer_each_block(&s, norm_mid);
-                        ran_transformer_each_block(&s, gelu);
-                }
+                feed_up(&s, ran_transformer_keeps(w));
                 ran_gemm_linear_bwd(w->pool, s.own->adj.dup, ffn_dim, false, s.dp->down_w,
                                     s.dp->down_b, d_o, D, s.own->rows.gelu, ffn_dim, s.p->down_w,
                                     s.tokens, ffn_dim, D);
-                ran_transformer_each_block(&s, gelu_bwd);
+                ran_rows_each(&s.of, gelu_bwd, &s);
                 ran_gemm_linear_bwd(w->pool, s.own->adj.dz, D, false, s.dp->up_w, s.dp->up_b,
                                     s.own->adj.dup, ffn_dim, s.own->rows.z, D, s.p->up_w, s.tokens,
                                     D, ffn_dim);
-                ran_transformer_each_block(&s, norm_mid_bwd);
-                ran_transformer_sum_parts(&s, s.dp->ffn_norm_w, s.dp->ffn_norm_b);
+                ran_rows_norm_bwd(&s.of, &norm);
         }
 }

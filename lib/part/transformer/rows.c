@@ -53,7 +53,7 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
                                                     const struct ran_params *p,
                                                     struct ran_params *dp, size_t l, size_t t0)
 {
-        size_t left = w->packed->L - t0;
+        const size_t left = w->packed->L - t0, tokens = left < w->slab_rows ? left : w->slab_rows;
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         const struct ran_transformer_params *layer = p->layers;
         struct ran_transformer_params *dlayer = dp != NULL ? dp->layers : NULL;
@@ -68,39 +68,17 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
                 .once = p->once,
                 .l = l,
                 .t0 = t0,
-                .tokens = left < w->slab_rows ? left : w->slab_rows,
+                .tokens = tokens,
+                .of = {.pool = w->pool,
+                       .n = tokens,
+                       .block = RAN_TRANSFORMER_BLOCK,
+                       .D = w->D,
+                       .eps = RAN_LN_EPS,
+                       .part = own->adj.part},
                 .up = act->up + (ran_transformer_keeps(w) ? t0 * w->c->ffn_dim : 0),
                 .x = w->x[l],
                 .out = l + 1 < w->c->layers ? w->x[l + 1] : own->unnormed,
         };
-}
-
-/* Calls fn for blocks of the pass's rows, numbered from 0. */
-struct task {
-        struct ran_transformer_pass *s;
-        ran_transformer_block *fn;
-};
-
-static void run_task(void *arg, size_t i)
-{
-        struct task *k = arg;
-        size_t from = i * RAN_TRANSFORMER_BLOCK, n = k->s->tokens - from < RAN_TRANSFORMER_BLOCK
-                                                             ? k->s->tokens - from
-                                                             : RAN_TRANSFORMER_BLOCK;
-
-        k->fn(k->s, i, from, n);
-}
-
-size_t ran_transformer_blocks(size_t n)
-{
-        return (n + RAN_TRANSFORMER_BLOCK - 1) / RAN_TRANSFORMER_BLOCK;
-}
-
-void ran_transformer_each_block(struct ran_transformer_pass *s, ran_transformer_block *fn)
-{
-        struct task k = {s, fn};
-
-        ran_parallel(s->w->pool, ran_transformer_blocks(s->tokens), run_task, &k);
 }
 
 void ran_transformer_drop(const struct ran_transformer_pass *s, int site, float *x)
@@ -125,34 +103,4 @@ float *ran_transformer_dropped(struct ran_transformer_pass *s, int site)
         memcpy(s->own->adj.d_o, w->dx + s->t0 * w->D, s->tokens * w->D * sizeof(float));
         ran_transformer_drop(s, site, s->own->adj.d_o);
         return s->own->adj.d_o;
-}
-
-void ran_transformer_sum_parts(struct ran_transformer_pass *s, float *dw, float *db)
-{
-        size_t D = s->w->D;
-
-        for (size_t i = 0; dw != NULL && i < ran_transformer_blocks(s->tokens); i++) {
-                float *part = s->own->adj.part + i * 2 * D;
-
-                ran_simd->add(dw, part, D);
-                ran_simd->add(db, part + D, D);
-        }
-}
-
-float *ran_transformer_clear_part(struct ran_transformer_pass *s, size_t block)
-{
-        float *part = s->own->adj.part + block * 2 * s->w->D;
-
-        return memset(part, 0, 2 * s->w->D * sizeof *part);
-}
-
-void ran_transformer_norm_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n,
-                              const float *x, const float *stat, const float *weight)
-{
-        const struct ran_workspace *w = s->w;
-        float *dz = s->own->adj.dz + from * w->D, *part = ran_transformer_clear_part(s, block);
-        size_t D = w->D, t = s->t0 + from;
-
-        ran_simd->norm_bwd(dz, D, part, part + D, dz, D, x + t * D, D, stat + t * 2, weight, n, D);
-        ran_simd->add(w->dx + t * D, dz, n * D);
 }

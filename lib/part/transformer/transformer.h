@@ -14,6 +14,7 @@
 #define RAN_MODEL_TRANSFORMER_H
 
 #include "nn/part.h"
+#include "nn/rows.h"
 #include "nn/sparse.h"
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -121,6 +122,7 @@ struct ran_transformer_pass {
         struct ran_transformer_params *dp;
         const struct ran_transformer_once *once;
         size_t l, t0, tokens;
+        struct ran_rows of; /* those of the tokens */
         float *up;      /* (tokens, ffn_dim) before GELU: of the layer if kept, else of the slab */
         const float *x; /* (L, D) what the layer reads */
         float *out;     /* (L, D) and leaves */
@@ -156,23 +158,10 @@ struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *pac
 typedef void ran_transformer_run(struct ran_transformer_pass *s, size_t t, size_t row, size_t n);
 void ran_transformer_each_run(struct ran_transformer_pass *s, ran_transformer_run *fn);
 
-/* Calls fn for blocks of the pass's rows, numbered from 0; from: counted in the pass. */
-typedef void ran_transformer_block(struct ran_transformer_pass *s, size_t block, size_t from,
-                                   size_t n);
-void ran_transformer_each_block(struct ran_transformer_pass *s, ran_transformer_block *fn);
-size_t ran_transformer_blocks(size_t n);
-
 /* Dropout, or its adjoint, on rows x of the pass's tokens. */
 void ran_transformer_drop(const struct ran_transformer_pass *s, int site, float *x);
 /* The adjoint of the slab's rows, after dropout: what the residual adds to. */
 float *ran_transformer_dropped(struct ran_transformer_pass *s, int site);
-
-/* dx += the adjoint of a norm with input x. Leaves the gradients of its weights block by block;
- * ran_transformer_sum_parts adds them in order. */
-void ran_transformer_norm_bwd(struct ran_transformer_pass *s, size_t block, size_t from, size_t n,
-                              const float *x, const float *stat, const float *weight);
-float *ran_transformer_clear_part(struct ran_transformer_pass *s, size_t block);
-void ran_transformer_sum_parts(struct ran_transformer_pass *s, float *dw, float *db);
 
 /* ---- attention (attention.c) ---------------------------------------------------- */
 
