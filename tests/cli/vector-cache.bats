@@ -33,7 +33,7 @@ train() {
 @test "vector-cache: the weights of a training in 8 bits are those of its model [all]" {
   train -q --weights i8 --vector-cache v -o m.ran
   run -0 --separate-stderr ran-classify -m m.ran --probs --vector-cache v train.jsonl
-  [[ $stderr == *'v: 60 vectors were in it, 0 added'* ]]
+  [[ $stderr =~ 'v: '[1-9][0-9]*' vectors were in it, 0 added' ]]
   train -q --weights i8 --threshold-for wet=recall:0.9 -o n.ran
 }
 
@@ -60,7 +60,7 @@ train() {
   train -q --vector-cache v -o m.ran
   ran-classify -m m.ran --probs train.jsonl >without.jsonl
   run -0 --separate-stderr ran-classify -m m.ran --probs --vector-cache v train.jsonl
-  [[ $stderr == *'v: 60 vectors were in it, 0 added'* ]]
+  [[ $stderr =~ 'v: '[1-9][0-9]*' vectors were in it, 0 added' ]]
   diff <(cat <<<"$output") without.jsonl
   ran-classify -m "$encoder" --embed --only --vector-cache v train.jsonl >embed.jsonl
   ran-classify -m "$encoder" --embed --only train.jsonl >expected.jsonl

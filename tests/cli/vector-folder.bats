@@ -63,7 +63,7 @@ shape='--layers 1 --heads 1 --head-dim 2 --window 8 --min-window 2 --wide 0 --ep
 @test "vector-folder: a file that is missing or damaged is named" {
   for file in tokenizer.json model.safetensors config.json; do
     mv static/$file kept
-    refused 3 "cannot open static/$file: No such file" ran-train classify $shape --vectors static -o m.ran train.jsonl
+    refused 3 "static/$file: No such file" ran-train classify $shape --vectors static -o m.ran train.jsonl
     head -c 9 kept >static/$file
     refused 3 "static/$file: " ran-train classify $shape --vectors static -o m.ran train.jsonl
     mv kept static/$file
