@@ -128,12 +128,9 @@ struct ran_bert_window {
         X(dup, R *up_ld)     \
         X(dfed, R *ffn_dim)  \
         X(part, blocks * 2 * D)
-/* Of all windows M of the batch: outputs of the rows around their tokens. And of `units`, which are
- * windows or, for heads of words and tokens, word positions: what the dense layer reads and makes.
- */
+/* Of `units`, which are all windows of the batch or, for heads of words and tokens, word positions:
+ * what the dense layer reads and makes. */
 #define RAN_BERT_VECTORS(X)                                     \
-        X(special, !streams * M * specials * D)                 \
-        X(dspecial, training *M *specials *D)                   \
         X(pooled, units *D)                                     \
         X(dpooled, training *units *D)                          \
         X(pre, units *dense)   /* in front of the activation */ \
@@ -164,9 +161,8 @@ struct ran_bert_memory {
         size_t *doc;                    /* (B+1) first window of each document */
         size_t *group;                  /* (groups+1) first window of each group */
         size_t M, groups;
-        size_t most;    /* windows of the largest group */
-        size_t first;   /* which window out.pooled begins with */
-        float *outputs; /* of a stream: rows (R, D) of the group at hand */
+        float *outputs;  /* rows (R, D) of the group at hand */
+        bool pooled_bwd; /* backward begins with out.dpooled, not with w->dx */
         size_t R;       /* rows of the largest group */
         size_t longest; /* and of the longest window */
         size_t window_cap, doc_cap, group_cap;
@@ -237,8 +233,8 @@ enum { RAN_BERT_BLOCK = 128 }; /* rows of a task of one thread */
  * to w->dx. */
 void ran_bert_embed(struct ran_bert_pass *s);
 void ran_bert_embed_bwd(struct ran_bert_pass *s);
-/* The outputs of a group's rows, from rows.h: to w->x[N] and out.special, unless they are of a
- * stream, and stay in own->outputs. Adjoint: to dh. */
+/* The outputs of a group's rows: in own->outputs, and those of tokens in w->x[N], unless they are of
+ * a stream. Adjoint: to dh, from that of the pooled windows, or of w->x[N]. */
 void ran_bert_scatter(struct ran_bert_pass *s);
 void ran_bert_gather(struct ran_bert_pass *s);
 
@@ -273,11 +269,11 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s);
 
 /* ---- vectors of documents (vector.c) --------------------------------------------------------- */
 
-/* Of a stream (w->streams): pools the group's windows, whose rows are in `outputs`, and joins their
- * vectors, unless a dense layer comes first, to which all windows of a document go at once. */
-void ran_bert_pool(struct ran_bert_pass *s);
+/* Pools the group's windows, whose rows are in own->outputs. Adjoint of window i, to its rows dx. */
+void ran_bert_pool(const struct ran_bert_pass *s);
+void ran_bert_pool_bwd(const struct ran_bert_pass *s, size_t i, float *dx);
 /* v (ran_bert_width) of document b. Adjoint, of all documents: from dv (B, width), which it
- * changes, to w->dx and out.dspecial, overwritten. */
+ * changes, to out.dpooled, overwritten. */
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dv);

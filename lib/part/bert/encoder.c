@@ -119,15 +119,13 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                      ffn_dim = (double)c->ffn_dim, up_ld = (double)ran_bert_up_ld(c),
                      norm_first = c->bert.norm_first, norm_last = !c->bert.norm_first,
                      training = w->training,
-                     blocks = (double)ran_rows_blocks(own->R, RAN_BERT_BLOCK), M = (double)own->M,
-                     B = (double)w->size.B, specials = (double)ran_bert_specials(c),
-                     dense = (double)c->bert.dense, width = (double)ran_bert_width(c),
-                     streams = w->streams,
+                     blocks = (double)ran_rows_blocks(own->R, RAN_BERT_BLOCK),
+                     B = (double)w->size.B, dense = (double)c->bert.dense,
+                     width = (double)ran_bert_width(c),
                      each = c->upper != RAN_UPPER_POOLING && c->bert.l2_normalize,
                      certain = of_documents && c->upper == RAN_UPPER_CERTAIN,
-                     of_a_group = w->streams && c->bert.dense == 0 ? (double)own->most : M,
                      of_words = c->bert.dense > 0 ? (double)w->packed->positions : 0,
-                     units = of_documents ? of_a_group : of_words;
+                     units = of_documents ? (double)own->M : of_words;
 
         for (size_t l = 0; l < c->layers; l++) {
                 w->x[l + 1] = w->x[0];
@@ -215,7 +213,7 @@ static void read_group(struct ran_workspace *w, const struct ran_params *p, size
         read_layers(w, p, g, read, layers);
         struct ran_bert_pass last = ran_bert_pass_of(w, p, NULL, layers - 1, g);
         ran_bert_scatter(&last);
-        if (w->streams)
+        if (ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT)
                 ran_bert_pool(&last);
 }
 
@@ -255,6 +253,7 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
                                 ran_bert_embed_bwd(&s);
                 }
         }
+        own->pooled_bwd = false;
         if (below == 0)
                 ran_bert_bias_bwd(w, dp);
 }

@@ -41,7 +41,7 @@ static void make_groups(struct ran_workspace *w)
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         size_t rows = 0;
 
-        own->groups = own->R = own->longest = own->most = 0;
+        own->groups = own->R = own->longest = 0;
         for (size_t i = 0; i < own->M; i++) {
                 const size_t more = ran_bert_window_rows(w->c, &own->window[i]);
 
@@ -49,10 +49,7 @@ static void make_groups(struct ran_workspace *w)
                         own->group[own->groups++] = i;
                         rows = 0;
                 }
-                const size_t windows = i + 1 - own->group[own->groups - 1];
-
                 own->window[i].row = rows;
-                own->most = windows > own->most ? windows : own->most;
                 rows += more;
                 own->longest = more > own->longest ? more : own->longest;
                 own->R = rows > own->R ? rows : own->R;
@@ -139,13 +136,6 @@ void ran_bert_drop(const struct ran_bert_pass *s, int site, float *x)
 
 /* ---- into the layers, and out of them ------------------------------------------------------- */
 
-/* Calls fn for the windows of the group. */
-static void each_window(struct ran_bert_pass *s, void (*fn)(struct ran_bert_pass *s, size_t i))
-{
-        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
-                fn(s, i);
-}
-
 static void embed_window(struct ran_bert_pass *s, size_t i)
 {
         const struct ran_workspace *w = s->w;
@@ -189,7 +179,8 @@ void ran_bert_embed(struct ran_bert_pass *s)
         ran_phase = RAN_PHASE_EMBEDDING;
         if (s->R == RAN_FEW_ROWS + 1)
                 memset(s->own->rows.e, 0, s->R * s->w->D * sizeof(float));
-        each_window(s, embed_window);
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
+                embed_window(s, i);
         ran_rows_norm(&s->of, &norm);
 }
 
@@ -218,26 +209,8 @@ void ran_bert_embed_bwd(struct ran_bert_pass *s)
 
         ran_phase = RAN_PHASE_EMBEDDING;
         ran_rows_norm_bwd(&s->of, &norm);
-        each_window(s, embed_window_bwd);
-}
-
-/* The encoder's outputs of the group. */
-static float *outputs(const struct ran_bert_pass *s)
-{
-        return s->w->c->bert.norm_first ? s->own->rows.h : s->own->rows.last;
-}
-
-static void scatter_window(struct ran_bert_pass *s, size_t i)
-{
-        struct ran_workspace *w = s->w;
-        const struct ran_bert_window *v = &s->own->window[i];
-        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
-        const float *h = outputs(s) + v->row * D;
-        float *special = s->own->out.special + i * (prefix + suffix) * D;
-
-        memcpy(w->x[w->c->layers] + v->t * D, h + prefix * D, v->n * D * sizeof *h);
-        memcpy(special, h, prefix * D * sizeof *h);
-        memcpy(special + prefix * D, h + (prefix + v->n) * D, suffix * D * sizeof *h);
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
+                embed_window_bwd(s, i);
 }
 
 static struct ran_norm last_norm(const struct ran_bert_pass *s)
@@ -255,35 +228,37 @@ static struct ran_norm last_norm(const struct ran_bert_pass *s)
 
 void ran_bert_scatter(struct ran_bert_pass *s)
 {
+        struct ran_workspace *w = s->w;
         const struct ran_norm norm = last_norm(s);
 
-        if (s->w->c->bert.norm_first)
+        if (w->c->bert.norm_first)
                 ran_rows_norm(&s->of, &norm);
-        s->own->outputs = outputs(s);
-        if (!s->w->streams)
-                each_window(s, scatter_window);
-}
+        s->own->outputs = w->c->bert.norm_first ? s->own->rows.h : s->own->rows.last;
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1] && !w->streams; i++) {
+                const struct ran_bert_window *v = &s->own->window[i];
 
-static void gather_window(struct ran_bert_pass *s, size_t i)
-{
-        const struct ran_workspace *w = s->w;
-        const struct ran_bert_window *v = &s->own->window[i];
-        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
-        const float *special = s->own->out.dspecial + i * (prefix + suffix) * D;
-        float *dh = s->own->adj.dh + v->row * D;
-
-        memcpy(dh, special, prefix * D * sizeof *dh);
-        memcpy(dh + prefix * D, w->dx + v->t * D, v->n * D * sizeof *dh);
-        memcpy(dh + (prefix + v->n) * D, special + prefix * D, suffix * D * sizeof *dh);
+                memcpy(w->x[w->c->layers] + v->t * w->D,
+                       s->own->outputs + (v->row + w->c->bert.prefix) * w->D,
+                       v->n * w->D * sizeof(float));
+        }
 }
 
 void ran_bert_gather(struct ran_bert_pass *s)
 {
+        const struct ran_workspace *w = s->w;
         const struct ran_norm norm = last_norm(s);
+        const size_t D = w->D;
+        float *dh = memset(s->own->adj.dh, 0, s->R * D * sizeof *dh);
 
-        if (s->R == RAN_FEW_ROWS + 1)
-                memset(s->own->adj.dh, 0, s->R * s->w->D * sizeof(float));
-        each_window(s, gather_window);
-        if (s->w->c->bert.norm_first)
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
+                const struct ran_bert_window *v = &s->own->window[i];
+
+                if (s->own->pooled_bwd)
+                        ran_bert_pool_bwd(s, i, dh + v->row * D);
+                else
+                        memcpy(dh + (v->row + w->c->bert.prefix) * D, w->dx + v->t * D,
+                               v->n * D * sizeof *dh);
+        }
+        if (w->c->bert.norm_first)
                 ran_rows_norm_bwd(&s->of, &norm);
 }

@@ -63,95 +63,71 @@ static void dense_bwd(struct ran_workspace *w, const struct ran_params *p, struc
 
 /* ---- pooling of windows --------------------------------------------------------------------- */
 
-/* Row r of window i: its output, or with `adjoint` the adjoint of that. Where nobody else asks for
- * them, only the outputs of the group at hand are there. */
-static float *row_of(const struct ran_workspace *w, size_t i, size_t r, bool adjoint)
+/* The row of a window that is its vector, for the poolings that take one. */
+static size_t one_of(const struct ran_config *c, size_t rows)
 {
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const struct ran_bert_window *v = &own->window[i];
-        const size_t D = w->D, prefix = w->c->bert.prefix, specials = ran_bert_specials(w->c);
-        float *special = (adjoint ? own->out.dspecial : own->out.special) + i * specials * D;
-
-        if (w->streams)
-                return own->outputs + (v->row + r) * D;
-        if (r < prefix)
-                return special + r * D;
-        if (r < prefix + v->n)
-                return (adjoint ? w->dx : w->x[w->c->layers]) + (v->t + r - prefix) * D;
-        return special + (r - v->n) * D;
+        return c->pooling == RAN_POOL_CLS ? 0 : rows - 1;
 }
 
-/* What window i is pooled to; of a stream only the windows of a group have room. */
-static float *pooled_of(const struct ran_workspace *w, size_t i)
+/* Window i, whose rows (rows, D) are at x, to out.pooled. */
+static void pool(const struct ran_workspace *w, size_t i, const float *x)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
-
-        return own->out.pooled + (i - own->first) * w->D;
-}
-
-static void pool_max(const struct ran_workspace *w, size_t i, size_t rows, float *v)
-{
-        const size_t D = w->D, from = w->c->bert.pool_skip;
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        uint32_t *at = own->argmax + (i - own->first) * D;
-
-        memcpy(v, row_of(w, i, from, false), D * sizeof *v);
-        for (size_t d = 0; d < D; d++)
-                at[d] = (uint32_t)from;
-        for (size_t r = from + 1; r < rows; r++) {
-                const float *x = row_of(w, i, r, false);
-
-                for (size_t d = 0; d < D; d++) {
-                        const bool more = x[d] > v[d];
-
-                        v[d] = more ? x[d] : v[d];
-                        at[d] = more ? (uint32_t)r : at[d];
-                }
-        }
-}
-
-static void pool(const struct ran_workspace *w, size_t i)
-{
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]);
-        float *v = pooled_of(w, i);
+        const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]),
+                     skip = w->c->bert.pool_skip;
+        float *v = own->out.pooled + i * D;
+        uint32_t *at = own->argmax + i * D;
 
         switch (w->c->pooling) {
         case RAN_POOL_MAX:
-                pool_max(w, i, rows, v);
+                memcpy(v, x + skip * D, D * sizeof *v);
+                for (size_t d = 0; d < D; d++)
+                        at[d] = (uint32_t)skip;
+                for (size_t r = skip + 1; r < rows; r++)
+                        for (size_t d = 0; d < D; d++) {
+                                const bool more = x[r * D + d] > v[d];
+
+                                v[d] = more ? x[r * D + d] : v[d];
+                                at[d] = more ? (uint32_t)r : at[d];
+                        }
                 return;
         case RAN_POOL_MEAN:
                 memset(v, 0, D * sizeof *v);
-                for (size_t r = w->c->bert.pool_skip; r < rows; r++)
-                        ran_simd->add(v, row_of(w, i, r, false), D);
+                for (size_t r = skip; r < rows; r++)
+                        ran_simd->add(v, x + r * D, D);
                 for (size_t d = 0; d < D; d++)
-                        v[d] /= (float)(rows - w->c->bert.pool_skip);
+                        v[d] /= (float)(rows - skip);
                 return;
         default:
-                memcpy(v, row_of(w, i, w->c->pooling == RAN_POOL_CLS ? 0 : rows - 1, false),
-                       D * sizeof *v);
+                memcpy(v, x + one_of(w->c, rows) * D, D * sizeof *v);
         }
 }
 
-static void pool_bwd(struct ran_workspace *w, size_t i)
+void ran_bert_pool(const struct ran_bert_pass *s)
 {
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
+                pool(s->w, i, s->own->outputs + s->own->window[i].row * s->w->D);
+}
+
+void ran_bert_pool_bwd(const struct ran_bert_pass *s, size_t i, float *dx)
+{
+        const struct ran_workspace *w = s->w;
+        const struct ran_bert_memory *own = s->own;
         const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]);
-        const float *dv = own->out.dpooled + i * D;
+        const float *dv = own->out.dpooled + i * D,
+                    share = 1.0f / (float)(rows - w->c->bert.pool_skip);
 
         switch (w->c->pooling) {
         case RAN_POOL_MAX:
                 for (size_t d = 0; d < D; d++)
-                        row_of(w, i, own->argmax[i * D + d], true)[d] += dv[d];
+                        dx[own->argmax[i * D + d] * D + d] += dv[d];
                 return;
         case RAN_POOL_MEAN:
                 for (size_t r = w->c->bert.pool_skip; r < rows; r++)
-                        ran_simd->axpy(row_of(w, i, r, true),
-                                       1.0f / (float)(rows - w->c->bert.pool_skip), dv, D);
+                        ran_simd->axpy(dx + r * D, share, dv, D);
                 return;
         default:
-                ran_simd->add(row_of(w, i, w->c->pooling == RAN_POOL_CLS ? 0 : rows - 1, true), dv,
-                              D);
+                ran_simd->add(dx + one_of(w->c, rows) * D, dv, D);
         }
 }
 
@@ -173,15 +149,16 @@ static float share_of(const struct ran_workspace *w, size_t i)
         return (float)(1 / (double)windows);
 }
 
-/* Whether windows have vectors of their own, as documents: not the pooling's way. */
-static bool has_own(const struct ran_workspace *w)
+static bool joins_max(const struct ran_config *c)
 {
-        return w->c->upper != RAN_UPPER_POOLING;
+        return c->upper == RAN_UPPER_MAX ||
+               (c->upper == RAN_UPPER_POOLING && c->pooling == RAN_POOL_MAX);
 }
 
-static bool joins_max(const struct ran_workspace *w)
+/* Whether windows have vectors of one length, as documents: not the pooling's way. */
+static bool has_unit(const struct ran_workspace *w)
 {
-        return has_own(w) ? w->c->upper == RAN_UPPER_MAX : w->c->pooling == RAN_POOL_MAX;
+        return w->c->upper != RAN_UPPER_POOLING && w->c->bert.l2_normalize;
 }
 
 /* What is joined: vectors of windows. */
@@ -189,43 +166,45 @@ static float *joined_from(const struct ran_workspace *w)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
 
-        return has_own(w) && w->c->bert.l2_normalize ? own->out.unit : own->out.vector;
+        return has_unit(w) ? own->out.unit : own->out.vector;
 }
 
-/* Adds window i, of vector x, to that of its document; windows come in order. */
-static void join(const struct ran_workspace *w, size_t i, const float *x)
+/* The windows of document b. The elements of their vectors are about as large as those that heads
+ * read. */
+static void window_vectors(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t Q = ran_bert_width(w->c), b = own->window[i].b;
-        uint32_t *at = own->join_argmax + b * Q;
-        float *v = own->out.joined + b * Q;
+        const size_t Q = ran_bert_width(w->c), from = own->doc[b], end = own->doc[b + 1];
 
-        if (i == own->doc[b])
-                memset(v, 0, Q * sizeof *v);
-        if (!joins_max(w)) {
-                ran_simd->axpy(v, share_of(w, i), x, Q);
-                return;
-        }
-        for (size_t d = 0; d < Q; d++) {
-                const bool more = i == own->doc[b] || x[d] > v[d];
-
-                v[d] = more ? x[d] : v[d];
-                at[d] = more ? (uint32_t)i : at[d];
-        }
+        dense(w, p, from, end - from);
+        for (size_t i = from; i < end && has_unit(w); i++)
+                ran_unit(own->out.unit + i * Q, own->out.vector + i * Q, Q, sqrt((double)Q));
 }
 
-void ran_bert_pool(struct ran_bert_pass *s)
+void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
-        struct ran_bert_memory *own = s->own;
-        const struct ran_workspace *w = s->w;
-        const size_t first = own->group[s->g], end = own->group[s->g + 1];
-        const bool at_once = w->c->bert.dense == 0;
+        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        const size_t Q = ran_bert_width(w->c), from = own->doc[b];
+        const float *x = joined_from(w) + from * Q;
+        uint32_t *at = own->join_argmax + b * Q;
+        float *joined = own->out.joined + b * Q;
 
-        own->first = at_once ? first : 0;
-        for (size_t i = first; i < end; i++)
-                pool(w, i);
-        for (size_t i = first; i < end && at_once; i++)
-                join(w, i, pooled_of(w, i));
+        window_vectors(w, p, b);
+        memset(joined, 0, Q * sizeof *joined);
+        for (size_t i = from; i < own->doc[b + 1]; i++, x += Q) {
+                if (!joins_max(w->c))
+                        ran_simd->axpy(joined, share_of(w, i), x, Q);
+                for (size_t d = 0; d < Q && joins_max(w->c); d++) {
+                        const bool more = i == from || x[d] > joined[d];
+
+                        joined[d] = more ? x[d] : joined[d];
+                        at[d] = more ? (uint32_t)i : at[d];
+                }
+        }
+        if (w->c->bert.l2_normalize)
+                ran_unit(v, joined, Q, 1);
+        else
+                memcpy(v, joined, Q * sizeof *v);
 }
 
 static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
@@ -235,7 +214,7 @@ static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
         float *dx = own->out.dvector;
 
         memset(dx + own->doc[b] * Q, 0, (own->doc[b + 1] - own->doc[b]) * Q * sizeof *dx);
-        if (joins_max(w))
+        if (joins_max(w->c))
                 for (size_t d = 0; d < Q; d++)
                         dx[own->join_argmax[b * Q + d] * Q + d] = dv[d];
         else
@@ -243,65 +222,17 @@ static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
                         ran_simd->axpy(dx + i * Q, share_of(w, i), dv, Q);
 }
 
-/* The length of a window's vector: its elements are about as large as those that heads read. */
-static double own_length(size_t width)
-{
-        return sqrt((double)width);
-}
-
-/* The windows [from, from + n). */
-static void window_vectors(struct ran_workspace *w, const struct ran_params *p, size_t from,
-                           size_t n)
-{
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t Q = ran_bert_width(w->c);
-
-        for (size_t i = from; i < from + n; i++)
-                pool(w, i);
-        dense(w, p, from, n);
-        for (size_t i = from; i < from + n && joined_from(w) != own->out.vector; i++)
-                ran_unit(own->out.unit + i * Q, own->out.vector + i * Q, Q, own_length(Q));
-}
-
-void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
-{
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t Q = ran_bert_width(w->c);
-        const size_t from = own->doc[b], end = own->doc[b + 1];
-        const float *joined = own->out.joined + b * Q;
-
-        if (!w->streams)
-                window_vectors(w, p, from, end - from);
-        else if (w->c->bert.dense > 0)
-                dense(w, p, from, end - from);
-        for (size_t i = from; i < end && (!w->streams || w->c->bert.dense > 0); i++)
-                join(w, i, joined_from(w) + i * Q);
-        if (w->c->bert.l2_normalize)
-                ran_unit(v, joined, Q, 1);
-        else
-                memcpy(v, joined, Q * sizeof *v);
-}
-
-static void clear_special(const struct ran_bert_memory *own, const struct ran_workspace *w)
-{
-        memset(own->out.dspecial, 0,
-               own->M * ran_bert_specials(w->c) * w->D * sizeof *own->out.dspecial);
-}
-
-/* From out.dvector to w->dx. */
+/* From out.dvector to out.dpooled. */
 static void window_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
                                struct ran_params *dp)
 {
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
+        struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c);
 
-        memset(w->dx, 0, w->packed->L * w->D * sizeof *w->dx);
-        clear_special(own, w);
-        for (size_t i = 0; i < own->M && joined_from(w) != own->out.vector; i++)
-                ran_unit_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q, own_length(Q));
+        for (size_t i = 0; i < own->M && has_unit(w); i++)
+                ran_unit_bwd(own->out.dvector + i * Q, own->out.vector + i * Q, Q, sqrt((double)Q));
         dense_bwd(w, p, dp, own->M);
-        for (size_t i = 0; i < own->M; i++)
-                pool_bwd(w, i);
+        own->pooled_bwd = true;
 }
 
 void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -343,7 +274,7 @@ static void choose_window(struct ran_workspace *w, const struct ran_params *p, s
         float *logits = own->out.logits;
         double best = -INFINITY;
 
-        window_vectors(w, p, first, end - first);
+        window_vectors(w, p, b);
         const float *x = joined_from(w);
         ran_gemm_linear(w->pool, logits, C, x + first * D, D, p->head.w, p->head.b, end - first, D,
                         C);
@@ -402,7 +333,6 @@ void ran_bert_outputs_bwd(struct ran_workspace *w, const struct ran_params *p,
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t n = w->packed->positions, bytes = n * w->D * sizeof(float);
 
-        clear_special(own, w);
         if (w->c->bert.dense == 0)
                 return;
         memcpy(own->out.dvector, w->head.dhead, bytes);
