@@ -47,57 +47,11 @@ static bool is_besides(const struct ran_tensor *t)
                 strcmp(t->name, "tokenizer.json") == 0);
 }
 
-/* The parts that have a say in files, one after another. */
-struct filed {
-        const struct ran_part_file *file;
-        void *stored;
-};
-static bool next_filed(const struct ran_model *m, int *at, struct filed *part)
-{
-        while (*at < RAN_PARTS_MOST) {
-                const struct ran_part *p = ran_part_table[*at];
-                void *stored = m->stored[(*at)++];
-
-                *part = (struct filed){p->file, stored};
-                if (p->file != NULL && p->is_in(&m->config))
-                        return true;
-        }
-        return false;
-}
-
-static int measure_parts(struct ran_model *m, struct ran_error *err)
-{
-        const struct ran_part_list parts = ran_parts_of(&m->config);
-
-        for (size_t i = 0; i < parts.n; i++) {
-                const struct ran_part_file *file = parts.part[i]->file;
-                void **stored = &m->stored[parts.number[i]];
-
-                if (file == NULL)
-                        continue;
-                *stored = ran_new(1, file->stored_size);
-                RAN_TRY(file->measure(*stored, &m->tensors, &m->rows, err));
-        }
-        return RAN_OK;
-}
-
 /* The tables of a configuration, in the sizes of the file. */
 static size_t mapped_tables(struct ran_model *m, struct ran_mapped_table mapped[RAN_MAPPED_TABLES])
 {
-        return ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C, m->rows);
-}
-
-/* Tensors that parts have beside the others. */
-static void know_besides(struct ran_model *m, bool *known)
-{
-        struct filed part;
-
-        for (int at = 0; next_filed(m, &at, &part);) {
-                const struct ran_tensor *t = ran_tensors_find(&m->tensors, part.file->besides);
-
-                if (t != NULL)
-                        known[t - m->tensors.tensor] = true;
-        }
+        return ran_params_mapped_tables(mapped, &m->params, &m->config, m->V, m->C,
+                                        m->linear.rows.n);
 }
 
 /* known: room for all tensors of the file. */
@@ -107,7 +61,10 @@ static int check_all(struct ran_model *m, const struct ran_layout *layout, bool 
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
         size_t n = mapped_tables(m, mapped);
 
-        know_besides(m, known);
+        const struct ran_tensor *buckets = ran_tensors_find(&m->tensors, RAN_LINEAR_ROWS_TENSOR);
+
+        if (buckets != NULL && ran_config_has_predictor(&m->config))
+                known[buckets - m->tensors.tensor] = true;
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(check_tensor(m, mapped[i].name, mapped[i].rows, mapped[i].cols, known,
                                      err));
@@ -127,7 +84,8 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
                             struct ran_error *err)
 {
         err = ran_error_or_spare(err);
-        RAN_TRY(measure_parts(m, err));
+        if (ran_config_has_predictor(&m->config))
+                RAN_TRY(ran_linear_measure(&m->linear, &m->tensors, err));
         ran_params_none(&m->params, &m->config); /* tables are found by it */
         bool *known = ran_new(m->tensors.n, sizeof *known);
         int rc = check_all(m, layout, known, err);
@@ -137,18 +95,6 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* Whether a part uses the table as the file has it. */
-static bool stays(struct ran_model *m, const struct ran_mapped_table *table,
-                  const struct ran_tensor *t)
-{
-        struct filed part;
-
-        for (int at = 0; next_filed(m, &at, &part);)
-                if (part.file->keep(&m->params, table, &m->tensors, t))
-                        return true;
-        return false;
-}
-
 /* Maps a table from the file if its elements can be used in place; else copies it. A document needs
  * few of its rows. */
 static int read_table(struct ran_model *m, const struct ran_mapped_table *table, float **copy,
@@ -157,7 +103,8 @@ static int read_table(struct ran_model *m, const struct ran_mapped_table *table,
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, table->name);
 
         *table->at = ran_tensor_in_place(&m->tensors, t);
-        if (*table->at != NULL || stays(m, table, t))
+        if (*table->at != NULL || (ran_config_has_predictor(&m->config) &&
+                                   ran_linear_keep(&m->params, table, &m->tensors, t)))
                 return RAN_OK;
         *table->at = *copy = ran_alloc_floats(t->elements, err);
         return *copy != NULL ? ran_tensor_floats(&m->tensors, t, *copy, err) : RAN_ENOMEM;
@@ -179,27 +126,7 @@ int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
         const size_t n = mapped_tables(m, mapped);
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(read_table(m, &mapped[i], &m->copy[i], err));
-        struct filed part;
-        for (int at = 0; next_filed(m, &at, &part);)
-                RAN_TRY(part.file->read(part.stored, &m->params, &m->config, &m->tensors, err));
-        return RAN_OK;
-}
-
-int ran_model_use_tokenizer(struct ran_model *m, struct ran_error *err)
-{
-        struct filed part;
-
-        for (int at = 0; next_filed(m, &at, &part);)
-                RAN_TRY(part.file->use_tokenizer(part.stored, &m->params, &m->config, m->tokenizer,
-                                                 err));
-        return RAN_OK;
-}
-
-void ran_model_release_stored(struct ran_model *m)
-{
-        for (int i = 0; i < RAN_PARTS_MOST; i++) {
-                if (m->stored[i] != NULL)
-                        ran_part_table[i]->file->release(m->stored[i]);
-                free(m->stored[i]);
-        }
+        return ran_config_has_predictor(&m->config)
+                       ? ran_linear_read_rows(&m->linear, &m->params, &m->config, &m->tensors, err)
+                       : RAN_OK;
 }

@@ -8,7 +8,7 @@
 
 /* All that is written, until it is. */
 struct contents {
-        void *written[RAN_PARTS_MOST]; /* what parts need for it */
+        struct ran_linear_written linear;
         struct ran_compact_tensors tensors;
         struct ran_buf config, labels;
         struct ran_metadata_source text[8];
@@ -18,22 +18,13 @@ struct contents {
 /* Weights of the configuration. */
 static void add_weights(struct contents *k, const struct ran_parts *p)
 {
-        const struct ran_part_list parts = ran_parts_of(p->config);
         struct ran_compact_tensors *to = &k->tensors;
         struct ran_params params = *p->params;
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
-        size_t rows = 0;
-
-        for (size_t i = 0; i < parts.n; i++) {
-                const struct ran_part_file *file = parts.part[i]->file;
-                void **its = &k->written[parts.number[i]];
-
-                if (file == NULL)
-                        continue;
-                *its = ran_new(1, file->written_size);
-                file->gather(*its, &params, p->config, p->C, to, &rows);
-        }
-        size_t n = ran_params_mapped_tables(mapped, &params, p->config, p->V, p->C, rows);
+        if (ran_config_has_predictor(p->config))
+                ran_linear_gather(&k->linear, &params, p->config, p->C, to);
+        size_t n = ran_params_mapped_tables(mapped, &params, p->config, p->V, p->C,
+                                            k->linear.sparse.n);
         for (size_t i = 0; i < n; i++) {
                 const struct ran_mapped_table *t = &mapped[i];
 
@@ -89,43 +80,28 @@ static void add_texts(struct contents *k, const struct ran_parts *p)
         add_text(k, "prompts", p->prompts);
 }
 
-static int gather(struct contents *k, const struct ran_parts *p, struct ran_error *err)
-{
-        size_t size;
-
-        add_weights(k, p);
-        for (size_t i = 0; i < p->extras; i++)
-                add_bytes(k, p->extra[i].name, p->extra[i].dtype, p->extra[i].data, p->extra[i].n);
-        add_texts(k, p);
-        if (p->tokenizer == NULL)
-                return RAN_OK;
-        const char *json = ran_tokenizer_json(p->tokenizer, &size);
-        if (json == NULL)
-                return ran_fail(err, RAN_ENOMEM, "out of memory for the vocabulary of the model");
-        add_bytes(k, "tokenizer.json", RAN_DTYPE_U8, json, size);
-        return RAN_OK;
-}
-
 /* To a file, or into memory. */
 static int write_parts(const char *path, struct ran_bytes *to, const struct ran_parts *p,
                        struct ran_error *err)
 {
         struct contents k = {0};
-        int rc = gather(&k, p, err);
+        size_t size = 0;
 
-        if (rc == RAN_OK)
-                rc = to != NULL ? ran_tensors_write_bytes(to, k.tensors.source, k.tensors.n, k.text,
-                                                          k.texts, err)
-                                : ran_tensors_write(path, k.tensors.source, k.tensors.n, k.text,
-                                                    k.texts, err);
+        add_weights(&k, p);
+        for (size_t i = 0; i < p->extras; i++)
+                add_bytes(&k, p->extra[i].name, p->extra[i].dtype, p->extra[i].data, p->extra[i].n);
+        add_texts(&k, p);
+        const char *json = p->tokenizer != NULL ? ran_tokenizer_json(p->tokenizer, &size) : NULL;
+        if (json != NULL)
+                add_bytes(&k, "tokenizer.json", RAN_DTYPE_U8, json, size);
+        const int rc = to != NULL ? ran_tensors_write_bytes(to, k.tensors.source, k.tensors.n,
+                                                            k.text, k.texts, err)
+                                  : ran_tensors_write(path, k.tensors.source, k.tensors.n, k.text,
+                                                      k.texts, err);
         ran_buf_release(&k.config);
         ran_buf_release(&k.labels);
         ran_compact_release(&k.tensors);
-        for (int i = 0; i < RAN_PARTS_MOST; i++) {
-                if (k.written[i] != NULL)
-                        ran_part_table[i]->file->release_written(k.written[i]);
-                free(k.written[i]);
-        }
+        ran_linear_sparse_release(&k.linear.sparse);
         return rc;
 }
 

@@ -259,7 +259,9 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
                 return RAN_ENOMEM;
         RAN_TRY(ran_model_read_known(m, err));
         RAN_TRY(read_tokenizer(m, err));
-        RAN_TRY(ran_model_use_tokenizer(m, err));
+        if (ran_config_has_predictor(&m->config))
+                RAN_TRY(ran_linear_use_tokenizer(&m->linear, &m->params, &m->config, m->tokenizer,
+                                                 err));
         if (ran_task_has_labels(m->config.task)) {
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
@@ -301,7 +303,7 @@ void ran_model_free(struct ran_model *m)
         ran_params_release(&m->params);
         for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);
-        ran_model_release_stored(m);
+        ran_linear_stored_release(&m->linear);
         free(m->known_copy);
         ran_tokenizer_free(m->tokenizer);
         for (size_t c = 0; m->labels != NULL && c < m->C; c++)

@@ -5,6 +5,7 @@
 #include "eval/calibration.h"
 #include "nn/part.h"
 #include "part/crf/crf.h"
+#include "part/linear/linear-file.h"
 #include "tensors/tensors.h"
 
 #define RAN_FORMAT         "ran"
@@ -15,8 +16,7 @@ struct ran_model {
         size_t V, C;
         struct ran_params params;       /* mapped tables: in the mapped file, or a copy */
         float *copy[RAN_MAPPED_TABLES]; /* where the file's cannot be used as it lies */
-        void *stored[RAN_PARTS_MOST];   /* of each part: see struct ran_part_file */
-        size_t rows;                    /* of its tables that the file has; 0: all */
+        struct ran_linear_stored linear;
         struct ran_bytes file;
         bool in_memory; /* the file was made there, its digest is open */
         struct ran_tensors tensors;
@@ -59,10 +59,6 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
                             struct ran_error *err);
 int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
                            struct ran_error *err);
-
-/* The parts learn of the vocabulary; and what they keep is released. */
-int ran_model_use_tokenizer(struct ran_model *m, struct ran_error *err);
-void ran_model_release_stored(struct ran_model *m);
 
 /* The contents to write: weights under their names, further tensors, metadata. */
 struct ran_parts {

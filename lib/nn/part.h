@@ -2,7 +2,7 @@
  *
  * A model is the list of its parts, in the order of RAN_PARTS, a task, and the weights of their
  * ensemble. The configuration says which parts are in the list; a part that is not there costs
- * nothing. Parameters, memory, files, scoring and estimates walk along the list and know no part by
+ * nothing. Parameters, memory, scoring and estimates walk along the list and know no part by
  * name.
  *
  *   rows        embedding: a row of each token
@@ -19,37 +19,6 @@
 #define RAN_NN_PART_H
 
 #include "nn/workspace.h"
-
-struct ran_tensors;
-struct ran_tensor;
-struct ran_compact_tensors;
-
-/* What a part has in a model file beside its tensors and tables. */
-struct ran_part_file {
-        const char *besides; /* a tensor that the file may have */
-
-        /* ---- reading: what an open model keeps of it, zero at first. All are called in this
-         * order: once the configuration is known, *rows of the tables unless they are all there;
-         * for each table that cannot be used as floats in place, whether it stays in the file, as
-         * it is; with all weights; with the vocabulary, or NULL */
-        size_t stored_size;
-        int (*measure)(void *stored, const struct ran_tensors *file, size_t *rows,
-                       struct ran_error *err);
-        bool (*keep)(struct ran_params *p, const struct ran_mapped_table *table,
-                     const struct ran_tensors *file, const struct ran_tensor *t);
-        int (*read)(void *stored, struct ran_params *p, const struct ran_config *c,
-                    const struct ran_tensors *file, struct ran_error *err);
-        int (*use_tokenizer)(void *stored, struct ran_params *p, const struct ran_config *c,
-                             const struct ran_tokenizer *tokenizer, struct ran_error *err);
-        void (*release)(void *stored);
-
-        /* ---- writing: puts what is to be written in place of the tables in p, which is a copy,
-         * and further tensors into `to`; *rows: of the tables */
-        size_t written_size; /* of what that needs, zero at first */
-        void (*gather)(void *written, struct ran_params *p, const struct ran_config *c, size_t C,
-                       struct ran_compact_tensors *to, size_t *rows);
-        void (*release_written)(void *written);
-};
 
 struct ran_part {
         /* Whether a model of this configuration has it. */
@@ -77,7 +46,6 @@ struct ran_part {
          * ran_params_mapped_tables. */
         size_t (*tables)(struct ran_mapped_table *to, struct ran_params *p,
                          const struct ran_config *c, size_t V, size_t C, size_t rows);
-        const struct ran_part_file *file;
         /* The tensor that has V rows, and the one that has C elements. */
         const char *vocabulary, *classes;
 

@@ -603,7 +603,6 @@ const struct ran_part ran_part_linear = {
         .tensors = tensors,
         .tables = tables,
         .classes = "wide.bias",
-        .file = &ran_linear_file,
         .own_size = sizeof(struct memory),
         .lay_out = lay_out,
         .predicts = true,

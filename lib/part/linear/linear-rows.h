@@ -142,9 +142,6 @@ void ran_linear_sparse_init(struct ran_linear_sparse *s, const struct ran_linear
                             size_t buckets, size_t C);
 void ran_linear_sparse_release(struct ran_linear_sparse *s);
 
-/* linear-file.c, of the parts "linear" and "words". */
-extern const struct ran_part_file ran_linear_file;
-
 /* The other way: weight (buckets, C) and, unless NULL, idf (buckets) with a row for each bucket. */
 void ran_linear_rows_spread(const struct ran_linear_params *p, size_t buckets, size_t C,
                             float *weight, float *idf);

@@ -318,7 +318,6 @@ const struct ran_part ran_part_words = {
         .tensors = tensors,
         .tables = tables,
         .classes = "wide.bias",
-        .file = &ran_linear_file,
         .own_size = sizeof(struct memory),
         .init = init,
         .release = release,
