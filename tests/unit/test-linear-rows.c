@@ -157,7 +157,7 @@ static void check_same_results(struct ran_config c)
         struct ran_linear_params own;
         REQUIRE(m != NULL);
         make_dense(&dense, &own, m, &t);
-        CHECK(m->rows > WIDE / 3 - 1 && m->rows < WIDE);
+        CHECK(m->linear.rows.n > WIDE / 3 - 1 && m->linear.rows.n < WIDE);
         for (size_t i = 0; i < 50; i++) {
                 uint32_t ids[LENGTH], positions[LENGTH], spelling[LENGTH * RAN_SPELLING];
                 struct ran_document d = {.ids = ids, .L = dice_size(&dice, 1, LENGTH)};
@@ -235,7 +235,7 @@ TEST(linear_model_of_zeros_alone_has_a_row)
         memset(t.embed + t.V * c.dim, 0, WIDE * (t.C + 1) * sizeof(float));
         struct ran_model *m = write_and_open(&t, path);
         REQUIRE(m != NULL);
-        CHECK(m->rows == 1 && ran_linear_of(&m->params)->rows->bucket[0] == 0);
+        CHECK(m->linear.rows.n == 1 && ran_linear_of(&m->params)->rows->bucket[0] == 0);
         ran_model_free(m);
         toy_release(&t);
         free(path);
