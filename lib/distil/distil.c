@@ -104,9 +104,7 @@ static int init_workers(struct distiller *d, struct ran_error *err)
         d->worker = ran_new(d->workers, sizeof *d->worker);
         for (size_t i = 0; i < d->workers; i++) {
                 d->worker[i].v = ran_new_floats(READ * d->F);
-                d->worker[i].state = ran_state_new(m, NULL, err);
-                if (d->worker[i].state == NULL)
-                        return (int)err->code;
+                d->worker[i].state = ran_state_new(m, NULL);
         }
         return RAN_OK;
 }
