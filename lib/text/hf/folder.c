@@ -133,9 +133,10 @@ static void set_roles(const struct folder *f)
 static bool find_id(struct folder *f, const char *name, uint32_t *id)
 {
         struct ran_items i = ran_items(f->json, f->vocab);
+        const bool first = f->id == NULL && f->vocab.end > 0;
         struct ran_buf token = {0};
 
-        while (f->id == NULL && ran_items_next(&i)) {
+        while (first && ran_items_next(&i)) {
                 const size_t n = f->tokens.n;
 
                 token.len = 0;
