@@ -128,8 +128,8 @@ struct ran_bert_window {
         X(dup, R *up_ld)     \
         X(dfed, R *ffn_dim)  \
         X(part, blocks * 2 * D)
-/* Of `units`, which are all windows of the batch or, for heads of words and tokens, word positions:
- * what the dense layer reads and makes. */
+/* Of `units`: what the dense layer reads and makes, of all windows of the batch or, for heads of
+ * words and tokens, word positions. */
 #define RAN_BERT_VECTORS(X)                                     \
         X(pooled, units *D)                                     \
         X(dpooled, training *units *D)                          \
@@ -140,7 +140,7 @@ struct ran_bert_window {
         X(unit, each *units *width) /* each of one length */    \
         X(dvector, training *units *width)                      \
         X(logits, certain *units *C)      /* of windows */      \
-        X(joined, of_documents *B *width) /* in front of normalisation */
+        X(joined, B *width) /* in front of normalisation */
 
 struct ran_bert_acts {
         RAN_BERT_ACTS(RAN_FLOATS_FIELD)

@@ -111,9 +111,8 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
         const struct ran_config *c = w->c;
-        const bool of_documents = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
-        const bool max = of_documents && c->pooling == RAN_POOL_MAX;
-        const bool join_max = max || (of_documents && c->upper == RAN_UPPER_MAX);
+        const bool max = c->pooling == RAN_POOL_MAX;
+        const bool join_max = max || c->upper == RAN_UPPER_MAX;
         /* the sizes that the lists of bert.h have in scope */
         const double R = (double)own->R, D = (double)w->D, E = (double)w->E, C = (double)w->size.C,
                      ffn_dim = (double)c->ffn_dim, up_ld = (double)ran_bert_up_ld(c),
@@ -123,9 +122,9 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                      B = (double)w->size.B, dense = (double)c->bert.dense,
                      width = (double)ran_bert_width(c),
                      each = c->upper != RAN_UPPER_POOLING && c->bert.l2_normalize,
-                     certain = of_documents && c->upper == RAN_UPPER_CERTAIN,
+                     certain = c->upper == RAN_UPPER_CERTAIN,
                      of_words = c->bert.dense > 0 ? (double)w->packed->positions : 0,
-                     units = of_documents ? (double)own->M : of_words;
+                     units = of_words > (double)own->M ? of_words : (double)own->M;
 
         for (size_t l = 0; l < c->layers; l++) {
                 w->x[l + 1] = w->x[0];
@@ -213,8 +212,7 @@ static void read_group(struct ran_workspace *w, const struct ran_params *p, size
         read_layers(w, p, g, read, layers);
         struct ran_bert_pass last = ran_bert_pass_of(w, p, NULL, layers - 1, g);
         ran_bert_scatter(&last);
-        if (ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT)
-                ran_bert_pool(&last);
+        ran_bert_pool(&last);
 }
 
 static void forward(struct ran_workspace *w, const struct ran_params *p)

@@ -3,6 +3,7 @@
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"
+#include "nn/part.h"
 #include "ran/model.h"
 
 #include <math.h>
@@ -169,14 +170,18 @@ static float *joined_from(const struct ran_workspace *w)
         return has_unit(w) ? own->out.unit : own->out.vector;
 }
 
-/* The windows of document b. The elements of their vectors are about as large as those that heads
- * read. */
+/* The windows of document b, without the layer of a head of words or tokens. The elements of unit
+ * vectors are about as large as those that heads read. */
 static void window_vectors(struct ran_workspace *w, const struct ran_params *p, size_t b)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c), from = own->doc[b], end = own->doc[b + 1];
 
-        dense(w, p, from, end - from);
+        if (ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT)
+                dense(w, p, from, end - from);
+        else
+                memcpy(own->out.vector + from * Q, own->out.pooled + from * Q,
+                       (end - from) * Q * sizeof(float));
         for (size_t i = from; i < end && has_unit(w); i++)
                 ran_unit(own->out.unit + i * Q, own->out.vector + i * Q, Q, sqrt((double)Q));
 }
