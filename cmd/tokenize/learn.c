@@ -1,9 +1,7 @@
-/* learn.c - vocabularies from records, and from BERT's vocab.txt. */
+/* learn.c - vocabularies from records. */
 #include "cmd/tokenize/tokenize.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
@@ -11,8 +9,6 @@
 #include "cmd/options/write.h"
 #include "cmd/records/loop.h"
 #include "cmd/content/vocab.h"
-
-/* ---- output -------------------------------------------------------------------------------- */
 
 static char *output;
 
@@ -22,17 +18,6 @@ static const struct ran_field output_field[] = {
          .local = true},
         {0},
 };
-
-static void write_vocab(struct cmd_sink *out, const struct ran_tokenizer *t)
-{
-        size_t n;
-        const char *json = ran_tokenizer_json(t, &n);
-
-        ran_buf_add(&out->buf, json, n);
-        cmd_sink_close(out);
-}
-
-/* ---- learn ---------------------------------------------------------------------------------- */
 
 struct learn {
         struct cmd_input input;
@@ -81,6 +66,7 @@ static int count_and_write(struct learn *l, char **files)
                 .arg = l,
         };
         struct ran_error err;
+        size_t n;
 
         cmd_sink_open(&out, output); /* before long work, in case its folder does not exist */
         int status = cmd_records(&loop, files, NULL);
@@ -90,7 +76,9 @@ static int count_and_write(struct learn *l, char **files)
                 cmd_sink_abort(&out);
                 cmd_die(CMD_FAILED, "%s", err.text);
         }
-        write_vocab(&out, t);
+        const char *json = ran_tokenizer_json(t, &n);
+        ran_buf_add(&out.buf, json, n);
+        cmd_sink_close(&out);
         ran_counter_report(l->counter, &report);
         cmd_note("%" PRIu64 " words, %zu of them different; a vocabulary of %zu tokens",
                  report.words, report.distinct, ran_tokenizer_size(t));
@@ -135,103 +123,4 @@ int tokenize_learn(int argc, char **argv)
         int status = count_and_write(&l, files);
         ran_counter_free(l.counter);
         return cmd_finish(status);
-}
-
-/* ---- import --------------------------------------------------------------------------------- */
-
-enum { LETTERS_AUTO, LETTERS_LOWER, LETTERS_KEEP };
-enum { ACCENTS_AUTO, ACCENTS_STRIP, ACCENTS_KEEP };
-
-struct bert_import {
-        int letters, accents, clean;
-        bool cjk, special;
-        size_t max_word;
-};
-
-static const char *const letters_names[] = {"auto", "lower", "keep", NULL};
-static const char *const accents_names[] = {"auto", "strip", "keep", NULL};
-
-#define IMPORT(member) offsetof(struct bert_import, member)
-
-static const struct ran_field import_fields[] = {
-        {"case", 0, RAN_FIELD_CHOICE, IMPORT(letters), .choices = letters_names, .initial = "auto",
-         .help = "lower: make letters lower case; keep: keep capitals; auto: keep them if any "
-                 "token has a capital"},
-        {"accents", 0, RAN_FIELD_CHOICE, IMPORT(accents), .choices = accents_names,
-         .initial = "auto",
-         .help = "strip or keep accents; auto: strip them if letters become lower case"},
-        {"clean", 0, RAN_FIELD_CHOICE, IMPORT(clean), .choices = ran_vocab_clean_names,
-         .initial = "all",
-         .help = "control characters to remove; all: Cc, Cf and Co, as Hugging Face; cc-cf: "
-                 "without Co (private use), as the original BERT"},
-        {"cjk", 0, RAN_FIELD_BOOL, IMPORT(cjk), .initial = "true",
-         .help = "make each CJK ideograph a word"},
-        {"max_word", 0, RAN_FIELD_SIZE, IMPORT(max_word), .low = 1, .high = 1e6, .initial = "100",
-         .help = "make longer words [UNK]: 100 characters as in Hugging Face, 200 as in the "
-                 "original BERT"},
-        {"special", 0, RAN_FIELD_BOOL, IMPORT(special), .initial = "false",
-         .help = "make [PAD], [UNK], [CLS], [SEP] or [MASK] in a text that token, as the BERT of "
-                 "Hugging Face does"},
-        {0},
-};
-
-static struct ran_tokenizer *import_vocab(const struct bert_import *i, const char *path)
-{
-        const bool standard_input = strcmp(path, "-") == 0;
-        struct ran_bytes file;
-        struct ran_error err;
-
-        if (ran_bytes_open(&file, standard_input ? "/dev/stdin" : path, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        if (standard_input)
-                path = "standard input";
-        const char *data = (const char *)file.data;
-        bool lower = i->letters == LETTERS_LOWER ||
-                     (i->letters == LETTERS_AUTO && !ran_vocab_txt_is_cased(data, file.size));
-        const struct ran_vocab_settings settings = {
-                .max_word = i->max_word,
-                .lowercase = lower,
-                .strip_accents =
-                        i->accents == ACCENTS_STRIP || (i->accents == ACCENTS_AUTO && lower),
-                .clean = i->clean,
-                .cjk = i->cjk,
-                .split_at = RAN_SPLIT_PUNCTUATION,
-        };
-        struct ran_tokenizer *t =
-                ran_tokenizer_import(data, file.size, &settings, i->special, &err);
-        ran_bytes_release(&file);
-        if (t == NULL)
-                cmd_die(CMD_FAILED, "%s: %s", path, err.text);
-        cmd_note("%s: %zu tokens, letters %s, accents %s", path, ran_tokenizer_size(t),
-                 settings.lowercase ? "made lower case" : "kept",
-                 settings.strip_accents ? "removed" : "kept");
-        return t;
-}
-
-int tokenize_import(int argc, char **argv)
-{
-        struct bert_import i = {0};
-        const struct cmd_group groups[] = {
-                {"Output", output_field, &output},
-                {"How the vocabulary reads text", import_fields, &i},
-                {NULL, NULL, NULL},
-        };
-        const struct cmd_program program = {
-                .name = "ran-tokenize import",
-                .usage = "[-o VOCAB.json] [option...] VOCAB.txt",
-                .summary = "Converts BERT's vocab.txt to a tokenizer.json. All programs also read "
-                           "a vocab.txt itself, as if converted without options.",
-                .groups = groups,
-        };
-        int first = cmd_parse(&program, argc, argv);
-        struct cmd_sink out;
-
-        if (first + 1 != argc)
-                cmd_usage("give one vocab.txt");
-        cmd_check_input("output", output, argv[first]);
-        struct ran_tokenizer *t = import_vocab(&i, argv[first]);
-        cmd_sink_open(&out, output);
-        write_vocab(&out, t);
-        ran_tokenizer_free(t);
-        return cmd_finish(CMD_OK);
 }

@@ -6,7 +6,6 @@ int main(int argc, char **argv)
 {
         static const struct cmd_verb verbs[] = {
                 {"learn", "learn a vocabulary from records", tokenize_learn},
-                {"import", "convert BERT's vocab.txt", tokenize_import},
                 {"encode", "add subwords, ids and offsets to records", tokenize_encode},
                 {"decode", "turn ids back into text", tokenize_decode},
                 {"records", "write records of any format as JSON lines", tokenize_records},

@@ -4,7 +4,6 @@
 
 /* tokenize/learn.c */
 int tokenize_learn(int argc, char **argv);
-int tokenize_import(int argc, char **argv);
 /* tokenize/encode.c */
 int tokenize_encode(int argc, char **argv);
 int tokenize_decode(int argc, char **argv);

@@ -54,7 +54,7 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
  * learn` and ran-train. */
 enum { RAN_VOCAB_WORD, RAN_VOCAB_WORDPIECE, RAN_VOCAB_BPE };
 enum { RAN_NORMALIZE_NONE, RAN_NORMALIZE_NFC, RAN_NORMALIZE_NFKC };
-enum { RAN_CLEAN_NONE, RAN_CLEAN_ALL, RAN_CLEAN_CC_CF };
+enum { RAN_CLEAN_NONE, RAN_CLEAN_ALL };
 enum { RAN_SPLIT_PUNCTUATION, RAN_SPLIT_SPACES, RAN_SPLIT_GPT2 };
 struct ran_vocab_settings {
         int vocab_type;        /* RAN_VOCAB_... */
@@ -71,7 +71,6 @@ struct ran_vocab_settings {
         char *eol_token; /* the word for a line feed; NULL: it is white space */
 };
 extern const struct ran_field ran_vocab_fields[];
-extern const char *const ran_vocab_clean_names[]; /* "none" ..., NULL at the end */
 
 /* Loads a Hugging Face tokenizer.json or, if the first character is not '{', a BERT vocab.txt: one
  * token on each line, read as BERT reads it (lower case without accents, unless a token has a

@@ -115,7 +115,6 @@ TEST(clean_removes_controls_and_levels_white_space)
                                      "b"),
                   "ab");
         /* the original BERT keeps characters for private use */
-        CHECK_STR(step(NORMAL_CLEAN_CC_CF, "a\x01\xee\x80\x80\tb"), "a\xee\x80\x80\tb");
         struct ran_normalizer clean = {.step = {NORMAL_CLEAN}, .n = 1};
         CHECK_STR(normalised(&clean, "a\0b", 3, true), "a0-1 b2-3 ");
 }

@@ -17,10 +17,6 @@ struct ran_hf_plain_step {
 };
 extern const struct ran_hf_plain_step ran_hf_plain_steps[]; /* type NULL at the end */
 
-/* The original BERT removes control characters of two categories only. Hugging Face can express
- * that only as a Replace by regular expression; this is the one supported. */
-#define HF_CC_CF_PATTERN "[[\\p{Cc}\\p{Cf}\\x{FFFD}]&&[^\\t\\n\\r]]"
-
 /* A tokenizer.json: *document, without the vocabulary, which the caller deletes, and where that is
  * in data. RAN_EFORMAT. */
 int ran_hf_parse(cJSON **document, struct ran_span *vocab, const char *data, size_t n,

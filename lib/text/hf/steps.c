@@ -125,15 +125,8 @@ static int read_strip(struct ran_steps *s, const cJSON *object, struct ran_error
 
 static int read_replace(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
-        const char *regex = ran_cjson_text(ran_cjson_member(object, "pattern"), "Regex");
-        const char *content = ran_cjson_text(object, "content");
-
-        if (regex != NULL && strcmp(regex, HF_CC_CF_PATTERN) == 0 && content != NULL &&
-            *content == '\0') {
-                add_plain(s, NORMAL_CLEAN_CC_CF, true);
-                return RAN_OK;
-        }
         struct ran_step *step = ran_steps_add(s, (struct ran_step){.kind = STEP_REPLACE});
+
         RAN_TRY(set_pattern(step, object, err));
         return set_text(step, object, "content", err);
 }

@@ -75,10 +75,6 @@ static void write_step(const struct ran_normalizer *z, enum ran_normalizer_step 
                                  "\"content\":");
                 write_text(out, content);
                 ran_buf_char(out, '}');
-        } else if (step == NORMAL_CLEAN_CC_CF) {
-                ran_buf_str(out, "{\"type\":\"Replace\",\"pattern\":{\"Regex\":");
-                write_text(out, HF_CC_CF_PATTERN);
-                ran_buf_str(out, "},\"content\":\"\"}");
         } else {
                 while (plain->step != step)
                         plain++;

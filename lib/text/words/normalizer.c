@@ -137,8 +137,6 @@ static size_t map(enum ran_normalizer_step step, int32_t c, int32_t to[3])
         case NORMAL_CLEAN:
                 to[0] = ran_unicode_is_space(c) ? ' ' : c;
                 return !ran_unicode_is_control(c) && !ran_unicode_is_private(c);
-        case NORMAL_CLEAN_CC_CF:
-                return !ran_unicode_is_control(c);
         case NORMAL_STRIP_NONSPACING:
                 return !ran_unicode_is_nonspacing_mark(c);
         case NORMAL_STRIP_MARKS:

@@ -7,7 +7,7 @@
 
 static const char *const types[] = {"word", "wordpiece", "bpe", NULL};
 static const char *const forms[] = {"none", "nfc", "nfkc", NULL};
-const char *const ran_vocab_clean_names[] = {"none", "all", "cc-cf", NULL};
+static const char *const cleaned[] = {"none", "all", NULL};
 static const char *const splits[] = {"punctuation", "spaces", "gpt2", NULL};
 
 #define AT(member) offsetof(struct ran_vocab_settings, member)
@@ -41,10 +41,9 @@ const struct ran_field ran_vocab_fields[] = {
          .unless = {"vocab_type", "bpe", "false"}, .help = "make letters lower case"},
         {"strip_accents", 0, RAN_FIELD_BOOL, AT(strip_accents), .initial = "false",
          .help = "remove accents, as BERT does when it makes letters lower case"},
-        {"clean", 0, RAN_FIELD_CHOICE, AT(clean), .choices = ran_vocab_clean_names,
+        {"clean", 0, RAN_FIELD_CHOICE, AT(clean), .choices = cleaned,
          .initial = "all", .unless = {"vocab_type", "bpe", "none"},
-         .help = "control characters to remove; all: Cc, Cf and Co, as Hugging Face; cc-cf: "
-                 "without Co (private use), as the original BERT"},
+         .help = "control characters to remove; all: Cc, Cf and Co, as Hugging Face"},
         {"cjk", 0, RAN_FIELD_BOOL, AT(cjk), .initial = "true",
          .unless = {"vocab_type", "bpe", "false"}, .help = "make each CJK ideograph a word"},
         {"split_at", 0, RAN_FIELD_CHOICE, AT(split_at), .choices = splits,
@@ -65,7 +64,6 @@ static void add_steps(struct ran_normalizer *z, const struct ran_vocab_settings 
         } all[] = {
                 {s->normalize == RAN_NORMALIZE_NFC, NORMAL_NFC},
                 {s->normalize == RAN_NORMALIZE_NFKC, NORMAL_NFKC},
-                {s->clean == RAN_CLEAN_CC_CF, NORMAL_CLEAN_CC_CF},
                 {s->clean == RAN_CLEAN_ALL, NORMAL_CLEAN},
                 {s->cjk, NORMAL_CJK},
                 {s->strip_accents, NORMAL_NFD},

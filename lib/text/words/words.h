@@ -100,10 +100,9 @@ void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CA
  * be normalised in stretches that end there. */
 
 enum ran_normalizer_step {
-        NORMAL_EOL,         /* a line feed becomes the word `eol`, between spaces */
-        NORMAL_CLEAN,       /* no Cc, Cf, Co, U+FFFD; white space becomes a space */
-        NORMAL_CLEAN_CC_CF, /* no Cc, Cf, U+FFFD but tab, line feed and carriage return */
-        NORMAL_CJK,         /* spaces around CJK ideographs */
+        NORMAL_EOL,   /* a line feed becomes the word `eol`, between spaces */
+        NORMAL_CLEAN, /* no Cc, Cf, Co, U+FFFD; white space becomes a space */
+        NORMAL_CJK,   /* spaces around CJK ideographs */
         NORMAL_NFC,
         NORMAL_NFD,
         NORMAL_NFKC,
