@@ -171,19 +171,6 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         return RAN_OK;
 }
 
-/* Adds the labels of a list of objects. */
-static int add_marks(struct cmd_labels *l, const char *line, const struct ran_member *marks,
-                     struct ran_error *err)
-{
-        struct ran_span label;
-        char type;
-
-        for (struct ran_items i = ran_items(line, marks->value); ran_items_next(&i);)
-                if (ran_json_find(line, i.value, "label", 0, &label, &type))
-                        RAN_TRY(add_label(l, "label", line, label, type, err));
-        return RAN_OK;
-}
-
 /* `label`; if numbers have names, -1 means no label, as in data sets of Hugging Face. */
 static const struct ran_member *find_label(const struct cmd_labels *l, const struct record *record)
 {
@@ -198,21 +185,18 @@ static const struct ran_member *find_label(const struct cmd_labels *l, const str
 bool cmd_labels_there(const struct record *record)
 {
         return record->is[FIELD_LABEL] != NULL || record->is[FIELD_LABELS] != NULL ||
-               record->is[FIELD_CHOICE] != NULL || record->is[FIELD_MARKS] != NULL ||
-               says_something(record);
+               record->is[FIELD_CHOICE] != NULL || says_something(record);
 }
 
 int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ran_error *err)
 {
         const struct ran_member *one = find_label(l, record), *several = record->is[FIELD_LABELS];
-        const struct ran_member *choice = record->is[FIELD_CHOICE],
-                                *marks = record->is[FIELD_MARKS], *cats = record->is[FIELD_CATS];
+        const struct ran_member *choice = record->is[FIELD_CHOICE], *cats = record->is[FIELD_CATS];
 
         l->n = l->names.len = 0;
         if (one != NULL && several != NULL && one->type != 'a' && several->type != 'a')
                 several = NULL; /* a count, perhaps */
-        l->present = one != NULL || several != NULL || choice != NULL || marks != NULL ||
-                     says_something(record);
+        l->present = one != NULL || several != NULL || choice != NULL || says_something(record);
         l->several = several != NULL;
         l->either = false;
         if (one != NULL && several != NULL)
@@ -235,8 +219,6 @@ int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ra
                 return add_label(l, "label", record->json.line, one->value, one->type, err);
         if (one != NULL || choice != NULL)
                 RAN_TRY(add_labels(l, "label", record->json.line, one != NULL ? one : choice, err));
-        else if (marks != NULL)
-                RAN_TRY(add_marks(l, record->json.line, marks, err));
         else if (l->present)
                 RAN_TRY(add_cats(l, record->json.line, cats, err));
         l->either = l->present && l->n == 1;

@@ -74,7 +74,6 @@ static const struct {
 
 static const struct kind model = {"a model",
                                   "give models to -m (or --init), and documents as files"},
-                         onnx = {"a model in ONNX", NO_TEXT},
                          vocabulary = {"a vocabulary",
                                        "give it to --vocab, and documents as files"},
                          lines = {"a file of JSON lines", ""}, object = {"a JSON file", ""},
@@ -105,20 +104,6 @@ static bool has(const char *s, size_t n, const char *what)
         return memmem(s, n, what, strlen(what)) != NULL;
 }
 
-/* ONNX has no magic bytes: its version, and who wrote it. */
-static bool is_onnx(const char *s, size_t n)
-{
-        static const char *const writers[] = {"pytorch", "onnx", "tf2onnx", "skl2onnx", "olive"};
-        const size_t length = n > 4 ? (unsigned char)s[3] : 0;
-
-        if (n < 4 + length || s[0] != 8 || s[1] < 3 || s[1] > 20 || s[2] != 0x12)
-                return false;
-        for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
-                if (has(s + 4, length, writers[i]))
-                        return true;
-        return false;
-}
-
 const struct kind *kind_of(const char *s, size_t n)
 {
         if (n > KIND_BYTES)
@@ -133,8 +118,6 @@ const struct kind *kind_of(const char *s, size_t n)
                         return &wide[i].kind;
         if (is_model(s, n))
                 return &model;
-        if (is_onnx(s, n))
-                return &onnx;
         if (n > 0 && s[0] == '{' && has(s, n, "\"added_tokens\"") && has(s, n, "\"truncation\""))
                 return &vocabulary;
         return NULL;

@@ -79,17 +79,6 @@ static bool is_choice(const struct record *r, const struct ran_member *m)
         return options != NULL && options->type == 'a';
 }
 
-/* Tells marks of documents from spans by the first: it has a label, but no place. */
-static bool are_marks(const struct record *r, const struct ran_member *m)
-{
-        struct ran_items i = ran_items(r->json.line, m->value);
-        struct ran_span value;
-
-        return ran_items_next(&i) && ran_json_find(i.line, i.value, "label", 0, &value, NULL) &&
-               !ran_json_find(i.line, i.value, "start", 0, &value, NULL) &&
-               !ran_json_find(i.line, i.value, "start_offset", 0, &value, NULL);
-}
-
 static bool is_group(const struct record *r, const struct ran_member *m)
 {
         (void)r;
@@ -136,8 +125,6 @@ static const struct {
         {FIELD_CHOICE, NAMED("accept"), ON_LABEL | NAME_LABELLED, 'a', 0, false,
          is_choice}, /* Prodigy */
         {FIELD_OPTIONS, NAMED("options"), ON_LABEL, 0, 0, false, NULL},
-        {FIELD_MARKS, NAMED("annotations"), NAME_AGAIN | ON_LABEL, 'a', 0, false,
-         are_marks},                                                                /* doccano */
         {FIELD_CATS, NAMED("cats"), ON_LABEL | NAME_LABELLED, 'o', 0, false, NULL}, /* spaCy */
         {FIELD_TAGS, NAMED("tags"), ON_LABEL, 'a', 0, true, are_tags},
         {FIELD_TAGS, NAMED("ner_tags"), ON_LABEL, 'a', 0, true, have_words},  /* of Hugging Face */
@@ -145,7 +132,7 @@ static const struct {
         {FIELD_SPANS, NAMED("entities"), ON_LABEL, 'a', 0, false, are_spans}, /* spaCy, doccano */
         {FIELD_SPANS, NAMED("label"), 0, 'a', 0, false, are_spans},           /* doccano */
         {FIELD_SPANS, NAMED("labels"), 0, 'a', 0, false, are_spans},          /* doccano */
-        {FIELD_SPANS, NAMED("annotations"), 0, 'a', 0, false, are_spans},
+        {FIELD_SPANS, NAMED("annotations"), ON_LABEL, 'a', 0, false, are_spans},
         {FIELD_GROUP, NAMED("doc"), 0, 0, 0, false, is_group},
         {FIELD_ANSWER, NAMED("answer"), 0, 0, 0, false, NULL},
         {FIELD_ERROR, NAMED("ran_error"), 0, 0, 0, false, NULL},

@@ -23,7 +23,6 @@ enum field {
         FIELD_LABELS,
         FIELD_CHOICE,  /* the list of the `options` that an annotator chose */
         FIELD_OPTIONS, /* which they were */
-        FIELD_MARKS,   /* a list of objects with a `label` each, of the document as a whole */
         FIELD_CATS,    /* an object of labels with 1 and 0 */
         FIELD_TAGS,    /* of the words */
         FIELD_SPANS,   /* of the text */
@@ -41,7 +40,7 @@ enum field {
 #define FIELDS_OF_PAIR     (FIELD(SOURCE) | FIELD(TARGET))
 #define FIELDS_OF_SEQUENCE (FIELDS_OF_DOCUMENT | FIELDS_OF_PAIR | FIELD(SEGMENTS))
 #define FIELDS_OF_LABELS \
-        (FIELD(LABEL) | FIELD(LABELS) | FIELD(CHOICE) | FIELD(OPTIONS) | FIELD(MARKS) | FIELD(CATS))
+        (FIELD(LABEL) | FIELD(LABELS) | FIELD(CHOICE) | FIELD(OPTIONS) | FIELD(CATS))
 #define FIELDS_OF_TAGS (FIELD(TAGS) | FIELD(SPANS))
 
 /* Zero-initialise; it can be reused. */

@@ -59,11 +59,9 @@ static void import_pair(const char *s, size_t n, struct ran_buf *out)
 /* The list of annotations of a task; NULL: it is none. */
 static const struct ran_member *annotations_of(const struct ran_record *r)
 {
-        const struct ran_member *data = json_member(r, "data"), *list;
+        const struct ran_member *data = json_member(r, "data");
+        const struct ran_member *list = json_member(r, "annotations");
 
-        list = json_member(r, "annotations");
-        if (list == NULL)
-                list = json_member(r, "completions");
         return data != NULL && data->type == 'o' && list != NULL && list->type == 'a' ? list : NULL;
 }
 

@@ -116,8 +116,6 @@ same() {
 }
 
 @test "exports: doccano, old and new" {
-  [ "$(ran-train classify --check - <<<'[{"text":"a","annotations":[{"label":1,"user":1}]},{"text":"b","annotations":[{"label":2,"user":1}]}]' |
-    jq -Sc .labels)" = '{"1":1,"2":1}' ]
   [ "$(ran-train classify --check - <<<'[{"text":"a","label":["x"],"Comments":[]},{"text":"b","label":["y"]}]' | jq -Sc .labels)" = '{"x":1,"y":1}' ]
   run -0 ran-train tag --check -q --vocab vocab.json - <<<'[{"text":"a met b","annotations":[{"label":"X","start_offset":0,"end_offset":1,"user":1}]}]'
   [[ $output == *'X'* ]]

@@ -131,8 +131,6 @@ near() {
   printf 'GGUF\3\0\0\0' >m.gguf
   refused 3 'm.gguf is a model in GGUF, no model: a model is a file that ran-train wrote (-o MODEL), or the folder' \
     ran-classify -m m.gguf texts.jsonl
-  printf '\010\010\022\007pytorch\032\0052.1.0' >m.onnx
-  refused 3 'm.onnx is a model in ONNX, no model' ran-classify -m m.onnx texts.jsonl
   printf '\211HDF\r\n\032\n' >m.h5
   refused 3 'm.h5 is an HDF5 file, no model' ran-classify -m m.h5 texts.jsonl
   refused 3 'of a pretrained encoder, give the folder that it is in' \
