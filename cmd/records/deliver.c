@@ -159,35 +159,20 @@ static void deliver(struct cmd_run *run, struct slot *slot)
         }
 }
 
+/* There are thousands of slots, and memory that was just freed is faster than memory that is kept
+ * and cold. */
 void run_forget(struct cmd_run *run, struct slot *slot)
 {
         const struct cmd_loop *loop = run->loop;
 
+        ran_buf_release(&slot->result.out);
+        ran_buf_release(&slot->imported);
+        record_release(&slot->line.record);
         if (slot->result.found == NULL)
                 return;
         if (loop->release != NULL)
                 loop->release(slot->result.found);
         memset(slot->result.found, 0, loop->result_size);
-}
-
-/* Slots keep their memory for the next group, but all together no more than a core's cache holds:
- * there are thousands of slots, and memory that was just freed is faster than memory that is kept
- * and cold. */
-static void trim(struct cmd_run *run, struct slot *slot)
-{
-        const size_t most = 1 << 17;
-        struct ran_record *record = &slot->line.record.json;
-
-        run->kept -= slot->kept;
-        slot->kept = slot->result.out.cap + slot->imported.cap + record->names.cap +
-                     record->cap * sizeof *record->members;
-        if (slot->kept > most - run->kept) {
-                ran_buf_release(&slot->result.out);
-                ran_buf_release(&slot->imported);
-                ran_record_release(record);
-                slot->kept = 0;
-        }
-        run->kept += slot->kept;
 }
 
 /* Whether results may wait for more: where records take microseconds, a system call for each costs
@@ -216,7 +201,6 @@ void run_deliver(struct cmd_run *run, size_t from, size_t to)
                 struct slot *slot = &run->slots[run->next++];
                 deliver(run, slot);
                 run_forget(run, slot);
-                trim(run, slot);
                 if (run->out.len >= enough)
                         run_write(run);
         }

@@ -107,9 +107,6 @@ static void write_head(struct cmd_run *run)
 static void release(struct cmd_run *run)
 {
         for (size_t i = 0; i < run->slot_cap; i++) {
-                record_release(&run->slots[i].line.record);
-                ran_buf_release(&run->slots[i].imported);
-                ran_buf_release(&run->slots[i].result.out);
                 run_forget(run, &run->slots[i]);
                 free(run->slots[i].result.found);
         }

@@ -27,7 +27,7 @@ static int read_record(const struct cmd_run *run, struct slot *slot, struct ran_
         const char *json = line->raw;
         size_t n = line->raw_length, blame;
 
-        line->record.json.count = 0; /* from the previous line in this slot */
+        line->record.json.count = 0; /* of a line that waited for the next group */
         slot->imported.len = 0;
         int rc = import_text_line(&run->import, slot->text, &slot->imported, &blame, err);
         line->number += rc == RAN_EFORMAT ? blame : 0;
@@ -72,7 +72,6 @@ enum record_status run_status_of(int code)
 
 void run_read(struct cmd_run *run, struct slot *slot)
 {
-        slot->result.out.len = 0;
         slot->read = true;
         slot->line.renamed = run->members.n > 0;
         int rc = read_record(run, slot, &slot->err);

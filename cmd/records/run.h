@@ -179,7 +179,6 @@ struct slot {
         struct cmd_line line;
         struct ran_buf imported; /* the record, unless the line is one itself */
         struct cmd_result result;
-        size_t kept; /* bytes of these buffers and of the record, since it was delivered */
         struct ran_error err;
         const struct text_line *text;
         enum record_status status;
@@ -222,7 +221,6 @@ struct cmd_run {
 
         pthread_mutex_t order; /* guards all below, and slot.done */
         size_t next;           /* the first slot of the group that has not been delivered */
-        size_t kept;           /* the sum of slots[].kept */
         struct ran_buf out;
         size_t rows;               /* of vectors that have been delivered */
         double written;            /* when results that could have waited were written */
@@ -248,7 +246,7 @@ void run_free_scratch(struct cmd_run *run);
 /* The slots [from, to) are done: delivers all slots that have no unfinished one before them.
  * (deliver.c) */
 void run_deliver(struct cmd_run *run, size_t from, size_t to);
-/* Releases what the program found about the record of a slot. (deliver.c) */
+/* Releases the record of a slot, and what the program found about it. (deliver.c) */
 void run_forget(struct cmd_run *run, struct slot *slot);
 /* Writes what is in run->out. (deliver.c) */
 void run_write(struct cmd_run *run);
