@@ -332,39 +332,33 @@ static void add_skipped(struct lines *l)
         l->skips = 0;
 }
 
-/* Returns the whole lines from `at` on, up to the bound after the first. */
-static struct sample sample_of(const struct lines *l, size_t at)
+/* Reads on in a file on disk, which may be compressed, to the end of a sample, and takes the whole
+ * lines from `at` on, up to the bound after the first. */
+static int take_sample(struct lines *l, size_t at, struct sample *sample, struct ran_error *err)
 {
         size_t n, next, from = at;
-        struct sample sample = {.s = l->data + at, .all = l->ended};
 
-        while (from - at < SAMPLE_BYTES && units_line(l, from, &n, &next))
-                from = next;
-        sample.n = from - at;
-        sample.all = l->ended && from == l->end;
-        return sample;
-}
-
-/* Reads on in a file on disk, which may be compressed, to the end of a sample. */
-static int fill_sample(struct lines *l, size_t at, struct ran_error *err)
-{
-        if (!lines_are_stored(l))
-                return RAN_OK;
-        while (!l->ended && l->why == NULL && l->end - at < 2 * SAMPLE_BYTES) {
-                int rc = read_more(l, err);
+        while (lines_are_stored(l) && !l->ended && l->why == NULL &&
+               l->end - at < 2 * SAMPLE_BYTES) {
+                const int rc = read_more(l, err);
                 if (rc != RAN_OK && l->why == NULL)
                         return rc; /* else the lines that were read come first */
         }
+        sample->s = l->data + at;
+        for (; from - at < SAMPLE_BYTES && units_line(l, from, &n, &next); from = next)
+                sample->lines += !sample_is_blank(l->data + from, n);
+        sample->n = from - at;
+        sample->all = l->ended && from == l->end;
         return RAN_OK;
 }
 
-int lines_peek(struct lines *l, struct text_line *line, struct sample *sample,
-               struct ran_error *err)
+int lines_peek(struct lines *l, int patience, struct sample *sample, struct ran_error *err)
 {
         size_t at = 0, next, n;
 
-        *line = (struct text_line){.file = l->file};
         *sample = (struct sample){0};
+        if (patience > 0 && l->unpack.kind == NULL && !l->ended)
+                poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, patience);
         do {
                 const size_t skips = l->skips;
                 RAN_TRY(fill(l, err));
@@ -374,27 +368,13 @@ int lines_peek(struct lines *l, struct text_line *line, struct sample *sample,
                         units_strip(&s, &n);
                         if (sample_is_blank(s, n))
                                 continue;
-                        const size_t begin = (size_t)(s - l->data);
-                        RAN_TRY(fill_sample(l, begin, err));
-                        *sample = sample_of(l, begin);
-                        line->s = l->data + begin;
-                        line->n = n;
+                        sample->first = n;
                         l->kept = 0;
-                        return RAN_OK;
+                        return take_sample(l, (size_t)(s - l->data), sample, err);
                 }
                 l->kept = l->end;
         } while (!l->ended);
         return RAN_OK;
-}
-
-int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample,
-                  struct ran_error *err)
-{
-        const int patience = 200; /* milliseconds: nobody who types notices */
-
-        if (l->unpack.kind == NULL && !l->ended)
-                poll(&(struct pollfd){.fd = l->fd, .events = POLLIN}, 1, patience);
-        return lines_peek(l, line, sample, err);
 }
 
 int lines_read_all(struct lines *l, struct ran_error *err)

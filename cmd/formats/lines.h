@@ -61,9 +61,11 @@ enum { SAMPLE_BYTES = 1 << 16, SAMPLE_LINES = 64 };
 
 /* Whole lines. The first one is not blank; others may be. */
 struct sample {
-        const char *s;
+        const char *s; /* (n) NULL: the file has none */
         size_t n;
-        bool all; /* the file ends here */
+        size_t first; /* bytes of the first line without its end */
+        size_t lines; /* that are not blank */
+        bool all;     /* the file ends here */
 };
 
 /* Whether a line, without its LF, has nothing but white space. */
@@ -221,14 +223,10 @@ void lines_open_files(struct lines *l, char **files, size_t n);
 bool lines_are_stored(const struct lines *l);
 /* The current file, for messages. */
 const char *lines_name(const struct lines *l);
-/* The first line that is not blank (*line has file, s and n), and the lines from there on that have
- * arrived; of a file on disk, as many as a sample may have. s is NULL without one. Only before the
- * first group: set unit, and role or table, then. */
-int lines_peek(struct lines *l, struct text_line *line, struct sample *sample,
-               struct ran_error *err);
-/* The same after waiting a moment for more than one line. */
-int lines_peek_on(struct lines *l, struct text_line *line, struct sample *sample,
-                  struct ran_error *err);
+/* The lines that have arrived, from the first that is not blank on; of a file on disk, as many as a
+ * sample may have. patience: milliseconds to wait for more. Only before the first group: set unit,
+ * and role or table, then. */
+int lines_peek(struct lines *l, int patience, struct sample *sample, struct ran_error *err);
 /* Reads on to the end of the file: all of it is then in [begin, end) of data. */
 int lines_read_all(struct lines *l, struct ran_error *err);
 /* After that, other lines in the place of those of the file. */

@@ -132,30 +132,37 @@ static bool is_text(const char *s, size_t n)
         return true;
 }
 
+/* Whether the format has to be said: once for files alike. */
+static bool is_news(struct cmd_run *run)
+{
+        const bool news = run->said_format != run->import.format;
+
+        run->said_format = run->import.format;
+        return news;
+}
+
 /* The first line is of no format. A file of text is then a document, as it is in a folder; lines of
  * standard input or of a pipe are texts. */
-static void take_unlike_any(struct cmd_run *run, struct lines *lines, const struct text_line *first)
+static void take_unlike_any(struct cmd_run *run, struct lines *lines, const struct sample *sample)
 {
         const char *option = run->import.option;
 
         run->import.format = &import_jsonl;
-        run->unlike_any = import_has_ending(lines->file) || !is_text(first->s, first->n);
+        run->unlike_any = import_has_ending(lines->file) || !is_text(sample->s, sample->first);
         if (run->unlike_any)
                 return;
         if (strcmp(lines->file, "-") == 0 || !lines_are_stored(lines)) {
                 run->import.format = &import_text;
-                if (!run->said_text)
+                if (is_news(run))
                         cmd_note("%s: each line is read as a text (--%s-format file: the whole "
                                  "file is one)",
                                  lines_name(lines), option);
-                run->said_text = true;
                 return;
         }
         run->import.format = &import_file;
-        if (!run->said_document)
+        if (is_news(run))
                 cmd_note("%s is read as one document (--%s-format text: each line is one)",
                          lines_name(lines), option);
-        run->said_document = true;
         run->alone = (char *)lines->file;
         lines_close(lines);
         lines_open_files(lines, &run->alone, 1);
@@ -163,36 +170,27 @@ static void take_unlike_any(struct cmd_run *run, struct lines *lines, const stru
         lines->file = run->alone;
 }
 
-/* Excel writes "sep=;" above a table to tell itself the delimiter. */
-static bool is_separator(const struct cmd_run *run, const struct text_line *first)
-{
-        const struct import_format *format = run->import.format;
-
-        return (format == NULL || format->unit == LINES_ROW) && first->s != NULL &&
-               (first->n == 5 || (first->n == 6 && first->s[5] == '\r')) &&
-               memcmp(first->s, "sep=", 4) == 0 && strchr(",;\t|", first->s[4]) != NULL;
-}
-
 /* One message about a file that cannot be what it should, instead of one a line. */
 static int check_kind(const struct cmd_run *run, const struct lines *lines,
-                      const struct text_line *first, const struct sample *sample,
-                      struct ran_error *err)
+                      const struct sample *sample, struct ran_error *err)
 {
         size_t n;
         const char *s = lines_first_bytes(lines, &n);
         const struct kind *kind = kind_of(s, n);
-        const struct import_format *like = NULL;
+        const struct import_format *format = run->import.format, *like = NULL;
         enum import_match match;
 
         if (kind != NULL)
                 return ran_fail(err, RAN_EFORMAT, "%s is %s: %s", lines_name(lines), kind->is,
                                 kind->advice);
-        if (is_separator(run, first))
+        /* Excel writes "sep=;" above a table to tell itself the delimiter. */
+        if ((format == NULL || format->unit == LINES_ROW) && sample->first == 5 &&
+            memcmp(sample->s, "sep=", 4) == 0 && strchr(",;\t|", sample->s[4]) != NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s: the first line, sep=, is for spreadsheets only: leave it out "
                                 "(tail -n +2 FILE)",
                                 lines_name(lines));
-        if (run->import.format == &import_jsonl && first->s != NULL)
+        if (format == &import_jsonl && sample->s != NULL)
                 like = import_guess(NULL, sample, &match);
         if (like == NULL || like == &import_jsonl)
                 return RAN_OK;
@@ -204,80 +202,50 @@ static int check_kind(const struct cmd_run *run, const struct lines *lines,
                 run->import.option);
 }
 
-static const struct import_format *guess(const struct cmd_run *run, const struct lines *lines,
-                                         const struct text_line *first, const struct sample *sample,
-                                         enum import_match *match)
-{
-        const struct import_format *format = import_guess(lines->file, sample, match);
-
-        return format == NULL && csv_is_asked(&run->loop->input->columns, first->s, first->n)
-                       ? &import_csv
-                       : format;
-}
-
-/* Whether the file has a format of its own, whatever that of the records is. */
-static bool is_detected(const struct cmd_input *input)
-{
-        return input->side != NULL && input->side_format == 0;
-}
-
-/* A file beside the records that is of no format, or could be prose while theirs cannot be
- * guessed, is read as they are. */
-static void take_as_records(struct cmd_run *run, enum import_match *match)
-{
-        const struct import_format *given = chosen_format(run->loop->input);
-
-        if (given == NULL || given->unit == LINES_FILE || *match == IMPORT_CLEAR ||
-            (*match == IMPORT_LIKE && given->guess != NULL))
-                return;
-        run->import.format = given;
-        run->import.guessed = false;
-        *match = IMPORT_CLEAR;
-}
-
-/* Whether a sample is one line, and more may come. */
-static bool is_short(const struct lines *lines, const struct sample *sample)
-{
-        const char *line;
-        size_t at = 0, n, count = 0;
-
-        while (count < 2 && sample_next_full(sample, &at, &line, &n))
-                count++;
-        return count == 1 && !sample->all && !lines->ended;
-}
-
 /* Guesses the format from the first lines. Where one line has arrived that could be of several
- * formats, the next one decides, if it comes at once. */
-static int guess_format(struct cmd_run *run, struct lines *lines, struct text_line *first,
-                        struct sample *sample, struct ran_error *err)
+ * formats, the next one decides, if it comes at once: within a time that nobody who types notices.
+ */
+static int guess_format(struct cmd_run *run, struct lines *lines, struct sample *sample,
+                        struct ran_error *err)
 {
+        const struct cmd_input *input = run->loop->input;
+        const struct import_format *given = chosen_format(input), *format = NULL;
         enum import_match match = IMPORT_UNLIKE;
 
         run->import.guessed = true;
-        if (first->s != NULL)
-                run->import.format = guess(run, lines, first, sample, &match);
-        if (run->import.format != &import_jsonl && run->import.format != &import_json &&
-            is_short(lines, sample)) {
-                RAN_TRY(lines_peek_on(lines, first, sample, err));
-                run->import.format = guess(run, lines, first, sample, &match);
+        for (bool waited = false;; waited = true) {
+                if (sample->s != NULL)
+                        format = import_guess(lines->file, sample, &match);
+                if (format == NULL && sample->s != NULL &&
+                    csv_is_asked(&input->columns, sample->s, sample->first))
+                        format = &import_csv;
+                if (waited || format == &import_jsonl || format == &import_json ||
+                    sample->lines != 1 || sample->all || lines->ended)
+                        break;
+                RAN_TRY(lines_peek(lines, 200, sample, err));
         }
-        if (is_detected(run->loop->input))
-                take_as_records(run, &match);
-        if (first->s == NULL) {
-                run->unlike_any = run->import.format == NULL;
-                run->import.format = run->unlike_any ? &import_jsonl : run->import.format;
+        /* A file beside the records that is of no format, or could be prose while theirs cannot be
+         * guessed, is read as they are. */
+        if (input->side != NULL && input->side_format == 0 && given != NULL &&
+            given->unit != LINES_FILE &&
+            (match == IMPORT_UNLIKE || (match == IMPORT_LIKE && given->guess == NULL))) {
+                format = given;
+                run->import.guessed = false;
+                match = IMPORT_CLEAR;
+        }
+        run->import.format = format;
+        if (sample->s == NULL) {
+                run->unlike_any = format == NULL;
+                run->import.format = run->unlike_any ? &import_jsonl : format;
                 return RAN_OK;
         }
-        if (run->import.format == NULL)
-                take_unlike_any(run, lines, first);
-        const struct import_format *format = run->import.format;
+        if (format == NULL)
+                take_unlike_any(run, lines, sample);
         if (cmd_common.verbose)
-                cmd_note("%s is read as %s", lines_name(lines), import_name(format));
-        else if (match == IMPORT_LIKE && run->said_format != format)
+                cmd_note("%s is read as %s", lines_name(lines), import_name(run->import.format));
+        else if (match == IMPORT_LIKE && is_news(run))
                 cmd_note("%s looks like %s (--%s-format names another format)", lines_name(lines),
                          format->looks_like, run->import.option);
-        if (cmd_common.verbose || match == IMPORT_LIKE) /* once for files alike */
-                run->said_format = format;
         return RAN_OK;
 }
 
@@ -308,13 +276,12 @@ static int unfold(struct cmd_run *run, struct lines *lines, const struct sample 
 static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error *err)
 {
         const struct cmd_input *input = run->loop->input;
-        struct text_line first;
         struct sample sample;
 
         run->import = (struct import){
-                .format = lines->unit == LINES_FILE ? &import_file
-                          : is_detected(input)      ? NULL
-                                                    : chosen_format(input),
+                .format = lines->unit == LINES_FILE                        ? &import_file
+                          : input->side != NULL && input->side_format == 0 ? NULL
+                                                                           : chosen_format(input),
                 .option = input->side != NULL ? input->side : "input",
                 .word_column = input->word_column,
                 .tag_column = input->tag_column,
@@ -328,16 +295,16 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
                 run->import.format = &parallel_format;
                 return RAN_OK;
         }
-        RAN_TRY(lines_peek(lines, &first, &sample, err));
-        RAN_TRY(check_kind(run, lines, &first, &sample, err));
+        RAN_TRY(lines_peek(lines, 0, &sample, err));
+        RAN_TRY(check_kind(run, lines, &sample, err));
         if (run->import.format == NULL)
-                RAN_TRY(guess_format(run, lines, &first, &sample, err));
+                RAN_TRY(guess_format(run, lines, &sample, err));
         if (run->import.format->unit == LINES_FILE)
                 return RAN_OK;
-        if (first.s != NULL)
+        if (sample.s != NULL)
                 RAN_TRY(unfold(run, lines, &sample, err));
         lines->unit = run->import.format->unit;
-        if (run->import.format->look != NULL && first.s != NULL)
+        if (run->import.format->look != NULL && sample.s != NULL)
                 run->import.format->look(&run->import, &sample);
         lines->role = run->import.role;
         lines->table = run->import.table;

@@ -199,9 +199,8 @@ struct cmd_run {
         bool unlike_any;     /* its first line matches no format; it is read as JSON lines */
 
         char *alone; /* a file that is one document, though nothing said so before it was opened */
-        const struct import_format *said_format; /* the last one that was said to be guessed */
+        const struct import_format *said_format; /* the last one that was said */
         bool said_columns;                       /* which columns have words and tags */
-        bool said_document, said_text; /* that files are read as documents, and lines as texts */
 
         struct shard shard;
         uint64_t before; /* bytes of the files before this one */
