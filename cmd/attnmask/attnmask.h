@@ -9,10 +9,10 @@
 
 struct attnmask_options {
         struct ran_choices attention;
-        int mask, similarity, format;
+        int mask, format;
         size_t length, window, dilation, source, size, reach; /* 0: not given */
         char *row, *rows;
-        bool count, table, scores;
+        bool count, table;
         /* With a model. */
         char *model, *layer, *head, *in_window;
         bool verify, weights, align;
@@ -53,10 +53,6 @@ int attnmask_row(const struct attnmask *a, struct cmd_sink *out, struct ran_erro
 int attnmask_count(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err);
 /* Needs no heads: it has patterns and lengths of its own. */
 int attnmask_table(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err);
-
-/* Adds the attention scores of its vectors to each record; returns the program's status. */
-int attnmask_scores(const struct attnmask_options *options, const struct cmd_input *input,
-                    const struct cmd_output *output, char **files);
 
 /* ---- a model (model.c, selection.c) --------------------------------------------------------- */
 

@@ -73,16 +73,6 @@ static const struct ran_field answer_fields[] = {
          .help = "check Table 1 of the paper on dispersed attention"},
         {0},
 };
-static const struct ran_field score_fields[] = {
-        {"scores", 0, RAN_FIELD_BOOL, OPTION(scores), .initial = "false",
-         .help = "read records with vectors, or with query and key, and add their attention "
-                 "scores",
-         .first = true},
-        {"similarity", 0, RAN_FIELD_CHOICE, OPTION(similarity), .choices = ran_similarity_names,
-         .value = "KIND", .initial = "dot", .help = "score of a query and a key",
-         .needs = "scores"},
-        {0},
-};
 static const struct ran_field model_fields[] = {
         {"model", 'm', RAN_FIELD_TEXT, OPTION(model), .value = "FILE",
          .help = "show the attention of this model in documents", .local = true, .first = true},
@@ -118,10 +108,9 @@ static const struct ran_field model_fields[] = {
 static const struct cmd_group groups[] = {
         {"Pattern", pattern_fields, &options},
         {"Answer", answer_fields, &options},
-        {"Scores", score_fields, &options},
         {"Model", model_fields, &options},
         {"Documents, with --model", cmd_document_fields, &document_options},
-        {"Input, with --scores or --model", cmd_input_fields, &input},
+        {"Input, with --model", cmd_input_fields, &input},
         {"Output", cmd_output_fields, &output},
         {0},
 };
@@ -139,15 +128,10 @@ static void check_together(void *unused)
         const bool model = options.model != NULL, maps = options.map != ATTNMASK_MAP_ATTENTION;
 
         (void)unused;
-        cmd_exclude_each_other("row count table scores");
+        cmd_exclude_each_other("row count table");
         cmd_excludes(options.table, "--table has lengths of its own", "length");
-        cmd_excludes(options.scores, "--scores takes as many tokens as a record has vectors",
-                     "length");
-        cmd_excludes(options.scores && options.format != PICTURE_TEXT, "--scores writes records",
-                     "format");
         cmd_excludes(model, "a model has a pattern of its own",
-                     "attention mask length window dilation source reach count table scores "
-                     "similarity");
+                     "attention mask length window dilation source reach count table");
         cmd_excludes(maps, "--map label and --map tokens are of the whole model",
                      "layer head in_window align");
         cmd_excludes(options.align, "--align has all target tokens", "row rows in_window");
@@ -159,9 +143,8 @@ static void check_together(void *unused)
                 cmd_usage("--mask prefix needs --source N: the number of source tokens");
         if (options.format == PICTURE_HTML && !model)
                 cmd_usage("--format html shows a document: give --model FILE");
-        cmd_is_for("--model FILE", model, "[Model] [Documents, with --model]");
-        cmd_is_for("--scores or --model FILE", model || options.scores,
-                   "[Input, with --scores or --model]");
+        cmd_is_for("--model FILE", model,
+                   "[Model] [Documents, with --model] [Input, with --model]");
 }
 
 static const struct cmd_program program = {
@@ -170,13 +153,12 @@ static const struct cmd_program program = {
                  "--length N [--attention WORD] [--mask KIND] [option...]\n"
                  "--row I --length N [--reach K] [option...]\n"
                  "--count --length N [option...]\n"
-                 "--table [option...]\n"
-                 "--scores [option...] [file...]",
+                 "--table [option...]",
         .summary = "With a model, shows what it attended to in documents, or which tokens its "
                    "result depends on: adds the member \"attention\" to each JSON record, or draws "
                    "a picture of one document. Without a model, shows an attention pattern for a "
                    "text of N tokens (as a grid, a picture or intervals), what one token sees, or "
-                   "the number of scores, and computes the scores of given vectors.",
+                   "the number of scores.",
         .notes = "In a grid, a line is a query and a column a key: # is seen, . is not. Exit "
                  "status: 0, success; 1, some records failed; 2, usage; 3, a file could not be "
                  "read or written, or memory ran out.",
@@ -203,27 +185,24 @@ static void check_terminal(void)
 
 static void check_question(char **files)
 {
-        const bool row = options.row != NULL, counts = row || options.count || options.table;
+        const bool counts = options.row != NULL || options.count || options.table;
 
-        cmd_excludes(!options.scores, "records are read with --scores or --model only",
-                     "into only drop");
-        if (options.rows != NULL && (counts || options.scores))
+        cmd_excludes(true, "records are read with --model only", "into only drop");
+        if (options.rows != NULL && counts)
                 cmd_usage("--rows is for grids, pictures and intervals");
         if (options.format > PICTURE_JSON && counts)
                 cmd_usage("--format %s draws a whole pattern: here it can be text or json",
                           picture_format_names[options.format]);
-        if (cmd_was_asked("size") && (counts || options.scores || options.format == PICTURE_JSON))
+        if (cmd_was_asked("size") && (counts || options.format == PICTURE_JSON))
                 cmd_usage("--size is for grids and pictures");
         check_terminal();
-        if (files[0] != NULL && !options.scores)
-                cmd_usage("%s: only --scores reads files", files[0]);
-        if (options.length == 0 && !options.table && !options.scores)
+        if (files[0] != NULL)
+                cmd_usage("%s: only --model reads files", files[0]);
+        if (options.length == 0 && !options.table)
                 cmd_usage("no length: give --length N, at least 1");
         if (options.table && (options.mask != RAN_MASK_NONE || has_window()))
                 cmd_usage("--table compares full, window and dispersed attention without a mask: "
                           "leave out --attention and --mask");
-        if (options.scores && options.attention.n > 1)
-                cmd_usage("--scores takes one --attention, not %zu", options.attention.n);
 }
 
 static void check_model(void)
@@ -344,20 +323,14 @@ static void answer(void)
 
 int main(int argc, char **argv)
 {
-        int first = cmd_parse(&program, argc, argv), status = CMD_OK;
+        char **files = argv + cmd_parse(&program, argc, argv);
 
         if (options.model != NULL) {
                 check_model();
                 return cmd_finish(attnmask_model(&options, &document_options, &input, &output,
-                                                 cmd_files(&input, argv + first)));
+                                                 cmd_files(&input, files)));
         }
-        check_question(argv + first);
-        if (options.scores) {
-                note_oddities();
-                status =
-                        attnmask_scores(&options, &input, &output, cmd_files(&input, argv + first));
-        } else {
-                answer();
-        }
-        return cmd_finish(status);
+        check_question(files);
+        answer();
+        return cmd_finish(CMD_OK);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 
 const char *const ran_attention_names[] = {"full", "window", "dilated", "dispersed", NULL};
+const char *const ran_similarity_names[] = {"dot", "cosine", "euclidean", "manhattan", NULL};
 const char *const ran_mask_names[] = {"none", "causal", "prefix", NULL};
 
 static int check(int pattern, size_t window, size_t dilation, size_t N, size_t sources,

@@ -75,6 +75,5 @@ enum {
         RAN_SIMILARITY_MANHATTAN
 };
 extern const char *const ran_similarity_names[];
-double ran_similarity(int similarity, const float *q, const float *k, size_t d);
 
 #endif

@@ -192,64 +192,6 @@ keys a query   60.55' ]
   [ "$(ran-attnmask --table --window 64 --format json | jq -s -c 'map(.window.paper)[:3]')" = '[null,null,5444]' ]
 }
 
-# ---- scores --------------------------------------------------------------------------------------
-
-@test "attnmask: scores of vectors" {
-  echo '{"id":"a","vectors":[[1,2],[3,-1],[0,4]]}' >v.jsonl
-  run -0 --separate-stderr ran-attnmask --scores --mask causal v.jsonl
-  [ -z "$stderr" ]
-  [ "$output" = '{"id":"a","vectors":[[1,2],[3,-1],[0,4]],"attention":[{"row":0,"keys":[[0,1]],"scores":[3.535534]},{"row":1,"keys":[[0,2]],"scores":[0.70710677,7.071068]},{"row":2,"keys":[[0,3]],"scores":[5.656854,-2.828427,11.313708]}]}' ]
-  run -0 ran-attnmask --scores --attention window --window 2 --similarity manhattan --only --into m v.jsonl
-  [ "$output" = '{"id":"a","m":[{"row":0,"keys":[[0,2]],"scores":[-0,-3.535534]},{"row":1,"keys":[[0,3]],"scores":[-3.535534,-0,-5.656854]},{"row":2,"keys":[[1,3]],"scores":[-5.656854,-0]}]}' ]
-}
-
-# score KIND: that of the query [1, 2] and the key [3, -1]
-score() {
-  echo '{"query":[[1,2]],"key":[[3,-1]]}' | ran-attnmask --scores --similarity $1 |
-    jq '.attention[0].scores[0] * 1e5 | round'
-}
-
-@test "attnmask: similarities" {
-  [ "$(score dot)" -eq 70711 ]        # 1 / sqrt 2
-  [ "$(score cosine)" -eq 20000 ]     # sqrt 2 * 1 / (sqrt 5 sqrt 10)
-  [ "$(score euclidean)" -eq -360555 ] # -sqrt 13
-  [ "$(score manhattan)" -eq -353553 ] # -5 / sqrt 2
-}
-
-@test "attnmask: records that have no vectors are answered by sentences" {
-  cat >bad.jsonl <<'END'
-{"vectors":[[1,2],[1]]}
-{"vectors":[[1,2],3]}
-{"vectors":[[1,"x"]]}
-{"vectors":[[1e99]]}
-{"vectors":7}
-{"vectors":[]}
-{"vectors":[[]]}
-{"query":[[1]]}
-{"query":[[1],[2]],"key":[[1]]}
-{"text":"none"}
-{"vectors":[[1]],"vectors":[[2]]}
-{"vectors":[[1]]}
-END
-  run -1 --separate-stderr ran-attnmask --scores bad.jsonl
-  [ "$(jq -r '.ran_error.message // "good"' <<<"$output")" = '"vectors": vector 1 has 1 numbers, the one before it has 2
-"vectors" must be an array of arrays of numbers
-"vectors": "x" is not a usable number
-"vectors": 1e99 is not a usable number
-"vectors" must be an array of vectors
-there is no token to attend to
-"vectors": vector 0 is empty
-no vectors: either "vectors" or "query" and "key" is needed, an array of arrays of numbers
-2 queries of 1 numbers and 1 keys of 1: the counts must be equal
-no vectors: either "vectors" or "query" and "key" is needed, an array of arrays of numbers
-"vectors" is given twice
-good' ]
-  run -0 ran-attnmask --scores <<<'{"vectors":null,"query":[[1]],"key":[[2]]}'
-  [[ $output == *'"scores":[2]'* ]]
-  run -1 ran-attnmask --scores --mask prefix --source 3 --only --on-error skip <<<'{"vectors":[[1],[2]]}'
-  [[ $output == *'3 of 2 tokens cannot be source tokens'* ]]
-}
-
 # ---- what is refused ------------------------------------------------------------------------------
 
 @test "attnmask: numbers out of range [all]" {
@@ -281,12 +223,9 @@ good' ]
   refused '--reach needs --row' --length 9 --reach 3
   refused '--rows is for grids' --length 9 --count --rows 1:2
   refused '--format png draws a whole pattern' --length 9 --count --format png
-  refused 'only --scores reads files' --length 9 file.jsonl
+  refused 'only --model reads files' --length 9 file.jsonl
   refused '--table has lengths of its own' --table --length 9
   refused '--table compares' --table --mask causal
-  refused 'leave out --length' --scores --length 9
-  refused '--scores takes one --attention, not 2' --scores --attention full,full
-  refused '--scores writes records' --scores --format json
 }
 
 # noted WORDS ARGUMENT...: ends well, with WORDS as the only message, and none with -q.

@@ -153,11 +153,11 @@ alone() {
   options=("${of_records[@]}" '--shard 1/2' '--rejects x' '--input-format tsv' --errors-ok)
   ignored '--prompt reads no records' ran-lm generate -m none --prompt x
   options=("${of_records[@]}")
-  ignored 'records are read with --scores or --model only' ran-attnmask --length 5
-  ignored 'records are read with --scores or --model only' ran-attnmask --table
+  ignored 'records are read with --model only' ran-attnmask --length 5
+  ignored 'records are read with --model only' ran-attnmask --table
   options=("${of_input[@]}")
-  alone '--scores or --model FILE' ran-attnmask --length 5
-  alone '--scores or --model FILE' ran-attnmask --table
+  alone '--model FILE' ran-attnmask --length 5
+  alone '--model FILE' ran-attnmask --table
   options=("${of_records[@]}" '--shard 1/2' '--rejects x' --verify --logits '--max-tokens 2'
     '--output-format jsonl' '--eval-format json' '--offsets byte')
   ignored '--conlleval reads predictions' ran-tag --conlleval
@@ -240,8 +240,6 @@ alone() {
   alone '--max-tokens N' ran-attnmask -m none
   options=('--cache-weight 0.5' '--cache-theta 1')
   alone '--cache N' ran-lm score -m none
-  options=('--similarity cosine')
-  alone '--scores' ran-attnmask --length 5
   options=('--size 7')
   alone 'grids and pictures' ran-attnmask --length 5 --count
   alone 'grids and pictures' ran-attnmask --length 5 --format json

@@ -368,19 +368,3 @@ TEST(attention_refuses)
         check_refused((struct setting){.N = 9, .mask = RAN_MASK_PREFIX, .sources = 10},
                       "10 of 9 tokens cannot be source tokens");
 }
-
-/* ---- similarity ----------------------------------------------------------------------------- */
-
-TEST(attention_similarities)
-{
-        const float q[] = {1, 2, -2, 0}, k[] = {3, -1, 0, 4}, zero[4] = {0};
-
-        /* dot 1, |q| 3, |k| sqrt(26), q - k = -2 3 -2 -4 */
-        CHECK_NEAR(ran_similarity(RAN_SIMILARITY_DOT, q, k, 4), 0.5, 1e-15);
-        CHECK_NEAR(ran_similarity(RAN_SIMILARITY_COSINE, q, k, 4), 2 / (3 * sqrt(26) + 1e-8),
-                   1e-15);
-        CHECK_NEAR(ran_similarity(RAN_SIMILARITY_EUCLIDEAN, q, k, 4), -sqrt(33 + 1e-8), 1e-15);
-        CHECK_NEAR(ran_similarity(RAN_SIMILARITY_MANHATTAN, q, k, 4), -5.5, 1e-15);
-        CHECK_NEAR(ran_similarity(RAN_SIMILARITY_COSINE, zero, k, 4), 0, 0);
-        CHECK_NEAR(ran_similarity(RAN_SIMILARITY_EUCLIDEAN, q, q, 4), -1e-4, 1e-15);
-}

@@ -401,6 +401,32 @@ static void project(const struct toy *t, size_t l, const char *which, size_t hea
         free(z);
 }
 
+/* As ran/mask.h has it. */
+static double similarity_of(int similarity, const float *q, const float *k, size_t d)
+{
+        double dot = 0, qq = 0, kk = 0, squares = 0, sizes = 0, root = sqrt((double)d);
+
+        for (size_t i = 0; i < d; i++) {
+                double x = q[i], y = k[i];
+
+                dot += x * y;
+                qq += x * x;
+                kk += y * y;
+                squares += (x - y) * (x - y);
+                sizes += fabs(x - y);
+        }
+        switch (similarity) {
+        case RAN_SIMILARITY_COSINE:
+                return root * dot / (sqrt(qq) * sqrt(kk) + 1e-8);
+        case RAN_SIMILARITY_EUCLIDEAN:
+                return -sqrt(squares + 1e-8);
+        case RAN_SIMILARITY_MANHATTAN:
+                return -sizes / root;
+        default:
+                return dot / root;
+        }
+}
+
 /* want (L, L): the table of a head, when each layer reads the embeddings. */
 static void attend(const struct toy *t, size_t l, size_t head, const struct ran_mask *m,
                    double *want, const struct ran_document *d)
@@ -420,8 +446,8 @@ static void attend(const struct toy *t, size_t l, size_t head, const struct ran_
                                 row[k + r] = (float)key[j * k + r];
                         }
                         p[j] = ran_mask_count(m, i, i + 1, j, j + 1) == 1
-                                       ? exp(ran_similarity(t->c.transformer.similarity, row,
-                                                            row + k, k))
+                                       ? exp(similarity_of(t->c.transformer.similarity, row,
+                                                           row + k, k))
                                        : 0;
                         sum += p[j];
                 }
