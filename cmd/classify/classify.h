@@ -5,6 +5,7 @@
 
 #include "cmd/content/model.h"
 #include "cmd/content/labels.h"
+#include "cmd/content/vocab.h"
 #include "cmd/options/options.h"
 #include "cmd/pages/documents.h"
 #include "cmd/pages/reliability.h"
@@ -167,31 +168,63 @@ struct classifier {
         const float *thresholds;                /* (C) or, with a single label, NULL */
         struct decision decision;               /* with a single label */
         const struct classify_nearest *nearest; /* NULL without --nearest */
-        struct cmd_known *known; /* with --eval: counts training documents; else NULL */
-        float cut;               /* labels at least this probable make the prediction set */
+        struct cmd_known *known;        /* with --eval: counts training documents; else NULL */
+        float cut;                      /* labels at least this probable make the prediction set */
+        const struct classifier *other; /* --against; NULL without */
+        /* For records whose documents are scored together, then one by one: that of cmd_loop. */
+        int (*work)(void *arg, void *scratch, const struct cmd_line *line,
+                    struct cmd_result *result, struct ran_error *err);
 };
 
 /* From the command line, else from the model; NULL with a single label. The caller frees them. */
 float *classify_thresholds(const struct ran_model *m, const struct classify_options *o);
 
-/* Scratch of a thread, for cmd_loop; arg is a classifier. */
+enum { CLASSIFY_TOGETHER = 64 }; /* records that are scored together, at most */
+
+/* Each thread has one, for cmd_loop. arg is a classifier, or a struct that begins with one. */
+struct classify_scratch {
+        struct ran_state *state;
+        struct cmd_document document;
+        float *logits, *p;                  /* (C) */
+        float *embedding;                   /* (D), NULL unless asked for */
+        struct classify_evidence *evidence; /* NULL unless asked for */
+        struct classify_neighbours near;    /* of a record that is alone */
+        struct ran_buf text;                /* of a row */
+        struct classify_ranked {
+                float p;
+                uint32_t c;
+        } * ranked;                       /* (C) */
+        struct classify_scratch *against; /* with --against: of the other model */
+        struct cmd_vocab_words words;     /* with --select */
+        /* For pages. */
+        struct cmd_shown shown;
+        struct cmd_labels gold;
+        struct page_mark *mark;
+        size_t mark_n, mark_cap;
+        /* Records that are scored together, and the place of the one at hand + 1; 0: it is alone.
+         */
+        size_t item;
+        struct classify_together {
+                struct ran_document document[CLASSIFY_TOGETHER]; /* those that could be read, */
+                size_t first[CLASSIFY_TOGETHER];                 /* where their ids begin, */
+                size_t of[CLASSIFY_TOGETHER]; /* and their place among the items + 1 */
+                size_t n;
+                uint32_t *ids;
+                float *logits, *embedding; /* (n, C), (n, D) */
+                size_t ids_n, ids_cap, logits_cap, embedding_cap;
+                struct classify_neighbours near;
+        } others;
+};
 void *classify_scratch_new(void *arg);
 void classify_scratch_free(void *scratch); /* NULL is nothing */
 
-/* A document, read and classified; belongs to the scratch. */
-struct classify_scored {
-        const float *p; /* (C) */
-        const struct cmd_document *document;
-        struct classify_evidence *evidence; /* of the document; NULL without --evidence */
-};
-int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
-                   struct ran_error *err);
-/* The document of the last classify_score or classify_predict. */
-struct classify_scored classify_last(void *scratch);
+/* Reads and classifies a document: into s->document, logits and p, and what evidence needs. */
+int classify_score(const struct classifier *c, struct classify_scratch *s,
+                   const struct cmd_line *line, struct ran_error *err);
 /* The vector (D) to compare the document by, with --embed or --nearest: zeros if it has no known
  * token. It belongs to the scratch. */
-int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
-                    const float **v, struct ran_error *err);
+int classify_vector(const struct classifier *c, struct classify_scratch *s,
+                    const struct cmd_line *line, const float **v, struct ran_error *err);
 /* Whether a document gets label i, if `best` is the one to show; of several labels any. */
 bool classify_gives(const struct classifier *c, const float *p, size_t best, size_t i);
 
@@ -204,22 +237,17 @@ struct classify_answer {
 void classify_answer_release(void *answer);
 /* Copies the probabilities of all labels to *p, which is NULL at first, unless the record has no
  * label; text: for a page, or NULL. */
-int classify_probabilities(const struct classifier *c, void *scratch, const struct cmd_line *line,
-                           float **p, struct ran_buf *text, struct ran_error *err);
+int classify_probabilities(const struct classifier *c, struct classify_scratch *s,
+                           const struct cmd_line *line, float **p, struct ran_buf *text,
+                           struct ran_error *err);
 /* For cmd_loop.columns. */
 void classify_columns(const void *arg, struct cmd_row *row);
 /* Appends the prediction, a JSON object, a line of fastText or a row. For cmd_loop.work. */
 int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
                      struct cmd_result *result, struct ran_error *err);
-/* For cmd_loop.work_all: of records whose documents are scored together, which takes half the time
- * of a pretrained encoder that short ones take one by one. */
-enum { CLASSIFY_TOGETHER = 64 }; /* records, at most */
-void classify_predict_all(void *arg, void *scratch, struct cmd_item *items, size_t n);
-/* Scores the documents of the items together, and then calls `work` for each. */
-void classify_together(const struct classifier *c, void *scratch, struct cmd_item *items, size_t n,
-                       int (*work)(void *arg, void *scratch, const struct cmd_line *line,
-                                   struct cmd_result *result, struct ran_error *err),
-                       void *arg, void *work_scratch);
+/* For cmd_loop.work_all: scores the documents of records together, which takes half the time of a
+ * pretrained encoder that short ones take one by one, and then calls work for each. */
+void classify_work_all(void *arg, void *scratch, struct cmd_item *items, size_t n);
 
 /* Each runs the loop, and returns the program's status: writes a page instead of records (page.c);
  * those that were chosen to be labelled next, in that order (select.c). */

@@ -13,7 +13,7 @@
 #include "cmd/options/outputs.h"
 
 struct reading {
-        const struct classifier *classifier;
+        struct classifier classifier;
         struct classify_nearest *nearest;
         size_t given, computed; /* vectors of records */
 };
@@ -21,7 +21,7 @@ struct reading {
 /* RAN_EFORMAT unless vectors have this name, of n bytes: that of the ones of the model. */
 static int check_name(const struct reading *r, const char *name, size_t n, struct ran_error *err)
 {
-        const char *vectors = r->classifier->vectors;
+        const char *vectors = r->classifier.vectors;
 
         if (n == strlen(vectors) && memcmp(name, vectors, n) == 0)
                 return RAN_OK;
@@ -150,7 +150,7 @@ static void add_row(struct classify_nearest *to, const char *path, size_t row,
 static int read_rows(const struct reading *r, const char *path, const struct ran_bytes *b,
                      struct ran_error *err)
 {
-        const size_t D = r->classifier->D;
+        const size_t D = r->classifier.D;
         size_t rows = 0, from = 0;
         const char *name = NULL;
 
@@ -262,7 +262,7 @@ static void add_id(struct ran_buf *out, const struct cmd_line *line)
 static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
                        struct cmd_result *result, struct ran_error *err)
 {
-        const struct classifier *c = ((struct reading *)arg)->classifier;
+        const struct classifier *c = arg;
         struct found *f = result->found;
         const struct ran_record *r = &line->record.json;
         struct ran_span array, model;
@@ -299,21 +299,16 @@ static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_
 
 /* ---- the collection -------------------------------------------------------------------------- */
 
-static void *make_scratch(void *arg)
-{
-        return classify_scratch_new((void *)((struct reading *)arg)->classifier);
-}
-
 static void read_files(struct reading *r)
 {
-        const struct classify_options *o = r->classifier->options;
+        const struct classify_options *o = r->classifier.options;
         const char *const also[] = {o->output.into != NULL ? o->output.into : "prediction", NULL};
         const struct cmd_input input = cmd_input_beside(&o->input, "among", o->among_format);
         const struct cmd_loop loop = {.input = &input,
                                       .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT,
                                       .also = also,
-                                      .pool = r->classifier->pool,
-                                      .make_scratch = make_scratch,
+                                      .pool = r->classifier.pool,
+                                      .make_scratch = classify_scratch_new,
                                       .free_scratch = classify_scratch_free,
                                       .work = read_vector,
                                       .take = take_vector,
@@ -341,7 +336,7 @@ static void read_files(struct reading *r)
 struct classify_nearest *classify_collection_read(const struct classifier *c)
 {
         const struct classify_options *o = c->options;
-        struct reading r = {.classifier = c,
+        struct reading r = {.classifier = *c,
                             .nearest = classify_nearest_new(c->D, o->nearest, o->least)};
 
         cmd_check_inputs("output", o->output.output, o->among.item);

@@ -28,35 +28,6 @@ struct page {
         atomic_size_t gold, right; /* one label a document: with a gold label; equal to it */
 };
 
-struct page_scratch {
-        void *predict; /* of predict.c */
-        struct cmd_labels gold;
-        struct cmd_shown shown;
-        struct page_mark *mark;
-        size_t mark_n, mark_cap;
-};
-
-static void free_scratch(void *arg)
-{
-        struct page_scratch *s = arg;
-
-        classify_scratch_free(s->predict);
-        cmd_labels_release(&s->gold);
-        cmd_shown_release(&s->shown);
-        free(s->mark);
-        free(s);
-}
-
-static void *make_scratch(void *arg)
-{
-        struct page *p = arg;
-        struct page_scratch *s = ran_new(1, sizeof *s);
-
-        s->gold.separator = cmd_input_separator(&p->classifier.options->input);
-        s->predict = classify_scratch_new(&p->classifier);
-        return s;
-}
-
 /* ---- a document ------------------------------------------------------------------------------ */
 
 /* From 0, sure, to 1. One label: of the most probable one. Several: of that nearest to its
@@ -157,20 +128,20 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Adds the passages for a class to s->mark. */
-static int find_evidence(struct page_scratch *s, struct classify_scored *scored, size_t class,
-                         const char *label, struct ran_error *err)
+static int find_evidence(struct classify_scratch *s, size_t class, const char *label,
+                         struct ran_error *err)
 {
         struct classify_passage passage;
 
-        RAN_TRY(classify_evidence_find(scored->evidence, class, scored->p[class], err));
-        for (size_t i = 0; classify_evidence_passage(scored->evidence, i, &passage); i++) {
+        RAN_TRY(classify_evidence_find(s->evidence, class, s->p[class], err));
+        for (size_t i = 0; classify_evidence_passage(s->evidence, i, &passage); i++) {
                 struct page_mark m = {.start = passage.start, .end = passage.end, .colour = -1};
 
                 if (!cmd_shown_place(&s->shown, &m.start, &m.end))
                         continue;
                 if (isfinite(passage.without))
                         snprintf(m.title, sizeof m.title, "%.1f %%; without it %.1f %%",
-                                 100 * (double)scored->p[class], 100 * (double)passage.without);
+                                 100 * (double)s->p[class], 100 * (double)passage.without);
                 m.label = label;
                 m.label_n = label != NULL ? strlen(label) : 0;
                 RAN_ROOM(s->mark, s->mark_cap, s->mark_n + 1);
@@ -180,7 +151,7 @@ static int find_evidence(struct page_scratch *s, struct classify_scored *scored,
 }
 
 /* Passages for several labels may overlap: the first stays. */
-static void sort_marks(struct page_scratch *s)
+static void sort_marks(struct classify_scratch *s)
 {
         size_t kept = 0;
 
@@ -192,17 +163,17 @@ static void sort_marks(struct page_scratch *s)
         s->mark_n = kept;
 }
 
-static int find_marks(const struct classifier *c, struct page_scratch *s,
-                      struct classify_scored *scored, size_t best, struct ran_error *err)
+static int find_marks(const struct classifier *c, struct classify_scratch *s, size_t best,
+                      struct ran_error *err)
 {
         s->mark_n = 0;
-        if (scored->evidence == NULL)
+        if (s->evidence == NULL)
                 return RAN_OK;
         if (c->thresholds == NULL)
-                return find_evidence(s, scored, best, NULL, err);
+                return find_evidence(s, best, NULL, err);
         for (size_t i = 0; i < c->C; i++)
-                if (scored->p[i] >= c->thresholds[i])
-                        RAN_TRY(find_evidence(s, scored, i, ran_model_label(c->model, i), err));
+                if (s->p[i] >= c->thresholds[i])
+                        RAN_TRY(find_evidence(s, i, ran_model_label(c->model, i), err));
         sort_marks(s);
         return RAN_OK;
 }
@@ -228,7 +199,7 @@ static void add_quote(struct ran_buf *out, const struct cmd_shown *shown,
         page_close(out, "div");
 }
 
-static void add_text(struct ran_buf *out, struct page_scratch *s)
+static void add_text(struct ran_buf *out, struct classify_scratch *s)
 {
         const struct ran_buf *text = &s->shown.text;
 
@@ -263,28 +234,27 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         struct page *page = arg;
         const struct classifier *c = &page->classifier;
         struct page_document *d = result->found;
-        struct page_scratch *s = scratch;
+        struct classify_scratch *s = scratch;
         struct report labels = {0};
         struct ran_error ignored;
 
-        RAN_TRY(classify_score(c, s->predict, line, err));
-        struct classify_scored scored = classify_last(s->predict);
-        size_t best = decision_best(&c->decision, scored.p);
-        RAN_TRY(cmd_shown_read(&s->shown, scored.document, &line->record, err));
-        RAN_TRY(find_marks(c, s, &scored, best, err));
+        RAN_TRY(classify_score(c, s, line, err));
+        size_t best = decision_best(&c->decision, s->p);
+        RAN_TRY(cmd_shown_read(&s->shown, &s->document, &line->record, err));
+        RAN_TRY(find_marks(c, s, best, err));
         page_record_name(&d->name, &line->record.json, line->file, line->number);
-        add_labels(&d->row, c, scored.p, best, "label", false);
-        report_bar(&d->row, NULL, "probability", (double)scored.p[best]);
-        add_labels(&labels, c, scored.p, best, "found", true);
+        add_labels(&d->row, c, s->p, best, "label", false);
+        report_bar(&d->row, NULL, "probability", (double)s->p[best]);
+        add_labels(&labels, c, s->p, best, "found", true);
         if (cmd_labels_there(&line->record) &&
             cmd_labels_read(&s->gold, &line->record, &ignored) == RAN_OK && s->gold.present)
-                add_gold(&labels, page, &s->gold, scored.p, best);
+                add_gold(&labels, page, &s->gold, s->p, best);
         report_page(&labels, &d->body);
         report_release(&labels);
-        add_bars(&d->body, c, scored.p);
+        add_bars(&d->body, c, s->p);
         add_text(&d->body, s);
-        d->doubt = doubt_of(c, scored.p, best);
-        count_answer(page, scored.p, best);
+        d->doubt = doubt_of(c, s->p, best);
+        count_answer(page, s->p, best);
         return RAN_OK;
 }
 
@@ -406,10 +376,7 @@ int classify_page(const struct classifier *c, struct cmd_loop loop, char **files
                 cmd_check_writable(output);
         p.given = ran_new(c->C, sizeof *p.given);
         loop.output = NULL;
-        loop.work_all = NULL; /* its scratch is another one */
-        loop.make_scratch = make_scratch;
-        loop.free_scratch = free_scratch;
-        loop.work = work;
+        loop.work = p.classifier.work = work;
         loop.take = take;
         loop.result_size = sizeof(struct page_document);
         loop.release = page_document_release;

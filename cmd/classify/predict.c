@@ -16,39 +16,9 @@ enum { SHOWN = 4096 };
  * with, and would be read twice. */
 enum { TOGETHER_BYTES = 1 << 14 };
 
-/* Records whose documents are scored together. */
-struct together {
-        struct ran_document document[CLASSIFY_TOGETHER]; /* those that could be read, */
-        size_t first[CLASSIFY_TOGETHER];                 /* where their ids begin, */
-        size_t of[CLASSIFY_TOGETHER]; /* and their place among the items + 1; 0: none */
-        size_t n;
-        uint32_t *ids;
-        float *logits, *embedding; /* (n, C), (n, D) */
-        size_t ids_n, ids_cap, logits_cap, embedding_cap;
-        struct classify_neighbours near;
-};
-
-/* Each thread has one. */
-struct scratch {
-        struct ran_state *state;
-        struct together others; /* records that are scored together, */
-        size_t item; /* and the place of the record at hand among them, + 1; 0: it is alone */
-        struct cmd_document document;
-        struct classify_evidence *evidence; /* NULL unless asked for */
-        float *logits, *p;                  /* (C) */
-        float *embedding;                   /* (D), NULL unless asked for */
-        struct classify_neighbours near;    /* of a record that is alone */
-        struct cmd_shown shown;             /* for a page */
-        struct ran_buf text;                /* of a row */
-        struct ranked {
-                float p;
-                uint32_t c;
-        } * ranked; /* (C) */
-};
-
 void classify_scratch_free(void *arg)
 {
-        struct scratch *s = arg;
+        struct classify_scratch *s = arg;
 
         if (s == NULL)
                 return;
@@ -66,6 +36,10 @@ void classify_scratch_free(void *arg)
         classify_neighbours_release(&s->near);
         ran_buf_release(&s->text);
         free(s->ranked);
+        classify_scratch_free(s->against);
+        cmd_vocab_words_release(&s->words);
+        cmd_labels_release(&s->gold);
+        free(s->mark);
         free(s);
 }
 
@@ -73,7 +47,7 @@ void *classify_scratch_new(void *arg)
 {
         const struct classifier *c = arg;
         const struct classify_options *o = c->options;
-        struct scratch *s = ran_new(1, sizeof *s);
+        struct classify_scratch *s = ran_new(1, sizeof *s);
 
         s->document.spelling = ran_model_config(c->model)->spelling;
         s->document.encoding.ids_only = s->document.spelling == 0 && o->evidence.evidence == 0;
@@ -82,6 +56,8 @@ void *classify_scratch_new(void *arg)
         s->logits = ran_new_floats(c->C);
         s->p = ran_new_floats(c->C);
         s->ranked = ran_new(c->C, sizeof *s->ranked);
+        s->gold.separator = cmd_input_separator(&o->input);
+        s->against = c->other != NULL ? classify_scratch_new((void *)c->other) : NULL;
         if (classify_options_embed(o))
                 s->embedding = ran_new_floats(c->D);
         if (o->evidence.evidence > 0) {
@@ -94,10 +70,10 @@ void *classify_scratch_new(void *arg)
 /* ---- documents that are scored together ------------------------------------------------------ */
 
 /* Reads the items; the next one is read into the same memory. */
-static void read_items(const struct classifier *c, struct scratch *s, const struct cmd_item *items,
-                       size_t n)
+static void read_items(const struct classifier *c, struct classify_scratch *s,
+                       const struct cmd_item *items, size_t n)
 {
-        struct together *a = &s->others;
+        struct classify_together *a = &s->others;
         const struct ran_model *m = c->model;
         struct ran_error err;
 
@@ -122,10 +98,11 @@ static void read_items(const struct classifier *c, struct scratch *s, const stru
                 a->document[k].ids = a->ids + a->first[k];
 }
 
-static int score_items(const struct classifier *c, struct scratch *s, struct ran_error *err)
+static int score_items(const struct classifier *c, struct classify_scratch *s,
+                       struct ran_error *err)
 {
         const bool embed = classify_options_embed(c->options);
-        struct together *a = &s->others;
+        struct classify_together *a = &s->others;
 
         RAN_ROOM(a->logits, a->logits_cap, a->n * c->C);
         RAN_ROOM(a->embedding, a->embedding_cap, embed ? a->n * c->D : 0);
@@ -139,7 +116,7 @@ static int score_items(const struct classifier *c, struct scratch *s, struct ran
 }
 
 /* The place of the record at hand among the documents that were scored; SIZE_MAX: it was not. */
-static size_t place_of(const struct scratch *s)
+static size_t place_of(const struct classify_scratch *s)
 {
         for (size_t k = 0; k < s->others.n && s->item > 0; k++)
                 if (s->others.of[k] == s->item)
@@ -149,13 +126,11 @@ static size_t place_of(const struct scratch *s)
 
 /* Nothing is known of documents that cannot be read or scored: they fail again alone, with their
  * message. */
-void classify_together(const struct classifier *c, void *scratch, struct cmd_item *items, size_t n,
-                       int (*work)(void *arg, void *scratch, const struct cmd_line *line,
-                                   struct cmd_result *result, struct ran_error *err),
-                       void *arg, void *work_scratch)
+void classify_work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 {
-        struct scratch *s = scratch;
-        struct together *a = &s->others;
+        const struct classifier *c = arg;
+        struct classify_scratch *s = scratch;
+        struct classify_together *a = &s->others;
         struct ran_error err;
 
         read_items(c, s, items, n);
@@ -166,8 +141,7 @@ void classify_together(const struct classifier *c, void *scratch, struct cmd_ite
                 classify_nearest_find(c->nearest, a->embedding, a->n, &a->near);
         for (size_t i = 0; i < n; i++) {
                 s->item = i + 1;
-                items[i].code =
-                        work(arg, work_scratch, items[i].line, items[i].result, items[i].err);
+                items[i].code = c->work(arg, s, items[i].line, items[i].result, items[i].err);
         }
         s->item = 0;
 }
@@ -175,8 +149,8 @@ void classify_together(const struct classifier *c, void *scratch, struct cmd_ite
 /* ---- a document ------------------------------------------------------------------------------ */
 
 /* Fills logits, p and embedding of the scratch. */
-static int score(const struct classifier *c, struct scratch *s, const struct record *record,
-                 struct ran_error *err)
+static int score(const struct classifier *c, struct classify_scratch *s,
+                 const struct record *record, struct ran_error *err)
 {
         const struct ran_model *m = c->model;
 
@@ -200,26 +174,17 @@ static int score(const struct classifier *c, struct scratch *s, const struct rec
         return RAN_OK;
 }
 
-int classify_score(const struct classifier *c, void *scratch, const struct cmd_line *line,
-                   struct ran_error *err)
+int classify_score(const struct classifier *c, struct classify_scratch *s,
+                   const struct cmd_line *line, struct ran_error *err)
 {
-        struct scratch *s = scratch;
-
         RAN_TRY(score(c, s, &line->record, err));
         return s->evidence == NULL
                        ? RAN_OK
                        : classify_evidence_read(s->evidence, &s->document, &line->record, err);
 }
 
-struct classify_scored classify_last(void *scratch)
-{
-        struct scratch *s = scratch;
-
-        return (struct classify_scored){s->p, &s->document, s->evidence};
-}
-
 /* A document of unknown tokens is near nothing, whatever an encoder makes of them. */
-static bool knows_a_token(const struct classifier *c, const struct scratch *s)
+static bool knows_a_token(const struct classifier *c, const struct classify_scratch *s)
 {
         const struct ran_tokenizer *t = ran_model_tokenizer(c->model);
         const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
@@ -231,11 +196,9 @@ static bool knows_a_token(const struct classifier *c, const struct scratch *s)
         return false;
 }
 
-int classify_vector(const struct classifier *c, void *scratch, const struct cmd_line *line,
-                    const float **v, struct ran_error *err)
+int classify_vector(const struct classifier *c, struct classify_scratch *s,
+                    const struct cmd_line *line, const float **v, struct ran_error *err)
 {
-        struct scratch *s = scratch;
-
         RAN_TRY(score(c, s, &line->record, err));
         if (!knows_a_token(c, s))
                 memset(s->embedding, 0, c->D * sizeof *s->embedding);
@@ -252,11 +215,10 @@ void classify_answer_release(void *answer)
         ran_buf_release(&a->text);
 }
 
-int classify_probabilities(const struct classifier *c, void *scratch, const struct cmd_line *line,
-                           float **p, struct ran_buf *text, struct ran_error *err)
+int classify_probabilities(const struct classifier *c, struct classify_scratch *s,
+                           const struct cmd_line *line, float **p, struct ran_buf *text,
+                           struct ran_error *err)
 {
-        struct scratch *s = scratch;
-
         if (!cmd_labels_there(&line->record))
                 return RAN_OK;
         RAN_TRY(score(c, s, &line->record, err));
@@ -344,7 +306,7 @@ static void add_single(struct ran_buf *out, const struct classifier *c, const fl
         json_end(out, ']');
 }
 
-static int add_multiple(struct ran_buf *out, const struct classifier *c, struct scratch *s,
+static int add_multiple(struct ran_buf *out, const struct classifier *c, struct classify_scratch *s,
                         struct ran_error *err)
 {
         json_name(out, "labels");
@@ -364,19 +326,19 @@ static int add_multiple(struct ran_buf *out, const struct classifier *c, struct 
 /* The most probable first; equals in the order of the labels. */
 static int compare_ranked(const void *a, const void *b)
 {
-        const struct ranked *x = a, *y = b;
+        const struct classify_ranked *x = a, *y = b;
 
         if (x->p != y->p)
                 return x->p > y->p ? -1 : 1;
         return (x->c > y->c) - (x->c < y->c);
 }
 
-static void add_top(struct ran_buf *out, const struct classifier *c, struct scratch *s)
+static void add_top(struct ran_buf *out, const struct classifier *c, struct classify_scratch *s)
 {
         size_t k = c->options->top < c->C ? c->options->top : c->C;
 
         for (size_t i = 0; i < c->C; i++)
-                s->ranked[i] = (struct ranked){s->p[i], (uint32_t)i};
+                s->ranked[i] = (struct classify_ranked){s->p[i], (uint32_t)i};
         qsort(s->ranked, c->C, sizeof *s->ranked, compare_ranked);
         json_name(out, "top");
         json_begin(out, '[');
@@ -419,8 +381,8 @@ static void add_labels(struct cmd_row *row, const struct classifier *c, const fl
         ran_buf_release(&labels);
 }
 
-static int write_row(const struct classifier *c, struct scratch *s, const struct cmd_line *line,
-                     struct ran_buf *out, struct ran_error *err)
+static int write_row(const struct classifier *c, struct classify_scratch *s,
+                     const struct cmd_line *line, struct ran_buf *out, struct ran_error *err)
 {
         struct cmd_row row = {.out = out, .format = c->options->output.format};
         size_t best = decision_best(&c->decision, s->p);
@@ -446,7 +408,7 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
         struct ran_buf *out = &result->out;
         const struct classifier *c = arg;
         const struct classify_options *o = c->options;
-        struct scratch *s = scratch;
+        struct classify_scratch *s = scratch;
 
         RAN_TRY(classify_score(c, s, line, err));
         if (o->output.format->kind == OUTPUT_VECTORS) {
@@ -501,9 +463,4 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
         cmd_document_truncated(&s->document, out);
         json_end(out, '}');
         return RAN_OK;
-}
-
-void classify_predict_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
-{
-        classify_together(arg, scratch, items, n, classify_predict, arg, scratch);
 }

@@ -22,11 +22,6 @@ struct evaluation {
         bool told;                       /* that a label has no description */
 };
 
-/* Each thread has one. */
-struct eval_scratch {
-        void *model, *against; /* classify_scratch_new; NULL without --against */
-};
-
 static bool compares(const struct evaluation *e)
 {
         return e->classifier.options->against != NULL;
@@ -41,41 +36,14 @@ static int answer(void *arg, void *scratch, const struct cmd_line *line, struct 
                   struct ran_error *err)
 {
         struct evaluation *e = arg;
-        struct eval_scratch *s = scratch;
+        struct classify_scratch *s = scratch;
         struct classify_answer *a = result->found;
 
-        RAN_TRY(classify_probabilities(&e->classifier, s->model, line, &a->p,
+        RAN_TRY(classify_probabilities(&e->classifier, s, line, &a->p,
                                        makes_page(e) ? &a->text : NULL, err));
         return compares(e) ? classify_probabilities(&e->against.other, s->against, line, &a->other,
                                                     NULL, err)
                            : RAN_OK;
-}
-
-static void free_scratch(void *scratch)
-{
-        struct eval_scratch *s = scratch;
-
-        classify_scratch_free(s->model);
-        classify_scratch_free(s->against);
-        free(s);
-}
-
-static void answer_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
-{
-        struct evaluation *e = arg;
-        struct eval_scratch *s = scratch;
-
-        classify_together(&e->classifier, s->model, items, n, answer, e, s);
-}
-
-static void *make_scratch(void *arg)
-{
-        struct evaluation *e = arg;
-        struct eval_scratch *s = ran_new(1, sizeof *s);
-
-        s->model = classify_scratch_new(&e->classifier);
-        s->against = compares(e) ? classify_scratch_new(&e->against.other) : NULL;
-        return s;
 }
 
 static int compare_labels(void *arg, const struct cmd_line *line, const struct cmd_result *result,
@@ -144,11 +112,10 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         e.eval.labels.separator = cmd_input_separator(&o->input);
         if (compares(&e))
                 classify_against_open(&e.against, c, &names);
-        loop.make_scratch = make_scratch;
-        loop.free_scratch = free_scratch;
-        loop.work = answer;
-        if (loop.work_all != NULL) /* two models have no documents together */
-                loop.work_all = compares(&e) ? NULL : answer_all;
+        e.classifier.other = compares(&e) ? &e.against.other : NULL;
+        if (compares(&e)) /* two models have no documents together */
+                loop.work_all = NULL;
+        loop.work = e.classifier.work = answer;
         loop.take = compare_labels;
         loop.result_size = sizeof(struct classify_answer);
         loop.release = classify_answer_release;
@@ -184,13 +151,13 @@ static int run(struct classifier *c, char **files)
                 .pool = c->pool,
                 .make_scratch = classify_scratch_new,
                 .free_scratch = classify_scratch_free,
-                .work = classify_predict,
+                .work = c->work = classify_predict,
                 .columns = classify_columns,
                 .arg = c,
         };
 
         if (ran_model_scores_abreast(c->model) || (c->nearest != NULL && c->C == 0)) {
-                loop.work_all = classify_predict_all;
+                loop.work_all = classify_work_all;
                 loop.abreast = CLASSIFY_TOGETHER;
         }
         if (c->options->select > 0)

@@ -19,12 +19,6 @@ struct found {
         bool known; /* the model was trained on it */
 };
 
-/* Each thread has one. */
-struct scratch {
-        void *classify; /* classify_scratch_new */
-        struct cmd_vocab_words words;
-};
-
 /* A record, kept until the choice. */
 struct kept {
         const char *file;
@@ -63,27 +57,10 @@ static double margin_of(const struct classifier *c, const float *p)
         return c->thresholds != NULL ? least : (double)first - (double)second;
 }
 
-static void free_scratch(void *scratch)
-{
-        struct scratch *s = scratch;
-
-        classify_scratch_free(s->classify);
-        cmd_vocab_words_release(&s->words);
-        free(s);
-}
-
-static void *make_scratch(void *arg)
-{
-        struct selecting *x = arg;
-        struct scratch *s = ran_new(1, sizeof *s);
-
-        s->classify = classify_scratch_new(&x->classifier);
-        return s;
-}
-
 /* Of a document of ids each id is a word. */
-static int read_words(const struct selecting *x, struct scratch *s, const struct record *record,
-                      const struct cmd_document *d, struct ran_buf *words, struct ran_error *err)
+static int read_words(const struct selecting *x, struct classify_scratch *s,
+                      const struct record *record, const struct cmd_document *d,
+                      struct ran_buf *words, struct ran_error *err)
 {
         const uint32_t size = sizeof *d->ids;
 
@@ -102,22 +79,13 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         struct selecting *x = arg;
         const struct classifier *c = &x->classifier;
         struct found *f = result->found;
-        struct scratch *s = scratch;
+        struct classify_scratch *s = scratch;
 
-        RAN_TRY(classify_predict(&x->classifier, s->classify, line, result, err));
-        const struct classify_scored scored = classify_last(s->classify);
-        f->margin = margin_of(c, scored.p);
+        RAN_TRY(classify_predict(x, s, line, result, err));
+        f->margin = margin_of(c, s->p);
         f->known = ran_model_fingerprints(c->model) > 0 &&
-                   ran_model_knows(c->model, scored.document->fingerprint);
-        return f->known ? RAN_OK : read_words(x, s, &line->record, scored.document, &f->words, err);
-}
-
-static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
-{
-        struct selecting *x = arg;
-        struct scratch *s = scratch;
-
-        classify_together(&x->classifier, s->classify, items, n, work, arg, scratch);
+                   ran_model_knows(c->model, s->document.fingerprint);
+        return f->known ? RAN_OK : read_words(x, s, &line->record, &s->document, &f->words, err);
 }
 
 static void release(void *found)
@@ -309,10 +277,7 @@ int classify_select(const struct classifier *c, struct cmd_loop loop, char **fil
                 cmd_die(CMD_FAILED, "%s", err.text);
         ran_fields_release(ran_vocab_fields, &settings);
         loop.output = NULL;
-        loop.make_scratch = make_scratch;
-        loop.free_scratch = free_scratch;
-        loop.work = work;
-        loop.work_all = loop.work_all != NULL ? work_all : NULL;
+        loop.work = x.classifier.work = work;
         loop.take = take;
         loop.columns = NULL;
         loop.result_size = sizeof(struct found);
