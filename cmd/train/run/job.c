@@ -16,9 +16,9 @@ static void split(struct train_session *s, const bool *known)
         struct ran_error err = {0};
 
         ran_dataset_release(&s->dev.set);
-        if (ran_dataset_split(&s->train.set, s->dev_share, s->settings.seed, known, s->held_out,
-                              &s->dev.set, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
+        train_must(ran_dataset_split(&s->train.set, s->dev_share, s->settings.seed, known,
+                                     s->held_out, &s->dev.set, &err),
+                   &err);
 }
 
 /* Fewer say nothing, unless no more were wanted. */
@@ -44,9 +44,8 @@ static void group_alike(struct train_session *s)
 {
         struct ran_error err = {0};
 
-        if (s->options->file.dev_alike && s->train.set.group == NULL &&
-            ran_dataset_group_alike(&s->train.set, TRAIN_ALIKE, &err) != RAN_OK)
-                cmd_die(cmd_status_of(&err), "%s", err.text);
+        if (s->options->file.dev_alike && s->train.set.group == NULL)
+                train_must(ran_dataset_group_alike(&s->train.set, TRAIN_ALIKE, &err), &err);
 }
 
 size_t train_job_held_out(struct train_session *s)
@@ -294,9 +293,7 @@ static int tune(struct train_session *s, const struct ran_train_job *job)
 
 static int replay(struct train_session *s, struct ran_train_job *job)
 {
-        job->limit = train_replay_limit(&s->replay);
-        if (job->output == NULL)
-                job->output = train_replay_output(&s->replay);
+        train_replay_job(&s->replay, job);
         int status = train_run(job, &s->run);
         return status == CMD_OK ? train_replay_compare(&s->replay, job->output) : status;
 }

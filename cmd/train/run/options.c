@@ -318,37 +318,26 @@ void train_options_init(struct train_options *o, const struct train_task *task)
 
 /* ---- what is checked after that ------------------------------------------------------------- */
 
-static void check_output(const struct train_options *o)
+void train_options_check(struct train_options *o)
 {
         const struct train_mode_options *mode = &o->mode;
         const struct train_run_options *run = &o->run;
-
-        if (o->file.output != NULL || mode->check || mode->dry_run || mode->find_wrong_labels)
-                return;
-        if (mode->replay == NULL)
-                cmd_usage("no output file: give -o MODEL");
-        if (run->resume || run->log != NULL)
-                cmd_usage("--replay writes nothing without -o FILE: leave out --resume and --log");
-        if (run->report != NULL)
-                cmd_usage("--report is of a training that writes a model: leave it out");
-}
-
-/* A folder of vectors has a vocabulary. */
-static void check_folder(const struct train_options *o)
-{
+        const bool writes = o->file.output != NULL;
+        const bool trains = !(mode->check || mode->dry_run || mode->find_wrong_labels);
         const bool folder = train_init_is_folder(&o->file.init);
 
+        if (trains && !writes && mode->replay == NULL)
+                cmd_usage("no output file: give -o MODEL");
+        if (trains && !writes && (run->resume || run->log != NULL))
+                cmd_usage("--replay writes nothing without -o FILE: leave out --resume and --log");
+        if (trains && !writes && run->report != NULL)
+                cmd_usage("--report is of a training that writes a model: leave it out");
+        /* A folder of vectors has a vocabulary. */
         if (folder && (o->file.vocab != NULL || o->file.init.vector_words > 0))
                 cmd_usage("the vocabulary is %s/tokenizer.json: leave out --vocab and "
                           "--vector-words",
                           o->file.init.vectors);
         cmd_excludes(folder, "the vocabulary is that of --vectors", "[Learned vocabulary]");
-}
-
-void train_options_check(struct train_options *o)
-{
-        check_output(o);
-        check_folder(o);
         train_thresholds_check(&o->file.threshold_for);
         if (o->file.no_dev || o->mode.find_wrong_labels)
                 o->file.dev_share = 0;

@@ -192,23 +192,20 @@ static uint64_t steps_of(const struct train_replay *r, const char *which)
         return ran_parse_size(v.text, v.n, &n) ? n : 0;
 }
 
-struct ran_train_limit train_replay_limit(const struct train_replay *r)
+void train_replay_job(struct train_replay *r, struct ran_train_job *job)
 {
-        return (struct ran_train_limit){
+        job->limit = (struct ran_train_limit){
                 .from = steps_of(r, "from"),
                 .steps = steps_of(r, "steps"),
                 .last = steps_of(r, "last"),
                 .aborted = is(value_of(&r->said, "time_limit", "aborted"), "true")};
-}
-
-/* Makes an in-memory file whose name is written in place. */
-const char *train_replay_output(struct train_replay *r)
-{
+        if (job->output != NULL)
+                return;
         r->fd = memfd_create("replay", MFD_CLOEXEC);
         if (r->fd < 0)
                 cmd_die(CMD_FAILED, "no memory for the model: %s", strerror(errno));
         snprintf(r->output, sizeof r->output, "/dev/fd/%d", r->fd);
-        return r->output;
+        job->output = r->output;
 }
 
 /* ---- before anything is computed ------------------------------------------------------------ */

@@ -34,10 +34,9 @@ char *train_replay_find_init(struct train_replay *r, const char *base);
  * initial model. */
 void train_replay_check_files(const struct train_replay *r, const char *dev, const char *init,
                               const char *vectors);
-/* Where time ended the training of the model. */
-struct ran_train_limit train_replay_limit(const struct train_replay *r);
-/* A name for the result that is no file. */
-const char *train_replay_output(struct train_replay *r);
+/* The job ends where time ended the training of the model; without an output its result lies in
+ * memory. */
+void train_replay_job(struct train_replay *r, struct ran_train_job *job);
 
 /* Exits with 4 if the job differs from the model's description (because of its data, for
  * example), before anything is computed. */

@@ -90,12 +90,6 @@ static bool of_words(const struct train_task *task)
         return task->label != NULL && !task->of_documents;
 }
 
-static void set_unless_asked(const char *name, double *setting, double value)
-{
-        if (!cmd_was_set(name))
-                *setting = value;
-}
-
 /* A pretrained encoder forgets what it knows at the rate of a new head: all of it learns at 3e-5,
  * as its authors tune it. Its last layers alone may learn faster, and a tagger's have to: their
  * task is another one. Measured on development data of CR and WikiGold, see share/experiments. What
@@ -105,19 +99,25 @@ static void spare_encoder(struct train_session *s)
 {
         struct ran_train_settings *to = &s->settings;
         const size_t below = ran_train_below(to, &s->config);
-        const bool documents = s->task->of_documents;
+        const bool tags = !s->task->of_documents;
+        const struct {
+                bool is;
+                const char *name;
+                double *setting, value;
+        } spare[] = {
+                {!tags, "init_rate", &to->init_rate, below > 0 ? 0.1 : 0.03},
+                {tags, "init_rate", &to->init_rate, below > 0 ? 0.3 : 0.1},
+                {tags, "dropout", &to->dropout, 0.1},
+                {tags, "embed_dropout", &to->embed_dropout, 0.1},
+                {tags && below == s->config.layers, "learning_rate", &to->learning_rate, 0.01},
+        };
 
         if (!train_init_is_pretrained(&s->init, &s->config) ||
             !ran_config_trains_encoder(&s->config))
                 return;
-        set_unless_asked("init_rate", &to->init_rate,
-                         documents ? (below > 0 ? 0.1 : 0.03) : (below > 0 ? 0.3 : 0.1));
-        if (documents)
-                return;
-        set_unless_asked("dropout", &to->dropout, 0.1);
-        set_unless_asked("embed_dropout", &to->embed_dropout, 0.1);
-        if (below == s->config.layers)
-                set_unless_asked("learning_rate", &to->learning_rate, 0.01);
+        for (size_t i = 0; i < sizeof spare / sizeof *spare; i++)
+                if (spare[i].is && !cmd_was_set(spare[i].name))
+                        *spare[i].setting = spare[i].value;
 }
 
 /* In memory alone unless --vector-cache says otherwise: trials of a search and validation share it.
