@@ -119,7 +119,6 @@ static const struct {
         {FIELD_TARGET, NAMED("target"), 0, 0, 0, false, NULL},
         {FIELD_SEGMENTS, NAMED("segments"), NAME_LIST, 0, 0, false, NULL},
         {FIELD_MASKED_AT, NAMED("masked_at"), NAME_LIST, 0, 0, false, NULL},
-        {FIELD_MASKED_IDS, NAMED("masked_ids"), NAME_LIST, 0, 0, false, NULL},
         {FIELD_LABEL, NAMED("label"), NAME_AGAIN | ON_LABEL | NAME_LABELLED, 0, 0, false, NULL},
         {FIELD_LABELS, NAMED("labels"), NAME_AGAIN | ON_LABEL | NAME_LABELLED, 0, 0, false, NULL},
         {FIELD_CHOICE, NAMED("accept"), ON_LABEL | NAME_LABELLED, 'a', 0, false,

@@ -18,7 +18,6 @@ enum field {
         FIELD_TARGET,
         FIELD_SEGMENTS,
         FIELD_MASKED_AT,
-        FIELD_MASKED_IDS,
         FIELD_LABEL,
         FIELD_LABELS,
         FIELD_CHOICE,  /* the list of the `options` that an annotator chose */

@@ -58,28 +58,12 @@ bad() {
   run ! cmp -s m.ran m1.ran
 }
 
-@test "train mlm: words, bare ids, and ids with given masked tokens" {
+@test "train mlm: words, and bare ids" {
   texts 40 | jq -c '{tokens: (.text | split(" "))}' >tokens.jsonl
   ran-train mlm $shape -q --epochs 1 -o m.ran tokens.jsonl
   for i in $(seq 40); do echo "{\"ids\": [$((i % 7 + 5)), $((i % 5 + 5)), $((i % 3 + 5))]}"; done >ids.jsonl
   ran-train mlm $shape -q --epochs 1 -o m.ran ids.jsonl
-  jq -c '. + {masked_at: [1], masked_ids: [.ids[1]]} | .ids[1] = 1' ids.jsonl >known.jsonl
-  ran-train mlm $shape -q --epochs 1 -o m.ran known.jsonl
   ran-train mlm $shape --check tokens.jsonl | jq -e '.ok and .words > .documents and (has("tags") | not)'
-}
-
-@test "train mlm: bad masked tokens" {
-  bad 'there is "masked_at", but no "masked_ids"' \
-    '{"ids":[1,2],"masked_at":[0],"masked_ids":[5]}' '{"ids":[1,2],"masked_at":[0]}'
-  bad 'there is "masked_ids", but no "masked_at"' '{"ids":[1,2],"masked_ids":[5]}'
-  bad '2 positions in "masked_at", but 1 ids' '{"ids":[1,2],"masked_at":[0,1],"masked_ids":[5]}'
-  bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[2],"masked_ids":[5]}'
-  bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[1,0],"masked_ids":[5,6]}'
-  bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[1,1],"masked_ids":[5,6]}'
-  bad '"masked_at" must be' '{"ids":[1,2],"masked_at":1,"masked_ids":5}'
-  bad '"masked_at" must be' '{"ids":[1,2],"masked_at":[-1],"masked_ids":[5]}'
-  bad '"masked_ids" must be' '{"ids":[1,2],"masked_at":[0],"masked_ids":[0.5]}'
-  bad '0 positions in "masked_at"' '{"ids":[1,2],"masked_at":[],"masked_ids":[]}'
 }
 
 @test "train mlm: empty documents, and ids outside the vocabulary" {
@@ -90,8 +74,6 @@ bad() {
   echo '{"ids":[1,2,999999]}' >ids.jsonl
   refused 3 'ids.jsonl:1: id 999999 is not in the vocabulary' \
     ran-train mlm $shape --vocab vocab.json -o m.ran ids.jsonl
-  echo '{"ids":[1,2],"masked_at":[0],"masked_ids":[999999]}' >ids.jsonl
-  refused 3 '"masked_ids" must be' ran-train mlm $shape --vocab vocab.json -o m.ran ids.jsonl
   printf '%s\n' '[UNK]' '[START]' '[END]' word1 word2 >vocab.txt
   refused 3 'vocab.txt: the vocabulary has no token [MASK]' \
     ran-train mlm $shape --vocab vocab.txt -o m.ran texts.jsonl

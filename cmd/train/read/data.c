@@ -92,8 +92,7 @@ static struct train_document unpack(const struct ran_buf *packed)
         d.ids = (const uint32_t *)(d.end + head->n + head->soft);
         d.words = d.ids + head->L;
         d.spelling = d.words + head->words;
-        d.masked_ids = d.spelling + head->spelling;
-        d.soft = (const float *)(d.masked_ids + head->masked);
+        d.soft = (const float *)(d.spelling + head->spelling);
         d.names = (const char *)(d.soft + head->soft);
         d.group = d.names + head->names;
         return d;

@@ -14,8 +14,6 @@ void train_scratch_release(struct train_scratch *s)
         cmd_vocab_words_release(&s->words);
         cmd_sequence_release(&s->sequence);
         ran_segment_fit_release(&s->fit);
-        free(s->masked_at);
-        free(s->masked_ids);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -103,7 +101,6 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
         const struct cmd_soft_label *soft = &s->soft;
         const struct cmd_labels *labels = &s->labels;
         const struct cmd_document *document = &s->document;
-        const uint32_t *words = s->masked > 0 ? s->masked_at : document->positions;
         size_t n_soft = source->judge ? 0 : soft->n;
         size_t soft_names = n_soft > 0 ? soft->names.len : 0;
         const struct train_packed head = {
@@ -111,8 +108,7 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
                 .fingerprint = document->fingerprint,
                 .n = labels->n,
                 .L = document->L,
-                .words = s->masked > 0 ? s->masked : document->words,
-                .masked = s->masked,
+                .words = document->words,
                 .spelling = document->spelling > 0 ? document->L * RAN_SPELLING : 0,
                 .several = labels->several,
                 .either = labels->either,
@@ -132,9 +128,8 @@ void train_pack(const struct train_scratch *s, const struct train_source *source
         ran_buf_add(result, labels->end, labels->n * sizeof *labels->end);
         ran_buf_add(result, soft->end, head.soft * sizeof *soft->end);
         ran_buf_add(result, document->ids, document->L * sizeof *document->ids);
-        ran_buf_add(result, words, head.words * sizeof *words);
+        ran_buf_add(result, document->positions, head.words * sizeof *document->positions);
         ran_buf_add(result, document->encoding.spelling, head.spelling * sizeof(uint32_t));
-        ran_buf_add(result, s->masked_ids, s->masked * sizeof *s->masked_ids);
         ran_buf_add(result, soft->p, head.soft * sizeof *soft->p);
         ran_buf_add(result, labels->names.data, labels->names.len);
         ran_buf_add(result, soft->names.data, soft_names);

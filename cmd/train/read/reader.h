@@ -37,12 +37,9 @@ struct train_scratch {
         struct cmd_document document;
         struct cmd_labels labels;
         struct cmd_soft_label soft;
-        struct cmd_vocab_words words;     /* where a vocabulary is learned */
-        struct cmd_sequence sequence;     /* of a language model, instead of document */
-        int mask;                         /* RAN_MASK_... for reading it */
-        uint32_t *masked_at, *masked_ids; /* (masked) of mlm: the masked ids and their
-                                           * replacements */
-        size_t masked, masked_at_cap, masked_ids_cap;
+        struct cmd_vocab_words words; /* where a vocabulary is learned */
+        struct cmd_sequence sequence; /* of a language model, instead of document */
+        int mask;                     /* RAN_MASK_... for reading it */
         double weight;
         struct ran_segment_fit fit;        /* of taggers: how the words of a record were split, */
         struct ran_segment_count segments; /* counted */
@@ -54,12 +51,12 @@ void train_scratch_release(struct train_scratch *s);
 /* ---- a packed document ---------------------------------------------------------------------- */
 
 /* A document packed by encode for take: this head, then n ends of names of labels or tags and
- * one for each soft label (size_t), L ids, the positions of words, the spelling and masked ids
+ * one for each soft label (size_t), L ids, the positions of words and the spelling
  * (uint32_t), the probabilities of soft labels (float), the names of both, and the bytes of its
  * group. */
 struct train_packed {
         double weight;
-        size_t n, L, words, spelling, sources, masked, soft, names, group;
+        size_t n, L, words, spelling, sources, soft, names, group;
         uint32_t fingerprint;
         bool several, either, paired, soft_target, guessed, labelled;
         bool quoted; /* a text that begins and ends with a quote */
@@ -70,11 +67,11 @@ struct train_packed {
 /* The same, with the arrays behind the head. */
 struct train_document {
         const struct train_packed *head;
-        const size_t *end;                             /* (n + soft) */
-        const uint32_t *ids;                           /* (L) */
-        const uint32_t *words, *spelling, *masked_ids; /* (words), (spelling), (masked) */
-        const float *soft;                             /* (soft) */
-        const char *names, *group;                     /* (names), (group) bytes */
+        const size_t *end;                /* (n + soft) */
+        const uint32_t *ids;              /* (L) */
+        const uint32_t *words, *spelling; /* (words), (spelling) */
+        const float *soft;                /* (soft) */
+        const char *names, *group;        /* (names), (group) bytes */
 };
 
 /* ---- in any thread (encode.c) --------------------------------------------------------------- */
