@@ -108,29 +108,9 @@ static void set(struct candidate *k, const struct row *row, const char *text)
         ran_field_set(field, base, text, NULL); /* of the table: it cannot fail */
 }
 
-static bool same_value(const struct row *row, struct candidate *a, struct candidate *b)
-{
-        struct ran_buf x = {0}, y = {0};
-        void *p, *q;
-        const struct ran_field one[] = {*field_of(row, a, &p), {0}};
-
-        field_of(row, b, &q);
-        ran_fields_json(one, p, &x);
-        ran_fields_json(one, q, &y);
-        bool same = x.len == y.len && (x.len == 0 || memcmp(x.data, y.data, x.len) == 0);
-        ran_buf_release(&x);
-        ran_buf_release(&y);
-        return same;
-}
-
-static struct candidate start_of(const struct ran_search *s)
-{
-        return (struct candidate){*s->job->config, *s->job->settings};
-}
-
 static struct candidate candidate(const struct ran_search *s, const struct ran_trial *trial)
 {
-        struct candidate k = start_of(s);
+        struct candidate k = {*s->job->config, *s->job->settings};
 
         for (int i = 0; i < ROWS; i++)
                 if (trial->at[i] != s->start.at[i])
@@ -150,14 +130,23 @@ void ran_search_apply(const struct ran_search *s, const struct ran_trial *trial,
 /* The index of a setting's value in its list; -1: not in the list. */
 static signed char index_of(const struct ran_search *s, const struct row *row)
 {
-        struct candidate here = start_of(s), other = here;
+        struct candidate here = {*s->job->config, *s->job->settings}, other = here;
+        struct ran_buf changes = {0};
+        void *base, *changed;
+        struct ran_field one[] = {*field_of(row, &here, &base), {0}};
+        signed char i = -1;
 
-        for (int i = 0; row->value[i] != NULL; i++) {
+        one[0].later = false;
+        field_of(row, &other, &changed);
+        do {
+                changes.len = 0;
+                if (row->value[++i] == NULL)
+                        break;
                 set(&other, row, row->value[i]);
-                if (same_value(row, &here, &other))
-                        return (signed char)i;
-        }
-        return -1;
+                ran_fields_changes(one, changed, base, &changes);
+        } while (changes.len > 0);
+        ran_buf_release(&changes);
+        return row->value[i] != NULL ? i : -1;
 }
 
 static int estimate(const struct ran_search *s, const struct candidate *k,
@@ -175,8 +164,8 @@ int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
                     bool (*given)(const char *name), struct ran_error *err)
 {
         const struct ran_dataset *d = job->train;
+        const struct candidate k = {*job->config, *job->settings};
         struct ran_train_estimate e;
-        struct candidate k;
 
         err = ran_error_or_spare(err);
         *s = (struct ran_search){.job = job};
@@ -187,7 +176,6 @@ int ran_search_init(struct ran_search *s, const struct ran_train_job *job,
                 s->start.at[i] = index_of(s, &rows[i]);
                 s->fixed[i] = given(rows[i].name);
         }
-        k = start_of(s);
         RAN_TRY(estimate(s, &k, &e, err));
         s->flops = e.flops;
         s->parameters = (double)(e.parameters + e.embedding_parameters);
@@ -275,25 +263,6 @@ static void redraw(const struct ran_search *s, struct ran_trial *t, struct dice 
         }
 }
 
-/* Resets settings that no longer matter to their initial values, so that no trial is repeated. */
-static void reset_unused(const struct ran_search *s, struct ran_trial *t)
-{
-        for (int i = 0; i < ROWS; i++) {
-                const struct candidate k = candidate(s, t);
-
-                if (!is_free(s, i, &k))
-                        t->at[i] = s->start.at[i];
-        }
-}
-
-static bool was_tried(const struct ran_trial *trial, size_t n, const struct ran_trial *t)
-{
-        for (size_t i = 0; i < n; i++)
-                if (memcmp(trial[i].at, t->at, sizeof t->at) == 0)
-                        return true;
-        return false;
-}
-
 static bool is_affordable(const struct ran_search *s, const struct ran_trial *t)
 {
         const struct candidate k = candidate(s, t);
@@ -335,8 +304,17 @@ bool ran_search_next(const struct ran_search *s, const struct ran_trial *trial, 
                         mutate(s, next, &d);
                 else
                         redraw(s, next, &d);
-                reset_unused(s, next);
-                if (!was_tried(trial, n, next) && is_affordable(s, next))
+                /* Settings that no longer matter are reset, so that no trial is repeated. */
+                for (int k = 0; k < ROWS; k++) {
+                        const struct candidate c = candidate(s, next);
+
+                        if (!is_free(s, k, &c))
+                                next->at[k] = s->start.at[k];
+                }
+                size_t tried = 0;
+                while (tried < n && memcmp(trial[tried].at, next->at, sizeof next->at) != 0)
+                        tried++;
+                if (tried == n && is_affordable(s, next))
                         return true;
         }
         return false;
