@@ -78,11 +78,9 @@ static int run(struct train_session *s, char **files)
         train_find_problems(&problems, &s->train, s->has_dev ? &s->dev : NULL,
                             o->input.on_error == CMD_ON_ERROR_SKIP);
         train_label_texts_find_problems(&problems, s);
-        /* The documents that will validate, given or held out. */
-        const bool holds_out = s->dev_share > 0 && s->train.task->of_documents;
-        const size_t validation = s->has_dev ? s->dev.set.B : holds_out ? train_job_held_out(s) : 0;
+        train_job_hold_out(s);
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
-                            validation);
+                            s->dev.set.B);
         train_find_forgotten(&warnings, &s->train, s->init.model, o->file.init.model);
         train_find_known(&warnings, s->has_dev ? &s->dev : NULL, s->init.model, o->file.init.model);
         if (o->mode.check) {

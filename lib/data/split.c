@@ -187,19 +187,6 @@ static int copy_document(struct ran_dataset *to, const struct ran_dataset *d, si
         return RAN_OK;
 }
 
-size_t ran_dataset_split_size(const struct ran_dataset *d, double fraction, uint64_t seed,
-                              const bool *known)
-{
-        bool *held_out = ran_new(d->B, sizeof *held_out);
-        size_t n = 0;
-
-        pick(d, fraction, seed, known, held_out);
-        for (size_t b = 0; b < d->B; b++)
-                n += held_out[b];
-        free(held_out);
-        return n;
-}
-
 /* Copies the documents with taken[b] == value. */
 static int copy(struct ran_dataset *to, const struct ran_dataset *d, const bool *taken, bool value,
                 bool judges, struct ran_error *err)

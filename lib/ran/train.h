@@ -118,9 +118,6 @@ double ran_dataset_baseline(const struct ran_dataset *d, size_t *most);
  * half of them, or that fraction if it is larger. */
 int ran_dataset_split(const struct ran_dataset *d, double share, uint64_t seed, const bool *known,
                       bool *held_out, struct ran_dataset *dev, struct ran_error *err);
-/* How many that would be. */
-size_t ran_dataset_split_size(const struct ran_dataset *d, double share, uint64_t seed,
-                              const bool *known);
 /* Copies all other documents to `to` (zeroed) for training, with soft targets and groups, in order.
  * After a failure `to` is incomplete: release it. */
 int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struct ran_dataset *to,

@@ -48,28 +48,25 @@ static void group_alike(struct train_session *s)
                 train_must(ran_dataset_group_alike(&s->train.set, TRAIN_ALIKE, &err), &err);
 }
 
-size_t train_job_held_out(struct train_session *s)
+/* Documents that the model of --init was trained on do not judge its successor, if others can. */
+void train_job_hold_out(struct train_session *s)
 {
-        const double share = s->dev_share;
-        size_t of_known;
-
         group_alike(s);
-        bool *known = find_known(s, &of_known);
-        size_t n = ran_dataset_split_size(&s->train.set, share, s->settings.seed, known);
-
-        if (known != NULL && !is_enough(s, n))
-                n = ran_dataset_split_size(&s->train.set, share, s->settings.seed, NULL);
+        if (s->has_dev || s->dev_share == 0)
+                return;
+        s->held_out = ran_new(s->train.set.B, sizeof *s->held_out);
+        bool *known = find_known(s, &s->known);
+        split(s, known);
         free(known);
-        return n;
+        s->judged_by_known = s->known > 0 && !is_enough(s, s->dev.set.B);
+        if (s->judged_by_known)
+                split(s, NULL);
 }
 
-/* Documents that the model of --init was trained on do not judge its successor, if others can. */
-static void hold_out(struct train_session *s)
+static void tell_held_out(struct train_session *s)
 {
         const size_t all = s->train.set.B, own = all - ran_dataset_guessed(&s->train.set);
-        size_t n;
 
-        group_alike(s);
         if (s->has_dev)
                 return;
         if (s->dev_share == 0) {
@@ -80,21 +77,15 @@ static void hold_out(struct train_session *s)
                                  TRAIN_FEW, s->options->file.dev_share);
                 return;
         }
-        s->held_out = ran_new(all, sizeof *s->held_out);
-        bool *known = find_known(s, &n);
-        split(s, known);
-        free(known);
-        if (n > 0 && is_enough(s, s->dev.set.B)) {
-                cmd_note("%zu of %zu documents are not held out: %s was trained on them", n, all,
-                         s->init.options->model);
-        } else if (n > 0) {
-                split(s, NULL);
+        if (s->judged_by_known)
                 cmd_caution("%s was trained on %zu of the %zu documents, and too few others are "
                             "left for validation: its figures will be far too good, and the "
                             "prediction sets of --coverage too small; give new documents with "
                             "--dev FILE",
-                            s->init.options->model, n, all);
-        }
+                            s->init.options->model, s->known, all);
+        else if (s->known > 0)
+                cmd_note("%zu of %zu documents are not held out: %s was trained on them", s->known,
+                         all, s->init.options->model);
         s->has_dev = s->dev.set.B > 0;
         if (s->has_dev && own > 0 && own < all)
                 cmd_note("%zu of the %zu documents with a label of their own are held out for "
@@ -173,22 +164,18 @@ void train_choose_dev_share(struct train_session *s)
                         : share;
 }
 
-/* A training that began with one goes on with it. */
-static bool continues_with(const struct train_session *s)
-{
-        struct ran_error err;
-        struct ran_model *m = s->run.resume ? ran_model_open(s->run.checkpoint, false, &err) : NULL;
-        const bool with = m != NULL && ran_config_has_encoder(ran_model_config(m));
-
-        ran_model_free(m);
-        return with;
-}
-
 static void leave_out_unjudged(struct train_session *s)
 {
         if (s->has_dev || s->config.task != RAN_TASK_CLASSIFY ||
             !ran_config_trains_encoder(&s->config) || s->options->run.minutes > 0 ||
-            train_encoder_setting(s, NULL) || continues_with(s))
+            train_encoder_setting(s, NULL))
+                return;
+        /* A training that began with one goes on with it. */
+        struct ran_error err;
+        struct ran_model *m = s->run.resume ? ran_model_open(s->run.checkpoint, false, &err) : NULL;
+        const bool with = m != NULL && ran_config_has_encoder(ran_model_config(m));
+        ran_model_free(m);
+        if (with)
                 return;
         ran_config_drop_encoder(&s->config);
         cmd_note("linear model only: without validation documents nothing shows whether an encoder "
@@ -323,7 +310,7 @@ int train_job_run(struct train_session *s)
         const struct train_mode_options *mode = &s->options->mode;
         struct ran_buf training = {0}, about = {0};
 
-        hold_out(s);
+        tell_held_out(s);
         leave_out_unjudged(s);
         if (s->task->adapt_to_dev != NULL)
                 s->task->adapt_to_dev(s);

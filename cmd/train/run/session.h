@@ -30,6 +30,8 @@ struct train_session {
         struct train_data train, dev;
         double dev_share; /* of the documents to hold out */
         bool *held_out;   /* (B of train) documents copied to dev; NULL: dev has other documents */
+        size_t known;     /* of these, the model of --init was trained on so many, */
+        bool judged_by_known; /* which are held out, as too few others are left */
         bool has_dev;
         struct ran_label_texts *label_texts; /* of --label-texts, or NULL */
         float *label_vectors;                /* (C, width) of descriptions, or NULL */
@@ -112,7 +114,7 @@ bool train_encoder_setting(const struct train_session *s, const struct ran_field
 void train_choose_dev_share(struct train_session *s);
 /* Trains, or does a dry run, a replay or a search; returns the exit status. */
 int train_job_run(struct train_session *s);
-/* How many documents it will hold out for validation. */
-size_t train_job_held_out(struct train_session *s);
+/* Before: holds documents out for validation, in s->dev.set. */
+void train_job_hold_out(struct train_session *s);
 
 #endif

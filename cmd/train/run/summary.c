@@ -68,21 +68,6 @@ static void tell_best(const struct train_progress *p)
                     last->refit ? "; the model is refitted on all documents" : "");
 }
 
-static void tell_cost(const struct ran_train_job *job, const struct ran_train_report *last)
-{
-        char tokens[32], rate[32], time[32], peak[32], moved[32];
-
-        cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
-                 train_duration(time, last->seconds), train_amount(peak, train_peak_bytes()));
-        if (last->tokens > 0)
-                cmd_note("encoder: %s tokens, %s tokens/s",
-                         train_amount(tokens, (double)last->tokens),
-                         train_amount(rate, last->tokens_per_second));
-        if (last->moved > 0)
-                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
-                         train_amount(moved, (double)last->moved));
-}
-
 /* Why a training with --minutes needed less; NULL: no reason but a good guess of the speed. */
 static const char *why_short(const struct ran_train_job *job, const struct ran_train_report *last)
 {
@@ -117,6 +102,7 @@ static void tell_limit(const struct ran_train_job *job, const struct ran_train_r
 void train_summarise(const struct ran_train_job *job, const struct train_progress *p)
 {
         const struct ran_train_report *last = &p->last;
+        char a[32], b[32];
 
         if (last->no_encoder || last->linear_only)
                 tell_linear(p, job->label_names);
@@ -148,7 +134,14 @@ void train_summarise(const struct ran_train_job *job, const struct train_progres
                          "validation documents",
                          last->validation);
         tell_limit(job, last);
-        tell_cost(job, last);
+        cmd_note("%zu documents in %s, peak memory %sB", job->train->B,
+                 train_duration(a, last->seconds), train_amount(b, train_peak_bytes()));
+        if (last->tokens > 0)
+                cmd_note("encoder: %s tokens, %s tokens/s", train_amount(a, (double)last->tokens),
+                         train_amount(b, last->tokens_per_second));
+        if (last->moved > 0)
+                cmd_note("%zu ranks; rank 0 sent and received %sB", ran_ranks_count(job->ranks),
+                         train_amount(a, (double)last->moved));
 }
 
 /* " --NAME 'VALUE'": a word for the shell. */
@@ -166,20 +159,9 @@ static void add_option(struct ran_buf *out, const char *name, const char *value)
         ran_buf_str(out, quotes ? "'" : "");
 }
 
-/* New records of the same kind need these options as well. */
-static void add_columns(struct ran_buf *out, const struct import_columns *c)
-{
-        for (size_t i = 0; i < c->text_member.n; i++)
-                add_option(out, "text-member", c->text_member.item[i]);
-        if (c->id_member != NULL)
-                add_option(out, "id-member", c->id_member);
-        if (c->delimiter != NULL)
-                add_option(out, "delimiter", c->delimiter);
-        ran_buf_char(out, '\0');
-}
-
 void train_tell_model(const struct ran_train_job *job, const struct train_run *run)
 {
+        const struct import_columns *c = run->columns;
         struct ran_buf columns = {0};
         char size[32];
         struct stat file = {0};
@@ -191,7 +173,14 @@ void train_tell_model(const struct ran_train_job *job, const struct train_run *r
         stat(job->output, &file);
         cmd_note("the model is %s (%sB); use it with:", job->output,
                  train_amount(size, (double)file.st_size));
-        add_columns(&columns, run->columns);
+        /* New records of the same kind need these options as well. */
+        for (size_t i = 0; i < c->text_member.n; i++)
+                add_option(&columns, "text-member", c->text_member.item[i]);
+        if (c->id_member != NULL)
+                add_option(&columns, "id-member", c->id_member);
+        if (c->delimiter != NULL)
+                add_option(&columns, "delimiter", c->delimiter);
+        ran_buf_char(&columns, '\0');
         cmd_note("    %s -m %s%s FILE", cmd_model_use(job->config), job->output, columns.data);
         ran_buf_release(&columns);
 }
