@@ -25,11 +25,9 @@ struct cmd_sequence_how {
         size_t V;
         int mask; /* RAN_MASK_CAUSAL or RAN_MASK_PREFIX */
         struct cmd_reserved reserved;
-        bool end;               /* append [END] to a text or a target */
-        bool ask;               /* without the target, which will be generated; ids are all source
-                                 * unless `segments` say otherwise */
-        const char *begin_with; /* with ask: the target begins with the text of this member, if the
-                                 * record has it; NULL: with nothing */
+        bool end;        /* append [END] to a text or a target */
+        bool ask;        /* without the target, which will be generated; ids are all source
+                          * unless `segments` say otherwise */
         uint32_t before; /* the document continues after this token; RAN_NO_ID: it begins here */
 };
 
@@ -41,7 +39,6 @@ struct cmd_sequence {
         size_t sources; /* leading ids that are source */
         size_t first;   /* the first id that is predicted: at least 1, at most L */
         size_t shown;   /* where the ids of `document` begin: all from `first` on, except [END] */
-        size_t begun;   /* of a question: the last ids, which begin the target */
         bool ended;     /* the last id is [END] */
         uint32_t fingerprint; /* if `document` is to have one: of source and target together */
 };

@@ -44,7 +44,7 @@ static int begin(struct cmd_sequence *s, const struct cmd_sequence_how *how, uin
 {
         uint32_t id = how->before != RAN_NO_ID ? how->before : otherwise;
 
-        s->L = s->sources = s->begun = 0;
+        s->L = s->sources = 0;
         s->ended = false;
         return id != RAN_NO_ID ? add(s, &id, 1, err) : RAN_OK;
 }
@@ -87,23 +87,6 @@ int cmd_sequence_read_text(struct cmd_sequence *s, const struct cmd_sequence_how
 
 /* ---- source and target ---------------------------------------------------------------------- */
 
-/* The beginning of a target that will be generated. */
-static int add_beginning(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                         const struct record *record, struct ran_error *err)
-{
-        struct cmd_document *d = &s->document;
-        size_t source = s->L;
-
-        if (how->begin_with == NULL || json_member(&record->json, how->begin_with) == NULL)
-                return RAN_OK;
-        int rc = cmd_document_read_member(d, record, how->begin_with, how->tokenizer, err);
-        d->empty = false; /* it may be */
-        RAN_TRY(rc);
-        RAN_TRY(add_document(s, err));
-        s->begun = s->L - source;
-        return RAN_OK;
-}
-
 static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
                      const struct record *record, struct ran_error *err)
 {
@@ -118,7 +101,7 @@ static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
         RAN_TRY(add_source(s, how, err));
         s->fingerprint = d->fingerprint;
         if (how->ask)
-                return add_beginning(s, how, record, err);
+                return RAN_OK;
         int rc = cmd_document_read_member(d, record, "target", how->tokenizer, err);
         d->empty = false; /* a target may be */
         RAN_TRY(rc);

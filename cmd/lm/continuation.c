@@ -56,30 +56,23 @@ int continuation_read(struct continuation *k, const struct record *record, struc
         struct cmd_sequence_how how = lm_how(&k->how->lm);
 
         how.ask = true;
-        how.begin_with = k->how->options->begin_with;
         return cmd_sequence_read(&k->sequence, &how, record, err);
 }
 
 /* ---- the text ------------------------------------------------------------------------------- */
 
-/* Empties the text but for the beginning that the sequence gave. */
-static int begin_text(struct continuation *k, struct ran_error *err)
+static void begin_text(struct continuation *k)
 {
-        static const struct ran_list none;
         const struct cmd_reserved *r = &k->how->lm.reserved;
         const struct cmd_sequence *q = &k->sequence;
         /* It decides on a space; none comes after [START] and [SEP]. */
-        const uint32_t before = q->ids[q->L - q->begun - 1];
+        const uint32_t before = q->ids[q->L - 1];
 
         k->n_new = 0;
         k->finish = NULL;
-        lm_text_begin(&k->text, k->how->lm.tokenizer, &none,
+        lm_text_begin(&k->text, k->how->lm.tokenizer, &k->how->options->stop,
                       before == r->start || before == r->sep || before == r->end ? RAN_NO_ID
                                                                                  : before);
-        for (size_t t = q->L - q->begun; t < q->L; t++)
-                RAN_TRY(lm_text_add(&k->text, q->ids[t], err));
-        k->text.stops = &k->how->options->stop;
-        return RAN_OK;
 }
 
 /* Adds a token, and its text; sets `finish` if it is [END], completes a stop string, or is the last
@@ -126,25 +119,18 @@ static uint64_t key_of(const struct continuation *k, const struct record *record
 static int sample_token(struct continuation *k, uint64_t key, struct ran_error *err)
 {
         const struct continuation_options *o = k->how->options;
-        struct cmd_sequence *q = &k->sequence;
         uint32_t id = 0, end = k->how->lm.reserved.end;
         const float *allowed = k->logits;
 
         if (o->no_repeat_ngram > 0 || k->n_new < o->min_new_tokens) {
                 memcpy(k->allowed, k->logits, k->how->lm.V * sizeof *k->allowed);
-                ran_ban_repeats(k->allowed, q->ids + (q->L - q->begun), q->begun,
-                                o->no_repeat_ngram);
+                ran_ban_repeats(k->allowed, k->ids, k->n_new, o->no_repeat_ngram);
                 if (end < k->how->lm.V && k->n_new < o->min_new_tokens)
                         k->allowed[end] = -INFINITY;
                 allowed = k->allowed;
         }
         RAN_TRY(ran_sampler_draw(&k->sampler, allowed, k->how->lm.V,
                                  ran_random_uniform(key, k->n_new), &id, err));
-        if (o->no_repeat_ngram > 0) { /* the sequence remembers what may not be repeated */
-                RAN_ROOM(q->ids, q->cap, q->L + 1);
-                q->ids[q->L++] = id;
-                q->begun++;
-        }
         return add_token(k, id, (float)ran_nll(k->logits, k->how->lm.V, id), err);
 }
 
@@ -179,7 +165,7 @@ static int take_found(struct continuation *k, size_t i, bool *found, struct ran_
         *found = text.n > 0;
         if (!*found)
                 return RAN_OK;
-        RAN_TRY(begin_text(k, err));
+        begin_text(k);
         for (size_t t = 0; t < text.n; t++)
                 RAN_TRY(add_token(k, text.ids[t], text.nll[t], err));
         lm_text_end(&k->text);
@@ -206,8 +192,7 @@ static int search(struct continuation *k, struct ran_error *err)
                 k->beam = ran_beam_new(k->how->lm.model, &set);
         }
         bool found;
-        RAN_TRY(ran_beam_search(k->beam, k->state, k->context, q->ids, q->L, q->sources, q->begun,
-                                err));
+        RAN_TRY(ran_beam_search(k->beam, k->state, k->context, q->ids, q->L, q->sources, err));
         return take_found(k, 0, &found, err);
 }
 
@@ -221,7 +206,7 @@ int continuation_make(struct continuation *k, const struct record *record,
                 ran_lm_context_clear(k->context);
         if (k->how->options->beam > 0)
                 return search(k, err);
-        RAN_TRY(begin_text(k, err));
+        begin_text(k);
         int rc = sample(k, key_of(k, record), show, arg, err);
         lm_text_end(&k->text);
         if (rc == RAN_OK && !k->own)

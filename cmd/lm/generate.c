@@ -36,8 +36,6 @@ static const struct ran_field text_fields[] = {
         {"no_repeat_ngram", 0, RAN_FIELD_SIZE, OPTION(how.no_repeat_ngram), 0, INFINITY,
          .value = "N", .initial = "0",
          .help = "generate no N adjacent tokens twice in a text; 0: no limit"},
-        {"begin_with", 0, RAN_FIELD_TEXT, OPTION(how.begin_with), .value = "MEMBER",
-         .help = "begin each target with the text in this member of the record, if it is there"},
         {"stop", 0, RAN_FIELD_LIST, OPTION(how.stop), .value = "STRING", .first = true,
          .help = "end a text before STRING (repeatable)"},
         {0},
@@ -91,7 +89,7 @@ static void check_together(void *unused)
 
         (void)unused;
         cmd_excludes(options.prompt != NULL, "--prompt reads no records",
-                     "into only drop per_token begin_with n_best [Input] "
+                     "into only drop per_token n_best [Input] "
                      "[Plain files]");
         cmd_excludes(how->beam > 0, "--beam searches for the most probable text",
                      "temperature top_k top_p seed");
@@ -101,7 +99,7 @@ static void check_together(void *unused)
                      "prompt into only drop per_token n_best state_in state_out");
         cmd_excludes(only, "--eval-only generates nothing",
                      "model verify beam temperature top_k top_p max_new_tokens min_new_tokens stop "
-                     "no_repeat_ngram begin_with unknown eval");
+                     "no_repeat_ngram unknown eval");
 }
 
 static const struct cmd_program program = {
@@ -145,19 +143,16 @@ static int generate_records(struct continuation_how *g, char **files)
         const char *member[3] = {NULL};
         size_t n = 0;
 
-        if (only || options.how.begin_with != NULL)
-                member[n++] = only ? evaluation.eval_only : options.how.begin_with;
+        if (only)
+                member[n++] = evaluation.eval_only;
         if (evaluates)
                 member[n] = evaluation.reference;
-        const struct cmd_named named[] = {{"begin-with", options.how.begin_with, CMD_IS_NEEDED},
-                                          {0}};
         const struct cmd_loop loop = {
                 .input = &input,
                 .output = &output,
                 .into = "lm",
                 .reads = FIELD(ID) | FIELD(ERROR) | (only ? FIELD(SOURCE) : FIELDS_OF_SEQUENCE),
                 .also = member,
-                .named = named,
                 .pool = lm_loop_pool(&g->lm),
                 .make_scratch = continuation_new,
                 .free_scratch = continuation_free,
@@ -252,11 +247,6 @@ static void open_model(struct continuation_how *g, char **files)
                 cmd_die(CMD_USAGE,
                         "%s: this model has no vocabulary: without a text there is nothing to "
                         "--stop",
-                        model);
-        if (options.how.begin_with != NULL &&
-            (lm->mask != RAN_MASK_PREFIX || lm->tokenizer == NULL))
-                cmd_die(CMD_USAGE,
-                        "%s: this model has no targets of text that --begin-with could begin",
                         model);
         if (options.how.beam > lm->V)
                 cmd_note("--beam %zu is wider than the vocabulary of %zu tokens: a beam of 4 to 10 "

@@ -88,7 +88,6 @@ struct continuation_options {
         double temperature, top_p;
         size_t top_k, seed;
         bool unknown, per_token;
-        char *begin_with;    /* member with the beginning of a target; or NULL */
         size_t beam, n_best; /* 0: no beam search; only the best */
         double length_penalty;
 };
@@ -110,7 +109,7 @@ struct continuation {
         struct ran_sampler sampler;
         struct ran_beam *beam;   /* or NULL */
         float *logits, *allowed; /* (V) after what was read so far; those that may be drawn */
-        /* The text: what was generated, after the beginning that the sequence gave. */
+        /* What was generated: */
         uint32_t *ids; /* (n_new) */
         float *nll;    /* (n_new) */
         size_t n_new, ids_cap, nll_cap;
@@ -122,7 +121,7 @@ struct continuation {
 void *continuation_new(void *how);
 void continuation_free(void *continuation);
 
-/* Reads the sequence of a record, without a target but for the given beginning. */
+/* Reads the sequence of a record, without a target. */
 int continuation_read(struct continuation *k, const struct record *record, struct ran_error *err);
 /* Continues the sequence. record may be NULL: sampling depends on its id. show, which may be NULL,
  * is called when the text may have grown. */

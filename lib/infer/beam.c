@@ -61,12 +61,11 @@ struct ran_beam {
         size_t n_best, best_cap;
         struct finished *finished; /* the best first */
         size_t n_finished, finished_cap;
-        uint32_t *last;  /* (n_live) the token that each hypothesis reads next */
-        float *logits;   /* (n_live, V) */
-        uint32_t *ids;   /* a continuation, from first to last token */
-        float *nll;      /* its tokens' */
-        uint32_t *begun; /* the given beginning */
-        size_t n_begun, last_cap, logits_cap, ids_cap, nll_cap, begun_cap;
+        uint32_t *last; /* (n_live) the token that each hypothesis reads next */
+        float *logits;  /* (n_live, V) */
+        uint32_t *ids;  /* a continuation, from first to last token */
+        float *nll;     /* its tokens' */
+        size_t last_cap, logits_cap, ids_cap, nll_cap;
 };
 
 struct ran_beam *ran_beam_new(const struct ran_model *m, const struct ran_beam_settings *set)
@@ -97,7 +96,6 @@ void ran_beam_free(struct ran_beam *k)
         free(k->logits);
         free(k->ids);
         free(k->nll);
-        free(k->begun);
         free(k);
 }
 
@@ -124,10 +122,10 @@ static void cut(struct ran_beam *k, size_t most)
         k->n_best = ran_least(k->n_best, most);
 }
 
-/* The given beginning and the tokens up to a node, in k->ids; returns how many there are. */
+/* The tokens up to a node, in k->ids; returns how many there are. */
 static size_t spell_out(struct ran_beam *k, size_t node)
 {
-        size_t n = k->n_begun, length;
+        size_t n = 0, length;
 
         for (size_t i = node; i != ROOT; i = k->node[i].parent)
                 n++;
@@ -138,8 +136,6 @@ static size_t spell_out(struct ran_beam *k, size_t node)
                 k->ids[--n] = k->node[i].id;
                 k->nll[n] = k->node[i].nll;
         }
-        if (n > 0)
-                memcpy(k->ids, k->begun, n * sizeof *k->ids);
         return length;
 }
 
@@ -307,8 +303,7 @@ static int advance(struct ran_beam *k, struct ran_state *s, const struct ran_lm_
 
 /* One hypothesis, with nothing generated, and the logits after it. */
 static int begin_search(struct ran_beam *k, struct ran_state *s, struct ran_lm_context *context,
-                        const uint32_t *ids, size_t n, size_t sources, size_t begun,
-                        struct ran_error *err)
+                        const uint32_t *ids, size_t n, size_t sources, struct ran_error *err)
 {
         const struct ran_beam_settings *set = &k->set;
 
@@ -316,15 +311,12 @@ static int begin_search(struct ran_beam *k, struct ran_state *s, struct ran_lm_c
                 ran_lm_context_clear(k->context[i]);
         k->n = k->nodes = k->n_finished = k->n_live = 0;
         if (set->width == 0 || set->width > SIZE_MAX / 4 || set->max_new == 0 ||
-            set->min_new > set->max_new || !(set->length_penalty >= 0) || begun > n)
+            set->min_new > set->max_new || !(set->length_penalty >= 0))
                 return ran_fail(err, RAN_EINVAL,
                                 "no beam search is possible with width %zu and %zu to %zu tokens",
                                 set->width, set->min_new, set->max_new);
         RAN_ROOM(k->live, k->live_cap, 1);
         RAN_ROOM(k->logits, k->logits_cap, k->V);
-        RAN_ROOM(k->begun, k->begun_cap, begun + 1);
-        memcpy(k->begun, ids + (n - begun), begun * sizeof *ids);
-        k->n_begun = begun;
         k->live[0] = (struct hypothesis){.node = ROOT, .slot = NONE};
         const struct ran_lm_out out = {.last = k->logits};
         RAN_TRY(ran_lm_read(k->m, s, context, ids, n, sources, &out, err));
@@ -333,10 +325,9 @@ static int begin_search(struct ran_beam *k, struct ran_state *s, struct ran_lm_c
 }
 
 int ran_beam_search(struct ran_beam *k, struct ran_state *s, struct ran_lm_context *context,
-                    const uint32_t *ids, size_t n, size_t sources, size_t begun,
-                    struct ran_error *err)
+                    const uint32_t *ids, size_t n, size_t sources, struct ran_error *err)
 {
-        RAN_TRY(begin_search(k, s, context, ids, n, sources, begun, err));
+        RAN_TRY(begin_search(k, s, context, ids, n, sources, err));
         while (!is_done(k)) {
                 k->n_best = 0;
                 for (size_t h = 0; h < k->n_live; h++)
@@ -354,10 +345,10 @@ struct ran_beam_text ran_beam_text(struct ran_beam *k, size_t i)
 {
         if (i >= k->n_finished)
                 return (struct ran_beam_text){0};
-        const size_t length = spell_out(k, k->finished[i].node);
-        return (struct ran_beam_text){.ids = k->ids + k->n_begun,
-                                      .nll = k->nll + k->n_begun,
-                                      .n = length - k->n_begun,
+        const size_t n = spell_out(k, k->finished[i].node);
+        return (struct ran_beam_text){.ids = k->ids,
+                                      .nll = k->nll,
+                                      .n = n,
                                       .score = k->finished[i].score,
                                       .ended = k->finished[i].ended};
 }

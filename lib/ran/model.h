@@ -693,11 +693,9 @@ struct ran_beam; /* scratch and results; one a thread */
 struct ran_beam *ran_beam_new(const struct ran_model *m, const struct ran_beam_settings *set);
 void ran_beam_free(struct ran_beam *beam);
 /* Continues the document of `context` by n >= 1 ids, the first `sources` of them source tokens, as
- * ran_lm_read; the last `begun` of them begin the continuation and count for `no_repeat`. Then
- * searches. RAN_EINVAL if every token that may come first has probability 0. */
+ * ran_lm_read; then searches. RAN_EINVAL if every token that may come first has probability 0. */
 int ran_beam_search(struct ran_beam *beam, struct ran_state *s, struct ran_lm_context *context,
-                    const uint32_t *ids, size_t n, size_t sources, size_t begun,
-                    struct ran_error *err);
+                    const uint32_t *ids, size_t n, size_t sources, struct ran_error *err);
 /* The i-th best continuation, which is valid until the next search. */
 struct ran_beam_text {
         const uint32_t *ids; /* (n) */

@@ -90,25 +90,6 @@ setup() {
   done
 }
 
-@test "generate: a target begins as a member of the record says" {
-  echo '{"source":"s1 s2","start":"t4 t4"}' >start.jsonl
-  for how in '--temperature 0' '--beam 3'; do
-    ran-lm generate -m pairs.ran $how --begin-with start --max-new-tokens 3 --per-token start.jsonl >out
-    jq -e '.lm.text | startswith("t4 t4")' out
-    jq -e '.lm.tokens == (.lm.per_token.pieces | length)' out
-    # As many as the model would say of the whole.
-    jq -c '{source, target: .lm.text}' out | ran-lm score -m pairs.ran --per-token |
-      jq '.lm.per_token.nll[2:][]' >want
-    jq '.lm.per_token.nll[]' out | head -n "$(wc -l <want)" | paste want - | near
-    # A record without it, or with an empty one, begins anyhow.
-    printf '{"source":"s1 s2"%s}\n' '' ',"start":""' | ran-lm generate -m pairs.ran $how --begin-with start |
-      jq -s -e '.[0].lm == .[1].lm'
-  done
-  refused '{"source":"s1","start":5}' start generate -m pairs.ran --beam 2 --begin-with start
-  run -2 --separate-stderr ran-lm generate -m lm.ran --begin-with start texts.jsonl
-  [[ $stderr == *'no targets of text that --begin-with could begin'* ]]
-}
-
 @test "beam: a prompt" {
   run -0 --separate-stderr ran-lm generate -m pairs.ran --beam 3 --prompt 's3 s1'
   [ "$output" = 't1 t3' ]

@@ -82,10 +82,3 @@ train_mail() { "${train[@]}" --label-member topic --text-member subject,body -o 
   run -0 --separate-stderr "${train[@]}" --label-member topic --text-member subject,body -o m.ran null.jsonl
   [ -z "$stderr" ]
 }
-
-@test "the beginning of a target is no record's" {
-  head -n 6 mail.jsonl | jq -c '{source: .body, target: .topic}' >pairs.jsonl
-  ran-train lm -q --epochs 1 --dim 8 --heads 2 --head-dim 4 --layers 1 --no-dev -o pairs.ran pairs.jsonl
-  run -3 --separate-stderr ran-lm generate -m pairs.ran --max-new-tokens 2 --begin-with begin pairs.jsonl
-  [[ $stderr == *'no record has a member "begin" (--begin-with)'* ]]
-}
