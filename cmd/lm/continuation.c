@@ -157,14 +157,11 @@ static int sample(struct continuation *k, uint64_t key,
 
 /* ---- beam search ----------------------------------------------------------------------------- */
 
-/* The i-th best becomes the text. *found: there is one. */
-static int take_found(struct continuation *k, size_t i, bool *found, struct ran_error *err)
+/* The i-th best, if there is one, becomes the text. */
+static int take_found(struct continuation *k, size_t i, struct ran_error *err)
 {
         const struct ran_beam_text text = ran_beam_text(k->beam, i);
 
-        *found = text.n > 0;
-        if (!*found)
-                return RAN_OK;
         begin_text(k);
         for (size_t t = 0; t < text.n; t++)
                 RAN_TRY(add_token(k, text.ids[t], text.nll[t], err));
@@ -191,9 +188,8 @@ static int search(struct continuation *k, struct ran_error *err)
 
                 k->beam = ran_beam_new(k->how->lm.model, &set);
         }
-        bool found;
         RAN_TRY(ran_beam_search(k->beam, k->state, k->context, q->ids, q->L, q->sources, err));
-        return take_found(k, 0, &found, err);
+        return take_found(k, 0, err);
 }
 
 /* ---- either --------------------------------------------------------------------------------- */
@@ -243,17 +239,14 @@ static void add_members(struct ran_buf *out, const struct continuation *k)
 int continuation_json(struct continuation *k, struct ran_buf *out, struct ran_error *err)
 {
         const size_t n_best = k->how->options->n_best;
-        bool found = true;
 
         json_begin(out, '{');
         add_members(out, k);
         if (n_best > 0) {
                 json_name(out, "n_best");
                 json_begin(out, '[');
-                for (size_t i = 0; i < n_best; i++) {
-                        RAN_TRY(take_found(k, i, &found, err));
-                        if (!found)
-                                break;
+                for (size_t i = 0; i < n_best && ran_beam_text(k->beam, i).n > 0; i++) {
+                        RAN_TRY(take_found(k, i, err));
                         json_begin(out, '{');
                         add_members(out, k);
                         json_end(out, '}');

@@ -25,17 +25,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void find_thresholds(double *threshold, size_t *count, const float *p, const uint32_t *label,
-                            size_t n, size_t C)
-{
-        for (size_t i = 0; i < n; i++) {
-                threshold[label[i]] += (double)p[i * C + label[i]];
-                count[label[i]]++;
-        }
-        for (size_t c = 0; c < C; c++)
-                threshold[c] = count[c] > 0 ? threshold[c] / (double)count[c] : INFINITY;
-}
-
 /* The label that the document counts for; C: none. */
 static size_t counted_for(const float *p, const double *threshold, size_t C)
 {
@@ -82,21 +71,32 @@ static double expected(const size_t *counted, const size_t *wrong, const size_t 
         return sum;
 }
 
-/* Of each label. */
-struct counts {
-        size_t *count, *counted, *wrong; /* (C) */
-};
-
-static void find(struct ran_suspects *found, const struct counts *k, const float *p,
-                 const uint32_t *label, size_t C)
+static int find_labels(struct ran_suspects *found, const float *p, const uint32_t *label, size_t n,
+                       size_t C, struct ran_error *err)
 {
+        size_t *count = ran_new(3 * C, sizeof *count), *counted = count + C, *wrong = counted + C,
+               labels = 0;
+        double *threshold = found->threshold;
+
+        for (size_t i = 0; i < n; i++) {
+                threshold[label[i]] += (double)p[i * C + label[i]];
+                count[label[i]]++;
+        }
+        for (size_t c = 0; c < C; c++) {
+                labels += count[c] > 0;
+                threshold[c] = count[c] > 0 ? threshold[c] / (double)count[c] : INFINITY;
+        }
+        if (labels >= 2) {
+                found->suspect = ran_new(n, sizeof *found->suspect);
+                found->n = n;
+        }
         for (size_t i = 0; i < found->n; i++) {
                 const float *row = p + i * C;
-                const size_t own = label[i], to = counted_for(row, found->threshold, C);
-                const size_t other = other_label(row, k->count, label[i], C);
+                const size_t own = label[i], to = counted_for(row, threshold, C);
+                const size_t other = other_label(row, count, label[i], C);
 
-                k->counted[own] += to < C;
-                k->wrong[own] += to < C && to != own;
+                counted[own] += to < C;
+                wrong[own] += to < C && to != own;
                 found->suspect[i] = (struct ran_suspect){
                         .document = i,
                         .label = label[i],
@@ -106,23 +106,7 @@ static void find(struct ran_suspects *found, const struct counts *k, const float
                         .margin = (double)row[other] - (double)row[own],
                 };
         }
-}
-
-static int find_labels(struct ran_suspects *found, const float *p, const uint32_t *label, size_t n,
-                       size_t C, struct ran_error *err)
-{
-        size_t *count = ran_new(3 * C, sizeof *count), labels = 0;
-        const struct counts k = {count, count + C, count + 2 * C};
-
-        find_thresholds(found->threshold, count, p, label, n, C);
-        for (size_t c = 0; c < C; c++)
-                labels += count[c] > 0;
-        if (labels >= 2) {
-                found->suspect = ran_new(n, sizeof *found->suspect);
-                found->n = n;
-                find(found, &k, p, label, C);
-                found->wrong = (size_t)(expected(k.counted, k.wrong, count, C) + 0.5);
-        }
+        found->wrong = (size_t)(expected(counted, wrong, count, C) + 0.5);
         free(count);
         return labels >= 2 ? RAN_OK
                            : ran_fail(err, RAN_EINVAL,

@@ -308,12 +308,10 @@ static void count_chrf(struct ran_text_counter *c, struct ran_text_counts *out)
 
 static void rates(double *out, uint64_t match, uint64_t text, uint64_t reference)
 {
-        double p = (double)match / (double)(text > 0 ? text : 1),
-               r = (double)match / (double)(reference > 0 ? reference : 1);
+        const struct ran_prf r = ran_types_rates(
+                1, &(struct ran_tag_score){.gold = reference, .found = text, .correct = match});
 
-        out[0] = p;
-        out[1] = r;
-        out[2] = p + r > 0 ? 2 * p * r / (p + r) : 0;
+        memcpy(out, (double[]){r.precision, r.recall, r.f1}, 3 * sizeof *out);
 }
 
 static void count_rouge(struct ran_text_counter *c, struct ran_text_counts *out)

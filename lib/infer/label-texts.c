@@ -434,24 +434,6 @@ static int copy_weights(struct ran_params *p, const struct ran_layout *layout,
         return RAN_OK;
 }
 
-static int set_labels(struct ran_params *p, const struct ran_model *m, const struct ran_embedder *e,
-                      const struct ran_label_texts *t, float *v, struct ran_label_words *words,
-                      struct ran_error *err)
-{
-        const size_t F = ran_embedder_width(e), C = t->C;
-        struct ran_linear_params *linear = ran_linear_of(p);
-        double length = 1, bias;
-
-        RAN_TRY(ran_label_texts_vectors(t, m, e, v, &length, words, err));
-        for (size_t c = 0; c < C; c++) {
-                ran_embedder_fold(e, v + c * F, &bias);
-                for (size_t f = 0; f < F; f++)
-                        linear->dense[f * C + c] = (float)(scale / length * (double)v[c * F + f]);
-                linear->bias[c] = (float)(scale / length * bias);
-        }
-        return RAN_OK;
-}
-
 static void describe(struct ran_buf *out, const struct ran_model *m,
                      const struct ran_label_texts *t)
 {
@@ -485,9 +467,11 @@ static int make(struct ran_bytes *to, struct making *k, const struct ran_model *
                 struct ran_label_words *words, struct ran_error *err)
 {
         const struct ran_extra known = ran_model_known(m);
+        const size_t F = ran_embedder_width(e);
+        double length = 1, bias;
         size_t all;
 
-        if (__builtin_mul_overflow(t->C, ran_embedder_width(e), &all))
+        if (__builtin_mul_overflow(t->C, F, &all))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the vectors of %zu labels", t->C);
         RAN_TRY(config_of(&k->config, m, err));
         RAN_TRY(ran_layout_init(&k->layout, &k->config, t->C, err));
@@ -498,7 +482,14 @@ static int make(struct ran_bytes *to, struct making *k, const struct ran_model *
         struct ran_linear_params *linear = ran_linear_of(&k->params);
         linear->wide = linear->idf = k->zero;
         ran_document_vector_of(&k->params)->token_weight = ran_embedder_weights(e);
-        RAN_TRY(set_labels(&k->params, m, e, t, k->v, words, err));
+        RAN_TRY(ran_label_texts_vectors(t, m, e, k->v, &length, words, err));
+        for (size_t c = 0; c < t->C; c++) {
+                ran_embedder_fold(e, k->v + c * F, &bias);
+                for (size_t f = 0; f < F; f++)
+                        linear->dense[f * t->C + c] =
+                                (float)(scale / length * (double)k->v[c * F + f]);
+                linear->bias[c] = (float)(scale / length * bias);
+        }
         describe(&k->training, m, t);
         const struct ran_parts parts = {.config = &k->config,
                                         .layout = &k->layout,
@@ -518,40 +509,31 @@ static int make(struct ran_bytes *to, struct making *k, const struct ran_model *
         return ran_model_write_bytes(to, &parts, err);
 }
 
-static int make_bytes(struct ran_bytes *to, const struct ran_model *m,
-                      const struct ran_label_texts *t, struct ran_label_words *words,
-                      struct ran_error *err)
-{
-        struct ran_embedder *e = ran_embedder_new(m, err);
-        struct making k = {0};
-
-        if (e == NULL)
-                return (int)err->code;
-        int rc = make(to, &k, m, e, t, words, err);
-        ran_params_release(&k.params);
-        ran_layout_release(&k.layout);
-        free(k.v);
-        free(k.zero);
-        ran_buf_release(&k.training);
-        ran_embedder_free(e);
-        return rc;
-}
-
 struct ran_model *ran_label_model(const struct ran_model *m, const struct ran_label_texts *t,
                                   struct ran_label_words *words, struct ran_error *err)
 {
-        struct ran_model *to;
+        struct making k = {0};
 
         err = ran_error_or_spare(err);
         if (m->config.task == RAN_TASK_CLASSIFY) {
                 ran_fail(err, RAN_EINVAL, "the model is a classifier, and has labels already");
                 return NULL;
         }
-        to = ran_new(1, sizeof *to);
+        struct ran_embedder *e = ran_embedder_new(m, err);
+        if (e == NULL)
+                return NULL;
+        struct ran_model *to = ran_new(1, sizeof *to);
         to->in_memory = true;
-        if (make_bytes(&to->file, m, t, words, err) == RAN_OK &&
-            ran_model_read(to, false, err) == RAN_OK)
-                return to;
-        ran_model_free(to);
-        return NULL;
+        if (make(&to->file, &k, m, e, t, words, err) != RAN_OK ||
+            ran_model_read(to, false, err) != RAN_OK) {
+                ran_model_free(to);
+                to = NULL;
+        }
+        ran_params_release(&k.params);
+        ran_layout_release(&k.layout);
+        free(k.v);
+        free(k.zero);
+        ran_buf_release(&k.training);
+        ran_embedder_free(e);
+        return to;
 }

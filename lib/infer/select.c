@@ -24,13 +24,6 @@ struct ran_selection {
         struct ran_string_table words; /* by their ids */
 };
 
-struct choice {
-        const struct ran_selection *s;
-        struct candidate *candidate; /* (n) the most doubtful first */
-        struct ran_near_duplicates *chosen;
-        struct ran_shingles shingles;
-};
-
 /* ---- the documents --------------------------------------------------------------------------- */
 
 struct ran_selection *ran_selection_new(void)
@@ -101,54 +94,35 @@ static int by_doubt(const void *a, const void *b)
         return (x->document > y->document) - (x->document < y->document);
 }
 
-/* Whether it is a near-duplicate of a chosen one; if not, it is one of them from now on. */
-static int admit(struct choice *k, size_t b, bool *admitted, struct ran_error *err)
-{
-        const size_t *first = k->s->first.data;
-        double similarity;
-
-        if (first[b] < first[b + 1])
-                ran_shingles_of_ids(&k->shingles, (const uint32_t *)k->s->ids.data + first[b],
-                                    first[b + 1] - first[b]);
-        else
-                k->shingles.n = 0;
-        const size_t like = ran_near_duplicates_find(k->chosen, &k->shingles, &similarity);
-        *admitted = like == RAN_NO_TEXT;
-        return *admitted ? ran_near_duplicates_add(k->chosen, &k->shingles, err) : RAN_OK;
-}
-
-static int choose(struct choice *k, size_t most, size_t *document, size_t *n, struct ran_error *err)
-{
-        const double *doubt = k->s->doubt.data;
-
-        for (size_t b = 0; b < k->s->n; b++)
-                k->candidate[b] = (struct candidate){doubt[b], b};
-        qsort(k->candidate, k->s->n, sizeof *k->candidate, by_doubt);
-        for (size_t i = 0; i < k->s->n && *n < most; i++) {
-                const size_t b = k->candidate[i].document;
-                bool admitted;
-
-                RAN_TRY(admit(k, b, &admitted, err));
-                if (admitted)
-                        document[(*n)++] = b;
-        }
-        return RAN_OK;
-}
-
 int ran_selection_choose(const struct ran_selection *s, size_t most, size_t *document, size_t *n,
                          struct ran_error *err)
 {
-        struct choice k = {.s = s};
+        const size_t *first = s->first.data;
+        const double *doubt = s->doubt.data;
+        struct candidate *candidate = ran_new(s->n + 1, sizeof *candidate);
+        struct ran_near_duplicates *chosen = ran_near_duplicates_new(alike, NULL);
+        struct ran_shingles shingles = {0};
+        int rc = RAN_OK;
 
-        err = ran_error_or_spare(err);
         *n = 0;
-        if (s->n == 0)
-                return RAN_OK;
-        k.candidate = ran_new(s->n, sizeof *k.candidate);
-        k.chosen = ran_near_duplicates_new(alike, err);
-        const int rc = k.chosen == NULL ? RAN_ENOMEM : choose(&k, most, document, n, err);
-        free(k.candidate);
-        ran_near_duplicates_free(k.chosen);
-        ran_shingles_release(&k.shingles);
+        for (size_t b = 0; b < s->n; b++)
+                candidate[b] = (struct candidate){doubt[b], b};
+        qsort(candidate, s->n, sizeof *candidate, by_doubt);
+        for (size_t i = 0; i < s->n && *n < most && rc == RAN_OK; i++) {
+                const size_t b = candidate[i].document;
+                double similarity;
+
+                shingles.n = 0;
+                if (first[b] < first[b + 1])
+                        ran_shingles_of_ids(&shingles, (const uint32_t *)s->ids.data + first[b],
+                                            first[b + 1] - first[b]);
+                if (ran_near_duplicates_find(chosen, &shingles, &similarity) != RAN_NO_TEXT)
+                        continue;
+                document[(*n)++] = b;
+                rc = ran_near_duplicates_add(chosen, &shingles, err);
+        }
+        free(candidate);
+        ran_near_duplicates_free(chosen);
+        ran_shingles_release(&shingles);
         return rc;
 }

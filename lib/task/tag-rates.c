@@ -23,30 +23,27 @@ struct decoder {
         atomic_size_t next;
 };
 
-static void decode(const struct decoder *k, size_t worker, size_t b)
-{
-        const struct ran_dataset *d = k->d;
-        size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
-        const float *logits = k->logits + at * d->C;
-        const bool *begins = d->begins + at;
-        double *scratch = k->scratch + worker * k->room;
-        float *p = k->marginals + worker * k->longest * d->C;
-
-        ran_crf_decode_sentences(k->tags + at, logits, &k->crf, &k->rules, begins, n, d->C,
-                                 scratch);
-        ran_crf_marginals_sentences(p, logits, &k->crf, begins, n, d->C, scratch);
-        for (size_t i = 0; i < n; i++)
-                if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
-                        k->loss[b] -= ran_log(fmax((double)p[i * d->C + d->labels[at + i]], 1e-30));
-}
-
 static void decode_worker(void *arg, size_t worker)
 {
         struct decoder *k = arg;
+        const struct ran_dataset *d = k->d;
+        double *scratch = k->scratch + worker * k->room;
+        float *p = k->marginals + worker * k->longest * d->C;
         size_t b;
 
-        while ((b = atomic_fetch_add(&k->next, 1)) < k->d->B)
-                decode(k, worker, b);
+        while ((b = atomic_fetch_add(&k->next, 1)) < d->B) {
+                const size_t at = d->label_first[b], n = d->label_first[b + 1] - at;
+                const float *logits = k->logits + at * d->C;
+                const bool *begins = d->begins + at;
+
+                ran_crf_decode_sentences(k->tags + at, logits, &k->crf, &k->rules, begins, n, d->C,
+                                         scratch);
+                ran_crf_marginals_sentences(p, logits, &k->crf, begins, n, d->C, scratch);
+                for (size_t i = 0; i < n; i++)
+                        if (d->labels[at + i] != RAN_LABEL_UNKNOWN)
+                                k->loss[b] -= ran_log(
+                                        fmax((double)p[i * d->C + d->labels[at + i]], 1e-30));
+        }
 }
 
 static int decode_all(struct decoder *k, struct ran_pool *pool, struct ran_error *err)
