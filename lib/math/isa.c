@@ -72,36 +72,15 @@ static void make_portable(void)
         alike = *wide;
         alike.gemm = portable_gemm;
         alike.similarity = ran_simd_base.similarity;
-        portable = ran_simd_base;
+        portable = alike;
         portable.name = "portable";
-        portable.gemm = portable_gemm;
-        portable.gemm_panels = wide->gemm_panels;
-        portable.gemm_paneled = wide->gemm_paneled;
-        portable.bias = wide->bias;
-        portable.bias_bwd = wide->bias_bwd;
-        portable.silu = wide->silu;
-        portable.silu_bwd = wide->silu_bwd;
-        portable.gelu = wide->gelu;
-        portable.gelu_bwd = wide->gelu_bwd;
-        portable.glu_add = wide->glu_add;
-        portable.glu_bwd = wide->glu_bwd;
-        portable.max_rows = wide->max_rows;
-        portable.weighted_sum = wide->weighted_sum;
-        portable.weighted_difference = wide->weighted_difference;
-        portable.online_max = wide->online_max;
-        portable.online_exp = wide->online_exp;
-        portable.online_softmax_bwd = wide->online_softmax_bwd;
-        portable.rotary = wide->rotary;
-        portable.add = wide->add;
-        portable.axpy = wide->axpy;
-        portable.mul = wide->mul;
-        portable.mul_add = wide->mul_add;
-        portable.sparse_sum = wide->sparse_sum;
-        portable.sparse_add = wide->sparse_add;
-        portable.sparse_sum_f16 = wide->sparse_sum_f16;
-        portable.sparse_sum_i8 = wide->sparse_sum_i8;
-        portable.dropout = wide->dropout;
-        portable.adam = wide->adam;
+        portable.norm = ran_simd_base.norm;
+        portable.norm_bwd = ran_simd_base.norm_bwd;
+        portable.raw_norm = ran_simd_base.raw_norm;
+        portable.raw_norm_bwd = ran_simd_base.raw_norm_bwd;
+        portable.softmax = ran_simd_base.softmax;
+        portable.softmax_bwd = ran_simd_base.softmax_bwd;
+        portable.dot = ran_simd_base.dot;
 }
 
 /* What OpenBLAS does before a fork. No header has it, and one that was built with OpenMP lacks it.

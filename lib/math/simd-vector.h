@@ -67,16 +67,15 @@ static inline vf splat(float x)
 /* The first n <= VL elements; the others read as 0 and are not written. */
 static inline vf get(const float *p, size_t n)
 {
-        vf v = {0};
-
         if (n == VL)
                 return load(p);
 #if VL == 16
-        v = (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+        return (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#elif VL == 8
+        return (vf)_mm256_maskload_ps(p, (__m256i)((vi){0, 1, 2, 3, 4, 5, 6, 7} < (int32_t)n));
 #else
-        memcpy(&v, p, n * sizeof *p);
+        return (vf){n > 0 ? p[0] : 0, n > 1 ? p[1] : 0, n > 2 ? p[2] : 0};
 #endif
-        return v;
 }
 
 static inline void put(float *p, vf v, size_t n)
@@ -87,8 +86,13 @@ static inline void put(float *p, vf v, size_t n)
         }
 #if VL == 16
         _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)v);
+#elif VL == 8
+        _mm256_maskstore_ps(p, (__m256i)((vi){0, 1, 2, 3, 4, 5, 6, 7} < (int32_t)n), (__m256)v);
 #else
-        memcpy(p, &v, n * sizeof *p);
+#pragma GCC unroll 3
+        for (size_t i = 0; i < 3; i++)
+                if (i < n)
+                        p[i] = v[i];
 #endif
 }
 

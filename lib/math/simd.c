@@ -9,6 +9,5 @@
 
 const struct ran_kernels TABLE(RAN_SIMD) = {
         .name = TEXT(RAN_SIMD),
-        .lanes = RAN_LANES,
         RAN_KERNELS(ENTRY) // each ends in a comma
 };

@@ -28,7 +28,6 @@ enum { RAN_PANEL_COLUMNS = 32 };
 
 struct ran_kernels {
         const char *name; /* what RAN_ISA calls it */
-        size_t lanes;     /* floats in a vector */
 
         /* C (M,N) = A (M,K) B (K,N) + bias (N), or += with add; no bias if that is NULL. Element
          * (i,k) of A is a[i*ras + k*cas], of B b[k*rbs + j*cbs], one of the strides of each being
