@@ -213,6 +213,7 @@ static bool skip_string(struct scan *s)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
+/* Goes into an object or array, and says of the innermost one whether it is an object. */
 static void push(struct scan *s, bool object)
 {
         unsigned bit = 1u << (s->depth % 8);
@@ -222,13 +223,6 @@ static void push(struct scan *s, bool object)
         char *byte = &s->nesting.data[s->depth / 8];
         *byte = (char)(object ? *byte | bit : *byte & ~bit);
         s->depth++;
-}
-
-static void pop(struct scan *s)
-{
-        s->depth--;
-        if (s->depth % 8 == 0)
-                s->nesting.len--;
 }
 
 static bool in_object(const struct scan *s)
@@ -252,61 +246,51 @@ static bool skip_name(struct scan *s)
         return true;
 }
 
-enum progress { FAILED, VALUE_DONE, VALUE_NEXT };
-
-static enum progress done(bool ok)
+/* A value that holds no other. */
+static bool skip_scalar(struct scan *s)
 {
-        return ok ? VALUE_DONE : FAILED;
-}
-
-/* At the start of a value: takes it whole if it holds no other, else up to its first one. */
-static enum progress begin_value(struct scan *s)
-{
-        skip_space(s);
-        unsigned char c = s->pos < s->n ? s->s[s->pos] : 0;
+        const unsigned char c = s->pos < s->n ? s->s[s->pos] : 0;
 
         if (c == '"')
-                return done(skip_string(s));
-        if (c == 't')
-                return done(skip_word(s, "true"));
-        if (c == 'f')
-                return done(skip_word(s, "false"));
-        if (c == 'n')
-                return done(skip_word(s, "null"));
+                return skip_string(s);
         if (c == '-' || (c >= '0' && c <= '9'))
-                return done(skip_number(s));
-        if (c != '{' && c != '[')
-                return done(fail_expected(s, "a value"));
-        s->pos++;
-        skip_space(s);
-        if (skip_char(s, c == '{' ? '}' : ']'))
-                return VALUE_DONE;
-        push(s, c == '{');
-        return c != '{' || skip_name(s) ? VALUE_NEXT : FAILED;
-}
-
-/* After a value inside an array or object: on to the next one, or out. */
-static enum progress end_value(struct scan *s)
-{
-        bool object = in_object(s);
-
-        skip_space(s);
-        if (skip_char(s, ','))
-                return !object || skip_name(s) ? VALUE_NEXT : FAILED;
-        if (!skip_char(s, object ? '}' : ']'))
-                return done(fail_expected(s, object ? "',' or '}'" : "',' or ']'"));
-        pop(s);
-        return VALUE_DONE;
+                return skip_number(s);
+        const char *word = c == 't' ? "true" : c == 'f' ? "false" : c == 'n' ? "null" : NULL;
+        return word != NULL ? skip_word(s, word) : fail_expected(s, "a value");
 }
 
 static bool skip_value(struct scan *s)
 {
-        enum progress at = VALUE_NEXT;
-
-        do {
-                at = at == VALUE_NEXT ? begin_value(s) : end_value(s);
-        } while (at == VALUE_NEXT || (at == VALUE_DONE && s->depth > 0));
-        return at != FAILED;
+        for (;;) {
+                skip_space(s);
+                const bool object = next_is(s, '{');
+                if (object || next_is(s, '[')) {
+                        s->pos++;
+                        skip_space(s);
+                        if (!skip_char(s, object ? '}' : ']')) {
+                                push(s, object);
+                                if (object && !skip_name(s))
+                                        return false;
+                                continue;
+                        }
+                } else if (!skip_scalar(s)) {
+                        return false;
+                }
+                /* Behind a value: on to the next one, or out. */
+                for (;; s->depth--, s->nesting.len -= s->depth % 8 == 0) {
+                        if (s->depth == 0)
+                                return true;
+                        const bool in = in_object(s);
+                        skip_space(s);
+                        if (skip_char(s, ',')) {
+                                if (in && !skip_name(s))
+                                        return false;
+                                break;
+                        }
+                        if (!skip_char(s, in ? '}' : ']'))
+                                return fail_expected(s, in ? "',' or '}'" : "',' or ']'");
+                }
+        }
 }
 
 /* ---- the record ----------------------------------------------------------------------------- */
