@@ -95,13 +95,6 @@ bool csv_is_header(const struct import *i, const struct csv_look *look, bool tab
         return look->cells > 1 && (i->below || (!tabs && look->names));
 }
 
-static char delimiter_of(const struct import *i, const char *line, size_t n, bool tabs)
-{
-        if (i->columns->delimiter != NULL)
-                return table_delimiter(i->columns->delimiter);
-        return tabs ? '\t' : table_guess_delimiter(line, n);
-}
-
 /* A column: the text of its first cell, and what is below. */
 struct below {
         struct ran_span name;
@@ -163,30 +156,22 @@ static bool is_unlike_below(const struct table_scan *t, bool texts, const struct
 
 /* A table of labels and texts with tabs, but without a header, is seldom of a program that writes
  * quotes around cells. */
-static void look_as(struct import *i, const struct sample *sample, bool tabs)
-{
-        const int quotes = i->columns->quotes;
-        const char *line = "";
-        size_t at = 0, n = 0;
-
-        (void)sample_next(sample, &at, &line, &n);
-        i->table = (struct table_scan){.delimiter = delimiter_of(i, line, n, tabs),
-                                       .no_quotes = quotes == IMPORT_NO};
-        i->below = is_unlike_below(&i->table, !tabs, sample);
-        if (quotes == IMPORT_AUTO && tabs) {
-                const struct csv_look look = csv_look_at_row(&i->table, i->columns, line, n);
-                i->table.no_quotes = !csv_is_header(i, &look, tabs) && i->columns->names == NULL;
-        }
-}
-
 void csv_look(struct import *i, const struct sample *sample)
 {
-        look_as(i, sample, false);
-}
+        const struct import_columns *c = i->columns;
+        const bool tabs = i->format == &import_tsv;
 
-void csv_look_tsv(struct import *i, const struct sample *sample)
-{
-        look_as(i, sample, true);
+        i->table = (struct table_scan){
+                .delimiter = c->delimiter != NULL ? table_delimiter(c->delimiter)
+                             : tabs               ? '\t'
+                                                  : table_guess_delimiter(sample->s, sample->first),
+                .no_quotes = c->quotes == IMPORT_NO};
+        i->below = is_unlike_below(&i->table, !tabs, sample);
+        if (c->quotes == IMPORT_AUTO && tabs) {
+                const struct csv_look look =
+                        csv_look_at_row(&i->table, c, sample->s, sample->first);
+                i->table.no_quotes = !csv_is_header(i, &look, tabs) && c->names == NULL;
+        }
 }
 
 bool csv_is_asked(const struct import_columns *c, const char *line, size_t n)
@@ -234,21 +219,6 @@ static bool is_table(const struct table_scan *scan, const struct csv_look *look,
         return rows_agree(scan, sample, look->cells, &rows) || (rows == 0 && look->words);
 }
 
-enum import_match csv_guess(const struct sample *sample)
-{
-        size_t at = 0, n;
-        const char *line;
-
-        if (!sample_next(sample, &at, &line, &n))
-                return IMPORT_UNLIKE;
-        const struct table_scan scan = {.delimiter = table_guess_delimiter(line, n)};
-        const struct csv_look look = csv_look_at_row(&scan, NULL, line, n);
-        return scan.delimiter != '\t' && look.texts + look.others > 0 &&
-                               is_table(&scan, &look, sample)
-                       ? IMPORT_CLEAR
-                       : IMPORT_UNLIKE;
-}
-
 /* Whether most of the lines after the first have a tab. */
 static bool tabs_agree(const struct sample *sample)
 {
@@ -262,21 +232,27 @@ static bool tabs_agree(const struct sample *sample)
         return tabs * 2 > lines;
 }
 
+enum import_match csv_guess(const struct sample *sample)
+{
+        const struct table_scan scan = {.delimiter =
+                                                table_guess_delimiter(sample->s, sample->first)};
+        const struct csv_look look = csv_look_at_row(&scan, NULL, sample->s, sample->first);
+
+        return scan.delimiter != '\t' && look.texts + look.others > 0 &&
+                               is_table(&scan, &look, sample)
+                       ? IMPORT_CLEAR
+                       : IMPORT_UNLIKE;
+}
+
 /* A header with usual names; a label and a text, in either order. */
 enum import_match csv_guess_tsv(const struct sample *sample)
 {
         const struct table_scan scan = {.delimiter = '\t'};
-        size_t at = 0, n;
-        const char *line;
+        const struct csv_look look = csv_look_at_row(&scan, NULL, sample->s, sample->first);
 
-        if (!sample_next(sample, &at, &line, &n))
-                return IMPORT_UNLIKE;
-        const struct csv_look look = csv_look_at_row(&scan, NULL, line, n);
-        if (look.cells < 2)
-                return IMPORT_UNLIKE;
-        return is_table(&scan, &look, sample) ||
-                               ((look.word[0] || (look.cells == 2 && look.word[1])) &&
-                                tabs_agree(sample))
+        return look.cells > 1 && (is_table(&scan, &look, sample) ||
+                                  ((look.word[0] || (look.cells == 2 && look.word[1])) &&
+                                   tabs_agree(sample)))
                        ? IMPORT_CLEAR
                        : IMPORT_UNLIKE;
 }

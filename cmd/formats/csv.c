@@ -105,7 +105,7 @@ static void name_by_shape(struct csv *csv, struct import *i, const struct csv_lo
 
 struct numbered {
         const char *s;
-        size_t n, index, times; /* times: which of the columns of its name it is, from 0 */
+        size_t n, index;
 };
 
 static int by_name(const void *a, const void *b)
@@ -120,34 +120,27 @@ static int by_name(const void *a, const void *b)
         return (x->index > y->index) - (x->index < y->index);
 }
 
-static int by_index(const void *a, const void *b)
-{
-        const struct numbered *x = a, *y = b;
-
-        return (x->index > y->index) - (x->index < y->index);
-}
-
 /* Where several columns have one name, the second is called NAME.2, and so on. */
 static void write_names(struct csv *csv)
 {
         const size_t n = csv->columns;
         struct numbered *names = ran_new(n, sizeof *names);
+        size_t *times = ran_new(n, sizeof *times); /* which of the columns of its name it is */
         struct ran_buf name = {0};
 
         for (size_t i = 0, begin = 0; i < n; begin = csv->end[i++])
-                names[i] = (struct numbered){csv->names.data + begin, csv->end[i] - begin, i, 0};
+                names[i] = (struct numbered){csv->names.data + begin, csv->end[i] - begin, i};
         qsort(names, n, sizeof *names, by_name);
         for (size_t i = 1; i < n; i++)
                 if (names[i - 1].n == names[i].n &&
                     memcmp(names[i - 1].s, names[i].s, names[i].n) == 0)
-                        names[i].times = names[i - 1].times + 1;
-        qsort(names, n, sizeof *names, by_index);
+                        times[names[i].index] = times[names[i - 1].index] + 1;
         csv->json_end = ran_new(n, sizeof *csv->json_end);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0, begin = 0; i < n; begin = csv->end[i++]) {
                 name.len = 0;
-                ran_buf_add(&name, names[i].s, names[i].n);
-                if (names[i].times > 0)
-                        ran_buf_printf(&name, ".%zu", names[i].times + 1);
+                ran_buf_add(&name, csv->names.data + begin, csv->end[i] - begin);
+                if (times[i] > 0)
+                        ran_buf_printf(&name, ".%zu", times[i] + 1);
                 ran_buf_json(&csv->json, name.data, name.len);
                 ran_buf_char(&csv->json, ':');
                 csv->json_end[i] = csv->json.len;
@@ -157,6 +150,7 @@ static void write_names(struct csv *csv)
         ran_buf_char(&csv->shown, '\0');
         ran_buf_release(&name);
         free(names);
+        free(times);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -204,10 +198,14 @@ static void add_cell(const struct csv *csv, size_t i, const char *s, const struc
 
         json_raw(out, csv->json.data + from, csv->json_end[i] - from);
         ran_buf_char(out, '"');
-        if (cell->escaped)
-                table_decode_json(s, cell, out);
-        else
+        if (cell->escaped) {
+                struct ran_buf text = {0};
+                table_decode(s, cell, &text);
+                ran_buf_json_part(out, text.data, text.len);
+                ran_buf_release(&text);
+        } else {
                 ran_buf_json_part(out, s + cell->span.begin, cell->span.end - cell->span.begin);
+        }
         ran_buf_char(out, '"');
 }
 
@@ -307,7 +305,7 @@ const struct import_format import_tsv = {
         .looks_like = "label, tab, text",
         .endings = (const char *const[]){".tsv", ".tab", NULL},
         .by_ending = true,
-        .look = csv_look_tsv,
+        .look = csv_look,
         .guess = csv_guess_tsv,
         .begin = begin,
         .import = import,

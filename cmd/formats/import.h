@@ -161,7 +161,6 @@ bool csv_is_header(const struct import *i, const struct csv_look *look, bool tab
 
 /* For the formats csv and tsv. */
 void csv_look(struct import *i, const struct sample *sample);
-void csv_look_tsv(struct import *i, const struct sample *sample);
 enum import_match csv_guess(const struct sample *sample);
 enum import_match csv_guess_tsv(const struct sample *sample);
 

@@ -45,8 +45,6 @@ bool table_next_cell(const struct table_scan *t, const char *s, size_t n, size_t
                      struct table_cell *cell);
 /* Appends the text of an escaped cell. */
 void table_decode(const char *s, const struct table_cell *cell, struct ran_buf *out);
-/* The same as part of a JSON string. */
-void table_decode_json(const char *s, const struct table_cell *cell, struct ran_buf *out);
 
 /* The delimiter that a text says: one character, or a word such as "tab"; 0 if it is neither. */
 char table_delimiter(const char *text);

@@ -121,40 +121,22 @@ bool table_next_cell(const struct table_scan *t, const char *s, size_t n, size_t
         return true;
 }
 
-static void add(struct ran_buf *out, const char *s, size_t n, bool json)
-{
-        if (json)
-                ran_buf_json_part(out, s, n);
-        else
-                ran_buf_add(out, s, n);
-}
-
-static void decode(const char *s, const struct table_cell *cell, struct ran_buf *out, bool json)
+void table_decode(const char *s, const struct table_cell *cell, struct ran_buf *out)
 {
         size_t at = cell->span.begin + 1, end = cell->span.end;
 
         while (at < end) {
                 const char *quote = memchr(s + at, '"', end - at);
                 size_t stop = quote != NULL ? (size_t)(quote - s) : end;
-                add(out, s + at, stop - at, json);
+                ran_buf_add(out, s + at, stop - at);
                 at = stop + 1;
                 if (at >= end || s[at] != '"')
                         break; /* it is closed */
-                add(out, "\"", 1, json);
+                ran_buf_char(out, '"');
                 at++;
         }
         if (at < end)
-                add(out, s + at, end - at, json);
-}
-
-void table_decode(const char *s, const struct table_cell *cell, struct ran_buf *out)
-{
-        decode(s, cell, out, false);
-}
-
-void table_decode_json(const char *s, const struct table_cell *cell, struct ran_buf *out)
-{
-        decode(s, cell, out, true);
+                ran_buf_add(out, s + at, end - at);
 }
 
 /* ---- delimiters ----------------------------------------------------------------------------- */

@@ -125,11 +125,12 @@ bool values_begin_line(const char *line, size_t n, size_t at)
 }
 
 /* The first byte of the next line that is not blank; 0 without one. */
-static char next_first(const struct sample *sample, size_t at)
+static char next_first(const struct sample *sample)
 {
         const char *line;
-        size_t n;
+        size_t n, at = 0;
 
+        (void)sample_next(sample, &at, &line, &n);
         if (!sample_next_full(sample, &at, &line, &n))
                 return 0;
         return line[skip(line, n, 0)];
@@ -138,17 +139,15 @@ static char next_first(const struct sample *sample, size_t at)
 bool values_guess(const struct sample *sample)
 {
         struct values_scan v = {0};
-        size_t at = 0, end = 0, n;
-        const char *line;
-
-        if (!sample_next(sample, &at, &line, &n))
-                return false;
+        size_t end = 0;
+        const char *line = sample->s;
+        const size_t n = sample->first;
         const size_t begin = skip(line, n, 0);
         if (begin == n || (line[begin] != '[' && line[begin] != '{') ||
             !values_begin_line(line, n, begin))
                 return false;
         const size_t first = skip(line, n, begin + 1);
-        const char next = next_first(sample, at);
+        const char next = next_first(sample);
         if (line[begin] == '[' && first < n)
                 return line[first] == '{' || line[first] == '[';
         if (line[begin] == '[')
@@ -284,11 +283,10 @@ int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct r
 static enum import_match guess_lines(const struct sample *sample)
 {
         static const char spaces[] = " \t\n\v\f\r"; /* and NUL */
-        size_t begin = 0, at = 0, n;
-        const char *line;
+        const char *line = sample->s;
+        const size_t n = sample->first;
+        size_t at = 0;
 
-        if (!sample_next(sample, &begin, &line, &n))
-                return IMPORT_UNLIKE;
         while (at < n && memchr(spaces, line[at], sizeof spaces) != NULL)
                 at++;
         if (at == n)

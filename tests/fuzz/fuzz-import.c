@@ -6,6 +6,16 @@
 #include "cmd/formats/import.h"
 #include "cmd/formats/output.h"
 
+static struct sample sample_of(const char *s, size_t n, bool all)
+{
+        struct sample sample = {.s = s, .n = n, .all = all};
+        const char *line;
+        size_t at = 0;
+
+        (void)sample_next(&sample, &at, &line, &sample.first);
+        return sample;
+}
+
 /* As a table of pandas, as a cell that is a list, and as the beginning of a file. */
 static void whole(const char *s, size_t n)
 {
@@ -15,7 +25,8 @@ static void whole(const char *s, size_t n)
         (void)frame_begins(s, n);
         (void)frame_lines(s, n, &out, &is, NULL);
         (void)literal_json(s, n, &out, &is, NULL);
-        import_guess("x", &(struct sample){s, n, false}, &(enum import_match){0});
+        const struct sample sample = sample_of(s, n, false);
+        import_guess("x", &sample, &(enum import_match){0});
         ran_buf_release(&out);
 }
 
@@ -43,7 +54,7 @@ static void import(const struct import_format *format, const struct text_line *p
         size_t line;
 
         if (format->look != NULL && piece->n > 0)
-                format->look(&how, &(struct sample){piece->s, piece->n, true});
+                format->look(&how, &(struct sample[]){sample_of(piece->s, piece->n, true)}[0]);
         int rc = format->begin != NULL ? format->begin(&how, piece, &err) : RAN_OK;
         if (rc == RAN_OK && format->unit == LINES_ROW) {
                 csv_example(&how, &out);
@@ -88,7 +99,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (memchr(line, '\n', size) != NULL)
                 return 0; /* a line has none */
         kind_of(line, size);
-        import_guess(NULL, &(struct sample){line, size, true}, &(enum import_match){0});
+        const struct sample all = sample_of(line, size, true);
+        import_guess(NULL, &all, &(enum import_match){0});
         for (int i = 1; import_names[i] != NULL; i++)
                 if (import_choice(i)->unit == LINES_EACH)
                         import(import_choice(i), &piece);
