@@ -8,6 +8,7 @@ struct groups {
         uint64_t *group;
         size_t document; /* at hand */
         bool again;      /* it has the same shingles as an earlier one */
+        double least;    /* similarity */
 };
 
 static uint64_t root(const struct groups *g, uint64_t b)
@@ -17,20 +18,21 @@ static uint64_t root(const struct groups *g, uint64_t b)
         return b;
 }
 
-static void join(void *arg, size_t text, double similarity)
+static double join(void *arg, size_t text, double similarity)
 {
         struct groups *g = arg;
         const uint64_t a = root(g, text), b = root(g, g->document);
 
         g->group[a < b ? b : a] = a < b ? a : b;
         g->again |= similarity == 1;
+        return g->least;
 }
 
 /* A copy is no original of others: its neighbours are those of the first one. */
-static int group_all(struct ran_dataset *d, struct ran_near_duplicates *known,
+static int group_all(struct ran_dataset *d, struct ran_near_duplicates *known, double least,
                      struct ran_shingles *s, struct ran_error *err)
 {
-        struct groups g = {.group = d->group};
+        struct groups g = {.group = d->group, .least = least};
 
         for (size_t b = 0; b < d->B; b++) {
                 d->group[b] = b;
@@ -55,7 +57,7 @@ int ran_dataset_group_alike(struct ran_dataset *d, double least, struct ran_erro
         if (d->group == NULL)
                 return (int)err->code;
         struct ran_near_duplicates *known = ran_near_duplicates_new(least, err);
-        const int rc = known == NULL ? (int)err->code : group_all(d, known, &s, err);
+        const int rc = known == NULL ? (int)err->code : group_all(d, known, least, &s, err);
         ran_near_duplicates_free(known);
         ran_shingles_release(&s);
         return rc;

@@ -102,13 +102,9 @@ bool ran_tokenizer_find(const struct ran_tokenizer *t, const char *token, size_t
 bool ran_tokenizer_begins_with(const struct ran_tokenizer *t, const struct ran_tokenizer *of);
 /* The id for text outside the vocabulary; RAN_NO_ID if there is none, as with byte pairs. */
 uint32_t ran_tokenizer_unknown(const struct ran_tokenizer *t);
-/* Loads a tokenizer.json as an encoder needs it that others have trained: ids and offsets are those
- * of the library of Hugging Face, and _json keeps the file's post_processor, so that a model that
- * contains that text is read alike by ran_tokenizer_load. The latter reads files that need it this
- * way, too. */
-struct ran_tokenizer *ran_tokenizer_load_encoder(const char *data, size_t n, struct ran_error *err);
-/* The same from a folder: its tokenizer.json, else BERT's vocab.txt or vocab.json and merges.txt,
- * which tokenizer_config.json says how to read. RAN_EFORMAT, RAN_EIO. */
+/* Loads the tokeniser of an encoder, exactly as the library of Hugging Face does, from a folder:
+ * its tokenizer.json, else BERT's vocab.txt or vocab.json and merges.txt, which
+ * tokenizer_config.json says how to read. RAN_EFORMAT, RAN_EIO. */
 struct ran_tokenizer *ran_tokenizer_open_folder(const char *folder, struct ran_error *err);
 /* The ids that go in front of and behind each text, or window of it: those of [CLS] and [SEP]. None
  * for a vocabulary that was not loaded for an encoder. */
@@ -176,8 +172,6 @@ void ran_counter_free(struct ran_counter *c);
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
 int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
-/* Adds words to include in a vocabulary of words in addition to the vocab_size most frequent. */
-int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
 /* Learns a vocabulary from the counts; RAN_EINVAL without a word to learn from. */
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err);
 struct ran_counter_report {
@@ -198,7 +192,8 @@ double ran_counter_share(const struct ran_counter *c, const struct ran_tokenizer
 int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
                        struct ran_tokenizer **to, struct ran_error *err);
 
-/* Passes the words of the next n rows to ran_counter_want, except words that a text would split;
+/* Adds the words of the next n rows to a vocabulary of words, in addition to the vocab_size most
+ * frequent, except words that a text would split;
  * *wanted: how many. ran_vectors_read reads them, too. */
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
                      struct ran_error *err);
@@ -330,9 +325,10 @@ void ran_near_duplicates_free(struct ran_near_duplicates *t);
  * RAN_NO_TEXT. */
 size_t ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
                                 double *similarity);
-/* Tells each text that was added and is similar enough, among those that meet. */
+/* Tells each text that was added and is similar enough, among those that meet; `tell` returns how
+ * similar further ones must be: `least` or more, above 1 for no more of them. */
 void ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
-                              void (*tell)(void *arg, size_t text, double similarity), void *arg);
+                              double (*tell)(void *arg, size_t text, double similarity), void *arg);
 /* Adds a text; they are numbered from 0. One without shingles is like no other. */
 int ran_near_duplicates_add(struct ran_near_duplicates *t, const struct ran_shingles *s,
                             struct ran_error *err);

@@ -23,7 +23,6 @@ static void note(struct ran_added_tokens *a, const char *content, size_t n)
         const unsigned char first = (unsigned char)content[0];
         const int low = n > 1 ? (unsigned char)content[1] : 0, high = n > 1 ? low : 255;
 
-        a->first[first] = true;
         for (int second = low; second <= high; second++) {
                 size_t pair = pair_of(first, (unsigned char)second);
                 a->pair[pair / 8] |= (unsigned char)(1 << pair % 8);
@@ -80,10 +79,10 @@ struct ran_found ran_added_tokens_find(const struct ran_added_tokens *a, const c
 {
         for (size_t pos = from; a->content.n > 0 && pos < n; pos++) {
                 const unsigned char *s = (const unsigned char *)text + pos;
-                const size_t pair = pos + 1 < n ? pair_of(s[0], s[1]) : 0;
+                const size_t pair = pair_of(s[0], pos + 1 < n ? s[1] : 0);
                 size_t length;
 
-                if (!a->first[s[0]] || (pos + 1 < n && (a->pair[pair / 8] >> pair % 8 & 1) == 0))
+                if ((a->pair[pair / 8] >> pair % 8 & 1) == 0)
                         continue;
                 uint32_t i = ran_string_table_longest(&a->content, 0, ran_string_table_seed, "", 0,
                                                       text + pos, n - pos, a->longest, &length);

@@ -7,6 +7,7 @@
  * entries a byte.
  */
 #include "text/tokenizer.h"
+#include "text/words/unicode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,38 +156,25 @@ static void push_unit(const struct ran_bpe *b, struct ran_bpe_scratch *s, struct
         u->n += n;
 }
 
-/* The symbols of a word of bytes. */
-static size_t begin_bytes(const struct ran_bpe *b, const char *word, size_t n,
-                          struct ran_bpe_scratch *s)
-{
-        struct unknown u = {0, 0};
-
-        for (size_t i = 0; i < n; i++) {
-                uint32_t id = b->byte[(unsigned char)word[i]];
-                if (id != BPE_NONE && u.n == 0) /* as nearly always */
-                        push_symbol(s, &u, id, 1);
-                else
-                        push_unit(b, s, &u, id, word + i, 1);
-        }
-        push_unknown(b, s, &u);
-        return u.symbols;
-}
-
-/* The symbols of a word of characters. */
-static size_t begin_chars(const struct ran_bpe *b, const char *word, size_t n,
-                          struct ran_bpe_scratch *s)
+/* The initial symbols of a word: its bytes, or its characters. */
+static size_t begin(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s)
 {
         struct unknown u = {0, 0};
 
         for (size_t pos = 0, length = 1; pos < n; pos += length) {
-                unsigned char c = (unsigned char)word[pos];
-                uint32_t id = c < 0x80 ? b->ascii[c] : BPE_NONE;
-                for (length = 1;
-                     pos + length < n && ((unsigned char)word[pos + length] & 0xc0) == 0x80;)
-                        length++;
-                if (c >= 0x80)
-                        id = ran_string_table_find(b->chars, word + pos, length);
-                push_unit(b, s, &u, id < b->most ? id : BPE_NONE, word + pos, (uint32_t)length);
+                const unsigned char c = (unsigned char)word[pos];
+                uint32_t id = b->unit[c];
+
+                if (b->chars != NULL) {
+                        length = ran_unicode_length(word + pos, n - pos);
+                        if (c >= 0x80)
+                                id = ran_string_table_find(b->chars, word + pos, length);
+                        id = id < b->most ? id : BPE_NONE;
+                }
+                if (id != BPE_NONE && u.n == 0) /* as nearly always */
+                        push_symbol(s, &u, id, (uint32_t)length);
+                else
+                        push_unit(b, s, &u, id, word + pos, (uint32_t)length);
         }
         push_unknown(b, s, &u);
         return u.symbols;
@@ -201,7 +189,7 @@ size_t ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct r
         RAN_ROOM(s->symbol, s->symbol_cap, n);
         RAN_ROOM(s->queue, s->queue_cap, 3 * n);
         RAN_ROOM(s->token, s->token_cap, n);
-        symbols = (b->chars != NULL ? begin_chars : begin_bytes)(b, word, n, s);
+        symbols = begin(b, word, n, s);
         for (uint32_t i = 0; i < symbols; i++) {
                 s->symbol[i].prev = i - 1;
                 s->symbol[i].next = i + 1;

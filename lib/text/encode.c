@@ -114,7 +114,7 @@ static uint32_t nothing(const struct ran_tokenizer *t)
 
         if (t->type != TOKENIZER_BPE || (t->steps != NULL && t->unk != RAN_NO_ID))
                 return t->unk;
-        uint32_t id = b->chars != NULL && b->ascii[' '] != BPE_NONE ? b->ascii[' '] : b->byte[' '];
+        uint32_t id = b->unit[' '] != BPE_NONE ? b->unit[' '] : b->byte[' '];
         return id != BPE_NONE ? id : 0;
 }
 

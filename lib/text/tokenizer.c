@@ -124,12 +124,13 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_err
                                 "the vocabulary has no token '%.*s' for the byte 0x%02x", (int)n,
                                 token, byte);
         }
+        memcpy(b->unit, b->byte, sizeof b->unit);
         if (!chars)
                 return RAN_OK;
         b->chars = &t->tokens;
         for (int i = 0; i < 128; i++) {
-                b->ascii[i] = BPE_NONE;
-                ran_tokenizer_find(t, (const char[]){(char)i}, 1, &b->ascii[i]);
+                b->unit[i] = BPE_NONE;
+                ran_tokenizer_find(t, (const char[]){(char)i}, 1, &b->unit[i]);
         }
         return RAN_OK;
 }

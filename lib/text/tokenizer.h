@@ -40,17 +40,17 @@ uint32_t ran_pairs_add(struct ran_pairs *p, uint32_t a, uint32_t b);
 
 struct ran_bpe {
         uint32_t byte[256]; /* the token of each; BPE_NONE for bytes that never occur in UTF-8 */
+        uint32_t unit[256]; /* the same; of a vocabulary of characters: of ASCII characters */
         struct ran_pairs merges; /* in order of rank */
         uint32_t *joined;        /* (merges.n) the result of each */
         size_t joined_cap;
         bool whole; /* a word that is a token stays whole, even if its merges differ */
         const struct ran_string_table
-                *chars;      /* the tokens, if words are sequences of characters; else NULL */
-        uint32_t ascii[128]; /* then: of ASCII characters, or BPE_NONE */
-        uint32_t most;       /* larger ids are no tokens of characters */
-        uint32_t unknown;    /* the token of what has none; BPE_NONE: it is left out */
-        bool fused;          /* what is unknown next to each other becomes one of them */
-        bool fallback;       /* a character without a token becomes its bytes, if all have one */
+                *chars;   /* the tokens, if words are sequences of characters; else NULL */
+        uint32_t most;    /* larger ids are no tokens of characters */
+        uint32_t unknown; /* the token of what has none; BPE_NONE: it is left out */
+        bool fused;       /* what is unknown next to each other becomes one of them */
+        bool fallback;    /* a character without a token becomes its bytes, if all have one */
 };
 #define BPE_NONE UINT32_MAX
 
@@ -113,7 +113,6 @@ struct ran_added_tokens {
         struct ran_string_table content;
         struct ran_added_token *token; /* (content.n) */
         size_t cap;
-        bool first[256];     /* first bytes */
         unsigned char *pair; /* a bit for each pair of first bytes; NULL before there is a token */
         size_t longest;      /* in bytes */
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ran.h"
+#include "text/hf/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,6 +69,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         check_tokenizer(ran_tokenizer_load((const char *)data, size, &err), &err);
         err = (struct ran_error){0};
-        check_tokenizer(ran_tokenizer_load_encoder((const char *)data, size, &err), &err);
+        check_tokenizer(ran_tokenizer_read_json((const char *)data, size, true, &err), &err);
         return 0;
 }

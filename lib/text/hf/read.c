@@ -224,7 +224,7 @@ struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool e
 
 /* ---- any file -------------------------------------------------------------------------------- */
 
-static struct ran_tokenizer *load(const char *data, size_t n, bool exact, struct ran_error *err)
+struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
 {
         const size_t mark = ran_utf8_mark(data, n);
         size_t i = mark;
@@ -235,16 +235,6 @@ static struct ran_tokenizer *load(const char *data, size_t n, bool exact, struct
                 ran_fail(err, RAN_EFORMAT, "the vocabulary is empty");
                 return NULL;
         }
-        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, exact, err)
+        return data[i] == '{' ? ran_tokenizer_read_json(data + mark, n - mark, false, err)
                               : ran_tokenizer_read_lines(data, n, err);
-}
-
-struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err)
-{
-        return load(data, n, false, err);
-}
-
-struct ran_tokenizer *ran_tokenizer_load_encoder(const char *data, size_t n, struct ran_error *err)
-{
-        return load(data, n, true, err);
 }

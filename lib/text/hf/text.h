@@ -8,7 +8,9 @@
 const struct ran_tokenizer_text *ran_tokenizer_text(const struct ran_tokenizer *t);
 
 /* read.c and vocab-txt.c: the two kinds of files. */
-/* exact: as an encoder needs it, also where the rules would do otherwise. */
+/* exact: as an encoder needs it that others have trained, also where the rules would do otherwise:
+ * ids and offsets are those of the library of Hugging Face, and the text that is written keeps the
+ * post_processor, so that ran_tokenizer_load reads it alike. */
 struct ran_tokenizer *ran_tokenizer_read_json(const char *data, size_t n, bool exact,
                                               struct ran_error *err);
 /* Adds the tokens of a vocab.txt, one a line. */

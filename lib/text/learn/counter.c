@@ -178,45 +178,22 @@ static void prune(struct ran_counter *c)
         c->count_cap = kept.count_cap;
 }
 
-/* The word at *pos, and moves *pos behind it; NULL: malformed. */
-static const char *next_word(const char *words, size_t n, size_t *pos, size_t *length,
-                             struct ran_error *err)
-{
-        uint32_t bytes = 0;
-
-        if (n - *pos >= sizeof(bytes))
-                memcpy(&bytes, words + *pos, sizeof(bytes));
-        if (bytes == 0 || bytes > n - *pos - sizeof(bytes)) {
-                ran_fail(err, RAN_EINVAL, "these words are not from ran_counter_words");
-                return NULL;
-        }
-        const char *word = words + *pos + sizeof(bytes);
-        *length = bytes;
-        *pos += sizeof(bytes) + bytes;
-        return word;
-}
-
 int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err)
 {
-        for (size_t pos = 0, length; pos < n;) {
-                const char *word = next_word(words, n, &pos, &length, err);
-                if (word == NULL)
-                        return RAN_EINVAL;
-                count_word(c, word, length, 1);
+        uint32_t length;
+
+        for (size_t pos = 0; pos < n; pos += length) {
+                length = 0;
+                if (n - pos >= sizeof length)
+                        memcpy(&length, words + pos, sizeof length);
+                if (length == 0 || length > n - pos - sizeof length)
+                        return ran_fail(err, RAN_EINVAL,
+                                        "these words are not from ran_counter_words");
+                pos += sizeof length;
+                count_word(c, words + pos, length, 1);
                 if (c->words.n > c->settings.max_distinct)
                         prune(c);
                 c->report.words++;
-        }
-        return RAN_OK;
-}
-
-int ran_counter_want(struct ran_counter *c, const char *words, size_t n, struct ran_error *err)
-{
-        for (size_t pos = 0, length; pos < n;) {
-                const char *word = next_word(words, n, &pos, &length, err);
-                if (word == NULL)
-                        return RAN_EINVAL;
-                ran_string_table_add(&c->wanted, word, length);
         }
         return RAN_OK;
 }

@@ -134,21 +134,16 @@ static struct bucket *bucket_of(const struct ran_near_duplicates *t, uint64_t ke
         return &t->bucket[at];
 }
 
-/* A search: `tell` gets each text that is at least as similar as `least`, which it may raise;
- * false: enough. */
-struct search {
-        double least;
-        bool (*tell)(struct search *k, size_t text, double similarity);
-};
-
 /* Compares with the texts that are in a bucket with this one, the latest first. */
-static void search(struct ran_near_duplicates *t, const struct ran_shingles *s, struct search *k)
+void ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
+                              double (*tell)(void *arg, size_t text, double similarity), void *arg)
 {
         const struct entry *entry = t->entries.data;
         uint32_t *compared = t->compared.data;
         const size_t *first = t->first.data;
         const uint64_t *hash = t->shingles.data;
         size_t left = RAN_NEAR_COMPARED;
+        double least = t->least;
 
         if (s->n == 0 || t->texts == 0)
                 return;
@@ -165,58 +160,36 @@ static void search(struct ran_near_duplicates *t, const struct ran_shingles *s, 
                                 continue;
                         compared[i] = t->search;
                         const double x = ran_shingles_similarity(s->hash, s->n, hash + first[i],
-                                                                 first[i + 1] - first[i], k->least);
-                        if ((x > 0 && !k->tell(k, i, x)) || --left == 0)
+                                                                 first[i + 1] - first[i], least);
+                        least = x > 0 ? tell(arg, i, x) : least;
+                        if (least > 1 || --left == 0)
                                 return;
                 }
 }
 
 struct best {
-        struct search search;
         size_t text;
         double similarity;
 };
 
-static bool keep_best(struct search *k, size_t text, double similarity)
+static double keep_best(void *arg, size_t text, double similarity)
 {
-        struct best *best = (struct best *)k;
+        struct best *best = arg;
 
         if (similarity > best->similarity || text < best->text)
                 best->text = text;
-        best->similarity = k->least = similarity;
-        return similarity < 1;
+        best->similarity = similarity;
+        return similarity < 1 ? similarity : 2;
 }
 
 size_t ran_near_duplicates_find(struct ran_near_duplicates *t, const struct ran_shingles *s,
                                 double *similarity)
 {
-        struct best best = {{t->least, keep_best}, RAN_NO_TEXT, 0};
+        struct best best = {RAN_NO_TEXT, 0};
 
-        search(t, s, &best.search);
+        ran_near_duplicates_each(t, s, keep_best, &best);
         *similarity = best.similarity;
         return best.text;
-}
-
-struct each {
-        struct search search;
-        void (*tell)(void *arg, size_t text, double similarity);
-        void *arg;
-};
-
-static bool tell_each(struct search *k, size_t text, double similarity)
-{
-        const struct each *each = (const struct each *)k;
-
-        each->tell(each->arg, text, similarity);
-        return true;
-}
-
-void ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_shingles *s,
-                              void (*tell)(void *arg, size_t text, double similarity), void *arg)
-{
-        struct each each = {{t->least, tell_each}, tell, arg};
-
-        search(t, s, &each.search);
 }
 
 /* Twice the buckets. */

@@ -179,35 +179,27 @@ size_t ran_gpt4_word(const char *text, size_t n, size_t digits, size_t *chars)
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* Bytes that are visible characters of Latin-1 represent themselves; the others, in order, are
- * U+0100 and up. */
-static bool is_visible(int c)
-{
-        return (c > ' ' && c < 0x7f) || (c > 0xa0 && c <= 0xff && c != 0xad);
-}
+/* Bytes that are visible characters of Latin-1 represent themselves; the others, those below '!',
+ * from DEL to U+00A0, and the soft hyphen, are U+0100 and up. */
+enum { HIDDEN = 0x100, FROM_DEL = HIDDEN + '!', SOFT_HYPHEN = FROM_DEL + 0xa1 - 0x7f };
 
-enum { HIDDEN_LOW = 0x21, HIDDEN_HIGH = 0x22, HIDDEN = HIDDEN_LOW + HIDDEN_HIGH + 1 };
-
-/* The invisible ones: below '!', from DEL to U+00A0, and the soft hyphen. */
 int32_t ran_gpt2_char(unsigned char byte)
 {
-        if (is_visible(byte))
-                return byte;
-        if (byte < HIDDEN_LOW)
-                return 0x100 + byte;
-        return byte == 0xad ? 0x100 + HIDDEN - 1 : 0x100 + HIDDEN_LOW + (byte - 0x7f);
+        if (byte < '!')
+                return HIDDEN + byte;
+        if (byte >= 0x7f && byte < 0xa1)
+                return FROM_DEL + (byte - 0x7f);
+        return byte == 0xad ? SOFT_HYPHEN : byte;
 }
 
 int ran_gpt2_byte(int32_t c)
 {
-        if (c < 0x100)
-                return is_visible(c) ? (int)c : -1;
-        c -= 0x100;
-        if (c >= HIDDEN)
-                return -1;
-        if (c < HIDDEN_LOW)
-                return (int)c;
-        return c == HIDDEN - 1 ? 0xad : 0x7f + (int)c - HIDDEN_LOW;
+        const int32_t byte = c < HIDDEN        ? c
+                             : c < FROM_DEL    ? c - HIDDEN
+                             : c < SOFT_HYPHEN ? c - FROM_DEL + 0x7f
+                                               : 0xad;
+
+        return byte >= 0 && ran_gpt2_char((unsigned char)byte) == c ? byte : -1;
 }
 
 bool ran_gpt2_bytes(const char *token, size_t n, struct ran_buf *out)

@@ -136,9 +136,9 @@ static size_t map(enum ran_normalizer_step step, int32_t c, int32_t to[3])
         switch (step) {
         case NORMAL_CLEAN:
                 to[0] = ran_unicode_is_space(c) ? ' ' : c;
-                return !ran_unicode_is_control(c) && !ran_unicode_is_private(c);
+                return !ran_unicode_is_control(c) && utf8proc_category(c) != UTF8PROC_CATEGORY_CO;
         case NORMAL_STRIP_NONSPACING:
-                return !ran_unicode_is_nonspacing_mark(c);
+                return utf8proc_category(c) != UTF8PROC_CATEGORY_MN;
         case NORMAL_STRIP_MARKS:
                 return !ran_unicode_is_mark(c);
         case NORMAL_CJK:

@@ -78,16 +78,6 @@ bool ran_unicode_is_number(int32_t c)
         return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
 }
 
-bool ran_unicode_is_private(int32_t c)
-{
-        return utf8proc_category(c) == UTF8PROC_CATEGORY_CO;
-}
-
-bool ran_unicode_is_nonspacing_mark(int32_t c)
-{
-        return utf8proc_category(c) == UTF8PROC_CATEGORY_MN;
-}
-
 bool ran_unicode_is_mark(int32_t c)
 {
         utf8proc_category_t category = utf8proc_category(c);

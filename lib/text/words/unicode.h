@@ -18,10 +18,8 @@ bool ran_unicode_is_word(int32_t c);
 bool ran_unicode_is_cjk(int32_t c);
 /* Categories Cc and Cf, U+0000 and U+FFFD, but not tab, line feed and carriage return. */
 bool ran_unicode_is_control(int32_t c);
-bool ran_unicode_is_number(int32_t c);          /* Nd, Nl and No */
-bool ran_unicode_is_private(int32_t c);         /* Co */
-bool ran_unicode_is_nonspacing_mark(int32_t c); /* Mn */
-bool ran_unicode_is_mark(int32_t c);            /* Mn, Mc and Me */
+bool ran_unicode_is_number(int32_t c); /* Nd, Nl and No */
+bool ran_unicode_is_mark(int32_t c);   /* Mn, Mc and Me */
 /* May c join a starter before it, under canonical composition? Never wrongly "no". */
 bool ran_unicode_may_compose(int32_t c);
 unsigned ran_unicode_combining_class(int32_t c);
