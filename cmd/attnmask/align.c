@@ -118,11 +118,9 @@ static int draw(const struct alignment *k, const struct cmd_line *line, struct p
         p->x_name = "source";
         p->y_name = "target";
         p->legend = "attention to the source (logarithmic scale)";
-        p->x_words = attnmask_words(k->a, k->s, line, RAN_AXIS_TOKENS, 0, k->sources, err);
-        p->y_words = attnmask_words(k->a, k->s, line, RAN_AXIS_TOKENS, k->sources,
-                                    k->sources + k->rows, err);
-        if (p->x_words == NULL || p->y_words == NULL)
-                return (int)err->code;
+        RAN_TRY(attnmask_words(&p->x_words, k->a, k->s, line, RAN_AXIS_TOKENS, 0, k->sources, err));
+        RAN_TRY(attnmask_words(&p->y_words, k->a, k->s, line, RAN_AXIS_TOKENS, k->sources,
+                               k->sources + k->rows, err));
         if (format == PICTURE_HTML)
                 attnmask_page_begin(k->a, k->s, line, "Attention to the source", &out->buf);
         else

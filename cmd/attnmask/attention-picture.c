@@ -2,18 +2,15 @@
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/options/message.h"
 
-/* Sets blocks so that a panel is no larger than --size. */
+/* Sets blocks so that a panel is no larger than --size; letters are higher than wide. */
 static void set_blocks(const struct attnmask_options *o, struct ran_probe *k)
 {
-        size_t size = attnmask_size(o), queries = k->query_to - k->query_from,
-               keys = k->key_to - k->key_from;
+        const size_t size = attnmask_size(o), queries = k->query_to - k->query_from;
 
-        k->across = (keys - 1) / size + 1;
+        k->across = (k->key_to - k->key_from - 1) / size + 1;
         k->down = (queries - 1) / size + 1;
-        if (o->format == PICTURE_TEXT && queries > 1 && k->across > 1)
-                k->down = k->down > 2 * k->across
-                                  ? k->down
-                                  : 2 * k->across; /* letters are higher than wide */
+        if (o->format == PICTURE_TEXT && queries > 1 && k->across > 1 && k->down < 2 * k->across)
+                k->down = 2 * k->across;
 }
 
 /* Turns sums of weights into means over the block. */
@@ -63,11 +60,10 @@ static void explain(const struct attnmask_model *a, const struct attnmask_scratc
                 [RAN_AXIS_DOCUMENT] = "steps",
         };
 
-        for (size_t i = 0; i < p->panels; i++)
-                if (p->panels > 1)
-                        cmd_note("panel %zu: %s", i, p->names[i]);
-                else
-                        cmd_note("%s", p->names[i]);
+        for (size_t i = 0; p->panels > 1 && i < p->panels; i++)
+                cmd_note("panel %zu: %s", i, p->names[i]);
+        if (p->panels == 1)
+                cmd_note("%s", p->names[0]);
         cmd_note("lines are queries (%s), columns keys (%s)", axes[t->queries],
                  t->queries == t->keys ? "the same" : axes[t->keys]);
         cmd_note("%s is a weight of %.2g%s, and %s one of %.2g or less%s%s", text ? "#" : "black",
@@ -127,20 +123,13 @@ static int name_axes(const struct attnmask_model *a, const struct attnmask_scrat
         p->y_from = steps ? k->layer : k->query_from;
         p->y_to = steps ? s->probes[s->n - 1].layer : k->query_to - 1;
         p->title = attnmask_title("Attention", line);
-        if (k->across == 1 && t->keys != RAN_AXIS_STATES) {
-                p->x_words = attnmask_words(
-                        a, s, line, t->keys == RAN_AXIS_DOCUMENT ? RAN_AXIS_TOKENS : t->keys,
-                        k->key_from, k->key_to, err);
-                if (p->x_words == NULL)
-                        return (int)err->code;
-        }
-        if (k->down == 1 && (t->queries == RAN_AXIS_TOKENS || t->queries == RAN_AXIS_ROWS)) {
-                p->y_words =
-                        attnmask_words(a, s, line, t->queries, k->query_from, k->query_to, err);
-                if (p->y_words == NULL)
-                        return (int)err->code;
-        }
-        return RAN_OK;
+        const enum ran_axis keys = t->keys == RAN_AXIS_DOCUMENT ? RAN_AXIS_TOKENS : t->keys;
+        if (k->across == 1 && keys != RAN_AXIS_STATES)
+                RAN_TRY(attnmask_words(&p->x_words, a, s, line, keys, k->key_from, k->key_to, err));
+        return k->down == 1 && (t->queries == RAN_AXIS_TOKENS || t->queries == RAN_AXIS_ROWS)
+                       ? attnmask_words(&p->y_words, a, s, line, t->queries, k->query_from,
+                                        k->query_to, err)
+                       : RAN_OK;
 }
 
 int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_scratch *s,

@@ -27,7 +27,8 @@ bool attnmask_parse_rows(const char *text, size_t *from, size_t *to);
 /* The most characters or pixels across: --size, or the default. */
 size_t attnmask_size(const struct attnmask_options *o);
 /* Writes panels of values as a picture that a scale turns into shades. p has its dimensions and
- * what stands around the panels; its shades are made here. */
+ * what stands around the panels; its shades and the legend's ends are made here. A panel much wider
+ * than high, or the other way round, gets more cells of each. */
 int attnmask_draw(const struct attnmask_options *o, struct picture *p, const double *value,
                   struct picture_scale scale, struct cmd_sink *out, struct ran_error *err);
 
@@ -188,10 +189,10 @@ void token_text_next(struct token_text *x, size_t t, struct token_part *part);
 void token_text_rest(const struct token_text *x, struct token_part *part);
 
 /* What stands at [from, to) of an axis: tokens, or rows of tokens and cells. Free them with
- * picture_strings_free. NULL: an error of the document. */
-char **attnmask_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                      const struct cmd_line *line, enum ran_axis axis, size_t from, size_t to,
-                      struct ran_error *err);
+ * picture_strings_free. An error is one of the document. */
+int attnmask_words(char ***words, const struct attnmask_model *a, const struct attnmask_scratch *s,
+                   const struct cmd_line *line, enum ran_axis axis, size_t from, size_t to,
+                   struct ran_error *err);
 /* "WHAT: name of the record"; the caller frees it. */
 char *attnmask_title(const char *what, const struct cmd_line *line);
 

@@ -2,6 +2,7 @@
  * large. */
 #include "cmd/attnmask/attnmask.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -22,13 +23,44 @@ size_t attnmask_size(const struct attnmask_options *o)
         return 80;
 }
 
+/* The longer side of a panel has at most this many times as many cells as the shorter one. */
+enum { SLIMMEST = 4 };
+
+/* 0: nothing. Weights are exponentials of scores: on a linear scale most pictures would be nearly
+ * white. */
+static unsigned char shade_of(struct picture_scale s, double value)
+{
+        const double lightest = 0.05;
+        double share = 1;
+
+        if (!(value > 0))
+                return 0;
+        if (value < s.most && s.least < s.most)
+                share = lightest + (1 - lightest) * ran_log(fmax(value / s.least, 1)) /
+                                           ran_log(s.most / s.least);
+        return picture_shade((uint64_t)ceil(share * share * 1e9), 1000000000); /* has a root */
+}
+
+/* Cells of each of n shades on one side, if the other side has `other` shades. */
+static size_t cells_of(size_t n, size_t other)
+{
+        const size_t cells = other / SLIMMEST / n;
+
+        return cells > 1 ? cells : 1;
+}
+
 int attnmask_draw(const struct attnmask_options *o, struct picture *p, const double *value,
                   struct picture_scale scale, struct cmd_sink *out, struct ran_error *err)
 {
         const size_t word = 14, enough = 1200; /* pixels */
         size_t size = attnmask_size(o), cells;
 
-        picture_fill(p, value, scale);
+        for (size_t i = 0; i < p->panels * p->height * p->width; i++)
+                p->shade[i] = shade_of(scale, value[i]);
+        p->x_cells = cells_of(p->width, p->height);
+        p->y_cells = cells_of(p->height, p->width);
+        snprintf(p->least, sizeof p->least, "%.2g", scale.least);
+        snprintf(p->most, sizeof p->most, "%.2g", scale.most);
         cells = p->width * p->x_cells;
         if (p->height * p->y_cells > cells)
                 cells = p->height * p->y_cells;

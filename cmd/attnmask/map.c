@@ -137,32 +137,24 @@ static int read_document(const struct attnmask_model *a, struct attnmask_scratch
         return RAN_OK;
 }
 
-static int make_gains(const struct attnmask_model *a, struct attnmask_scratch *s,
-                      struct attnmask_map *map, struct ran_error *err)
+int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch *s,
+                        struct attnmask_map *map, struct ran_error *err)
 {
         struct explained x = {0};
 
-        RAN_TRY(a->tags ? ask_tagger(a, s, map->from, &x, err) : ask_classifier(a, s, &x, err));
-        RAN_TRY(ran_explain_label(s->explainer, x.row, x.class, RAN_EXPLAIN_BEST, s->value, err));
-        map->label = ran_model_label(a->model, x.class);
-        map->p = (double)x.p;
-        return RAN_OK;
-}
-
-static int make_moves(struct attnmask_scratch *s, const struct attnmask_map *map,
-                      struct ran_error *err)
-{
+        RAN_TRY(read_document(a, s, map, err));
+        if (is_label(a)) {
+                RAN_TRY(a->tags ? ask_tagger(a, s, map->from, &x, err)
+                                : ask_classifier(a, s, &x, err));
+                map->label = ran_model_label(a->model, x.class);
+                map->p = (double)x.p;
+                return ran_explain_label(s->explainer, x.row, x.class, RAN_EXPLAIN_BEST, s->value,
+                                         err);
+        }
         RAN_TRY(ran_explain_tokens(s->explainer, map->from, map->to, PROBES, s->value, err));
         for (size_t t = 0; t < s->reading.tokens.L; t++)
                 s->value[t] = sqrt(fmax(s->value[t], 0) / (double)(map->to - map->from));
         return RAN_OK;
-}
-
-int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch *s,
-                        struct attnmask_map *map, struct ran_error *err)
-{
-        RAN_TRY(read_document(a, s, map, err));
-        return is_label(a) ? make_gains(a, s, map, err) : make_moves(s, map, err);
 }
 
 /* ---- blocks --------------------------------------------------------------------------------- */
@@ -329,17 +321,6 @@ static void explain(const struct attnmask_model *a, const struct picture_scale *
                          t->columns.size);
 }
 
-/* The words of an axis, unless its cells are blocks of several. */
-static int add_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                     const struct cmd_line *line, const struct blocks *b, char ***words,
-                     struct ran_error *err)
-{
-        if (b->size > 1)
-                return RAN_OK;
-        *words = attnmask_words(a, s, line, RAN_AXIS_TOKENS, b->from, b->to, err);
-        return *words != NULL ? RAN_OK : (int)err->code;
-}
-
 static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
                 const struct cmd_line *line, struct picture *p, struct cmd_sink *out,
                 struct ran_error *err)
@@ -358,8 +339,12 @@ static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
         p->y_from = t.rows.from;
         p->y_to = t.rows.to - 1;
         p->legend = "change of the output, in lengths of the token's embedding";
-        RAN_TRY(add_words(a, s, line, &t.columns, &p->x_words, err));
-        RAN_TRY(add_words(a, s, line, &t.rows, &p->y_words, err));
+        if (t.columns.size == 1)
+                RAN_TRY(attnmask_words(&p->x_words, a, s, line, RAN_AXIS_TOKENS, t.columns.from,
+                                       t.columns.to, err));
+        if (t.rows.size == 1)
+                RAN_TRY(attnmask_words(&p->y_words, a, s, line, RAN_AXIS_TOKENS, t.rows.from,
+                                       t.rows.to, err));
         const struct picture_scale scale = picture_scale(s->sum, p->width * p->height);
         RAN_TRY(attnmask_draw(a->options, p, s->sum, scale, out, err));
         explain(a, &scale, &t);

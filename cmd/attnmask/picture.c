@@ -7,9 +7,6 @@
 
 const char *const picture_format_names[] = {"text", "json", "png", "svg", "html", NULL};
 
-/* The longer side of a panel has at most this many times as many cells as the shorter one. */
-enum { SLIMMEST = 4 };
-
 int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err)
 {
@@ -66,44 +63,12 @@ struct picture_scale picture_scale(const double *value, size_t n)
         return s;
 }
 
-/* Weights are exponentials of scores: on a linear scale most pictures would be nearly white. */
-unsigned char picture_scaled(struct picture_scale s, double value)
-{
-        const double lightest = 0.05;
-        double share = 1;
-
-        if (!(value > 0))
-                return 0;
-        if (value < s.most && s.least < s.most)
-                share = lightest + (1 - lightest) * ran_log(fmax(value / s.least, 1)) /
-                                           ran_log(s.most / s.least);
-        return picture_shade((uint64_t)ceil(share * share * 1e9), 1000000000); /* has a root */
-}
-
-/* Cells of each of n shades on one side, if the other side has `other` shades. */
-static size_t cells_of(size_t n, size_t other)
-{
-        const size_t cells = other / SLIMMEST / n;
-
-        return cells > 1 ? cells : 1;
-}
-
-void picture_fill(struct picture *p, const double *value, struct picture_scale s)
-{
-        for (size_t i = 0; i < p->panels * p->height * p->width; i++)
-                p->shade[i] = picture_scaled(s, value[i]);
-        p->x_cells = cells_of(p->width, p->height);
-        p->y_cells = cells_of(p->height, p->width);
-        snprintf(p->least, sizeof p->least, "%.2g", s.least);
-        snprintf(p->most, sizeof p->most, "%.2g", s.most);
-}
-
 /* ---- text ----------------------------------------------------------------------------------- */
 
 int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
                   struct ran_error *err)
 {
-        static const char between[] = PICTURE_BETWEEN;
+        static const char between[] = ":-=+*%@";
 
         if (format == PICTURE_SVG || format == PICTURE_HTML)
                 return picture_svg(p, size, out, err);

@@ -41,14 +41,9 @@ struct picture_scale {
 };
 /* That of n values, none negative; those below a thousandth of the most are drawn as that. */
 struct picture_scale picture_scale(const double *value, size_t n);
-unsigned char picture_scaled(struct picture_scale s, double value); /* 0: nothing */
-/* Sets the shades of all panels from their values, and the legend's ends. A panel much wider than
- * high, or the other way round, gets more cells of each. */
-void picture_fill(struct picture *p, const double *value, struct picture_scale s);
 
 /* Letters of the text for nothing, for shades between, and for all. */
-#define PICTURE_BETWEEN ":-=+*%@"
-#define PICTURE_LEGEND  ". none, : - = + * % @ more and more, # all"
+#define PICTURE_LEGEND ". none, : - = + * % @ more and more, # all"
 
 /* size: pixels across and down at most, of a panel; a cell takes as many whole pixels as fit, and
  * one at least. RAN_ENOMEM, RAN_EINVAL: a picture that large cannot be written. */

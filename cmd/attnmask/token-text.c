@@ -81,18 +81,16 @@ void token_text_rest(const struct token_text *x, struct token_part *part)
 
 /* ---- words beside a picture ----------------------------------------------------------------- */
 
-char **attnmask_words(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                      const struct cmd_line *line, enum ran_axis axis, size_t from, size_t to,
-                      struct ran_error *err)
+int attnmask_words(char ***words, const struct attnmask_model *a, const struct attnmask_scratch *s,
+                   const struct cmd_line *line, enum ran_axis axis, size_t from, size_t to,
+                   struct ran_error *err)
 {
         struct token_text text = {0};
         struct token_part part;
-        char **words = NULL;
         int rc = token_text_begin(&text, &s->reading, a->model, &line->record, err);
 
-        if (rc == RAN_OK)
-                words = ran_new(to - from, sizeof *words);
-        for (size_t i = from; i < to && words != NULL; i++) {
+        *words = rc == RAN_OK ? ran_new(to - from, sizeof **words) : NULL;
+        for (size_t i = from; i < to && rc == RAN_OK; i++) {
                 struct ran_buf word = {0};
                 size_t token = i;
 
@@ -102,10 +100,10 @@ char **attnmask_words(const struct attnmask_model *a, const struct attnmask_scra
                         token_text_next(&text, token, &part);
                         ran_buf_shown(&word, part.text, part.n);
                 }
-                words[i - from] = picture_string(&word);
+                (*words)[i - from] = picture_string(&word);
         }
         token_text_release(&text);
-        return words;
+        return rc;
 }
 
 char *attnmask_title(const char *what, const struct cmd_line *line)
