@@ -15,32 +15,14 @@
  * doubt; WORST: errors that a page of an evaluation shows. */
 enum { WHOLE = 3000, NAMED = 6, WORST = 50 };
 
-struct tag_page_scratch {
-        struct cmd_shown shown;
-        struct ran_tag *gold;
-        struct ran_entity *gold_entity;
-        struct page_mark *found_mark, *gold_mark;
-        size_t gold_cap, entity_cap, found_cap, gold_mark_cap;
-        size_t found_n, gold_n; /* marks */
-        struct ran_buf word;
-};
-
-struct tag_page_scratch *tag_page_scratch_new(void)
+void tag_page_scratch_release(struct tag_page_scratch *s)
 {
-        return ran_new(1, sizeof(struct tag_page_scratch));
-}
-
-void tag_page_scratch_free(struct tag_page_scratch *s)
-{
-        if (s == NULL)
-                return;
         cmd_shown_release(&s->shown);
         free(s->gold);
         free(s->gold_entity);
         free(s->found_mark);
         free(s->gold_mark);
         ran_buf_release(&s->word);
-        free(s);
 }
 
 /* ---- types ----------------------------------------------------------------------------------- */

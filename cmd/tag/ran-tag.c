@@ -39,17 +39,17 @@ struct program_state {
 
 /* Each thread has one. */
 struct scratch {
-        struct tag_scratch *tags;
+        struct tag_scratch tags;
         struct cmd_labels gold; /* of a record, with --eval or a page */
-        struct tag_page_scratch *page;
+        struct tag_page_scratch page;
 };
 
 static void free_scratch(void *arg)
 {
         struct scratch *s = arg;
 
-        tag_scratch_free(s->tags);
-        tag_page_scratch_free(s->page);
+        tag_scratch_release(&s->tags);
+        tag_page_scratch_release(&s->page);
         cmd_labels_release(&s->gold);
         free(s);
 }
@@ -59,8 +59,7 @@ static void *make_scratch(void *arg)
         const struct program_state *p = arg;
         struct scratch *s = ran_new(1, sizeof *s);
 
-        s->tags = tag_scratch_new(&p->tagger);
-        s->page = tag_page_scratch_new();
+        s->tags.state = ran_state_new(p->tagger.model, p->tagger.pool);
         s->gold.called = &p->names;
         return s;
 }
@@ -75,7 +74,7 @@ static void note_known(struct program_state *p, const struct scratch *s,
         for (size_t i = 0; i < n; i++) {
                 if (items[i].code != RAN_OK)
                         continue;
-                fingerprint += s->tags->record[i].document.fingerprint;
+                fingerprint += s->tags.record[i].document.fingerprint;
                 compared += ((const struct found *)items[i].result->found)->pairs.present;
         }
         for (size_t i = 0; i < compared; i++)
@@ -91,12 +90,13 @@ static int work(struct program_state *p, struct scratch *s, const struct tag_rec
                                            : tag_output.format->kind == OUTPUT_PAGE;
 
         if (!tag_options.eval && !page)
-                return tag_write(&p->tagger, s->tags, r, item);
+                return tag_write(&p->tagger, &s->tags, r, item);
         if (tag_options.eval && !tag_eval_tagged(&item->line->record))
                 return RAN_OK;
         if (tag_options.eval)
-                RAN_TRY(tag_eval_read(&p->eval, s->tags, r, &s->gold, item, &found->pairs));
-        return page ? tag_page_make(&p->page, s->page, s->tags, r, &s->gold, item, &found->document)
+                RAN_TRY(tag_eval_read(&p->eval, &s->tags, r, &s->gold, item, &found->pairs));
+        return page ? tag_page_make(&p->page, &s->page, &s->tags, r, &s->gold, item,
+                                    &found->document)
                     : RAN_OK;
 }
 
@@ -105,10 +105,10 @@ static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
         struct program_state *p = arg;
         struct scratch *s = scratch;
 
-        tag_words(&p->tagger, s->tags, items, n);
+        tag_words(&p->tagger, &s->tags, items, n);
         for (size_t i = 0; i < n; i++)
                 if (items[i].code == RAN_OK)
-                        items[i].code = work(p, s, &s->tags->record[i], &items[i]);
+                        items[i].code = work(p, s, &s->tags.record[i], &items[i]);
         if (tag_options.eval)
                 note_known(p, s, items, n);
 }

@@ -40,7 +40,7 @@ struct tagger {
         bool logits; /* wanted */
         int split;   /* of a text: as in struct cmd_document */
         struct ran_marks marks;
-        bool fingerprints;       /* wanted, of the document of each record */
+        bool fingerprints; /* wanted, of the document of each record */
 };
 
 #define TAG_NOT_READ SIZE_MAX
@@ -55,7 +55,7 @@ struct tag_record {
         const bool *begins;          /* by index in the document: the word begins a sentence */
 };
 
-/* Each thread has one. */
+/* Each thread has one. Zero-initialise it, but for the state. */
 struct tag_scratch {
         struct ran_state *state;
         struct tag_record *record;
@@ -78,8 +78,7 @@ struct tag_scratch {
         struct ran_buf text, column; /* scratch: the text of words; their tags */
         bool segmented;              /* a record is a text of several sentences, by tagger.split */
 };
-struct tag_scratch *tag_scratch_new(const struct tagger *t);
-void tag_scratch_free(struct tag_scratch *s); /* NULL is nothing */
+void tag_scratch_release(struct tag_scratch *s);
 
 /* Tags the words of the n records of the items, which form one document, into s->record[0..n). A
  * bad record gets a code and an error in its item; the others are tagged without it. */
@@ -181,10 +180,17 @@ struct tag_page {
 void tag_page_init(struct tag_page *p, const struct tagger *t, const char *model);
 void tag_page_release(struct tag_page *p);
 
-/* One a thread. */
-struct tag_page_scratch;
-struct tag_page_scratch *tag_page_scratch_new(void);
-void tag_page_scratch_free(struct tag_page_scratch *s);
+/* One a thread. Zero-initialise it. */
+struct tag_page_scratch {
+        struct cmd_shown shown;
+        struct ran_tag *gold;
+        struct ran_entity *gold_entity;
+        struct page_mark *found_mark, *gold_mark;
+        size_t gold_cap, entity_cap, found_cap, gold_mark_cap;
+        size_t found_n, gold_n; /* marks */
+        struct ran_buf word;
+};
+void tag_page_scratch_release(struct tag_page_scratch *s);
 
 /* In any thread: makes the document of a tagged record. gold: reads its gold tags; may be that of
  * an evaluation. */

@@ -9,18 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tag_scratch *tag_scratch_new(const struct tagger *t)
+void tag_scratch_release(struct tag_scratch *s)
 {
-        struct tag_scratch *s = ran_new(1, sizeof *s);
-
-        s->state = ran_state_new(t->model, t->pool);
-        return s;
-}
-
-void tag_scratch_free(struct tag_scratch *s)
-{
-        if (s == NULL)
-                return;
         ran_state_free(s->state);
         for (size_t i = 0; i < s->record_cap; i++)
                 cmd_document_release(&s->record[i].document);
@@ -38,7 +28,6 @@ void tag_scratch_free(struct tag_scratch *s)
         free(s->group);
         ran_buf_release(&s->text);
         ran_buf_release(&s->column);
-        free(s);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
