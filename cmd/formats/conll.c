@@ -248,7 +248,7 @@ int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-void conll_add_field(struct ran_buf *out, const char *text, size_t n)
+static void add_field(struct ran_buf *out, const char *text, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 ran_buf_char(out, (unsigned char)text[i] <= ' ' || text[i] == 0x7f ? '_' : text[i]);
@@ -264,7 +264,7 @@ static void add_word(struct ran_buf *out, const char *text, size_t n)
 
         if (boundary || conll_begins_with(text, n, "-DOCSTART-"))
                 ran_buf_char(out, '_');
-        conll_add_field(out, text, n);
+        add_field(out, text, n);
 }
 
 /* The next of tags that end with a newline each. */
@@ -274,7 +274,7 @@ static void add_tag(const struct ran_buf *tags, size_t *at, struct ran_buf *out)
         const char *feed = *at < tags->len ? memchr(tag, '\n', tags->len - *at) : NULL;
         size_t n = feed != NULL ? (size_t)(feed - tag) : 0;
 
-        conll_add_field(out, tag, n);
+        add_field(out, tag, n);
         *at += n + (feed != NULL);
 }
 
@@ -312,7 +312,7 @@ static void write_word(struct output_words *w, const char *word, size_t n, const
                 add_word(out, word, n);
                 ran_buf_char(out, ' ');
         }
-        conll_add_field(out, tag, strlen(tag));
+        add_field(out, tag, strlen(tag));
         ran_buf_char(out, '\n');
 }
 

@@ -209,8 +209,6 @@ const struct conll *conll_of(const struct import *i);
 int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
                  struct ran_buf *out, size_t *line, struct ran_error *err);
 
-/* Appends a field: white space becomes '_', and so does an empty field. */
-void conll_add_field(struct ran_buf *out, const char *text, size_t n);
 
 /* ---- tuple.c ---------------------------------------------------------------------------------
  *

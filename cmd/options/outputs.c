@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 /* Options with output files. All other files are inputs. */
-static const char *const written[] = {"output",    "rejects",   "log", "report",
-                                      "conll_out", "state_out", NULL};
+static const char *const written[] = {"output", "rejects", "log", "report", "state_out", NULL};
 
 static bool is_written(const struct ran_field *f)
 {

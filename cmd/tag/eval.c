@@ -25,7 +25,6 @@ void tag_eval_release(struct tag_eval *e)
         free(e->gold);
         free(e->found);
         free(e->words);
-        ran_buf_release(&e->columns);
         *e = (struct tag_eval){0};
 }
 
@@ -41,26 +40,6 @@ void tag_pairs_release(struct tag_pairs *p)
         free(p->end);
         free(p->found);
         ran_buf_release(&p->names);
-        ran_buf_release(&p->words);
-}
-
-static int add_fields(struct ran_buf *out, const struct tag_record *r, const struct record *record,
-                      struct ran_error *err)
-{
-        struct cmd_spans spans;
-        struct ran_buf text = {0};
-        size_t start, end;
-        int rc = RAN_OK;
-
-        cmd_spans_begin(&spans, &r->document, record, RAN_UNIT_CODEPOINT);
-        for (size_t i = 0; i < r->words && rc == RAN_OK; i++) {
-                text.len = 0;
-                rc = cmd_spans_next(&spans, i, i + 1, &start, &end, &text, err);
-                conll_add_field(out, text.data, text.len);
-                ran_buf_char(out, '\n');
-        }
-        ran_buf_release(&text);
-        return rc;
 }
 
 static int check_tags(const struct tag_eval *e, const struct cmd_labels *gold, size_t n,
@@ -102,8 +81,6 @@ int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const s
                 pairs->found[i] = r->at[i] != TAG_NOT_READ ? s->tags[r->at[i]] : RAN_LABEL_UNKNOWN;
         }
         ran_buf_add(&pairs->names, gold->names.data, gold->names.len);
-        if (e->with_columns)
-                RAN_TRY(add_fields(&pairs->words, r, record, item->err));
         return RAN_OK;
 }
 
@@ -126,31 +103,10 @@ static void note_tag(struct tag_eval *e, const struct cmd_line *line, const char
                  (int)(n < 200 ? n : 200), name);
 }
 
-/* A line for conlleval: the word, the gold tag and the predicted one. *text moves to the next word.
- */
-static void add_columns(struct tag_eval *e, const char **text, const char *gold, size_t n,
-                        const char *found)
-{
-        static const char boundary[] =
-                "-X-\n"; /* a word that conlleval takes for the end of a sentence */
-        const char *end = strchr(*text, '\n');
-        bool is_boundary = strncmp(*text, boundary, strlen(boundary)) == 0;
-
-        ran_buf_str(&e->columns, is_boundary ? "_" : "");
-        ran_buf_add(&e->columns, *text, (size_t)(end - *text));
-        ran_buf_char(&e->columns, ' ');
-        conll_add_field(&e->columns, gold, n);
-        ran_buf_char(&e->columns, ' ');
-        conll_add_field(&e->columns, found, strlen(found));
-        ran_buf_char(&e->columns, '\n');
-        *text = end + 1;
-}
-
 /* A truncated word is outside. */
 static int compare_tags(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p,
                         struct ran_error *err)
 {
-        const char *text = p->words.data;
         int rc = RAN_OK;
 
         for (size_t i = 0, begin = 0; i < p->n && rc == RAN_OK; begin = p->end[i++]) {
@@ -161,16 +117,12 @@ static int compare_tags(struct tag_eval *e, const struct cmd_line *line, const s
                 size_t n = p->end[i] - begin;
                 ran_conll_add_token(e->conll, name, n, found, strlen(found));
                 note_tag(e, line, name, n);
-                if (e->with_columns)
-                        add_columns(e, &text, name, n, found);
                 if (e->tags != NULL) {
                         e->found[i] = read ? e->tags[tag] : (struct ran_tag){'O', "", 0};
                         rc = ran_tag_parse(&e->gold[i], name, n, err);
                 }
         }
         ran_conll_end_sentence(e->conll);
-        if (e->with_columns)
-                ran_buf_char(&e->columns, '\n');
         if (rc == RAN_OK && e->tags != NULL)
                 ran_strict_add(e->strict, e->gold, e->found, p->n);
         return rc;

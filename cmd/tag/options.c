@@ -69,10 +69,6 @@ static const struct ran_field eval_fields[] = {
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
          .help = CMD_NAMES_HELP, .needs = "eval",
          .why = "is for --eval: the tags of the model have names"},
-        {"conll_out", 0, RAN_FIELD_TEXT, OPTION(conll_out), .value = "FILE", .local = true,
-         .help = "write word, true tag and predicted tag to FILE, one word a line, "
-                 "for conlleval",
-         .needs = "eval", .why = "needs --eval"},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
          .help = "score column files of other programs, without a model, byte for byte like the "
                  "script conlleval",

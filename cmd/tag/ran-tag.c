@@ -160,8 +160,6 @@ static void write_report(struct program_state *p, const struct cmd_counts *count
 {
         struct ran_buf report = {0};
 
-        if (tag_options.conll_out != NULL)
-                cmd_write_file(tag_options.conll_out, &p->eval.columns);
         if (tag_options.eval_format == TAG_EVAL_HTML) {
                 tag_page_write(&p->page, counts->bad + counts->passed, tag_output.output);
                 return;
@@ -179,14 +177,10 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         struct cmd_counts counts;
 
         cmd_check_inputs("output", tag_output.output, files);
-        cmd_check_inputs("conll-out", tag_options.conll_out, files);
         if (tag_output.output != NULL)
                 cmd_check_writable(tag_output.output);
-        if (tag_options.conll_out != NULL)
-                cmd_check_writable(tag_options.conll_out);
         tag_eval_init(eval, p->tagger.model, p->tagger.tags);
         p->tagger.fingerprints = true;
-        eval->with_columns = tag_options.conll_out != NULL;
         cmd_names_open(&p->names, tag_options.label_names, true);
         loop->take = compare_tags;
         loop->result_size = sizeof(struct found);

@@ -16,7 +16,7 @@
 enum { TAG_SPLIT_AUTO, TAG_SPLIT_VOCABULARY, TAG_SPLIT_SEGMENT };
 
 struct tag_options {
-        char *model, *label_names, *conll_out;
+        char *model, *label_names;
         bool verify, logits, eval, conlleval;
         int eval_format, output_format, offsets, split_at;
 };
@@ -118,8 +118,6 @@ struct tag_eval {
                 *tags; /* (C) of the model, the caller's; NULL: they are of no scheme */
         struct ran_conll *conll;
         struct ran_strict *strict;
-        bool with_columns;            /* set by the caller after _init */
-        struct ran_buf columns;       /* with them: the file that conlleval reads */
         size_t compared, skipped;     /* records; skipped: those without tags */
         size_t unknown;               /* gold tags that the model does not have */
         size_t *words;                /* (C) by gold tag */
@@ -139,7 +137,6 @@ struct tag_pairs {
         size_t *end;          /* (n) of the gold tags in `names` */
         uint32_t *found;      /* (n) predicted tags; RAN_LABEL_UNKNOWN for a truncated word */
         struct ran_buf names; /* gold tags, one after another */
-        struct ran_buf words; /* with columns: the words, a line feed after each */
 };
 void tag_pairs_release(struct tag_pairs *p);
 /* In any thread: reads them (the record is that of the item). RAN_EFORMAT when they cannot be

@@ -74,7 +74,6 @@ unchanged() {
   refused 2 'model.ran is an input: it cannot also be the output' ran-classify -m model.ran -o model.ran in.jsonl
   refused 2 'vocab.json is an input' ran-tokenize encode --vocab vocab.json -o vocab.json in.jsonl
   refused 2 'lm.ran is an input' ran-lm generate -m lm.ran --prompt word1 -o lm.ran
-  refused 2 'tagger.ran is an input' ran-tag -m tagger.ran --eval --conll-out tagger.ran tagged.jsonl
   refused 2 'model.ran is an input' ran-attnmask -m model.ran -o model.ran in.jsonl
   echo '{"dim": 8}' >config.json
   refused 2 'config.json is an input' ran-train classify --config config.json -o config.json in.jsonl
@@ -86,7 +85,6 @@ unchanged() {
 @test "outputs: documents were written over by a report of them, or by a log" {
   refused 2 'in.jsonl is an input' ran-classify -m model.ran --eval -o in.jsonl in.jsonl
   refused 2 'tagged.jsonl is an input' ran-tag -m tagger.ran --eval -o tagged.jsonl tagged.jsonl
-  refused 2 'tagged.jsonl is an input' ran-tag -m tagger.ran --eval --conll-out tagged.jsonl tagged.jsonl
   refused 2 'in.jsonl is an input' ran-lm score -m lm.ran --total -o in.jsonl in.jsonl
   refused 2 'in.jsonl is an input: --log cannot write it, too' ran-train classify --log in.jsonl -o new.ran in.jsonl
   refused 2 'in.jsonl is an input' ran-train classify --log in.jsonl --dev in.jsonl -o new.ran link.jsonl
@@ -97,7 +95,6 @@ unchanged() {
   refused 2 '--rejects and --output would both write new' ran-classify -m model.ran -o new --rejects new in.jsonl
   refused 2 'would both write linked.jsonl' ran-classify -m model.ran -o in.jsonl --rejects linked.jsonl vocab.json
   refused 2 '--output and --log would both' ran-train classify -o new.ran --log new.ran in.jsonl
-  refused 2 'would both write' ran-tag -m tagger.ran --eval --conll-out new -o new tagged.jsonl
   unchanged
   run -0 ran-classify -m model.ran -o /dev/null --rejects /dev/null in.jsonl
 }

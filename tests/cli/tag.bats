@@ -299,6 +299,11 @@ EOF
   [[ $stderr == *'bad.jsonl:4: spans[1], 0 to 7, overlaps spans[0]'* ]]
 }
 
+# columns MODEL FILE: for conlleval, word, true and predicted tag of each word
+columns() {
+  ran-tag -m "$1" "$2" | jq -r '([.tokens, .tags, .prediction.tags] | transpose[] | join(" ")), ""'
+}
+
 # ---- tags of no scheme ---------------------------------------------------------------------------
 
 @test "tag: tags may be any names: parts of speech, or characters of words" {
@@ -311,7 +316,8 @@ EOF
   run -0 --separate-stderr ran-tag -m pos.ran --eval pos.jsonl
   [[ ${lines[0]} == 'records '*' 101' && ${lines[1]} == 'words '*' 677' ]]
   [[ ${lines[2]} == 'accuracy of tags  1.0000 (95 % interval: '* && ${lines[3]} == 'baseline '*' (always O)' ]]
-  ran-tag -m pos.ran --eval --eval-format=json --conll-out columns pos.jsonl |
+  columns pos.ran pos.jsonl >columns
+  ran-tag -m pos.ran --eval --eval-format=json pos.jsonl |
     jq -e 'del(.baseline) == {"n": 101, "n_skipped": 0, "unknown_tags": 0, "tokens": 677, "accuracy": 1}'
   ran-tag -m pos.ran --eval --eval-format=conlleval pos.jsonl >report
   ran-tag --conlleval columns | cmp - report
@@ -371,24 +377,9 @@ accuracy: 100.00%; precision: 100.00%; recall: 100.00%; FB1: 100.00
   [[ $stderr == *'nothing to compare with'* ]]
 }
 
-@test "tag: --conll-out has three columns, whatever the words are" {
-  printf '%s\n' '{"tokens":["Ann","a b","","-X-"],"tags":["B-PER","O","O","O"]}' \
-    '{"text":"Bo left","tags":["I-PER","O"]}' >input.jsonl
-  ran-tag -m names.ran --eval --conll-out columns input.jsonl >report
-  [ "$(cut -d ' ' -f 1,2 columns)" = 'Ann B-PER
-a_b O
-_ O
-_-X- O
-
-Bo B-PER
-left O' ]
-  [ "$(awk 'NF && NF != 3' columns)" = '' ]
-  [ "$(tail -n 1 columns)" = '' ]
-  [ "$(awk 'NF' columns | wc -l)" -eq "$(sed -n 's/^processed \([0-9]*\) tokens.*/\1/p' report)" ]
-}
-
-@test "tag: --conlleval prints what --eval does, from the columns that it wrote" {
-  ran-tag -m loose.ran --eval --eval-format=conlleval --conll-out columns loose.jsonl >report
+@test "tag: --conlleval prints what --eval does" {
+  ran-tag -m loose.ran --eval --eval-format=conlleval loose.jsonl >report
+  columns loose.ran loose.jsonl >columns
   grep -q 'FB1' report
   ran-tag --conlleval columns | cmp - report
   ran-tag --conlleval <columns | cmp - report
@@ -541,11 +532,9 @@ left O' ]
 @test "tag: options that make no sense together" {
   run -2 --separate-stderr ran-tag names.jsonl
   [[ $stderr == *'no model: give --model FILE'* ]]
-  run -2 --separate-stderr ran-tag -m names.ran --conll-out x names.jsonl
-  [[ $stderr == *'--conll-out needs --eval'* ]]
   run -2 --separate-stderr ran-tag -m names.ran --conlleval columns
   [[ $stderr == *'--conlleval reads predictions'* ]]
   # Found out before anything is read.
-  run -3 --separate-stderr ran-tag -m names.ran --eval --conll-out none/x none.jsonl
+  run -3 --separate-stderr ran-tag -m names.ran --eval -o none/x none.jsonl
   [[ $stderr == *'none/x'* ]]
 }
