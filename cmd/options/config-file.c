@@ -65,35 +65,6 @@ char *cmd_beside_program(const char *name)
         return found;
 }
 
-/* ---- which file ----------------------------------------------------------------------------- */
-
-/* The file of a recipe, or NULL if there is none of this name. The caller frees it. */
-static char *find_recipe(const char *name)
-{
-        char *folder = strchr(name, '/') == NULL ? cmd_beside_program("recipes") : NULL, *file;
-        const size_t n = strlen(name);
-        const bool ends = n > 5 && strcmp(name + n - 5, ".json") == 0;
-
-        if (folder == NULL)
-                return NULL;
-        if (asprintf(&file, "%s/%s%s", folder, name, ends ? "" : ".json") < 0)
-                cmd_die(CMD_FAILED, "out of memory");
-        free(folder);
-        if (access(file, R_OK) == 0)
-                return file;
-        free(file);
-        return NULL;
-}
-
-static _Noreturn void refuse_file(const char *name, const struct ran_error *err)
-{
-        char *folder = strchr(name, '/') == NULL ? cmd_beside_program("recipes") : NULL;
-
-        if (folder == NULL || access(name, F_OK) == 0)
-                cmd_die(CMD_FAILED, "%s", err->text);
-        cmd_die(CMD_FAILED, "%s, and there is no recipe of that name in %s", err->text, folder);
-}
-
 /* ---- its settings --------------------------------------------------------------------------- */
 
 static _Noreturn void refuse_setting(const struct cmd_program *program, const char *path,
@@ -126,39 +97,47 @@ static void check_names(const struct cmd_program *program, const char *path,
         }
 }
 
-static void apply(const struct cmd_program *program, const char *path)
+/* A file comes before a recipe of the same name. The recipes of the source tree are found by their
+ * names there, too, wherever the program runs. */
+void cmd_config_file_apply(const struct cmd_program *program, const char *name)
 {
-        struct ran_bytes file;
+        static const char source[] = "share/recipes/";
+        const bool in_source = strncmp(name, source, sizeof source - 1) == 0;
+        const char *file_name = in_source ? name + sizeof source - 1 : name;
+        char *folder = strchr(file_name, '/') == NULL ? cmd_beside_program("recipes") : NULL;
+        char *recipe = folder != NULL ? path_of(folder, file_name) : NULL;
+        const bool here = access(name, F_OK) == 0;
         struct ran_record config = {0};
+        const struct cmd_group *g;
+        struct ran_bytes file;
         struct ran_error err;
 
+        if (recipe != NULL && access(recipe, R_OK) != 0) {
+                free(recipe);
+                if (asprintf(&recipe, "%s/%s.json", folder, file_name) < 0)
+                        cmd_die(CMD_FAILED, "out of memory");
+        }
+        const bool there = recipe != NULL && access(recipe, R_OK) == 0;
+        const char *path = there && !here ? recipe : name;
+        if (there && here && !in_source)
+                cmd_note("--config %s: the file in this folder, not the recipe %s", name, recipe);
+        else if (there && !here)
+                cmd_note("--config %s: the recipe %s", name, recipe);
         if (ran_bytes_open_within(&file, path, CONFIG_BYTES, &err) != RAN_OK)
-                refuse_file(path, &err);
+                cmd_die(CMD_FAILED, "%s%s%s", err.text,
+                        here || folder == NULL ? "" : ", and there is no recipe of that name in ",
+                        here || folder == NULL ? "" : folder);
         const size_t mark = ran_utf8_mark((const char *)file.data, file.size);
         const char *json = (const char *)file.data + mark;
         const size_t n = file.size - mark;
-        const struct cmd_group *g;
-        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++) {
+        for (size_t i = 0; (g = cmd_group_at(program, i)) != NULL; i++)
                 if (ran_fields_parse(g->fields, g->base, json, n, true, &err) != RAN_OK)
                         cmd_refuse(path, &err);
-        }
         if (ran_record_scan(&config, json, n, &err) != RAN_OK)
                 cmd_refuse(path, &err);
         check_names(program, path, &config);
         ran_record_release(&config);
         ran_bytes_release(&file);
-}
-
-/* A file comes before a recipe of the same name. */
-void cmd_config_file_apply(const struct cmd_program *program, const char *name)
-{
-        const bool here = access(name, F_OK) == 0;
-        char *recipe = find_recipe(name);
-
-        if (here && recipe != NULL)
-                cmd_note("--config %s: the file in this folder, not the recipe %s", name, recipe);
-        else if (recipe != NULL)
-                cmd_note("--config %s: the recipe %s", name, recipe);
-        apply(program, here || recipe == NULL ? name : recipe);
         free(recipe);
+        free(folder);
 }

@@ -332,6 +332,9 @@ value_of() { # OPTION: a value that it takes, and that is not its default
   run -0 --separate-stderr ../prefix/bin/ran-train classify --config ./small-and-fast.json --print-config
   [ "$(jq .epochs <<<"$output")" -eq 77 ]
   [ -z "$stderr" ]
+  # As the README of the source tree has it, in any folder.
+  run -0 --separate-stderr ../prefix/bin/ran-train classify --config share/recipes/small-and-fast.json --print-config
+  [[ $stderr == *'share/recipes/small-and-fast.json: the recipe '*/prefix/share/ran/recipes/small-and-fast.json ]]
   for name in nothing ../recipes/small-and-fast; do
     run -3 --separate-stderr ../prefix/bin/ran-train classify --config $name --print-config
     [[ $stderr == *"cannot open $name: No such file or directory"* ]]
