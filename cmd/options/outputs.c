@@ -85,37 +85,27 @@ static const char *file_of(const struct cmd_option *o)
         return *(char *const *)(const void *)((const char *)o->base + f->offset);
 }
 
-/* A recurrent state may be updated in its own file. */
-static bool may_share(const struct ran_field *a, const struct ran_field *b)
-{
-        return strncmp(a->name, "state_", 6) == 0 && strncmp(b->name, "state_", 6) == 0;
-}
-
-/* The file of option `out`, which is written, and that of another option. */
-static void check_pair(const char *out, const char *path, const struct ran_field *other,
-                       const char *other_path)
-{
-        struct stat a, b;
-
-        if (!is_written(other)) {
-                cmd_check_input(out, path, other_path);
-                return;
-        }
-        bool there = stat(path, &a) == 0, both = stat(other_path, &b) == 0;
-        if (there && both ? S_ISREG(a.st_mode) && same_file(&a, &b)
-                          : !there && !both && strcmp(path, other_path) == 0)
-                cmd_usage("--%s and --%s would both write %s", out, cmd_option_name(other).text,
-                          path);
-}
-
-/* own: the field of the path, or NULL. */
+/* own: the field of the path, or NULL. A recurrent state may be updated in its own file. */
 static void check_with_all(const struct cmd_program *program, const char *out, const char *path,
                            const struct ran_field *own)
 {
+        const bool state = own != NULL && strncmp(own->name, "state_", 6) == 0;
+        struct stat a, b;
+
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
                 const char *other = file_of(&o);
-                if (other != NULL && (own == NULL || (o.field != own && !may_share(own, o.field))))
-                        check_pair(out, path, o.field, other);
+                if (other == NULL || o.field == own ||
+                    (state && strncmp(o.field->name, "state_", 6) == 0))
+                        continue;
+                if (!is_written(o.field)) {
+                        cmd_check_input(out, path, other);
+                        continue;
+                }
+                const bool there = stat(path, &a) == 0, both = stat(other, &b) == 0;
+                if (there && both ? S_ISREG(a.st_mode) && same_file(&a, &b)
+                                  : !there && !both && strcmp(path, other) == 0)
+                        cmd_usage("--%s and --%s would both write %s", out,
+                                  cmd_option_name(o.field).text, path);
         }
 }
 

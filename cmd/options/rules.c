@@ -195,25 +195,18 @@ bool cmd_option_applies(const struct cmd_program *program, const struct ran_fiel
         return applies;
 }
 
-static _Noreturn void refuse_verb(const struct cmd_program *program, const struct ran_field *f)
-{
-        struct ran_buf verbs = {0};
-
-        for (const char *s = f->verbs; *s != '\0'; s++)
-                if (*s == ' ')
-                        ran_buf_str(&verbs, strchr(s + 1, ' ') != NULL ? ", " : " and ");
-                else
-                        ran_buf_char(&verbs, *s);
-        ran_buf_char(&verbs, '\0');
-        cmd_usage("--%s is for %.*s %s", cmd_option_name(f).text, (int)strcspn(program->name, " "),
-                  program->name, verbs.data);
-}
-
 void cmd_rules_check(const struct cmd_program *program)
 {
-        for (struct cmd_option o = {0}; cmd_option_next(program, &o);)
+        for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
+                const char *verbs = o.field->verbs,
+                           *last = verbs != NULL ? strrchr(verbs, ' ') : NULL;
+
                 if (!is_of_verb(program, o.field) && is_in_use(&o))
-                        refuse_verb(program, o.field);
+                        cmd_usage("--%s is for %.*s %.*s%s%s", cmd_option_name(o.field).text,
+                                  (int)strcspn(program->name, " "), program->name,
+                                  last != NULL ? (int)(last - verbs) : (int)strlen(verbs), verbs,
+                                  last != NULL ? " and " : "", last != NULL ? last + 1 : "");
+        }
         if (program->check != NULL)
                 program->check(program->options);
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {

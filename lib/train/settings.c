@@ -58,7 +58,7 @@ const struct ran_field ran_train_fields[] = {
          .initial = "0.15", .help = "dropout on the embedding"},
         {"word_dropout", 0, RAN_FIELD_REAL, AT(word_dropout), 0, 0.99, .value = "X", .initial = "0",
          .help = "share of tokens that become [UNK], drawn at random in each epoch",
-         .verbs = "classify tag lm"},
+         .verbs = "classify, tag lm"},
         {"label_smoothing", 0, RAN_FIELD_REAL, AT(label_smoothing), 0, 0.99, .value = "X",
          .initial = "0",
          .help = "share of the target that is spread over all classes, or all tokens"},
