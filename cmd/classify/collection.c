@@ -3,7 +3,6 @@
  * file). */
 #include "cmd/classify/classify.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,48 +49,14 @@ static bool is_array(const char *path)
         return is || (n > 4 && strcmp(path + n - 4, ".npy") == 0);
 }
 
-/* Behind the name of a member in the header, with blanks as Python may write them; NULL: no such
- * member. */
-static const char *member(const char *header, const char *name)
-{
-        const char *at = strstr(header, name);
-
-        if (at == NULL)
-                return NULL;
-        at += strlen(name);
-        return at + strspn(at, " :");
-}
-
-/* A size, and what follows it; NULL: none. */
-static const char *read_size(const char *s, size_t *size)
-{
-        char *end;
-
-        errno = 0;
-        const unsigned long long n = strtoull(s, &end, 10);
-        *size = (size_t)n;
-        return *s >= '0' && *s <= '9' && errno == 0 && *size == n ? end + strspn(end, " ") : NULL;
-}
-
-/* Two sizes, as Python writes a tuple of them. */
-static bool read_shape(const char *s, size_t *rows, size_t *cols)
-{
-        if (s == NULL || *s != '(')
-                return false;
-        s = read_size(s + 1, rows);
-        if (s == NULL || *s != ',')
-                return false;
-        s = read_size(s + 1 + strspn(s + 1, " "), cols);
-        return s != NULL && *s == ')';
-}
-
 /* What the header says; the rows begin at *from. *name: of the vectors, or NULL. */
 static int read_header(const struct ran_bytes *b, size_t D, size_t *rows, size_t *from,
                        const char **name, struct ran_error *err)
 {
         const unsigned char *p = b->data;
-        char header[HEADER_MOST + 1];
+        char header[HEADER_MOST + 1], number[2][19];
         size_t length = 0, cols = 0, floats;
+        int end = 0;
 
         if (b->size < MAGIC || memcmp(p, magic, MAGIC) != 0)
                 return ran_fail(err, RAN_EFORMAT, "no array of numpy, as its name says");
@@ -103,9 +68,12 @@ static int read_header(const struct ran_bytes *b, size_t D, size_t *rows, size_t
                                 "an array of numpy of another version than 1.0, or cut off");
         memcpy(header, p + PREFIX, length);
         header[length] = '\0';
-        const char *type = member(header, "'descr'"), *order = member(header, "'fortran_order'");
-        if (type == NULL || strncmp(type, "'<f4'", 5) != 0 || order == NULL ||
-            strncmp(order, "False", 5) != 0 || !read_shape(member(header, "'shape'"), rows, &cols))
+        /* As numpy writes it, and our own --output-format. */
+        if (sscanf(header,
+                   "{'descr': '<f4', 'fortran_order': False, 'shape': (%18[0-9], %18[0-9]), }%n",
+                   number[0], number[1], &end) != 2 ||
+            end == 0 || !ran_parse_size(number[0], strlen(number[0]), rows) ||
+            !ran_parse_size(number[1], strlen(number[1]), &cols))
                 return ran_fail(err, RAN_EFORMAT,
                                 "not an array of rows of 32-bit floats, the lowest byte first");
         if (cols != D)

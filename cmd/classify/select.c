@@ -146,25 +146,23 @@ static void add_prediction(struct ran_buf *out, const struct selecting *x,
         const struct ran_member *label = json_member(&r, "label"), *labels, *score;
         labels = json_member(&r, "labels");
         score = json_member(&r, "score");
-        json_name(out, "predictions");
-        json_begin(out, '[');
-        json_begin(out, '{');
-        json_put_text(out, "model_version", x->classifier.options->model);
-        if (score != NULL)
-                json_put_raw(out, "score", r.line + score->value.begin,
-                             score->value.end - score->value.begin);
-        json_name(out, "result");
-        json_begin(out, '[');
-        json_begin(out, '{');
-        json_put_text(out, "from_name", "label");
-        json_put_text(out, "to_name", "text");
-        json_put_text(out, "type", "choices");
-        json_name(out, "value");
-        json_begin(out, '{');
-        json_name(out, "choices");
-        json_begin(out, '[');
+        const char *comma = "";
+        const char *model = x->classifier.options->model;
+
+        ran_buf_str(out, ",\"predictions\":[{\"model_version\":");
+        ran_buf_json(out, model, strlen(model));
+        if (score != NULL) {
+                ran_buf_str(out, ",\"score\":");
+                ran_buf_add(out, r.line + score->value.begin,
+                            score->value.end - score->value.begin);
+        }
+        ran_buf_str(
+                out,
+                ",\"result\":[{\"from_name\":\"label\",\"to_name\":\"text\",\"type\":\"choices\","
+                "\"value\":{\"choices\":[");
         if (label != NULL)
-                json_raw(out, r.line + label->value.begin, label->value.end - label->value.begin);
+                ran_buf_add(out, r.line + label->value.begin,
+                            label->value.end - label->value.begin);
         for (size_t pos = 0; labels != NULL;) {
                 struct ran_span item, name, value;
                 size_t at = 0;
@@ -173,15 +171,13 @@ static void add_prediction(struct ran_buf *out, const struct selecting *x,
                 if (!ran_json_next(r.line, labels->value, &pos, NULL, &item, &type))
                         break;
                 /* {"label": ..., "score": ...} */
-                if (ran_json_next(r.line, item, &at, &name, &value, &type))
-                        json_raw(out, r.line + value.begin, value.end - value.begin);
+                if (!ran_json_next(r.line, item, &at, &name, &value, &type))
+                        continue;
+                ran_buf_str(out, comma);
+                ran_buf_add(out, r.line + value.begin, value.end - value.begin);
+                comma = ",";
         }
-        json_end(out, ']');
-        json_end(out, '}');
-        json_end(out, '}');
-        json_end(out, ']');
-        json_end(out, '}');
-        json_end(out, ']');
+        ran_buf_str(out, "]}}]}]");
         ran_record_release(&r);
 }
 
