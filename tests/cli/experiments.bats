@@ -424,6 +424,36 @@ values() {
   grep -q '^all  *16 ' table
 }
 
+@test "cross-validate: two settings on the same folds, with the interval of their difference [all]" {
+  weather >records.jsonl
+  plain="$tiny --encoder none --min-count 1 --base none"
+  cross-validate -k 4 -o out.jsonl --work w --against "$plain --dev-share 0.5 --no-refit" records.jsonl $plain >table
+  cross-validate -k 4 -o alone.jsonl records.jsonl $plain >one
+  cmp out.jsonl alone.jsonl
+  [ "$(cut -c 1-26 table | head -n 8 | sed 's/ *$//')" = "$(sed 's/ *$//' one)" ]
+  cross-validate -k 4 -o alone.jsonl records.jsonl $plain --dev-share 0.5 --no-refit >two
+  [ "$(awk 'FNR > 1 && FNR < 9 { print $NF }' table)" = "$(awk 'FNR > 1 { print $NF }' two)" ]
+  # The interval, from the figures of the folds; 3.182 is the 97.5 % quantile of t with 3 degrees of freedom.
+  awk 'FNR > 1 && FNR < 6 { d[FNR] = $3 - $4; mean += d[FNR] / 4 }
+    $1 == "difference" {
+      for (i in d) squares += (d[i] - mean) ^ 2
+      off = 3.182 * sqrt((1 / 4 + 1 / 3) * squares / 3)
+      want = sprintf("%+.2f (95 %% interval %+.2f to %+.2f)", mean, mean - off, mean + off)
+      sub(/^difference */, "")
+      exit $0 != want
+    }' table
+  differ=$(for f in 1 2 3 4; do
+    paste <(jq -r '.prediction.label == .label' w/$f.jsonl) <(jq -r '.prediction.label == .label' w/$f.against.jsonl)
+  done | sort | uniq -c | awk '$2 != $3 { n[$2] = $1 } END { print n["true"] + 0, n["false"] + 0 }')
+  grep -qx "right on ${differ% *} records where --against is wrong, wrong on ${differ#* } where it is right" table
+  # The same twice.
+  cross-validate -k 2 -o same.jsonl --against "$plain" records.jsonl $plain >table
+  grep -qx 'difference           +0.00 (95 % interval +0.00 to +0.00)' table
+  run -3 cross-validate -k 4 -o out.jsonl --work w --against "$plain" records.jsonl $plain
+  run -2 cross-validate --folds-only -o out.jsonl --against '' records.jsonl
+  run -2 cross-validate -o out.jsonl --against
+}
+
 @test "cross-validate: misuse, and records that cannot be used [all]" {
   weather >records.jsonl
   run -2 cross-validate
