@@ -134,7 +134,11 @@ TEST(formats_are_told_by_the_first_line)
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 enum import_match match;
-                const struct sample sample = {cases[i].line, strlen(cases[i].line), true};
+                struct sample sample = {
+                        .s = cases[i].line, .n = strlen(cases[i].line), .all = true};
+                const char *line;
+                size_t at = 0;
+                (void)sample_next(&sample, &at, &line, &sample.first);
                 const struct import_format *f = import_guess(cases[i].file, &sample, &match);
                 CHECK_STR(f != NULL ? import_name(f) : NULL, cases[i].name);
         }
