@@ -164,17 +164,16 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
                        : ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings", name);
 }
 
-/* Units of [begin, end) of the text. */
-static size_t units(const struct cmd_document *d, size_t begin, size_t end)
+size_t cmd_units(const char *s, size_t n, int unit)
 {
-        size_t n = 0;
+        size_t units = 0;
 
-        for (size_t i = begin; i < end; i++) {
-                const unsigned char c = (unsigned char)d->text.data[i];
-                n += d->unit == RAN_UNIT_BYTE || (c & 0xc0) != 0x80;
-                n += d->unit == RAN_UNIT_UTF16 && c >= 0xf0;
+        for (size_t i = 0; i < n; i++) {
+                const unsigned char c = (unsigned char)s[i];
+                units += unit == RAN_UNIT_BYTE || (c & 0xc0) != 0x80;
+                units += unit == RAN_UNIT_UTF16 && c >= 0xf0;
         }
-        return n;
+        return units;
 }
 
 /* Adds the word [begin, end) of d->text, as the marks of the corpus write it. Its tokens lie in the
@@ -183,7 +182,7 @@ static int add_segment(struct cmd_document *d, size_t begin, size_t end, size_t 
                        const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         struct ran_encoding *e = &d->encoding;
-        const size_t first = e->n, whole = units(d, begin, end);
+        const size_t first = e->n, whole = cmd_units(d->text.data + begin, end - begin, d->unit);
         const char *word;
         size_t n;
         const bool other =
@@ -217,7 +216,7 @@ static int read_segments(struct cmd_document *d, const struct ran_tokenizer *tok
                         RAN_ROOM(d->sentence, d->sentence_cap, d->sentences + 1);
                         d->sentence[d->sentences++] = d->encoding.n;
                 }
-                offset += units(d, seen, begin);
+                offset += cmd_units(text->data + seen, begin - seen, d->unit);
                 seen = begin;
                 RAN_TRY(add_segment(d, begin, end, offset, tokenizer, err));
         }

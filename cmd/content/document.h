@@ -70,6 +70,9 @@ struct ran_document cmd_document_view(const struct cmd_document *d);
 /* Appends `"truncated":{"kept":k,"of":n}` after a comma when the document was truncated. */
 void cmd_document_truncated(const struct cmd_document *d, struct ran_buf *out);
 
+/* The units of n bytes of UTF-8. */
+size_t cmd_units(const char *s, size_t n, int unit);
+
 /* For a text read by words: start and end of word i, in code points. */
 void cmd_document_word(const struct cmd_document *d, size_t i, size_t *start, size_t *end);
 
@@ -81,9 +84,10 @@ struct cmd_spans {
         const struct cmd_document *document;
         struct ran_items tokens; /* and the number of the next one: */
         size_t word;
-        /* A text has a unit of offsets, and the current offset in each unit. */
+        /* Of a text, which has a unit of offsets: the current place in code points, bytes and
+         * units. */
         enum ran_unit unit;
-        size_t point, byte, utf16;
+        size_t point, byte, offset;
 };
 void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
                      const struct record *record, enum ran_unit unit);

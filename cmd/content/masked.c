@@ -54,15 +54,6 @@ static int add_mask(struct cmd_masked *g, const struct cmd_masked_how *how, size
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static size_t points(const char *s, size_t n)
-{
-        size_t count = 0;
-
-        for (size_t i = 0; i < n; i++)
-                count += (s[i] & 0xc0) != 0x80;
-        return count;
-}
-
 /* The space before a mask belongs to the masked word: in vocabularies whose subwords include the
  * space before a word, the predicted subword has it. For others it makes no difference. */
 static int add_text(struct cmd_masked *g, const struct cmd_masked_how *how, const char *s, size_t n,
@@ -92,8 +83,8 @@ static int read_text(struct cmd_masked *g, const struct cmd_masked_how *how, con
                 RAN_TRY(add_text(g, how, rest, n, mask != NULL, err));
                 if (mask == NULL)
                         break;
-                size_t start = point + points(rest, n);
-                point = start + points(mask, length);
+                size_t start = point + cmd_units(rest, n, RAN_UNIT_CODEPOINT);
+                point = start + cmd_units(mask, length, RAN_UNIT_CODEPOINT);
                 RAN_TRY(add_mask(g, how, start, point, err));
                 at += n + length;
         }

@@ -177,10 +177,8 @@ static void add_tags(struct cmd_labels *l, const struct spans *s)
 static int tag_words(struct cmd_labels *l, struct spans *s, const struct cmd_document *d,
                      struct ran_error *err)
 {
-        size_t points = 0;
+        const size_t points = cmd_units(d->text.data, d->text.len, RAN_UNIT_CODEPOINT);
 
-        for (size_t i = 0; i < d->text.len; i++)
-                points += (d->text.data[i] & 0xc0) != 0x80;
         /* Each word once: one may have as many subwords as the text has letters. */
         s->words = d->words;
         s->word = ran_new(s->words, sizeof *s->word);

@@ -22,34 +22,18 @@ static int add_tokens(struct cmd_spans *s, size_t first, size_t last, struct ran
         return RAN_OK;
 }
 
-/* Moves on in the text, which is valid UTF-8, to this code point. */
-static void move_to(struct cmd_spans *s, size_t point)
+/* Moves on in the text, which is valid UTF-8, to this code point; returns the offset in units. */
+static size_t move_to(struct cmd_spans *s, size_t point)
 {
         const struct ran_buf *text = &s->document->text;
+        const size_t from = s->byte;
 
-        for (; s->point < point && s->byte < text->len; s->point++) {
-                s->utf16 += (unsigned char)text->data[s->byte] >= 0xf0 ? 2 : 1;
+        for (; s->point < point && s->byte < text->len; s->point++)
                 do {
                         s->byte++;
                 } while (s->byte < text->len && (text->data[s->byte] & 0xc0) == 0x80);
-        }
-}
-
-/* The current offset in units. */
-static size_t offset(const struct cmd_spans *s)
-{
-        return s->unit == RAN_UNIT_BYTE ? s->byte : s->unit == RAN_UNIT_UTF16 ? s->utf16 : s->point;
-}
-
-/* Converts *start and *end from code points to units. */
-static void add_text(struct cmd_spans *s, size_t *start, size_t *end, struct ran_buf *text)
-{
-        move_to(s, *start);
-        size_t begin = s->byte;
-        *start = offset(s);
-        move_to(s, *end);
-        *end = offset(s);
-        ran_buf_add(text, s->document->text.data + begin, s->byte - begin);
+        s->offset += cmd_units(text->data + from, s->byte - from, s->unit);
+        return s->offset;
 }
 
 int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start, size_t *end,
@@ -68,7 +52,10 @@ int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start
                 size_t inner;
                 cmd_document_word(d, first, start, &inner);
                 cmd_document_word(d, last - 1, &inner, end);
-                add_text(s, start, end, text);
+                *start = move_to(s, *start);
+                const size_t begin = s->byte;
+                *end = move_to(s, *end);
+                ran_buf_add(text, d->text.data + begin, s->byte - begin);
         }
         return RAN_OK;
 }
