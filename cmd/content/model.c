@@ -2,6 +2,7 @@
 #include "cmd/content/model.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/formats/import.h"
 #include "cmd/options/message.h"
@@ -50,9 +51,29 @@ void cmd_model_need_encoder(const struct ran_model *m, const char *path)
                           was_tried(m) ? "training found no use for one" : "--encoder none");
 }
 
+void cmd_model_say_notes(const struct ran_model *m, const char *path)
+{
+        const char *text = ran_model_metadata(m, "pretrained");
+        struct ran_record said = {0};
+        struct ran_buf note = {0};
+
+        if (text != NULL && ran_record_scan(&said, text, strlen(text), NULL) == RAN_OK) {
+                const struct ran_member *notes = ran_record_find(&said, "notes", NULL);
+                struct ran_items i =
+                        ran_items(text, notes != NULL ? notes->value : (struct ran_span){0, 0});
+
+                for (; notes != NULL && notes->type == 'a' && ran_items_next(&i); note.len = 0)
+                        if (i.type == 's' && ran_json_decode(text, i.value, &note, NULL) == RAN_OK)
+                                cmd_note("%s: %.*s", path, (int)note.len, note.data);
+        }
+        ran_record_release(&said);
+        ran_buf_release(&note);
+}
+
 struct ran_model *cmd_model_open_any(const char *path, bool verify)
 {
         struct ran_error err;
+        struct stat st;
         struct ran_model *m = cmd_model_load(path, verify, &err);
 
         const struct kind *kind = m == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
@@ -64,6 +85,8 @@ struct ran_model *cmd_model_open_any(const char *path, bool verify)
                         path, kind->is);
         if (m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+                cmd_model_say_notes(m, path);
         return m;
 }
 

@@ -26,6 +26,9 @@ struct ran_model *cmd_model_open(const char *path, bool verify, int task);
 
 /* The same for a model of any task. */
 struct ran_model *cmd_model_open_any(const char *path, bool verify);
+/* Notes what a model leaves out of the folder of others that it was made from: cmd_model_open_any
+ * does, of a folder. */
+void cmd_model_say_notes(const struct ran_model *m, const char *path);
 
 /* Exits with 2 unless the model has an encoder; the message says why it has none, and how to train
  * one that does. */

@@ -62,10 +62,8 @@ static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran
                         return RAN_OK;
                 }
         if (strcmp(name, "model2vec") == 0)
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "model_type \"model2vec\": these are vectors of tokens, no encoder: "
-                        "give the folder to --vectors");
+                return ran_fail(err, RAN_EFORMAT,
+                                "model_type \"model2vec\": " RAN_HF_VECTORS_ALONE);
         if (is_decoder(name))
                 return ran_fail(
                         err, RAN_EFORMAT,
@@ -199,6 +197,7 @@ static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran
 
 int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
+        const cJSON *code = ran_cjson_member(all, "auto_map");
         const char *license;
         double eps = 0;
 
@@ -218,6 +217,9 @@ int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err
         RAN_TRY(ran_cjson_string(all, "license", &license, err));
         if (license != NULL)
                 ran_hf_copy(&f->license, license);
+        const char *class = cJSON_GetStringValue(code != NULL ? code->child : NULL);
+        if (class != NULL)
+                ran_hf_copy(&f->code, class);
         return ran_hf_read_head(f, all, err);
 }
 
@@ -237,6 +239,7 @@ void ran_hf_release(struct ran_hf *f)
         free(f->default_prompt);
         free(f->prompt);
         free(f->prompt_name);
+        free(f->code);
         ran_hf_weights_release(&f->weights);
         ran_hf_weights_release(&f->dense);
         ran_encoding_release(&f->prompt_tokens);

@@ -91,6 +91,33 @@ static void put_member(struct ran_buf *out, const char *name, const char *text)
         ran_buf_json(out, text, strlen(text));
 }
 
+/* What of the folder is left out, for people. */
+static void put_notes(struct ran_buf *out, const struct ran_hf *f)
+{
+        struct ran_buf note = {0};
+        const char *between = ",\"notes\":[";
+
+        if (f->code != NULL) {
+                ran_buf_printf(&note,
+                               "its own code (auto_map: %s) is not run: the weights are read as "
+                               "those of model_type %s",
+                               f->code, f->type);
+                ran_buf_str(out, between);
+                ran_buf_json(out, note.data, note.len);
+                between = ",";
+        }
+        if (ran_folder_has(f->folder, "", "model_head.pkl")) {
+                ran_buf_str(out, between);
+                ran_buf_str(out,
+                            "\"model_head.pkl, its classifier, is a pickle, which is a program "
+                            "and is not run: train the labels again, with ran-train classify "
+                            "--init FOLDER --frozen\"");
+                between = ",";
+        }
+        ran_buf_str(out, between[1] == '\0' ? "]" : "");
+        ran_buf_release(&note);
+}
+
 static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
 {
         static const char *const poolings[] = {"max", "mean", "cls", "last"};
@@ -117,6 +144,7 @@ static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
         put_member(out, "default_prompt", f->default_prompt);
         put_member(out, "prompt", f->prompt);
         put_member(out, "prompt_name", f->prompt_name);
+        put_notes(out, f);
         ran_buf_add(out, "}", 2); /* with the NUL that ends it */
 }
 

@@ -66,6 +66,7 @@ struct ran_hf {
         bool tied;       /* the decoder of a masked language model is the embedding */
         bool pools_cls;  /* modernbert: what its classifier reads */
         bool other_head; /* the folder has a head that is left out */
+        char *code;      /* the class of its own code, which is not run; NULL: it has none */
         int head_activation;
         char **label;  /* (labels) or NULL: they are LABEL_0, LABEL_1 ... */
         size_t labels; /* 0: not said */
@@ -76,6 +77,7 @@ struct ran_hf {
         char *dense_folder;
         bool include_prompt, lower_case, normalize;
         size_t most;          /* max_seq_length; 0: not said */
+        size_t truncate;      /* truncate_dim; 0: not said */
         char *prompts;        /* a JSON object */
         char *default_prompt; /* a name among them */
         char *prompt;         /* the text in front of each window; NULL: none */
@@ -114,6 +116,10 @@ struct ran_hf_word {
         int value;
 };
 bool ran_hf_look_up(const struct ran_hf_word *table, const char *name, int *value);
+/* What is said of a folder of Model2Vec. */
+#define RAN_HF_VECTORS_ALONE                                                                  \
+        "these are vectors of tokens, no encoder, and no vectors of documents can be had of " \
+        "them: train with them, ran-train classify --vectors FOLDER"
 /* An activation by the name that the libraries have for it. */
 int ran_hf_activation(const char *name, int *activation, struct ran_error *err);
 

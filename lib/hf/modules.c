@@ -36,9 +36,7 @@ static int take_module(struct ran_hf *f, const char *type, const char *path, int
         if (strcmp(type, "Dropout") == 0) /* nothing, outside training */
                 return RAN_OK;
         if (strcmp(type, "StaticEmbedding") == 0)
-                return ran_fail(err, RAN_EFORMAT,
-                                "these are vectors of tokens, no encoder: give the folder to "
-                                "--vectors");
+                return ran_fail(err, RAN_EFORMAT, RAN_HF_VECTORS_ALONE);
         if (!ran_hf_look_up(known, type, &next))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the module \"%s\" is not known: Transformer, Pooling, Dense and "
@@ -76,6 +74,11 @@ int ran_hf_read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *er
                 if (path[0] == '/' || strstr(path, "..") != NULL)
                         return ran_fail(err, RAN_EFORMAT, "the path \"%s\" leads out of the folder",
                                         path);
+                if (strchr(type, '.') != NULL && strncmp(type, "sentence_transformers.", 22) != 0)
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the module \"%s\" is code of the folder's own, which is "
+                                        "not run",
+                                        type);
                 RAN_TRY(take_module(f, last_word(type), path, &stage, err));
         }
         if (stage < POOLING)
@@ -227,6 +230,7 @@ int ran_hf_read_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *er
         const char *name;
         bool some = false, found = false;
 
+        RAN_TRY(ran_cjson_size(all, "truncate_dim", 1, SIZE_MAX >> 16, &f->truncate, err));
         if (!ran_cjson_said(all, "prompts"))
                 return RAN_OK;
         RAN_TRY(ran_cjson_string(all, "default_prompt_name", &name, err));

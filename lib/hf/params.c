@@ -94,6 +94,8 @@ static int settle_windows(struct ran_hf *f, struct ran_error *err)
         if (f->most > 0 && f->most < c->bert.max_length)
                 c->bert.max_length = f->most;
         c->bert.l2_normalize = f->normalize;
+        if (f->truncate < ran_bert_width(c))
+                c->bert.vector_dim = f->truncate;
         RAN_TRY(read_prompt(f, err));
         c->bert.prefix = f->around.before_n + f->prompt_tokens.n;
         c->bert.pool_skip = f->prompt_tokens.n > 0 && !f->include_prompt ? c->bert.prefix : 0;

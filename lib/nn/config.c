@@ -171,6 +171,9 @@ const struct ran_field ran_config_fields[] = {
          .fixed = true, .help = "bert: and a norm after it"},
         {"l2_normalize", 0, RAN_FIELD_BOOL, AT(bert.l2_normalize), .initial = "false",
          .later = true, .fixed = true, .help = "bert: document vectors have length 1"},
+        {"vector_dim", 0, RAN_FIELD_SIZE, AT(bert.vector_dim), 0, 65536, .value = "N",
+         .initial = "0", .later = true, .fixed = true,
+         .help = "bert: of document vectors so many numbers, the first; 0: all"},
         {"upper", 0, RAN_FIELD_CHOICE, AT(upper), .choices = uppers, .value = "KIND",
          .initial = "pooling", .later = true,
          .help = "pretrained encoder: what makes a document's vector of its windows: its own "

@@ -10,6 +10,8 @@ static bool matters(const struct ran_config *c, const char *name)
 {
         if (strcmp(name, "cell_pooling") == 0 || strcmp(name, "min_window") == 0)
                 return ran_config_uses(c, name);
+        if (strcmp(name, "vector_dim") == 0)
+                return c->bert.vector_dim > 0;
         return !ran_config_is_of_task(name) || strcmp(name, "pooling") == 0 ||
                strncmp(name, "dense", 5) == 0 || strcmp(name, "upper") == 0 ||
                strcmp(name, "l2_normalize") == 0;

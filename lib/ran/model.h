@@ -113,6 +113,7 @@ struct ran_config {
                 size_t dense;   /* width of a linear layer on what the head reads; 0: none */
                 int dense_activation;
                 bool dense_norm, l2_normalize;
+                size_t vector_dim; /* the first numbers of a document's vector; 0: all */
         } bert;
         int upper;                 /* of a pretrained encoder: RAN_UPPER_... */
         struct ran_config_linear { /* classify, tag */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/content/model.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
@@ -85,6 +86,7 @@ int train_import(int argc, char **argv)
         train_pretrained_say(&a, &what);
         ran_buf_char(&what, '\0');
         cmd_note("%s: %s", a.path, what.data);
+        cmd_model_say_notes(a.model, folder);
         ran_buf_release(&what);
         train_about_release(&a);
         return cmd_finish(CMD_OK);

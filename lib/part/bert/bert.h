@@ -87,6 +87,12 @@ static inline size_t ran_bert_width(const struct ran_config *c)
         return c->bert.dense > 0 ? c->bert.dense : c->dim;
 }
 
+/* The width of a document's vector for those who ask for it. */
+static inline size_t ran_bert_vector_width(const struct ran_config *c)
+{
+        return c->bert.vector_dim > 0 ? c->bert.vector_dim : ran_bert_width(c);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* The tokens [t, t + n) of the packed batch, between prefix and suffix. */
@@ -140,7 +146,8 @@ struct ran_bert_window {
         X(unit, each *units *width) /* each of one length */    \
         X(dvector, training *units *width)                      \
         X(logits, certain *units *C)      /* of windows */      \
-        X(joined, B *width) /* in front of normalisation */
+        X(joined, B *width) /* in front of normalisation, */ \
+        X(whole, width)     /* and behind it, of one; or the adjoint */
 
 struct ran_bert_acts {
         RAN_BERT_ACTS(RAN_FLOATS_FIELD)
@@ -272,7 +279,7 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s);
 /* Pools the group's windows, whose rows are in own->outputs. Adjoint of window i, to its rows dx. */
 void ran_bert_pool(const struct ran_bert_pass *s);
 void ran_bert_pool_bwd(const struct ran_bert_pass *s, size_t i, float *dx);
-/* v (ran_bert_width) of document b. Adjoint, of all documents: from dv (B, width), which it
+/* v of document b: the first vector_dim numbers, or all ran_bert_width. Adjoint, of all documents: from dv (B, width), which it
  * changes, to out.dpooled, overwritten. */
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,

@@ -31,6 +31,10 @@ static int check(const struct ran_config *c, struct ran_error *err)
                                 "a head reads vectors of width dim: dense must be %zu or 0, not "
                                 "%zu",
                                 c->dim, c->bert.dense);
+        if (c->bert.vector_dim > ran_bert_width(c))
+                return ran_fail(err, RAN_EINVAL,
+                                "a document's vector has %zu numbers: vector_dim may not be %zu",
+                                ran_bert_width(c), c->bert.vector_dim);
         return RAN_OK;
 }
 
@@ -296,11 +300,6 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         return RAN_OK;
 }
 
-static size_t vector_width(const struct ran_config *c)
-{
-        return ran_bert_width(c);
-}
-
 static bool is_in(const struct ran_config *c)
 {
         return c->encoder == RAN_ENCODER_BERT;
@@ -332,7 +331,7 @@ const struct ran_part ran_part_bert = {
         .documents_bwd = ran_bert_documents_bwd,
         .outputs = ran_bert_outputs,
         .outputs_bwd = ran_bert_outputs_bwd,
-        .vector_width = vector_width,
+        .vector_width = ran_bert_vector_width,
         .vector = ran_bert_vector,
         .vector_bwd = ran_bert_vectors_bwd,
         .windows = true,

@@ -186,7 +186,9 @@ static void window_vectors(struct ran_workspace *w, const struct ran_params *p, 
                 ran_unit(own->out.unit + i * Q, own->out.vector + i * Q, Q, sqrt((double)Q));
 }
 
-void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+/* The first n numbers of the vector of document b. */
+static void make_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v,
+                        size_t n)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c), from = own->doc[b];
@@ -207,9 +209,13 @@ void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t
                 }
         }
         if (w->c->bert.l2_normalize)
-                ran_unit(v, joined, Q, 1);
-        else
-                memcpy(v, joined, Q * sizeof *v);
+                ran_unit(own->out.whole, joined, Q, 1);
+        memcpy(v, w->c->bert.l2_normalize ? own->out.whole : joined, n * sizeof *v);
+}
+
+void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
+{
+        make_vector(w, p, b, v, ran_bert_vector_width(w->c));
 }
 
 static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
@@ -240,18 +246,28 @@ static void window_vectors_bwd(struct ran_workspace *w, const struct ran_params 
         own->pooled_bwd = true;
 }
 
-void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
-                          struct ran_params *dp, float *dv)
+/* From dv (B, n), the first numbers of each document's vector. */
+static void make_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
+                             struct ran_params *dp, const float *dv, size_t n)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
         const size_t Q = ran_bert_width(w->c);
+        float *whole = own->out.whole;
 
         for (size_t b = 0; b < w->packed->B; b++) {
+                memset(whole, 0, Q * sizeof *whole);
+                memcpy(whole, dv + b * n, n * sizeof *whole);
                 if (w->c->bert.l2_normalize)
-                        ran_unit_bwd(dv + b * Q, own->out.joined + b * Q, Q, 1);
-                join_bwd(w, b, dv + b * Q);
+                        ran_unit_bwd(whole, own->out.joined + b * Q, Q, 1);
+                join_bwd(w, b, whole);
         }
         window_vectors_bwd(w, p, dp);
+}
+
+void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
+                          struct ran_params *dp, float *dv)
+{
+        make_vectors_bwd(w, p, dp, dv, ran_bert_vector_width(w->c));
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */
@@ -300,7 +316,7 @@ void ran_bert_documents(struct ran_workspace *w, const struct ran_params *p)
                 if (w->c->upper == RAN_UPPER_CERTAIN)
                         choose_window(w, p, b);
                 else
-                        ran_bert_vector(w, p, b, w->head.head + b * w->D);
+                        make_vector(w, p, b, w->head.head + b * w->D, w->D);
 }
 
 void ran_bert_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -311,7 +327,7 @@ void ran_bert_documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         float *dx = own->out.dvector;
 
         if (w->c->upper != RAN_UPPER_CERTAIN) {
-                ran_bert_vectors_bwd(w, p, dp, w->head.dhead);
+                make_vectors_bwd(w, p, dp, w->head.dhead, w->D);
                 return;
         }
         memset(dx, 0, own->M * D * sizeof *dx);

@@ -1,5 +1,6 @@
-/* folder.c - the tokeniser of a folder in Hugging Face's form. Without a tokenizer.json,
- * the older files are turned into one: what their Python classes would make of them. */
+/* folder.c - the tokeniser of a folder in Hugging Face's form, as the library would make it:
+ * without a tokenizer.json the older files are turned into one; the settings of the folder's class
+ * replace those of the file; and tokens that other files name are added. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,9 @@ enum { TEXT_MOST = 1 << 30 }; /* bytes of a file */
 struct folder {
         const char *path, *base;
         cJSON *config; /* tokenizer_config.json, or NULL */
-        cJSON *names;  /* special_tokens_map.json, or NULL */
+        cJSON *names;  /* special_tokens_map.json, unless the configuration has a list of tokens */
+        cJSON *added;  /* added_tokens.json, likewise */
+        cJSON *model;  /* config.json of the encoder, or NULL */
         struct ran_error *err;
         struct ran_bytes file;          /* tokenizer.json, */
         struct ran_buf text;            /* or an older vocabulary in the form of one; */
@@ -26,6 +29,12 @@ struct folder {
         const char *const *usual;       /* the special tokens where nothing names them */
         uint32_t special[RAN_TOKEN_ROLES];
 };
+
+/* The special tokens where nothing names them, by their roles. */
+static const char *const of_bert[] = {"[UNK]", "[PAD]", "[MASK]", "[CLS]", "[SEP]"};
+static const char *const of_mpnet[] = {"[UNK]", "<pad>", "<mask>", "<s>", "</s>"};
+static const char *const of_rannet[] = {"[UNK]", "[PAD]", "[MASK]", "[SEP]", "[SEP]"};
+static const char *const of_roberta[] = {"<unk>", "<pad>", "<mask>", "<s>", "</s>"};
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
@@ -70,21 +79,32 @@ static const char *token_in(const cJSON *object, const char *role)
         return cJSON_IsObject(item) ? ran_cjson_text(item, "content") : cJSON_GetStringValue(item);
 }
 
+/* The token of a name like "mask_token"; NULL: none. */
+static const char *named(const struct folder *f, const char *role)
+{
+        const char *name = token_in(f->names, role);
+
+        return name != NULL ? name : token_in(f->config, role);
+}
+
 /* The token with a role; NULL: none. */
 static const char *token_of(const struct folder *f, int role)
 {
-        const char *name = token_in(f->config, ran_token_roles[role]);
+        const char *name = named(f, ran_token_roles[role]);
 
-        if (name == NULL)
-                name = token_in(f->names, ran_token_roles[role]);
         return name != NULL && *name != '\0' ? name : f->usual != NULL ? f->usual[role] : NULL;
+}
+
+static bool is_true(const cJSON *object, const char *name, bool otherwise)
+{
+        const cJSON *item = ran_cjson_member(object, name);
+
+        return cJSON_IsBool(item) ? cJSON_IsTrue(item) : otherwise;
 }
 
 static bool flag(const struct folder *f, const char *name, bool otherwise)
 {
-        const cJSON *item = ran_cjson_member(f->config, name);
-
-        return cJSON_IsBool(item) ? cJSON_IsTrue(item) : otherwise;
+        return is_true(f->config, name, otherwise);
 }
 
 static const char *boolean(bool value)
@@ -130,22 +150,37 @@ static void set_roles(const struct folder *f)
         set_part(f, HF_ROLES, &out);
 }
 
-static bool find_id(struct folder *f, const char *name, uint32_t *id)
+/* The tokens of the vocabulary, an object with their ids or a list with their scores. */
+static void index_tokens(struct folder *f)
 {
-        struct ran_items i = ran_items(f->json, f->vocab);
-        const bool first = f->id == NULL && f->vocab.end > 0;
         struct ran_buf token = {0};
+        size_t position = 0;
 
-        while (first && ran_items_next(&i)) {
-                const size_t n = f->tokens.n;
+        for (struct ran_items i = ran_items(f->json, f->vocab); ran_items_next(&i); position++) {
+                struct ran_items pair = ran_items(f->json, i.value);
+                struct ran_span name = i.name;
+                size_t id = position;
 
                 token.len = 0;
-                RAN_ROOM(f->id, f->id_cap, n + 1);
-                if (i.type == 'n' && ran_json_decode(f->json, i.name, &token, NULL) == RAN_OK &&
-                    ran_parse_size(f->json + i.value.begin, i.value.end - i.value.begin, &f->id[n]))
-                        ran_string_table_add(&f->tokens, token.data, token.len);
+                if (i.type == 'a' && ran_items_next(&pair) && pair.type == 's')
+                        name = pair.value;
+                else if (i.type != 'n' ||
+                         !ran_parse_size(f->json + i.value.begin, i.value.end - i.value.begin, &id))
+                        continue;
+                if (ran_json_decode(f->json, name, &token, NULL) != RAN_OK)
+                        continue;
+                const uint32_t at = ran_string_table_add(
+                        &f->tokens, token.len > 0 ? token.data : "", token.len);
+                RAN_ROOM(f->id, f->id_cap, f->tokens.n);
+                f->id[at] = id;
         }
         ran_buf_release(&token);
+}
+
+static bool find_id(struct folder *f, const char *name, uint32_t *id)
+{
+        if (f->id == NULL && f->vocab.end > 0)
+                index_tokens(f);
         const uint32_t found = ran_string_table_find(&f->tokens, name, strlen(name));
         if (found != RAN_STRING_TABLE_NONE)
                 *id = (uint32_t)f->id[found];
@@ -165,59 +200,162 @@ static int find_special(struct folder *f, const char *file)
         return RAN_OK;
 }
 
-static void put_added(struct ran_buf *out, uint32_t id, const char *name, bool strips)
+/* ---- added tokens ---------------------------------------------------------------------------- */
+
+/* The added token of this text; NULL: none. */
+static cJSON *find_added(const struct folder *f, const char *content)
 {
-        ran_buf_printf(out, "%c{\"id\":%u,\"content\":", out->len > 0 ? ',' : '[', (unsigned)id);
-        put_text(out, name);
-        ran_buf_printf(out,
-                       ",\"single_word\":false,\"lstrip\":%s,\"rstrip\":false,"
-                       "\"normalized\":false,\"special\":true}",
-                       boolean(strips));
+        cJSON *item;
+
+        cJSON_ArrayForEach(item, ran_cjson_member(f->document, "added_tokens"))
+        {
+                const char *text = ran_cjson_text(item, "content");
+
+                if (text != NULL && strcmp(text, content) == 0)
+                        return item;
+        }
+        return NULL;
+}
+
+/* Adds a token to the document, in the place of one of the same text. flags: an object with some
+ * of them, or NULL. */
+static void add_token(struct folder *f, const char *content, size_t id, const cJSON *flags,
+                      bool strips, bool special)
+{
+        cJSON *list = cJSON_GetObjectItemCaseSensitive(f->document, "added_tokens"),
+              *old = find_added(f, content);
+        struct ran_buf out = {0};
+
+        if (!cJSON_IsArray(list)) {
+                ran_buf_str(&out, "[]");
+                set_part(f, "added_tokens", &out);
+                list = cJSON_GetObjectItemCaseSensitive(f->document, "added_tokens");
+        }
+        special = is_true(flags, "special", special);
+        ran_buf_printf(&out, "{\"id\":%zu,\"content\":", id);
+        put_text(&out, content);
+        ran_buf_printf(&out,
+                       ",\"single_word\":%s,\"lstrip\":%s,\"rstrip\":%s,\"normalized\":%s,"
+                       "\"special\":%s}",
+                       boolean(is_true(flags, "single_word", false)),
+                       boolean(is_true(flags, "lstrip", strips)),
+                       boolean(is_true(flags, "rstrip", false)),
+                       boolean(is_true(flags, "normalized", !special)), boolean(special));
+        cJSON *value = ran_cjson_parse(out.data, out.len, NULL);
+        if (old != NULL ? !cJSON_ReplaceItemViaPointer(list, old, value)
+                        : !cJSON_AddItemToArray(list, value))
+                ran_out_of_memory(1, sizeof *value);
+        ran_buf_release(&out);
 }
 
 /* The special tokens, each once. strips: whether the mask takes the white space before it, where
  * the settings do not say: as in the files that RoBERTa and MPNet were published with, and not in
  * BERT's. */
-static void set_special(const struct folder *f, bool strips)
+static void add_special(struct folder *f, bool strips)
 {
-        const cJSON *lstrip = ran_cjson_member(ran_cjson_member(f->config, "mask_token"), "lstrip");
-        struct ran_buf out = {0};
+        const cJSON *mask = ran_cjson_member(f->names, "mask_token");
 
-        if (!cJSON_IsBool(lstrip))
-                lstrip = ran_cjson_member(ran_cjson_member(f->names, "mask_token"), "lstrip");
-        if (cJSON_IsBool(lstrip))
-                strips = cJSON_IsTrue(lstrip);
+        if (!cJSON_IsBool(ran_cjson_member(mask, "lstrip")))
+                mask = ran_cjson_member(f->config, "mask_token");
+        strips = is_true(mask, "lstrip", strips);
         for (int i = 0, k; i < RAN_TOKEN_ROLES; i++) {
                 for (k = 0; f->special[k] != f->special[i];)
                         k++;
                 if (k == i)
-                        put_added(&out, f->special[i], token_of(f, i),
-                                  i == RAN_TOKEN_MASK && strips);
+                        add_token(f, token_of(f, i), f->special[i], NULL,
+                                  i == RAN_TOKEN_MASK && strips, true);
         }
-        ran_buf_char(&out, ']');
-        set_part(f, "added_tokens", &out);
 }
 
 /* Those that the package rannet knows and the vocabulary has. */
-static void set_rannet_special(struct folder *f)
+static void add_rannet_special(struct folder *f)
 {
-        enum { UNUSED = 1000 };
         static const char *const names[] = {"[PAD]", "[UNK]",   "[MASK]",
                                             "[SEP]", "[START]", "[END]"};
-        const size_t named = sizeof names / sizeof *names;
-        struct ran_buf out = {0};
+        enum { UNUSED = 1000, NAMED = sizeof names / sizeof *names };
+        uint32_t id;
 
-        for (size_t i = 0; i < named + UNUSED; i++) {
+        for (size_t i = 0; i < NAMED + UNUSED; i++) {
                 char name[24];
-                uint32_t id;
 
-                snprintf(name, sizeof name, "[unused%zu]", i - named);
-                const char *text = i < named ? names[i] : name;
+                snprintf(name, sizeof name, "[unused%zu]", i - NAMED);
+                const char *text = i < NAMED ? names[i] : name;
                 if (find_id(f, text, &id))
-                        put_added(&out, id, text, false);
+                        add_token(f, text, id, NULL, false, true);
         }
-        ran_buf_str(&out, "]");
-        set_part(f, "added_tokens", &out);
+}
+
+/* The special tokens that a member names: a text, an object with one, or a list of such. */
+static void collect_named(struct ran_string_table *named, const cJSON *member)
+{
+        const cJSON *item, *list = cJSON_IsArray(member) ? member : NULL;
+        const char *text = cJSON_IsObject(member) ? ran_cjson_text(member, "content")
+                                                  : cJSON_GetStringValue(member);
+
+        if (text != NULL && *text != '\0')
+                ran_string_table_add(named, text, strlen(text));
+        cJSON_ArrayForEach(item, list)
+        {
+                text = cJSON_IsObject(item) ? ran_cjson_text(item, "content")
+                                            : cJSON_GetStringValue(item);
+                if (text != NULL && *text != '\0')
+                        ran_string_table_add(named, text, strlen(text));
+        }
+}
+
+/* Tokens of other files than the vocabulary's: the list of the configuration, or in its place that
+ * of an older file; then special tokens that have a name and an id. */
+static void add_others(struct folder *f)
+{
+        static const char *const names[] = {
+                "bos_token",           "eos_token", "unk_token",  "sep_token",
+                "pad_token",           "cls_token", "mask_token", "additional_special_tokens",
+                "extra_special_tokens"};
+        struct ran_string_table named = {0};
+        const cJSON *item;
+        uint32_t id;
+        size_t given, n;
+
+        for (int i = 0; f->usual != NULL && i < RAN_TOKEN_ROLES; i++)
+                ran_string_table_add(&named, token_of(f, i), strlen(token_of(f, i)));
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                collect_named(&named, ran_cjson_member(f->names, names[i]));
+                collect_named(&named, ran_cjson_member(f->config, names[i]));
+        }
+        cJSON_ArrayForEach(item, ran_cjson_member(f->config, "added_tokens_decoder"))
+        {
+                const char *content = ran_cjson_text(item, "content");
+
+                if (content != NULL && *content != '\0' &&
+                    ran_parse_size(item->string, strlen(item->string), &given))
+                        add_token(f, content, find_id(f, content, &id) ? id : given, item, false,
+                                  false);
+        }
+        cJSON_ArrayForEach(item, f->added)
+        {
+                const size_t length = strlen(item->string);
+
+                if (length > 0 && find_added(f, item->string) == NULL &&
+                    ran_cjson_whole(item, 0, UINT32_MAX - 1.0, &given))
+                        add_token(f, item->string, find_id(f, item->string, &id) ? id : given, NULL,
+                                  false,
+                                  ran_string_table_find(&named, item->string, length) !=
+                                          RAN_STRING_TABLE_NONE);
+        }
+        for (uint32_t i = 0; i < named.n; i++) {
+                struct ran_buf name = {0};
+                const char *text = ran_string_table_get(&named, i, &n);
+
+                ran_buf_add(&name, text, n);
+                ran_buf_char(&name, '\0');
+                if (find_added(f, name.data) == NULL && find_id(f, name.data, &id))
+                        add_token(f, name.data, id, NULL,
+                                  f->usual != NULL && f->usual != of_bert &&
+                                          strcmp(name.data, token_of(f, RAN_TOKEN_MASK)) == 0,
+                                  true);
+                ran_buf_release(&name);
+        }
+        ran_string_table_release(&named);
 }
 
 /* more: members of the post-processor, after those of the two tokens. */
@@ -239,21 +377,18 @@ static void set_around(const struct folder *f, const char *type, const char *mor
  * none around a text. */
 static int make_wordpiece(struct folder *f)
 {
-        static const char *const bert[] = {"[UNK]", "[PAD]", "[MASK]", "[CLS]", "[SEP]"};
-        static const char *const mpnet[] = {"[UNK]", "<pad>", "<mask>", "<s>", "</s>"};
-        static const char *const rannet[] = {"[UNK]", "[PAD]", "[MASK]", "[SEP]", "[SEP]"};
         uint32_t id;
         const bool is_bert = find_id(f, "[CLS]", &id);
         const bool is_rannet = !is_bert && find_id(f, "[SEP]", &id);
         const bool lower = flag(f, "do_lower_case", true);
         struct ran_buf out = {0};
 
-        f->usual = is_bert ? bert : is_rannet ? rannet : mpnet;
+        f->usual = is_bert ? of_bert : is_rannet ? of_rannet : of_mpnet;
         RAN_TRY(find_special(f, "vocab.txt"));
         if (is_rannet) {
-                set_rannet_special(f);
+                add_rannet_special(f);
         } else {
-                set_special(f, !is_bert);
+                add_special(f, !is_bert);
                 set_around(f, "BertProcessing", "");
         }
         ran_buf_printf(&out,
@@ -343,13 +478,12 @@ static int put_merges(const struct folder *f, struct ran_buf *out)
 /* RoBERTa. */
 static int from_vocab_json(struct folder *f)
 {
-        static const char *const names[] = {"<unk>", "<pad>", "<mask>", "<s>", "</s>"};
         const char *prefix = boolean(flag(f, "add_prefix_space", false));
         const char *trim = boolean(flag(f, "trim_offsets", true));
         struct ran_bytes vocab;
         struct ran_buf out = {0};
 
-        f->usual = names;
+        f->usual = of_roberta;
         RAN_TRY(open_file(f, "vocab.json", &vocab));
         ran_buf_str(&f->text, "{\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,"
                               "\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,"
@@ -369,11 +503,112 @@ static int from_vocab_json(struct folder *f)
         ran_buf_add(&decoder, out.data, out.len);
         set_part(f, "pre_tokenizer", &out);
         set_part(f, "decoder", &decoder);
-        set_special(f, true);
+        add_special(f, true);
         ran_buf_printf(&more, ",\"trim_offsets\":%s,\"add_prefix_space\":%s", trim, prefix);
         set_around(f, "RobertaProcessing", more.data);
         ran_buf_release(&more);
         return RAN_OK;
+}
+
+/* ---- classes -------------------------------------------------------------------------------- */
+
+/* What a class makes of the settings: nothing, of BERT's normalizer, or of bytes; or it has no
+ * tokenizer.json, but tokens of a package of Python. */
+enum rules { RULES_NONE, RULES_BERT, RULES_BYTES, RULES_PYTHON };
+static const struct {
+        const char *name; /* without Tokenizer */
+        enum rules rules;
+        const char *const *usual;
+        const char *type; /* of models whose class it is, unless they name another */
+} classes[] = {
+        {"Bert", RULES_BERT, of_bert, "bert"},
+        {"DistilBert", RULES_BERT, of_bert, "distilbert"},
+        {"MPNet", RULES_BERT, of_mpnet, "mpnet"},
+        {"Electra", RULES_BERT, of_bert, ""},
+        {"MobileBert", RULES_BERT, of_bert, ""},
+        {"SqueezeBert", RULES_BERT, of_bert, ""},
+        {"ConvBert", RULES_BERT, of_bert, ""},
+        {"Roberta", RULES_BYTES, of_roberta, "roberta"},
+        {"Longformer", RULES_BYTES, of_roberta, ""},
+        {"BertJapanese", RULES_PYTHON, NULL, ""},
+        {"Bertweet", RULES_PYTHON, NULL, ""},
+        {"BioGpt", RULES_PYTHON, NULL, ""},
+        {"ByT5", RULES_PYTHON, NULL, ""},
+        {"Canine", RULES_PYTHON, NULL, ""},
+        {"Esm", RULES_PYTHON, NULL, ""},
+        {"Flaubert", RULES_PYTHON, NULL, ""},
+        {"Phobert", RULES_PYTHON, NULL, ""},
+        {"ProphetNet", RULES_PYTHON, NULL, ""},
+        {"RoCBert", RULES_PYTHON, NULL, ""},
+        {"Tapas", RULES_PYTHON, NULL, ""},
+        {"XLM", RULES_PYTHON, NULL, ""},
+};
+
+/* The rules of the folder's class; older: it has no tokenizer.json, which any class may read. */
+static int find_rules(struct folder *f, bool older, enum rules *rules)
+{
+        const char *type = ran_cjson_text(f->model, "model_type");
+        const char *class = ran_cjson_text(f->config, "tokenizer_class");
+
+        *rules = RULES_NONE;
+        if (class == NULL)
+                class = ran_cjson_text(f->model, "tokenizer_class");
+        if (type != NULL && strcmp(type, "modernbert") == 0) /* any class, as it is */
+                return RAN_OK;
+        const char *end = class != NULL ? strstr(class, "Tokenizer") : NULL;
+        const size_t n = end != NULL ? (size_t)(end - class) : 0;
+        for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+                const char *name = class != NULL ? classes[i].name : classes[i].type;
+                const char *is = class != NULL ? class : type;
+
+                if (is == NULL || strncmp(is, name, strlen(name)) != 0 ||
+                    strlen(name) != (class != NULL ? n : strlen(is)))
+                        continue;
+                *rules = classes[i].rules;
+                f->usual = classes[i].usual;
+        }
+        if (*rules == RULES_PYTHON || (older && class != NULL && *rules == RULES_NONE))
+                return ran_fail(f->err, RAN_EFORMAT,
+                                "tokenizer_config.json: the tokenizer_class \"%s\" is not known: "
+                                "%s",
+                                class,
+                                *rules == RULES_PYTHON
+                                        ? "a package of Python makes its tokens"
+                                        : "save the folder again with its own library, so that it "
+                                          "has a tokenizer.json");
+        return RAN_OK;
+}
+
+static void set_bool(const cJSON *object, const char *name, int type)
+{
+        cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+        if (item != NULL)
+                item->type = type;
+}
+
+/* The settings of a class replace those of a tokenizer.json, where its parts are the class's. */
+static void apply_settings(const struct folder *f, enum rules rules)
+{
+        const cJSON *normalizer = ran_cjson_member(f->document, "normalizer"),
+                    *pre = ran_cjson_member(f->document, "pre_tokenizer");
+        const int prefix = flag(f, "add_prefix_space", false) ? cJSON_True : cJSON_False;
+
+        if (rules == RULES_BERT && strcmp(ran_hf_type(normalizer), "BertNormalizer") == 0) {
+                const bool lower = flag(f, "do_lower_case", true);
+                const bool strips = flag(f, "strip_accents", lower);
+
+                if (is_true(normalizer, "strip_accents", lower) != strips)
+                        set_bool(normalizer, "strip_accents", strips ? cJSON_True : cJSON_False);
+                set_bool(normalizer, "lowercase", lower ? cJSON_True : cJSON_False);
+                set_bool(normalizer, "handle_chinese_chars",
+                         flag(f, "tokenize_chinese_chars", true) ? cJSON_True : cJSON_False);
+        }
+        if (rules == RULES_BYTES && strcmp(ran_hf_type(pre), "ByteLevel") == 0) {
+                set_bool(pre, "add_prefix_space", prefix);
+                set_bool(ran_cjson_member(f->document, "post_processor"), "add_prefix_space",
+                         prefix);
+        }
 }
 
 /* ---- the folder ----------------------------------------------------------------------------- */
@@ -435,15 +670,24 @@ static struct ran_tokenizer *read_folder(struct folder *f, bool lower)
                      {"vocab.txt", from_vocab_txt},
                      {"vocab.json", from_vocab_json}};
         struct ran_error why;
+        enum rules rules;
         size_t i = 0;
 
         if (read_json(f, "tokenizer_config.json", &f->config) != RAN_OK ||
-            read_json(f, "special_tokens_map.json", &f->names) != RAN_OK)
+            read_json(f, "config.json", &f->model) != RAN_OK)
+                return NULL;
+        if (!ran_cjson_said(f->config, "added_tokens_decoder") &&
+            (read_json(f, "special_tokens_map.json", &f->names) != RAN_OK ||
+             read_json(f, "added_tokens.json", &f->added) != RAN_OK))
                 return NULL;
         while (i < 3 && !(has(f, files[i].name) && (i < 2 || has(f, "merges.txt"))))
                 i++;
-        if ((i < 3 ? files[i].read(f) : refuse(f)) != RAN_OK)
+        if ((i < 3 && find_rules(f, i > 0, &rules) != RAN_OK) ||
+            (i < 3 ? files[i].read(f) : refuse(f)) != RAN_OK)
                 return NULL;
+        if (i == 0)
+                apply_settings(f, rules);
+        add_others(f);
         set_roles(f);
         if (lower)
                 set_lower(f);
@@ -461,6 +705,8 @@ struct ran_tokenizer *ran_tokenizer_read_folder(const char *folder, const char *
 
         cJSON_Delete(f.config);
         cJSON_Delete(f.names);
+        cJSON_Delete(f.added);
+        cJSON_Delete(f.model);
         cJSON_Delete(f.document);
         ran_string_table_release(&f.tokens);
         free(f.id);
