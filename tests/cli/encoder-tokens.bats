@@ -105,3 +105,103 @@ folder() {
     [ "$(cat end)" = 1000000 ]
   done
 }
+
+# words FILE: a vocabulary of BERT, as tokenizer.json.
+bert_words() {
+  jq -nc '["[PAD]","[UNK]","[CLS]","[SEP]","[MASK]","Rain","rain","café","cafe","in","co2","city"] as $words |
+    {version: "1.0", added_tokens: [$words[:5] | to_entries[] | {id: .key, content: .value, single_word: false, lstrip: false,
+      rstrip: false, normalized: false, special: true}],
+     normalizer: {type: "BertNormalizer", clean_text: true, handle_chinese_chars: true, strip_accents: null, lowercase: true},
+     pre_tokenizer: {type: "BertPreTokenizer"}, post_processor: null, decoder: null,
+     model: {type: "WordPiece", unk_token: "[UNK]", continuing_subword_prefix: "##", max_input_chars_per_word: 100,
+       vocab: [$words | to_entries[] | {key: .value, value: .key}] | from_entries}}' >"$1"
+}
+
+# ids FOLDER TEXT
+ids() {
+  jq -nc --arg text "$2" '{$text}' | ran-tokenize encode -q --vocab "$1" | jq -c .encoding.ids
+}
+
+@test "report 104: settings of the class replace those of tokenizer.json, as in the library (transformers 5.24)" {
+  mkdir f
+  bert_words f/tokenizer.json
+  settings() {
+    echo "$1" >f/tokenizer_config.json
+    ids f 'Rain in café'
+  }
+  [ "$(settings '{"tokenizer_class":"BertTokenizer","do_lower_case":false}')" = '[5,9,7]' ]
+  [ "$(settings '{"tokenizer_class":"BertTokenizerFast","do_lower_case":true}')" = '[6,9,8]' ]
+  [ "$(settings '{"tokenizer_class":"DistilBertTokenizer","strip_accents":false}')" = '[6,9,7]' ]
+  [ "$(settings '{"tokenizer_class":"MPNetTokenizer","do_lower_case":false,"strip_accents":true}')" = '[5,9,8]' ]
+  # Other classes take the file as it is; without a class it is that of the model.
+  [ "$(settings '{"tokenizer_class":"PreTrainedTokenizerFast","do_lower_case":false}')" = '[6,9,8]' ]
+  [ "$(settings '{"do_lower_case":false}')" = '[6,9,8]' ]
+  echo '{"model_type":"bert"}' >f/config.json
+  [ "$(settings '{"do_lower_case":false}')" = '[5,9,7]' ]
+  # lower case is what the class does where nothing is said
+  sed -i 's/"lowercase":true/"lowercase":false/' f/tokenizer.json
+  [ "$(settings '{}')" = '[6,9,8]' ]
+  echo '{"model_type":"modernbert"}' >f/config.json
+  [ "$(settings '{}')" = '[5,9,7]' ]
+}
+
+@test "report 104: add_prefix_space of RoBERTa's class" {
+  folder roberta
+  jq -c '.pre_tokenizer.add_prefix_space = false' "$cases/roberta.json" >roberta/tokenizer.json
+  ids roberta 'the' >without
+  jq -c '.pre_tokenizer.add_prefix_space = true' "$cases/roberta.json" >roberta/tokenizer.json
+  ids roberta 'the' >with
+  ! cmp -s with without || false
+  echo '{"tokenizer_class":"RobertaTokenizer"}' >roberta/tokenizer_config.json
+  ids roberta 'the' | cmp - without
+  echo '{"tokenizer_class":"RobertaTokenizerFast","add_prefix_space":true}' >roberta/tokenizer_config.json
+  ids roberta 'the' | cmp - with
+}
+
+@test "report 103: tokens that other files add are tokens: added_tokens_decoder, added_tokens.json, special_tokens_map.json" {
+  mkdir old file
+  bert_words file/tokenizer.json
+  jq -r '.model.vocab | keys_unsorted[]' file/tokenizer.json >old/vocab.txt
+  local city='"content":"[CITY]","lstrip":false,"normalized":false,"rstrip":false,"single_word":false'
+  for f in old file; do
+    [ "$(ids $f 'rain in [CITY] co2x')" = '[6,9,1,11,1,1]' ]
+    echo '{"[CITY]":12,"co2x":13}' >$f/added_tokens.json
+    [ "$(ids $f 'rain in [CITY] co2x')" = '[6,9,12,13]' ]
+    # one that is not special is found in lower case
+    [ "$(ids $f '[city] CO2X')" = '[12,13]' ]
+    echo '{"additional_special_tokens":["[CITY]","rain"]}' >$f/special_tokens_map.json
+    [ "$(ids $f '[city] [CITY]')" = '[1,11,1,12]' ]
+    [ "$(ids $f 'rainy Rain')" = '[6,1,6]' ]
+    # the list of the configuration takes the place of both files
+    echo "{\"added_tokens_decoder\":{\"12\":{$city,\"special\":true}}}" >$f/tokenizer_config.json
+    [ "$(ids $f 'rain in [CITY] co2x')" = '[6,9,12,1]' ]
+    # a word of the vocabulary, alone
+    echo '{"added_tokens_decoder":{"10":{"content":"co2","single_word":true,"lstrip":true}}}' >$f/tokenizer_config.json
+    [ "$(ids $f 'in co2 co2x')" = '[9,10,1]' ]
+    # two tokens of one id are a mistake of the folder
+    echo "{\"added_tokens_decoder\":{\"9\":{$city}}}" >$f/tokenizer_config.json
+    run -3 ran-tokenize encode --vocab $f <<<'{"text":"a"}'
+    [[ $output == *"'in' and '[CITY]' have the same id 9"* ]]
+  done
+}
+
+@test "a tokenizer_class of a Python package is refused, and one without a tokenizer.json that is not known" {
+  mkdir f old
+  bert_words f/tokenizer.json
+  jq -r '.model.vocab | keys_unsorted[]' f/tokenizer.json >old/vocab.txt
+  for class in BertJapaneseTokenizer BertweetTokenizer PhobertTokenizer; do
+    echo "{\"tokenizer_class\":\"$class\"}" | tee old/tokenizer_config.json >f/tokenizer_config.json
+    for f in f old; do
+      run -3 --separate-stderr ran-tokenize encode --vocab $f <<<'{"text":"rain"}'
+      [ "$stderr" = "ran-tokenize: $f/tokenizer_config.json: the tokenizer_class \"$class\" is not known: a package of Python makes its tokens" ]
+    done
+  done
+  echo '{"tokenizer_class":"KoBertTokenizer"}' | tee old/tokenizer_config.json >f/tokenizer_config.json
+  [ "$(ids f rain)" = '[6]' ]
+  run -3 --separate-stderr ran-tokenize encode --vocab old <<<'{"text":"rain"}'
+  [[ $stderr == *'the tokenizer_class "KoBertTokenizer" is not known: save the folder again'* ]]
+  # config.json may name it, too
+  echo '{}' >old/tokenizer_config.json
+  echo '{"model_type":"bert","tokenizer_class":"BertJapaneseTokenizer"}' >old/config.json
+  run -3 ran-tokenize encode --vocab old <<<'{"text":"rain"}'
+}

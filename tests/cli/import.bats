@@ -148,3 +148,63 @@ near() {
   run -0 --separate-stderr ran-train import -o none.ran "$encoders/sentence-prompts"
   [[ $stderr == *'made for prompts, read without (--prompt)'* ]]
 }
+
+@test "report 111: truncate_dim cuts the vectors of documents, behind normalisation, and a head reads all" {
+  cp -R "$encoders/sentence-mean" cut
+  text='{"text":"the old river"}'
+  ran-classify --embed -m cut <<<"$text" | jq -c '.prediction.embedding' >all
+  jq -c '.truncate_dim = 4' "$encoders/sentence-mean/config_sentence_transformers.json" >cut/config_sentence_transformers.json ||
+    echo '{"truncate_dim":4}' >cut/config_sentence_transformers.json
+  ran-classify --embed -m cut <<<"$text" | jq -c '.prediction.embedding' >first
+  [ "$(jq length first)" -eq 4 ]
+  jq -e --slurpfile all all '. == $all[0][:4]' first
+  ran-train import -q -o cut.ran cut
+  ran-classify --embed -m cut.ran <<<"$text" | jq -c '.prediction.embedding' | cmp - first
+  ran-train info --format json cut.ran | jq -e '.config.vector_dim == 4'
+  for i in {1..20}; do printf '{"text":"rain %d","label":"wet"}\n{"text":"sun %d","label":"dry"}\n' $i $i; done >train.jsonl
+  ran-train classify -q -j 1 --init cut --frozen -o frozen.ran train.jsonl
+  ran-train classify -q -j 1 --init cut --epochs 1 --wide 0 -o tuned.ran train.jsonl
+  for m in frozen tuned; do ran-classify -m $m.ran train.jsonl | jq -se 'length == 40'; done
+  # more than there is, and nonsense
+  echo '{"truncate_dim":999}' >cut/config_sentence_transformers.json
+  ran-classify --embed -m cut <<<"$text" | jq -c '.prediction.embedding' | cmp - all
+  echo '{"truncate_dim":0}' >cut/config_sentence_transformers.json
+  run -3 ran-classify --embed -m cut <<<"$text"
+  [[ $output == *'config_sentence_transformers.json: "truncate_dim" must be a whole number from 1'* ]]
+}
+
+@test "report 122: SetFit's model_head.pkl is left out, and it is said how to train one" {
+  cp -R "$encoders/sentence-mean" setfit
+  echo p >setfit/model_head.pkl
+  said='setfit: model_head.pkl, its classifier, is a pickle, which is a program and is not run: train the labels again, with ran-train classify --init FOLDER --frozen'
+  run -3 --separate-stderr ran-classify -m setfit <<<'{"text":"the river"}'
+  [ "${stderr_lines[0]}" = "ran-classify: $said" ]
+  run -0 --separate-stderr ran-train import -o x.ran setfit
+  [[ $stderr == *"$said"* ]]
+  run -0 --separate-stderr ran-classify --embed -m setfit <<<'{"text":"the river"}'
+  [ "$stderr" = "ran-classify: $said" ]
+  run -0 --separate-stderr ran-classify --embed -m x.ran <<<'{"text":"the river"}'
+  [ -z "$stderr" ]
+}
+
+@test "report 125: code of the folder's own is named, or refused" {
+  cp -R "$encoders/sentence-mean" own
+  jq '.auto_map = {"AutoModel": "modeling_mine.MyBertModel"} | .architectures = ["MyBertModel"]' \
+    "$encoders/sentence-mean/config.json" >own/config.json
+  run -0 --separate-stderr ran-classify --embed --only -m own <<<'{"text":"the old river"}'
+  [ "$stderr" = 'ran-classify: own: its own code (auto_map: modeling_mine.MyBertModel) is not run: the weights are read as those of model_type bert' ]
+  sed 's/"sentence_transformers[^"]*Transformer"/"custom_st.Transformer"/' "$encoders/sentence-mean/modules.json" >own/modules.json
+  run -3 --separate-stderr ran-classify --embed --only -m own <<<'{"text":"the old river"}'
+  [[ $stderr == *'own: modules.json: the module "custom_st.Transformer" is code of the folder'"'"'s own, which is not run' ]]
+}
+
+@test "report 126: vectors of tokens given as a model: what they are good for" {
+  mkdir static
+  echo '[{"idx":0,"name":"0","path":".","type":"sentence_transformers.models.StaticEmbedding"}]' >static/modules.json
+  run -3 --separate-stderr ran-classify --embed -m static <<<'{"text":"the river"}'
+  [[ $stderr == *'static: modules.json: these are vectors of tokens, no encoder, and no vectors of documents can be had of them: train with them, ran-train classify --vectors FOLDER' ]]
+  rm static/modules.json
+  echo '{"model_type":"model2vec"}' >static/config.json
+  run -3 --separate-stderr ran-classify --embed -m static <<<'{"text":"the river"}'
+  [[ $stderr == *'config.json: model_type "model2vec": these are vectors of tokens'*'ran-train classify --vectors FOLDER' ]]
+}

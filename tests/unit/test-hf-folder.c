@@ -550,8 +550,9 @@ TEST(do_lower_case_comes_before_the_tokenizer)
         struct ran_error err = {0};
         struct ran_encoding upper = {0}, lower = {0};
 
-        static const char modules[] = "[{\"type\":\"m.Transformer\",\"path\":\"\"},"
-                                      "{\"type\":\"m.Pooling\",\"path\":\"\"}]",
+        static const char modules[] =
+                "[{\"type\":\"sentence_transformers.models.Transformer\",\"path\":\"\"},"
+                "{\"type\":\"sentence_transformers.models.Pooling\",\"path\":\"\"}]",
                           lowers[] = "{\"do_lower_case\": true}";
 
         hf_write(folder, "modules.json", modules, strlen(modules));
