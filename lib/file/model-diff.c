@@ -32,7 +32,7 @@ static void add_float(struct ran_buf *what, const unsigned char *p)
 static bool differ_within(const struct ran_tensor *t, const unsigned char *x,
                           const unsigned char *y, struct ran_buf *what)
 {
-        size_t n = t->end - t->begin, width = ran_dtype_number(t->dtype), differ = 0, first = 0;
+        size_t n = t->end - t->begin, width = ran_dtype_bytes(t->dtype), differ = 0, first = 0;
 
         for (size_t i = 0; i < n; i += width)
                 if (memcmp(x + i, y + i, width) != 0 && differ++ == 0)

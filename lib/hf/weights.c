@@ -236,7 +236,7 @@ int ran_hf_numbers(const struct ran_hf_tensor *t, size_t from, size_t n, float *
                    struct ran_error *err)
 {
         struct ran_tensor part = *t->tensor;
-        const size_t bytes = ran_dtype_number(part.dtype);
+        const size_t bytes = ran_dtype_bytes(part.dtype);
 
         part.begin += from * bytes;
         part.end = part.begin + n * bytes;

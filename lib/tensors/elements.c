@@ -102,7 +102,7 @@ int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tens
 const void *ran_tensor_elements(const struct ran_tensors *t, const struct ran_tensor *tensor)
 {
         const unsigned char *p = t->data + tensor->begin;
-        const size_t width = ran_dtype_number(tensor->dtype);
+        const size_t width = ran_dtype_bytes(tensor->dtype);
         bool same_order = width == 1 || __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
         return same_order && (uintptr_t)p % width == 0 ? p : NULL;

@@ -184,25 +184,18 @@ static int read_metadata(struct reader *r, const struct ran_items *at)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static int compare_bytes(const char *a, size_t a_n, const char *b, size_t b_n)
-{
-        int order = memcmp(a, b, a_n < b_n ? a_n : b_n);
-
-        return order != 0 ? order : (a_n > b_n) - (a_n < b_n);
-}
+/* How tensors and metadata begin. */
+struct named {
+        const char *name;
+        size_t n;
+};
 
 static int by_name(const void *a, const void *b)
 {
-        const struct ran_tensor *x = a, *y = b;
+        const struct named *x = a, *y = b;
+        const int order = memcmp(x->name, y->name, x->n < y->n ? x->n : y->n);
 
-        return compare_bytes(x->name, x->name_n, y->name, y->name_n);
-}
-
-static int by_key(const void *a, const void *b)
-{
-        const struct ran_metadata *x = a, *y = b;
-
-        return compare_bytes(x->key, x->key_n, y->key, y->key_n);
+        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -221,24 +214,23 @@ static void sort(void *p, size_t n, size_t size, int (*compare)(const void *, co
                 qsort(p, n, size, compare);
 }
 
-static const void *search(const void *key, const void *p, size_t n, size_t size,
-                          int (*compare)(const void *, const void *))
+static const void *search(const char *name, const void *p, size_t n, size_t size)
 {
-        return n > 0 ? bsearch(key, p, n, size, compare) : NULL;
+        const struct named key = {name, strlen(name)};
+
+        return n > 0 ? bsearch(&key, p, n, size, by_name) : NULL;
 }
 
 static int check_names(const struct ran_tensors *t, struct ran_error *err)
 {
-        for (size_t i = 1; i < t->n; i++) {
+        for (size_t i = 1; i < t->n; i++)
                 if (by_name(&t->tensor[i - 1], &t->tensor[i]) == 0)
                         return ran_fail(err, RAN_EFORMAT, "tensor \"%s\" is given twice",
                                         t->tensor[i].name);
-        }
-        for (size_t i = 1; i < t->metadata_n; i++) {
-                if (by_key(&t->metadata[i - 1], &t->metadata[i]) == 0)
+        for (size_t i = 1; i < t->metadata_n; i++)
+                if (by_name(&t->metadata[i - 1], &t->metadata[i]) == 0)
                         return ran_fail(err, RAN_EFORMAT, "__metadata__: \"%s\" is given twice",
                                         t->metadata[i].key);
-        }
         return RAN_OK;
 }
 
@@ -277,7 +269,7 @@ static int finish(struct ran_tensors *t, struct ran_error *err)
                 shape += t->tensor[i].rank;
         }
         sort(t->tensor, t->n, sizeof *t->tensor, by_name);
-        sort(t->metadata, t->metadata_n, sizeof *t->metadata, by_key);
+        sort(t->metadata, t->metadata_n, sizeof *t->metadata, by_name);
         RAN_TRY(check_names(t, err));
         sort(t->tensor, t->n, sizeof *t->tensor, by_offset);
         int rc = check_ranges(t, err);
@@ -353,16 +345,12 @@ void ran_tensors_release(struct ran_tensors *t)
 
 const struct ran_tensor *ran_tensors_find(const struct ran_tensors *t, const char *name)
 {
-        struct ran_tensor key = {.name = name, .name_n = strlen(name)};
-
-        return search(&key, t->tensor, t->n, sizeof(key), by_name);
+        return search(name, t->tensor, t->n, sizeof *t->tensor);
 }
 
 const struct ran_metadata *ran_tensors_metadata(const struct ran_tensors *t, const char *key)
 {
-        struct ran_metadata pair = {.key = key, .key_n = strlen(key)};
-
-        return search(&pair, t->metadata, t->metadata_n, sizeof(pair), by_key);
+        return search(key, t->metadata, t->metadata_n, sizeof *t->metadata);
 }
 
 int ran_tensors_verify(const struct ran_tensors *t, struct ran_error *err)

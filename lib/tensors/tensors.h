@@ -17,40 +17,30 @@
 
 #include "ran/model.h"
 
-/* X(name, bits), in the order that the format sorts by: smallest alignment first. */
+/* X(name, bytes), in the order that the format sorts by: smallest alignment first. Types of fewer
+ * than eight bits, and those of eight that are no whole numbers, are none of a model here. */
 #define RAN_DTYPE_LIST(X) \
-        X(BOOL, 8)        \
-        X(F4, 4)          \
-        X(F6_E2M3, 6)     \
-        X(F6_E3M2, 6)     \
-        X(U8, 8)          \
-        X(I8, 8)          \
-        X(F8_E5M2, 8)     \
-        X(F8_E4M3, 8)     \
-        X(F8_E8M0, 8)     \
-        X(F8_E4M3FNUZ, 8) \
-        X(F8_E5M2FNUZ, 8) \
-        X(I16, 16)        \
-        X(U16, 16)        \
-        X(F16, 16)        \
-        X(BF16, 16)       \
-        X(I32, 32)        \
-        X(U32, 32)        \
-        X(F32, 32)        \
-        X(C64, 64)        \
-        X(F64, 64)        \
-        X(I64, 64)        \
-        X(U64, 64)
-#define RAN_DTYPE_NUMBER(name, bits) RAN_DTYPE_##name,
+        X(BOOL, 1)        \
+        X(U8, 1)          \
+        X(I8, 1)          \
+        X(I16, 2)         \
+        X(U16, 2)         \
+        X(F16, 2)         \
+        X(BF16, 2)        \
+        X(I32, 4)         \
+        X(U32, 4)         \
+        X(F32, 4)         \
+        X(F64, 8)         \
+        X(I64, 8)         \
+        X(U64, 8)
+#define RAN_DTYPE_NUMBER(name, bytes) RAN_DTYPE_##name,
 enum ran_dtype { RAN_DTYPE_LIST(RAN_DTYPE_NUMBER) RAN_DTYPES };
 const char *ran_dtype_name(enum ran_dtype dtype);
 
 bool ran_dtype_find(const char *name, enum ran_dtype *dtype);
-/* Bytes of one number of an element (a complex element has two): the unit of byte order. */
-size_t ran_dtype_number(enum ran_dtype dtype);
+size_t ran_dtype_bytes(enum ran_dtype dtype); /* of an element */
 
-/* Elements of a shape, and the bytes they take; RAN_EFORMAT when a number overflows or the bytes
- * are not whole. */
+/* Elements of a shape, and the bytes they take; RAN_EFORMAT when a number overflows. */
 int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
                    size_t *bytes, struct ran_error *err);
 
@@ -67,8 +57,10 @@ struct ran_tensor {
         size_t begin, end; /* bytes of the data section */
 };
 struct ran_metadata {
-        const char *key, *text;
-        size_t key_n, text_n;
+        const char *key;
+        size_t key_n;
+        const char *text;
+        size_t text_n;
 };
 struct ran_tensors {
         const unsigned char *data; /* the data section, inside the bytes that were read */

@@ -81,7 +81,7 @@ static void put(struct sink *sink, const void *bytes, size_t n)
 static void put_tensor(struct sink *sink, const struct entry *e)
 {
         const unsigned char *p = e->source->data;
-        const size_t width = ran_dtype_number(e->source->dtype);
+        const size_t width = ran_dtype_bytes(e->source->dtype);
         size_t left = e->end - e->begin;
         unsigned char block[4096];
 

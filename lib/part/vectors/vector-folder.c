@@ -120,7 +120,7 @@ static uint64_t row_of(const struct source *s, size_t id)
 {
         if (s->mapping == NULL)
                 return id;
-        size_t width = ran_dtype_number(s->mapping->dtype);
+        size_t width = ran_dtype_bytes(s->mapping->dtype);
         const unsigned char *p = s->tensors.data + s->mapping->begin + id * width;
         uint64_t row = 0;
         for (size_t i = 0; i < width; i++)
