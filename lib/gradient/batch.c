@@ -175,20 +175,12 @@ static int assign_shards(struct ran_batcher *k, struct ran_error *err)
         return RAN_OK;
 }
 
-static struct ran_batch_scratch *new_scratch(struct ran_batcher *k)
-{
-        struct ran_batch_scratch *t = ran_new(1, sizeof *t);
-
-        ran_workspace_init(&t->of.work, k->of.c, true, k->pool);
-        return t;
-}
-
 /* Takes the shortest idle scratch with room for a chunk of so many tokens off the list. */
-static struct ran_batch_scratch *find_long(struct ran_batcher *k, size_t tokens)
+static struct ran_batch_scratch *take_idle(struct ran_batch_scratch **list, size_t tokens)
 {
         struct ran_batch_scratch **best = NULL;
 
-        for (struct ran_batch_scratch **at = &k->idle_long; *at != NULL; at = &(*at)->next)
+        for (struct ran_batch_scratch **at = list; *at != NULL; at = &(*at)->next)
                 if ((*at)->tokens >= tokens && (best == NULL || (*at)->tokens < (*best)->tokens))
                         best = at;
         if (best == NULL)
@@ -198,31 +190,23 @@ static struct ran_batch_scratch *find_long(struct ran_batcher *k, size_t tokens)
         return t;
 }
 
-static struct ran_batch_scratch *take_long(struct ran_batcher *k, size_t tokens)
+static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, size_t shard)
 {
+        const size_t tokens = k->begin[shard + 1] - k->begin[shard];
+        const bool is_long = tokens > RAN_SHARD_TOKENS;
+
         pthread_mutex_lock(&k->lock);
-        struct ran_batch_scratch *t = find_long(k, tokens);
+        struct ran_batch_scratch *t =
+                take_idle(is_long ? &k->idle_long : &k->idle, is_long ? tokens : 0);
         pthread_mutex_unlock(&k->lock);
         if (t != NULL)
                 return t;
-        ran_batcher_rest(k);
-        t = new_scratch(k);
-        t->tokens = tokens;
+        if (is_long)
+                ran_batcher_rest(k);
+        t = ran_new(1, sizeof *t);
+        ran_workspace_init(&t->of.work, k->of.c, true, k->pool);
+        t->tokens = is_long ? tokens : 0;
         return t;
-}
-
-static struct ran_batch_scratch *take_scratch(struct ran_batcher *k, size_t shard)
-{
-        size_t tokens = k->begin[shard + 1] - k->begin[shard];
-
-        if (tokens > RAN_SHARD_TOKENS)
-                return take_long(k, tokens);
-        pthread_mutex_lock(&k->lock);
-        struct ran_batch_scratch *t = k->idle;
-        if (t != NULL)
-                k->idle = t->next;
-        pthread_mutex_unlock(&k->lock);
-        return t != NULL ? t : new_scratch(k);
 }
 
 static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
@@ -260,13 +244,12 @@ static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const 
                 ran_recurrent_state_clear(p->recurrent);
         if (k->task->mask != NULL)
                 RAN_TRY(k->task->mask(&k->of, &t->of, b, &ids, err));
-        RAN_TRY(ran_packed_add_after(&t->of.packed, k->of.c, ids, p->to - p->from, record,
-                                     p->recurrent, err));
+        ran_packed_add_after(&t->of.packed, k->of.c, ids, p->to - p->from, record, p->recurrent);
         if (k->of.c->spelling > 0)
-                RAN_TRY(ran_packed_spell(
-                        &t->of.packed, d->spelling + (d->first[b] + p->from) * RAN_SPELLING, err));
+                ran_packed_spell(&t->of.packed,
+                                 d->spelling + (d->first[b] + p->from) * RAN_SPELLING);
         drop_words(k, &t->of.packed, record);
-        RAN_TRY(RAN_GROW(t->of.document, t->of.document_cap, t->of.packed.B, err));
+        RAN_ROOM(t->of.document, t->of.document_cap, t->of.packed.B);
         t->of.document[t->of.packed.B - 1] = b;
         return k->task->load != NULL ? k->task->load(&k->of, &t->of, b, p->from, p->to, err)
                                      : RAN_OK;
@@ -306,16 +289,15 @@ static void run_shard(void *arg, size_t n)
 
         ran_phase = RAN_PHASE_REST;
         struct ran_batch_scratch *t = take_scratch(k, shard);
-        struct ran_grad *g = t != NULL ? ran_tree_take(&k->tree) : NULL;
+        struct ran_grad *g = ran_tree_take(&k->tree);
 
-        if (g != NULL && differentiate(k, t, shard, g, &err) == RAN_OK)
+        if (differentiate(k, t, shard, g, &err) == RAN_OK) {
                 ran_tree_join(&k->tree, shard, 1, g);
-        else if (g != NULL)
+        } else {
                 ran_tree_give(&k->tree, g);
-        if (err.code != RAN_OK)
                 ran_tree_fail(&k->tree, &err);
-        if (t != NULL)
-                give_scratch(k, t);
+        }
+        give_scratch(k, t);
 }
 
 int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n, double *loss,

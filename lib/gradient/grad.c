@@ -208,10 +208,8 @@ static struct ran_grad *grad_new(struct ran_tree *t)
 {
         struct ran_grad *g = ran_new(1, sizeof *g);
 
-        if (ran_params_init(&g->p, t->c, t->C, &t->error) != RAN_OK) {
-                free(g);
-                return NULL;
-        }
+        if (ran_params_init(&g->p, t->c, t->C, NULL) != RAN_OK)
+                ran_out_of_memory(t->size, sizeof(float));
         if (t->V > 0)
                 g->p.dembed = g->rows.rows = ran_new_floats(t->V * t->c->dim);
         g->rows.n = t->V;
@@ -230,8 +228,6 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
         else
                 g = grad_new(t);
         pthread_mutex_unlock(&t->lock);
-        if (g == NULL)
-                return NULL;
         memset(g->p.block + t->from, 0, (t->size - t->from) * sizeof(float));
         if (g->p.dembed == NULL)
                 g->rows.n = 0;

@@ -53,8 +53,7 @@ int ran_tree_init(struct ran_tree *t, const struct ran_config *c, size_t C, size
 void ran_tree_release(struct ran_tree *t);
 /* Begins a sum of n shards. */
 void ran_tree_begin(struct ran_tree *t, size_t shards);
-/* Hands out a cleared gradient; NULL: memory ran out (see t->error). Thread-safe, as are _join
- * and _fail. */
+/* Hands out a cleared gradient. Thread-safe, as are _join and _fail. */
 struct ran_grad *ran_tree_take(struct ran_tree *t);
 /* Sets g's sparse rows from the adjoints dx (L, D) of the tokens, or adds them to its dense
  * rows; equal ids are summed in their order. spelling (L, RAN_SPELLING) or NULL: its rows are

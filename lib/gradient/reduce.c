@@ -128,8 +128,6 @@ static int receive_grad(struct ran_tree *t, struct ran_ranks *r, size_t from, st
         struct ran_grad *g = ran_tree_take(t);
         struct head head;
 
-        if (g == NULL)
-                return ran_ranks_break(r, ran_fail(err, RAN_ENOMEM, "%s", t->error.text));
         const int rc = receive_into(t, r, from, &head, g, err);
         if (rc == RAN_OK)
                 ran_tree_join(t, head.at, head.span, g);
@@ -210,8 +208,6 @@ static int broadcast_dense(struct ran_tree *t, struct ran_ranks *r, struct ran_g
         struct ran_grad *packed = r->rank == 0 ? ran_tree_take(t) : g;
         uint64_t rows = 0;
 
-        if (packed == NULL)
-                return ran_ranks_break(r, ran_fail(err, RAN_ENOMEM, "%s", t->error.text));
         int rc = broadcast_packed(t, r, g, packed, &rows, err);
         if (r->rank == 0)
                 ran_tree_give(t, packed);

@@ -113,12 +113,15 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
         RAN_TRY(ran_model_check_document(e->m, d, err));
         if (words)
                 RAN_TRY(ran_model_check_positions(d, err));
-        if (ran_packed_add(&e->packed, c, d->ids, d->L, 0, err) != RAN_OK ||
-            (c->spelling > 0 && ran_packed_spell(&e->packed, d->spelling, err) != RAN_OK) ||
-            (words && ran_packed_positions(&e->packed, d->positions, d->words, err) != RAN_OK) ||
-            ran_workspace_fit(&e->workspace, &e->packed, e->m->C, err) != RAN_OK) {
+        ran_packed_add(&e->packed, c, d->ids, d->L, 0);
+        if (c->spelling > 0)
+                ran_packed_spell(&e->packed, d->spelling);
+        if (words)
+                ran_packed_positions(&e->packed, d->positions, d->words);
+        const int rc = ran_workspace_fit(&e->workspace, &e->packed, e->m->C, err);
+        if (rc != RAN_OK) {
                 ran_packed_clear(&e->packed);
-                return RAN_ENOMEM;
+                return rc;
         }
         if (words)
                 keep_words(e, d);

@@ -73,12 +73,11 @@ static int load(struct ran_state *s, const struct ran_document *const *d, size_t
         for (size_t i = 0; i < n; i++) {
                 if (d[i]->L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
-                RAN_TRY(ran_packed_add(&s->packed, c, d[i]->ids, d[i]->L, 0, err));
+                ran_packed_add(&s->packed, c, d[i]->ids, d[i]->L, 0);
                 if (c->spelling > 0)
-                        RAN_TRY(ran_packed_spell(&s->packed, d[i]->spelling, err));
+                        ran_packed_spell(&s->packed, d[i]->spelling);
                 if (d[i]->words > 0)
-                        RAN_TRY(ran_packed_positions(&s->packed, d[i]->positions, d[i]->words,
-                                                     err));
+                        ran_packed_positions(&s->packed, d[i]->positions, d[i]->words);
                 s->packed.sources[i] = sources;
         }
         return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
@@ -261,15 +260,14 @@ int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ra
 /* ---- language models ------------------------------------------------------------------------ */
 
 /* Makes the tokens [from, end) of the document its positions. */
-static int set_positions(struct ran_packed *packed, size_t from, size_t end, struct ran_error *err)
+static void set_positions(struct ran_packed *packed, size_t from, size_t end)
 {
         packed->positions = packed->doc_position[0] = 0;
         for (size_t t = from; t < end; t++) {
                 uint32_t at = (uint32_t)t;
 
-                RAN_TRY(ran_packed_positions(packed, &at, 1, err));
+                ran_packed_positions(packed, &at, 1);
         }
-        return RAN_OK;
 }
 
 int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, const uint32_t *ids,
@@ -284,9 +282,9 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
                 RAN_TRY(ran_cache_reserve(cache, s->workspace.D, n - out->skip,
                                           out->logits != NULL ? s->C : 0, err));
         ran_packed_clear(&s->packed);
-        RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids, n, 0, recurrent, err));
+        ran_packed_add_after(&s->packed, s->workspace.c, ids, n, 0, recurrent);
         s->packed.sources[0] = sources;
-        RAN_TRY(set_positions(&s->packed, all ? out->skip : n - 1, n, err));
+        set_positions(&s->packed, all ? out->skip : n - 1, n);
         RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
         ran_encode(&s->workspace, s->p);
         if (all)
@@ -296,7 +294,7 @@ int ran_score_lm(struct ran_state *s, struct ran_recurrent_state *recurrent, con
                               n - out->skip, out->nll, out->logits, s->C);
         if (out->last == NULL)
                 return RAN_OK;
-        RAN_TRY(set_positions(&s->packed, n - 1, n, err));
+        set_positions(&s->packed, n - 1, n);
         ran_lm_score(&s->workspace, s->p, s->C, NULL, NULL, out->last);
         return RAN_OK;
 }
@@ -308,9 +306,8 @@ int ran_score_lm_each(struct ran_state *s, struct ran_recurrent_state *const *re
 
         ran_packed_clear(&s->packed);
         for (size_t i = 0; i < n; i++) {
-                RAN_TRY(ran_packed_add_after(&s->packed, s->workspace.c, ids + i, 1, 0,
-                                             recurrent[i], err));
-                RAN_TRY(ran_packed_positions(&s->packed, &first, 1, err));
+                ran_packed_add_after(&s->packed, s->workspace.c, ids + i, 1, 0, recurrent[i]);
+                ran_packed_positions(&s->packed, &first, 1);
         }
         RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
         ran_encode(&s->workspace, s->p);
@@ -331,8 +328,8 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
         if (L == 0 || n == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without a masked token");
         ran_packed_clear(&s->packed);
-        RAN_TRY(ran_packed_add(&s->packed, s->workspace.c, ids, L, 0, err));
-        RAN_TRY(ran_packed_positions(&s->packed, positions, n, err));
+        ran_packed_add(&s->packed, s->workspace.c, ids, L, 0);
+        ran_packed_positions(&s->packed, positions, n);
         RAN_TRY(ran_workspace_fit(&s->workspace, &s->packed, s->C, err));
         ran_encode(&s->workspace, s->p);
         return ran_lm_each(&s->workspace, s->p, s->C, gold, nll, take != NULL ? s->logits : NULL,

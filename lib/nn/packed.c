@@ -41,13 +41,13 @@ size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open)
                                                                                    : windows;
 }
 
-/* Grows one array of the batch, or returns. */
-#define ROOM(array, want) RAN_TRY(RAN_GROW(packed->array, packed->array##_cap, want, err))
+/* Grows one array of the batch. */
+#define ROOM(array, want) RAN_ROOM(packed->array, packed->array##_cap, want)
 
-int ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
-                   size_t n, uint64_t record, struct ran_error *err)
+void ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
+                    size_t n, uint64_t record)
 {
-        return ran_packed_add_after(packed, c, ids, n, record, NULL, err);
+        ran_packed_add_after(packed, c, ids, n, record, NULL);
 }
 
 /* The windows of n tokens, of which the first already holds `open` more. */
@@ -66,9 +66,9 @@ static void add_windows(struct ran_packed *packed, const struct ran_config *c, s
         }
 }
 
-int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
-                         size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
-                         struct ran_error *err)
+void ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c,
+                          const uint32_t *ids, size_t n, uint64_t record,
+                          struct ran_recurrent_state *recurrent)
 {
         size_t open = recurrent != NULL ? recurrent->open : 0,
                windows = ran_packed_windows(c, n, open);
@@ -103,26 +103,21 @@ int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, 
         packed->doc[packed->B] = packed->window[packed->m] = packed->L;
         packed->doc_window[packed->B] = packed->m;
         packed->doc_position[packed->B] = packed->positions;
-        return RAN_OK;
 }
 
-int ran_packed_spell(struct ran_packed *packed, const uint32_t *spelling, struct ran_error *err)
+void ran_packed_spell(struct ran_packed *packed, const uint32_t *spelling)
 {
-        size_t at = packed->doc[packed->B - 1] * RAN_SPELLING, end;
+        const size_t at = packed->doc[packed->B - 1] * RAN_SPELLING,
+                     end = packed->L * RAN_SPELLING; /* as many as there are, in memory */
 
-        if (__builtin_mul_overflow(packed->L, RAN_SPELLING, &end))
-                return ran_fail(err, RAN_ENOMEM, "a document of %zu tokens is too long", packed->L);
         ROOM(spelling, end);
         memcpy(packed->spelling + at, spelling, (end - at) * sizeof *spelling);
-        return RAN_OK;
 }
 
-int ran_packed_positions(struct ran_packed *packed, const uint32_t *positions, size_t n,
-                         struct ran_error *err)
+void ran_packed_positions(struct ran_packed *packed, const uint32_t *positions, size_t n)
 {
         ROOM(position, packed->positions + n);
         for (size_t i = 0; i < n; i++)
                 packed->position[packed->positions++] = packed->doc[packed->B - 1] + positions[i];
         packed->doc_position[packed->B] = packed->positions;
-        return RAN_OK;
 }

@@ -52,19 +52,18 @@ size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open);
 void ran_packed_clear(struct ran_packed *packed);
 void ran_packed_release(struct ran_packed *packed);
 /* Appends a document of n >= 1 tokens. `record` identifies it within an epoch. */
-int ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
-                   size_t n, uint64_t record, struct ran_error *err);
+void ran_packed_add(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
+                    size_t n, uint64_t record);
 /* The same for a document that continues from a recurrent state (NULL: nothing), which ran_encode
  * updates. The state is not owned and must outlive the backward pass. */
-int ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c, const uint32_t *ids,
-                         size_t n, uint64_t record, struct ran_recurrent_state *recurrent,
-                         struct ran_error *err);
+void ran_packed_add_after(struct ran_packed *packed, const struct ran_config *c,
+                          const uint32_t *ids, size_t n, uint64_t record,
+                          struct ran_recurrent_state *recurrent);
 
 /* Sets the last document's spelling (n, RAN_SPELLING). */
-int ran_packed_spell(struct ran_packed *packed, const uint32_t *spelling, struct ran_error *err);
+void ran_packed_spell(struct ran_packed *packed, const uint32_t *spelling);
 /* Sets the last document's positions: indices of its tokens, ascending. */
-int ran_packed_positions(struct ran_packed *packed, const uint32_t *positions, size_t n,
-                         struct ran_error *err);
+void ran_packed_positions(struct ran_packed *packed, const uint32_t *positions, size_t n);
 
 /* Earlier states of document b: those before its first state, as of the time it was added
  * (ran_encode adds to them). */

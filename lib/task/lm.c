@@ -150,7 +150,8 @@ static int load_lm(const struct ran_task_batch *k, struct ran_task_scratch *s, s
         }
         if (begin == 0)
                 s->packed.sources[s->packed.B - 1] = d->sources[b];
-        return ran_packed_positions(&s->packed, s->position, to - from, err);
+        ran_packed_positions(&s->packed, s->position, to - from);
+        return RAN_OK;
 }
 
 static size_t targets_lm(const struct ran_dataset *d, size_t b)
@@ -228,7 +229,8 @@ static int load_mlm(const struct ran_task_batch *k, struct ran_task_scratch *s, 
         memcpy(s->gold + at, m->gold, m->n * sizeof *m->gold);
         for (size_t i = 0; i < m->n; i++)
                 s->scale[at + i] = (float)((double)k->data->weight[b] / k->terms);
-        return ran_packed_positions(&s->packed, m->position, m->n, err);
+        ran_packed_positions(&s->packed, m->position, m->n);
+        return RAN_OK;
 }
 
 static size_t targets_mlm(const struct ran_dataset *d, size_t b)

@@ -113,7 +113,8 @@ static int load(const struct ran_task_batch *k, struct ran_task_scratch *s, size
         (void)to;
         if (k->c->tag.crf)
                 RAN_TRY(RAN_GROW(s->crf, s->crf_cap, ran_crf_scratch(true, n, k->C), err));
-        return ran_packed_positions(&s->packed, d->positions + d->label_first[b], n, err);
+        ran_packed_positions(&s->packed, d->positions + d->label_first[b], n);
+        return RAN_OK;
 }
 
 /* Loss of the n words of a document from label `at` on, each sentence a chain of its own, and

@@ -199,7 +199,6 @@ TEST(encoder_scan_equals_a_plain_window_loop)
 TEST(encoder_windows_join_only_when_too_short)
 {
         struct ran_config c = toy_config();
-        struct ran_error err = {0};
         uint32_t ids[40] = {0};
 
         for (c.window = 1; c.window <= 6; c.window++)
@@ -208,7 +207,7 @@ TEST(encoder_windows_join_only_when_too_short)
                                 struct ran_packed rows = {0};
                                 size_t shortest = L, longest = 0, least = least_window(&c);
 
-                                CHECK_OK(ran_packed_add(&rows, &c, ids, L, 0, &err), err);
+                                ran_packed_add(&rows, &c, ids, L, 0);
                                 for (size_t i = 0; i < rows.m; i++) {
                                         size_t n = rows.window[i + 1] - rows.window[i];
 
@@ -290,9 +289,8 @@ static bool is_as_alone(const struct toy *t, const struct ran_packed *rows, size
         const struct ran_document d = toy_document(rows, b);
         const size_t D = all->D, C = all->C;
         struct ran_packed one = {0};
-        struct ran_error err = {0};
 
-        CHECK_OK(ran_packed_add(&one, &t->c, d.ids, d.L, 0, &err), err);
+        ran_packed_add(&one, &t->c, d.ids, d.L, 0);
         one.sources[0] = rows->sources[b];
         struct result r = encode(t, &one, (struct way){0});
         const bool same = memcmp(r.x, all->x + rows->doc[b] * D, d.L * D * sizeof *r.x) == 0 &&
@@ -381,7 +379,7 @@ static float *vectors(const struct toy *t, const struct ran_packed *rows, struct
 
                 ran_packed_clear(&one);
                 if (alone)
-                        CHECK_OK(ran_packed_add(&one, &t->c, d.ids, d.L, 0, &err), err);
+                        ran_packed_add(&one, &t->c, d.ids, d.L, 0);
                 if (alone || b == 0) {
                         CHECK_OK(ran_workspace_fit(&w, alone ? &one : rows, t->C, &err), err);
                         ran_encode(&w, &t->p);

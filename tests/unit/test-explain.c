@@ -524,7 +524,7 @@ static void check_tokens(const struct ran_config *c, size_t from, size_t to)
         struct toy t;
 
         toy_init(&t, c, 23, 0.3);
-        CHECK_OK(ran_packed_add(&rows, c, d.ids, L, 0, &err), err);
+        ran_packed_add(&rows, c, d.ids, L, 0);
         m = model_of(&t);
         e = ran_explainer_new(m, NULL);
         CHECK_OK(ran_explain_read(e, &d, 0, &err), err);

@@ -94,7 +94,7 @@ static void compare_document(struct folder *f, const cJSON *record)
         const size_t L = ids_of(record, ids);
         float v[64];
 
-        CHECK_OK(ran_packed_add(&packed, c, ids, L, 0, &err), err);
+        ran_packed_add(&packed, c, ids, L, 0);
         /* One that trains keeps the cells of all layers. */
         ran_workspace_init(&w, c, true, NULL);
         CHECK_OK(ran_workspace_fit(&w, &packed, f->m->C, &err), err);

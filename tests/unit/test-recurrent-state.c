@@ -104,9 +104,9 @@ static void encode_piece(struct ran_workspace *w, const struct toy *t, struct ra
         struct ran_error err = {0};
 
         ran_packed_clear(rows);
-        CHECK_OK(ran_packed_add_after(rows, &t->c, ids, n, 1, recurrent, &err), err);
+        ran_packed_add_after(rows, &t->c, ids, n, 1, recurrent);
         for (uint32_t i = 0; i < n; i++)
-                CHECK_OK(ran_packed_positions(rows, &i, 1, &err), err);
+                ran_packed_positions(rows, &i, 1);
         CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
         ran_encode(w, &t->p);
 }

@@ -94,7 +94,7 @@ static void encode(struct ran_workspace *w, const struct toy *t, struct ran_pack
         struct ran_error err = {0};
 
         ran_packed_clear(rows);
-        CHECK_OK(ran_packed_add_after(rows, &t->c, ids, n, 1, recurrent, &err), err);
+        ran_packed_add_after(rows, &t->c, ids, n, 1, recurrent);
         CHECK_OK(ran_workspace_fit(w, rows, t->C, &err), err);
         ran_encode(w, &t->p);
 }
@@ -179,9 +179,9 @@ static struct learnt learn(const struct toy *t, const uint32_t *ids, size_t slab
         r.dp.dembed = ran_alloc_floats(t->V * t->c.dim, &err);
         ran_workspace_init(&w, &t->c, true, NULL);
         w.slab_rows = slab_rows;
-        CHECK_OK(ran_packed_add(&rows, &t->c, ids, TOKENS - 1, 1, &err), err);
+        ran_packed_add(&rows, &t->c, ids, TOKENS - 1, 1);
         for (uint32_t i = 0; i < TOKENS - 1; i++) {
-                CHECK_OK(ran_packed_positions(&rows, &i, 1, &err), err);
+                ran_packed_positions(&rows, &i, 1);
                 scale[i] = 1.0f / (TOKENS - 1);
         }
         CHECK_OK(ran_workspace_fit(&w, &rows, t->C, &err), err);

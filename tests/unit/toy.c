@@ -257,7 +257,7 @@ static void toy_spell(const struct toy *t, struct ran_packed *rows, struct dice 
 
         for (size_t i = 0; i < L * RAN_SPELLING; i++)
                 spelling[i] = (uint32_t)dice_size(d, 0, t->c.spelling - 1);
-        CHECK_OK(ran_packed_spell(rows, spelling, &err), err);
+        ran_packed_spell(rows, spelling);
         free(spelling);
 }
 
@@ -279,7 +279,7 @@ void toy_add(const struct toy *t, struct ran_packed *rows, struct dice *d, size_
 
         for (size_t i = 0; i < L; i++)
                 ids[i] = (uint32_t)dice_size(d, 0, t->V - 1);
-        CHECK_OK(ran_packed_add(rows, &t->c, ids, L, record, &err), err);
+        ran_packed_add(rows, &t->c, ids, L, record);
         if (t->c.mask == RAN_MASK_PREFIX)
                 rows->sources[rows->B - 1] = dice_size(d, 0, L);
         if (t->c.spelling > 0)
