@@ -214,20 +214,6 @@ static void add_text(struct ran_buf *out, struct classify_scratch *s)
 
 /* ---- in any thread --------------------------------------------------------------------------- */
 
-static void count_answer(struct page *page, const float *p, size_t best)
-{
-        const struct classifier *c = &page->classifier;
-        size_t given = 0, bin = (size_t)(p[best] * BINS);
-
-        for (size_t i = 0; i < c->C; i++)
-                if (classify_gives(c, p, best, i)) {
-                        atomic_fetch_add(&page->given[i], 1);
-                        given++;
-                }
-        atomic_fetch_add(&page->none, given == 0);
-        atomic_fetch_add(&page->bins[bin < BINS ? bin : BINS - 1], 1);
-}
-
 static int work(void *arg, void *scratch, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
@@ -237,6 +223,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         struct classify_scratch *s = scratch;
         struct report labels = {0};
         struct ran_error ignored;
+        size_t given = 0;
 
         RAN_TRY(classify_score(c, s, line, err));
         size_t best = decision_best(&c->decision, s->p);
@@ -254,7 +241,14 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         add_bars(&d->body, c, s->p);
         add_text(&d->body, s);
         d->doubt = doubt_of(c, s->p, best);
-        count_answer(page, s->p, best);
+        const size_t bin = (size_t)(s->p[best] * BINS);
+        for (size_t i = 0; i < c->C; i++)
+                if (classify_gives(c, s->p, best, i)) {
+                        atomic_fetch_add(&page->given[i], 1);
+                        given++;
+                }
+        atomic_fetch_add(&page->none, given == 0);
+        atomic_fetch_add(&page->bins[bin < BINS ? bin : BINS - 1], 1);
         return RAN_OK;
 }
 
@@ -311,31 +305,15 @@ static void add_probabilities(const struct page *p, struct report *r)
         report_end(r);
 }
 
-/* One beside the other. */
-static void write_counts(const struct page *p, struct ran_buf *out)
+static void write_page(struct page *p, const struct cmd_counts *counts)
 {
+        const size_t n = p->documents.seen;
         struct report labels = {0}, probabilities = {0};
-
-        add_labels_given(p, &labels);
-        add_probabilities(p, &probabilities);
-        page_open(out, "div.charts");
-        page_open(out, "div");
-        report_page(&labels, out);
-        page_close(out, "div");
-        page_open(out, "div");
-        report_page(&probabilities, out);
-        page_close(out, "div");
-        page_close(out, "div");
-        report_release(&labels);
-        report_release(&probabilities);
-}
-
-static void write_lead(const struct page *p, const struct cmd_counts *counts, struct ran_buf *out)
-{
         struct ran_buf lead = {0};
+        struct cmd_sink out;
 
-        page_count(&lead, p->documents.seen);
-        ran_buf_printf(&lead, " document%s, model %s", p->documents.seen == 1 ? "" : "s",
+        page_count(&lead, n);
+        ran_buf_printf(&lead, " document%s, model %s", n == 1 ? "" : "s",
                        p->classifier.options->model);
         if (p->gold > 0)
                 ran_buf_printf(&lead, "; labels as in the record: %zu of %zu (measure with --eval)",
@@ -343,20 +321,25 @@ static void write_lead(const struct page *p, const struct cmd_counts *counts, st
         if (counts->bad + counts->passed > 0)
                 ran_buf_printf(&lead, "; %zu records failed and are not here",
                                counts->bad + counts->passed);
-        page_begin(out, "Labelled documents", &lead);
-}
-
-static void write_page(struct page *p, const struct cmd_counts *counts)
-{
-        const bool several = p->classifier.thresholds != NULL;
-        struct cmd_sink out;
-
         cmd_sink_open(&out, p->classifier.options->output.output);
-        write_lead(p, counts, &out.buf);
-        if (p->documents.seen > 0)
-                write_counts(p, &out.buf);
+        page_begin(&out.buf, "Labelled documents", &lead);
+        if (n > 0) { /* one beside the other */
+                add_labels_given(p, &labels);
+                add_probabilities(p, &probabilities);
+                page_open(&out.buf, "div.charts");
+                page_open(&out.buf, "div");
+                report_page(&labels, &out.buf);
+                page_close(&out.buf, "div");
+                page_open(&out.buf, "div");
+                report_page(&probabilities, &out.buf);
+                page_close(&out.buf, "div");
+                page_close(&out.buf, "div");
+        }
+        report_release(&labels);
+        report_release(&probabilities);
         page_documents_write(&p->documents,
-                             several ? "In doubt: labels close to their thresholds"
+                             p->classifier.thresholds != NULL
+                                     ? "In doubt: labels close to their thresholds"
                                      : "In doubt: the least probable labels",
                              &out);
         page_end(&out.buf);

@@ -261,45 +261,6 @@ static void text_decisions(const struct about *a, struct report *r)
         }
 }
 
-static void text_vocabulary(const struct about *a, struct report *r)
-{
-        struct ran_buf v = {0}, type = {0};
-
-        if (a->tokenizer == NULL) {
-                ran_buf_str(&v, "none: records must have ids");
-        } else {
-                train_about_vocabulary(a, &type);
-                ran_buf_add(&v, type.data, type.len);
-                ran_buf_printf(&v, ", %zu tokens, digest %.12s...",
-                               ran_tokenizer_size(a->tokenizer),
-                               ran_tokenizer_digest(a->tokenizer));
-        }
-        row(r, "vocabulary", &v);
-        ran_buf_release(&type);
-}
-
-/* How a tagger splits a text. */
-static void text_split(const struct about *a, struct report *r)
-{
-        const char *split = train_about_string(a->said, "text_split");
-        const cJSON *marks = train_about_member(a->said, "text_marks"), *mark;
-        struct ran_buf v = {0};
-
-        if (split == NULL)
-                return;
-        report_put(r, NULL, "texts", "split into sentences and words like the training data: %s",
-                   split);
-        cJSON_ArrayForEach(mark, marks)
-        {
-                if (!cJSON_IsString(mark))
-                        continue;
-                ran_buf_str(&v, v.len > 0 ? " " : "");
-                ran_buf_str(&v, mark->valuestring);
-        }
-        if (cJSON_IsArray(marks))
-                row(r, "marks of texts", &v);
-}
-
 static void text_sizes(const struct about *a, struct report *r)
 {
         size_t numbers = 0;
@@ -313,22 +274,13 @@ static void text_sizes(const struct about *a, struct report *r)
         if (a->model != NULL)
                 ran_buf_printf(&v, ", %zu weights", numbers);
         row(r, "size", &v);
-        if (a->model == NULL)
-                return;
-        ran_buf_str(&v, "any processor, no GPU; about ");
-        add_bytes(&v, a->bytes);
-        ran_buf_str(&v, train_about_is_folder(a->path)
-                                ? " of memory for each program that uses the folder; "
-                                  "of a file, which ran-train import makes, they share "
-                                  "much of it"
-                                : " of memory, shared by all programs that use the "
-                                  "model");
-        row(r, "needs", &v);
 }
 
 void train_info_rows(const struct about *a, struct report *r)
 {
         const char *version = train_about_string(a->said, "version");
+        const char *split = train_about_string(a->said, "text_split");
+        struct ran_buf v = {0};
 
         if (a->model != NULL) {
                 text_task(a, r);
@@ -338,9 +290,18 @@ void train_info_rows(const struct about *a, struct report *r)
                 text_calibration(a, r);
                 text_decisions(a, r);
         }
-        text_vocabulary(a, r);
-        if (a->model != NULL)
-                text_split(a, r);
+        if (a->tokenizer == NULL) {
+                ran_buf_str(&v, "none: records must have ids");
+        } else {
+                train_about_vocabulary(a, &v);
+                ran_buf_printf(&v, ", %zu tokens, digest %.12s...",
+                               ran_tokenizer_size(a->tokenizer),
+                               ran_tokenizer_digest(a->tokenizer));
+        }
+        row(r, "vocabulary", &v);
+        if (split != NULL)
+                report_put(r, NULL, "texts",
+                           "split into sentences and words like the training data: %s", split);
         text_sizes(a, r);
         if (version != NULL)
                 report_put(r, NULL, "written by", "version %s", version);
