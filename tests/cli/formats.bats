@@ -255,6 +255,10 @@ input.jsonl:3,wet,P,rain rain' ]
     --min-count 1 --input-format tsv -o space.ran space.tsv
   run -3 --separate-stderr ran-classify -m space.ran --output-format fasttext - <<<'{"text":"a"}'
   [[ $stderr == *'the label "New York" is empty or has white space'* ]]
+  # Tables can.
+  for format in csv tsv; do
+    [ "$(ran-classify -m space.ran --output-format $format - <<<'{"text":"a 1"}' | tr '\t' , | cut -d , -f 2)" = $'label\nNew York' ]
+  done
   run -2 --separate-stderr ran-classify -m labels.ran --output-format fasttext --probs - <<<'{"text":"a"}'
   [[ $stderr == *'leave out --probs'* ]]
 }
