@@ -116,4 +116,7 @@ void perplexity_tree(const struct perplexity *p, double cost, bool all, struct r
         add_figure(r, "bits_per_byte", "bits per byte",
                    p->bytes > 0 ? spelled / ran_log(2) / (double)p->bytes : NAN);
         add_meaning(r, p, cost, 100 * share);
+        if (cost <= 0 && p->unknown > 0)
+                report_put(r, "without", NULL, "the spelling of %zu unknown word%s: --unknown-cost",
+                           p->unknown, p->unknown == 1 ? "" : "s");
 }

@@ -657,7 +657,11 @@ random_ids() {
     and (.[1].perplexity_per_word | near($plain[1].nll + 8 * (2 | log) * 6 | . / $plain[1].words | exp))
     and all(.[]; .nll_spelled / (2 | log) / .bytes - .bits_per_byte | fabs < 1e-9)' spelled
   jq -c 'del(.nll_spelled, .perplexity_per_word, .bits_per_byte)' spelled |
-    cmp - <(jq -c 'del(.perplexity_per_word, .bits_per_byte)' plain)
+    cmp - <(jq -c 'del(.perplexity_per_word, .bits_per_byte, .without)' plain)
+  # The plain figures say what they leave out: of a record, in a total, and on a page.
+  jq -s -e '[.[].without] == ["the spelling of 2 unknown words: --unknown-cost", "the spelling of 1 unknown word: --unknown-cost"]' plain
+  ran-lm score -m lm.ran --total odd.jsonl | jq -e '.without | startswith("the spelling of 3 unknown words")'
+  echo '{"text":"a dog eats ."}' | ran-lm score -m lm.ran | jq -e '.lm | has("without") | not'
   run -2 --separate-stderr ran-lm score -m lm.ran --per-token --unknown-cost 8 odd.jsonl
   [[ $stderr == *'--unknown-cost is for sums, and --per-token has the nll of [UNK] alone: leave out --per-token'* ]]
   ran-lm score -m lm.ran --output-format html odd.jsonl >page
