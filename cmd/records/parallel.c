@@ -104,8 +104,11 @@ static size_t open_lines(struct ran_bytes *bytes, const char *name)
         if (name == NULL)
                 return 0;
         if (ran_bytes_open(bytes, name, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s: %s", name, err.text);
+                cmd_die(CMD_FAILED, "%s", err.text);
         const char *s = (const char *)bytes->data;
+        const struct kind *kind = kind_of(s, bytes->size);
+        if (kind != NULL)
+                cmd_die(CMD_FAILED, "%s is %s: %s", name, kind->is, kind->advice);
         return units_count_feeds(s, bytes->size) + (bytes->size > 0 && s[bytes->size - 1] != '\n');
 }
 

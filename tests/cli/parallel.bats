@@ -128,7 +128,14 @@ setup() {
   run -3 --separate-stderr ran-train lm $(<shape) -o x.ran --source-file short.s --target-file pairs.t
   [[ $stderr == *'short.s has 5 lines and pairs.t has 60: each line needs its counterpart'* ]]
   run -3 --separate-stderr ran-train lm $(<shape) -o x.ran --source-file none.s --target-file pairs.t
-  [[ $stderr == *'none.s: '* ]]
+  [[ $stderr == *'cannot open none.s: '* ]]
+  # Compressed files and UTF-16 are no lines, and not bad lines either.
+  gzip -c pairs.t >packed.t
+  run -3 --separate-stderr ran-train lm $(<shape) -o x.ran --source-file pairs.s --target-file packed.t
+  [[ $stderr == *'packed.t is compressed with gzip: unpack it first'* ]]
+  iconv -t UTF-16 pairs.s >wide.s
+  run -3 --separate-stderr ran-lm generate -m pairs.ran --source-file wide.s
+  [[ $stderr == *'wide.s is text in UTF-16: convert it'* ]]
   run -2 --separate-stderr ran-train lm $(<shape) -o x.ran --source-file pairs.s
   [[ $stderr == *'--source-file needs --target-file FILE'* ]]
   run -2 --separate-stderr ran-train lm $(<shape) -o x.ran --target-file pairs.t
