@@ -128,9 +128,15 @@ static void add_up(struct ran_strict_report *r)
                 r->all.gold += score->gold;
                 r->all.found += score->found;
                 r->all.correct += score->correct;
-                r->macro.precision += score->rates.precision / (double)r->n_types;
-                r->macro.recall += score->rates.recall / (double)r->n_types;
-                r->macro.f1 += score->rates.f1 / (double)r->n_types;
+                r->macro.precision += score->rates.precision;
+                r->macro.recall += score->rates.recall;
+                r->macro.f1 += score->rates.f1;
+        }
+        /* divided at the end: the mean of rates of 1 is 1 */
+        if (r->n_types > 0) {
+                r->macro.precision /= (double)r->n_types;
+                r->macro.recall /= (double)r->n_types;
+                r->macro.f1 /= (double)r->n_types;
         }
         r->all.rates = ran_types_rates(1, &r->all);
 }
