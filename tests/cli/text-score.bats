@@ -81,6 +81,16 @@ outputs() {
   ran-lm generate -m pairs.ran --eval pairs.jsonl | jq -e '.chrf.score > 99 and .rouge_l.f1 > 0.99'
 }
 
+@test "eval: equal texts score 100, and no score is above" {
+  printf '{"made":"%s","target":"%s"}\n' 'The dog bit the man.' 'The dog bit the man.' 'one two three four five six' \
+    'one two three four five six' 'a b c d e f g' 'a b c d e f g' >equal.jsonl
+  for n in 1 2 3; do
+    head -n $n equal.jsonl | ran-lm generate --eval-only made >report
+    jq -e '[.bleu.score, .chrf.score, .rouge_1.f1 * 100, .rouge_l.f1 * 100, .bleu.precisions[]] | all(. == 100)' report
+    jq -e '[.bleu, .chrf] | all(.high == null or .high == 100)' report
+  done
+}
+
 @test "eval: strings, lists of words, and objects with a text" {
   printf '%s\n' '{"made":"a b c d e","target":"a b c d f"}' '{"made":["a","b","c","d","e"],"target":["a","b","c","d","f"]}' \
     '{"made":{"tokens":5,"text":"a b c d e"},"target":{"text":"a b c d f"}}' |
