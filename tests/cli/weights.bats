@@ -31,4 +31,20 @@ END
   run -0 --separate-stderr "$python" lines.py
   [ -z "$stderr" ]
   [ "$output" = True ]
+  # In 16 and in eight bits they are nearly the same numbers.
+  for weights in f16 i8; do
+    ran-train convert -q --weights $weights -o $weights.ran model.ran
+    {
+      sed '/^floats/,$d' lines.py
+      echo 'whole = weights'
+      sed "/^floats/,\$d; s/model.ran/$weights.ran/" lines.py
+      cat <<'END'
+scaled = {n: w * weights[n + ".scale"][:, None] if n + ".scale" in weights else w for n, w in weights.items()}
+assert {str(w.dtype) for w in weights.values()} & {"float16", "int8"}
+print(max(float(numpy.abs(scaled[n] - w).max() / numpy.abs(w).max()) for n, w in whole.items() if w.dtype == numpy.float32 and w.any()) < 0.01)
+END
+    } >both.py
+    run -0 --separate-stderr "$python" both.py
+    [ "$output" = True ]
+  done
 }
