@@ -67,11 +67,11 @@ static const struct ran_field eval_fields[] = {
                  "errors",
          .first = true, .needs = "eval"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
-         .help = CMD_NAMES_HELP, .needs = "eval",
+         .help = CMD_NAMES_HELP, .needs = "eval conlleval",
          .why = "is for --eval: the tags of the model have names"},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
-         .help = "score column files of other programs, without a model, byte for byte like the "
-                 "script conlleval",
+         .help = "byte for byte like the script conlleval: with --model, --eval with the report of "
+                 "conlleval alone; without, score the column files of other programs",
          .first = true},
         {0},
 };
@@ -98,16 +98,19 @@ static void check_together(void *options)
         cmd_excludes(kind == OUTPUT_TAGS || kind == OUTPUT_ROWS || kind == OUTPUT_PAGE, why,
                      "eval logits into only drop");
         cmd_excludes(o->eval, "--eval writes a report and no records", "logits into only drop");
-        cmd_excludes(o->conlleval, "--conlleval reads predictions",
-                     "model eval verify logits offsets output_format eval_format into only "
-                     "max_tokens truncate drop [Input]");
+        cmd_excludes(o->conlleval && o->model != NULL, "--conlleval writes a report and no records",
+                     "eval logits output_format eval_format into only drop");
+        cmd_excludes(o->conlleval && o->model == NULL,
+                     "--conlleval reads predictions, or needs --model",
+                     "eval verify logits offsets output_format eval_format into only max_tokens "
+                     "truncate drop label_names [Input]");
 }
 
 const struct cmd_program tag_program = {
         .name = "ran-tag",
         .usage = "-m MODEL [option...] [file...]\n"
                  "-m MODEL --eval [option...] [file...]\n"
-                 "--conlleval [file...]",
+                 "[-m MODEL] --conlleval [option...] [file...]",
         .summary = "Adds the member \"prediction\" to each JSON record with \"tokens\", \"ids\" or "
                    "\"text\": a tag for each word, and the entities, such as names, that the tags "
                    "mark.",
@@ -123,5 +126,9 @@ void tag_options_check(void)
 {
         if (!tag_options.conlleval && tag_options.model == NULL)
                 cmd_usage("no model: give --model FILE");
+        if (tag_options.conlleval && tag_options.model != NULL) {
+                tag_options.eval = true;
+                tag_options.eval_format = TAG_EVAL_CONLLEVAL;
+        }
         tag_output.format = output_formats[tag_options.output_format];
 }

@@ -245,7 +245,7 @@ int main(int argc, char **argv)
         int first = cmd_parse(&tag_program, argc, argv);
 
         tag_options_check();
-        if (tag_options.conlleval)
+        if (tag_options.model == NULL)
                 return cmd_finish(tag_conlleval(argv + first, tag_output.output));
         struct ran_model *model =
                 cmd_model_open(tag_options.model, tag_options.verify, RAN_TASK_TAG);
