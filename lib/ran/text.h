@@ -78,13 +78,6 @@ extern const struct ran_field ran_vocab_fields[];
  */
 struct ran_tokenizer;
 struct ran_tokenizer *ran_tokenizer_load(const char *data, size_t n, struct ran_error *err);
-/* Loads a vocab.txt with `settings` (from max_word on). special: tokens like "[CLS]" in a text are
- * special tokens, as in the library of Hugging Face. */
-struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
-                                           const struct ran_vocab_settings *settings, bool special,
-                                           struct ran_error *err);
-/* Whether a vocab.txt is cased: a token other than a name in brackets has a capital letter. */
-bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n);
 /* A sentence about the file for its user (a setting that is ignored, as truncation), or NULL. */
 const char *ran_tokenizer_notice(const struct ran_tokenizer *t);
 /* The tokeniser as a tokenizer.json (*n bytes), which ran_tokenizer_load reads back: equal

@@ -76,7 +76,6 @@ TEST(error_may_be_null_in_text)
         bad.split_at = RAN_SPLIT_GPT2;
         NOTHING(ran_tokenizer_load("{", 1, NULL));
         NOTHING(ran_tokenizer_load("a", 1, NULL));
-        NOTHING(ran_tokenizer_import("a", 1, &bad, true, NULL));
         NOTHING(ran_tokenizer_load("{\"model\":{\"type\":\"Unigram\",\"vocab\":[[1]]}}", 43, NULL));
         NOTHING(ran_tokenizer_open_folder("no/such/folder", NULL));
         FAILS(ran_tokenizer_decode(t, &(uint32_t){999}, 1, &out, NULL));

@@ -5,6 +5,7 @@
 
 #include "ran.h"
 #include "test.h"
+#include "text/hf/text.h"
 #include "vocabulary.h"
 
 enum { MANY = 1 << 24 }; /* buckets: so many that no two features of a test share one */
@@ -96,8 +97,7 @@ static struct ran_tokenizer *tokenizer(void)
         const struct ran_vocab_settings settings = {
                 .max_word = 100, .lowercase = true, .strip_accents = true, .clean = RAN_CLEAN_ALL};
         struct ran_error err;
-        struct ran_tokenizer *t =
-                ran_tokenizer_import(lines, strlen(lines), &settings, false, &err);
+        struct ran_tokenizer *t = ran_tokenizer_import(lines, strlen(lines), &settings, &err);
 
         if (t == NULL)
                 CHECK_STR(err.text, NULL);

@@ -5,6 +5,7 @@
 
 #include "ran.h"
 #include "test.h"
+#include "text/hf/text.h"
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 #include "vocabulary.h"
@@ -16,7 +17,7 @@ static const char lines[] =
         "\xc3\xa9\xc3\xa9\xc3\xa9\n##\xc3\xa9\n"
         "[a piece that is longer than many a word]\n";
 
-static struct ran_tokenizer *import(bool lower, size_t max_word, bool special)
+static struct ran_tokenizer *import(bool lower, size_t max_word)
 {
         struct ran_vocab_settings settings = {
                 .max_word = max_word,
@@ -26,8 +27,7 @@ static struct ran_tokenizer *import(bool lower, size_t max_word, bool special)
                 .cjk = true,
         };
         struct ran_error err;
-        struct ran_tokenizer *t =
-                ran_tokenizer_import(lines, strlen(lines), &settings, special, &err);
+        struct ran_tokenizer *t = ran_tokenizer_import(lines, strlen(lines), &settings, &err);
 
         if (t == NULL)
                 CHECK_STR(err.text, NULL);
@@ -38,7 +38,7 @@ static struct ran_tokenizer *import(bool lower, size_t max_word, bool special)
 
 TEST(the_longest_token_comes_first)
 {
-        struct ran_tokenizer *t = import(true, 100, false);
+        struct ran_tokenizer *t = import(true, 100);
 
         REQUIRE(t != NULL);
         CHECK_STR(tokens_of(t, "Running, RUNS understand"),
@@ -49,7 +49,7 @@ TEST(the_longest_token_comes_first)
 
 TEST(a_word_that_cannot_be_spelt_is_unknown_as_a_whole)
 {
-        struct ran_tokenizer *t = import(true, 100, false);
+        struct ran_tokenizer *t = import(true, 100);
 
         REQUIRE(t != NULL);
         CHECK_STR(tokens_with_offsets(t, "runningx run"), "[UNK][0,8)|run[9,12)");
@@ -58,7 +58,7 @@ TEST(a_word_that_cannot_be_spelt_is_unknown_as_a_whole)
 
 TEST(longer_words_than_the_limit_are_unknown)
 {
-        struct ran_tokenizer *t = import(true, 5, false);
+        struct ran_tokenizer *t = import(true, 5);
 
         REQUIRE(t != NULL);
         CHECK_STR(tokens_of(t, "aaaaa aaaaaa"), "a|##a|##a|##a|##a|[UNK]");
@@ -66,7 +66,7 @@ TEST(longer_words_than_the_limit_are_unknown)
         CHECK_STR(tokens_of(t, "\xe1\xba\xa1\xe1\xba\xa1\xe1\xba\xa1\xe1\xba\xa1"),
                   "a|##a|##a|##a");
         ran_tokenizer_free(t);
-        t = import(false, 5, false);
+        t = import(false, 5);
         REQUIRE(t != NULL);
         /* characters, not bytes */
         CHECK_STR(tokens_of(t, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
@@ -79,7 +79,7 @@ TEST(longer_words_than_the_limit_are_unknown)
 
 TEST(offsets_count_code_points_of_the_original)
 {
-        struct ran_tokenizer *t = import(true, 100, false);
+        struct ran_tokenizer *t = import(true, 100);
 
         REQUIRE(t != NULL);
         CHECK_STR(tokens_with_offsets(t, "\xf0\x9f\x98\x80 CAF\xc3\x89"), "[UNK][0,1)|cafe[2,6)");
@@ -210,7 +210,7 @@ TEST(slices_of_the_original_normalise_to_their_tokens)
 
 TEST(offsets_in_other_units)
 {
-        struct ran_tokenizer *t = import(true, 100, false);
+        struct ran_tokenizer *t = import(true, 100);
         struct ran_encoding e = {0};
         struct ran_error err;
         const char *text = "run \xf0\x9f\x98\x80 caf\xc3\xa9, run"; /* 0-3 4-5 6-10 10-11 12-15 */
@@ -243,7 +243,7 @@ TEST(offsets_in_other_units)
 TEST(given_words_keep_their_number)
 {
         static const char *const words[] = {"Running", "\xc2\xad", "", "run,run"};
-        struct ran_tokenizer *t = import(true, 100, false);
+        struct ran_tokenizer *t = import(true, 100);
         struct ran_encoding e = {0};
         struct ran_error err;
         /* run ##n ##ing, two words of which nothing is left, and one that is cut */
@@ -269,9 +269,15 @@ TEST(given_words_keep_their_number)
 
 TEST(special_tokens_are_found_only_when_asked)
 {
-        struct ran_tokenizer *plain = import(true, 100, false), *special = import(true, 100, true);
+        struct ran_tokenizer *plain = import(true, 100), *special = import(true, 100);
 
         REQUIRE(plain != NULL && special != NULL);
+        static const char *const names[] = {"[MASK]", "[CLS]"};
+        for (size_t i = 0; i < 2; i++) {
+                struct ran_added_token token = {.special = true};
+                REQUIRE(ran_tokenizer_find(special, names[i], strlen(names[i]), &token.id));
+                CHECK(ran_tokenizer_add_special(special, &token, NULL) == RAN_OK);
+        }
         CHECK_STR(tokens_of(plain, "a[MASK]run"), "a|[|mask|]|run");
         CHECK_STR(tokens_with_offsets(special, "\xc3\xa1[MASK]run [mask"),
                   "a[0,1)|[MASK][1,7)|run[7,10)|[[11,12)|mask[12,16)");
@@ -349,7 +355,7 @@ TEST(decoding_closes_up_punctuation_that_encoding_split_off)
 
 TEST(ids_without_a_token_are_refused)
 {
-        struct ran_tokenizer *t = import(true, 100, false);
+        struct ran_tokenizer *t = import(true, 100);
         struct ran_buf out = {0};
         struct ran_error err = {0};
         const uint32_t ids[] = {1, 2, 25};
@@ -368,7 +374,7 @@ TEST(ids_without_a_token_are_refused)
 
 TEST(bad_utf8_is_an_error_not_a_crash)
 {
-        struct ran_tokenizer *t = import(true, 100, false);
+        struct ran_tokenizer *t = import(true, 100);
         struct ran_encoding e = {0};
         struct ran_error err = {0};
 
@@ -392,7 +398,7 @@ TEST(no_input_takes_a_time_that_is_quadratic)
                 "a",    "A,",  "\xc3\xa9",     "\xcc\x81\xcc\xa3", "[",
                 "[MAS", "##a", "\xe4\xba\xba", "a\xc2\xad",        "\xe1\x84\x92\xe1\x85\xa1"};
         const size_t n = test_all() ? 1000000 : 200000;
-        struct ran_tokenizer *t[] = {import(true, 100, true), import(true, 10 * n, true)};
+        struct ran_tokenizer *t[] = {import(true, 100), import(true, 10 * n)};
         struct ran_encoding e = {0};
         struct ran_error err;
 
@@ -429,7 +435,7 @@ static void encode_task(void *arg, size_t i)
 
 TEST(threads_share_a_tokenizer)
 {
-        struct shared s = {.t = import(true, 100, false)};
+        struct shared s = {.t = import(true, 100)};
         struct ran_pool *pool = ran_pool_new(4, NULL);
 
         REQUIRE(s.t != NULL && pool != NULL);

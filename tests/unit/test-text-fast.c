@@ -8,6 +8,7 @@
 #include "dice.h"
 #include "ran.h"
 #include "test.h"
+#include "text/hf/text.h"
 #include "text/tokenizer.h"
 #include "base/string-table.h"
 #include "text/words/unicode.h"
@@ -238,8 +239,7 @@ TEST(an_encoding_is_written_as_by_hand)
         ran_buf_char(&lines, '\n');
         for (; n < 12000; n++)
                 ran_buf_printf(&lines, "%s%zu\n", n % 3 == 0 ? "\xe4\xba\xba" : "##p", n);
-        struct ran_tokenizer *t =
-                ran_tokenizer_import(lines.data, lines.len, &settings, false, &err);
+        struct ran_tokenizer *t = ran_tokenizer_import(lines.data, lines.len, &settings, &err);
         REQUIRE(t != NULL);
         for (size_t trial = 0; trial < 600; trial++) {
                 e.n = trial < 520 ? trial : dice_size(&d, 0, 5000);
@@ -261,8 +261,7 @@ TEST(an_encoding_is_written_as_by_hand)
                 got.len = want.len = 0;
                 ran_encoding_json(&e, t, trial % 2 == 0, &got);
                 naive_json(&e, t, trial % 2 == 0, &want);
-                if (!CHECK(got.len == want.len &&
-                           memcmp(got.data, want.data, got.len) == 0))
+                if (!CHECK(got.len == want.len && memcmp(got.data, want.data, got.len) == 0))
                         break;
                 if (trial % 50 == 0)
                         ran_buf_release(&got);

@@ -83,16 +83,18 @@ static bool find_rules(struct ran_tokenizer *t, const cJSON *document)
             ran_hf_added_need_steps(&t->rules.normal, ran_cjson_member(document, "added_tokens")))
                 return false;
         t->rules.normal.exact = t->exact;
-        if (ran_cjson_is_null(decoder))
-                return true;
-        return strcmp(ran_hf_type(decoder), bpe ? "ByteLevel" : "WordPiece") == 0 &&
-               (bpe || ran_cjson_bool(decoder, "cleanup", true, &t->attach, NULL) == RAN_OK);
+        return ran_cjson_is_null(decoder) ||
+               strcmp(ran_hf_type(decoder), bpe ? "ByteLevel" : "WordPiece") == 0;
 }
 
 /* How text becomes words: by rules where they do, else by steps, and then exactly. */
 static int read_words(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
+        const cJSON *decoder = ran_cjson_member(document, "decoder");
+
         RAN_TRY(ran_hf_read_steps(t, document, err));
+        if (strcmp(ran_hf_type(decoder), "WordPiece") == 0)
+                RAN_TRY(ran_cjson_bool(decoder, "cleanup", true, &t->attach, err));
         if (find_rules(t, document)) {
                 ran_steps_free(t->steps);
                 t->steps = NULL;

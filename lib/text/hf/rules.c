@@ -45,26 +45,23 @@ static bool find_normalizer(struct ran_text_rules *r, const struct ran_steps *s)
 
 /* ---- pre_tokenizer -------------------------------------------------------------------------- */
 
-/* Each step splits the parts of those before it, so order does not matter; but splitting words of
- * letters and digits at punctuation, too, is not among the rules. */
+/* Each step splits the parts of those before it, so order does not matter. */
 static bool find_word_split(struct ran_text_rules *r, const struct ran_steps *s)
 {
-        bool spaces = false, punctuation = false, runs = false;
+        bool spaces = false;
 
+        r->split = RAN_SPLIT_SPACES;
         for (size_t i = s->normal_n; i < s->n; i++) {
                 const struct ran_step *step = &s->at[i];
 
                 if (step->kind == STEP_SPACES)
                         spaces = true;
-                else if (step->kind == STEP_RUNS)
-                        runs = true;
                 else if (step->kind == STEP_PUNCTUATION && step->behavior == SPLIT_ISOLATED)
-                        punctuation = true;
+                        r->split = RAN_SPLIT_PUNCTUATION;
                 else
                         return false;
         }
-        r->split = runs ? SPLIT_RUNS : punctuation ? RAN_SPLIT_PUNCTUATION : RAN_SPLIT_SPACES;
-        return runs ? !punctuation : spaces;
+        return spaces;
 }
 
 bool ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s)

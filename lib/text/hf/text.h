@@ -20,6 +20,11 @@ int ran_tokenizer_add_lines(struct ran_tokenizer *t, const char *data, size_t n,
  * sentence begins with the file inside of FOLDER, or with "it has". */
 struct ran_tokenizer *ran_tokenizer_read_folder(const char *folder, const char *base, bool lower,
                                                 struct ran_error *err);
+/* A vocab.txt as settings say, of which those for learning have no meaning; or as BERT reads it:
+ * cased if a token has a capital letter. RAN_EFORMAT. */
+struct ran_tokenizer *ran_tokenizer_import(const char *data, size_t n,
+                                           const struct ran_vocab_settings *settings,
+                                           struct ran_error *err);
 struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err);
 
 #endif

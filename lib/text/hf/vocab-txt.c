@@ -26,58 +26,38 @@ int ran_tokenizer_add_lines(struct ran_tokenizer *t, const char *data, size_t n,
         return RAN_OK;
 }
 
-/* The five special tokens that BERT's own code finds in a text. */
-static int mark_special(struct ran_tokenizer *t, struct ran_error *err)
-{
-        static const char *const names[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-
-        for (size_t id = 0; id < t->tokens.n; id++) {
-                const struct ran_added_token token = {.id = (uint32_t)id, .special = true};
-                size_t n;
-                const char *content = ran_tokenizer_token(t, (uint32_t)id, &n);
-                for (size_t i = 0; content != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-                        if (n == strlen(names[i]) && memcmp(content, names[i], n) == 0)
-                                RAN_TRY(ran_tokenizer_add_special(t, &token, err));
-                }
-        }
-        return RAN_OK;
-}
-
 static int fill(struct ran_tokenizer *t, const char *data, size_t n,
-                const struct ran_vocab_settings *settings, bool special, struct ran_error *err)
+                const struct ran_vocab_settings *settings, struct ran_error *err)
 {
         RAN_TRY(ran_text_rules_set(&t->rules, settings, err));
         t->max_chars = settings->max_word;
         t->attach = settings->split_at == RAN_SPLIT_PUNCTUATION;
         RAN_TRY(ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err));
         RAN_TRY(ran_tokenizer_add_lines(t, data, n, err));
-        if (special)
-                RAN_TRY(mark_special(t, err));
         return ran_tokenizer_finish(t, ran_tokenizer_reserved[RAN_UNK], err);
 }
 
-struct ran_tokenizer *ran_tokenizer_import(const char *vocab_txt, size_t n,
-                                           const struct ran_vocab_settings *settings, bool special,
+struct ran_tokenizer *ran_tokenizer_import(const char *data, size_t n,
+                                           const struct ran_vocab_settings *settings,
                                            struct ran_error *err)
 {
         struct ran_tokenizer *t = ran_tokenizer_new(TOKENIZER_WORDPIECE);
 
-        if (fill(t, vocab_txt, n, settings, special, err) != RAN_OK) {
-                ran_tokenizer_free(t);
-                t = NULL;
-        }
-        return t;
+        if (fill(t, data, n, settings, err) == RAN_OK)
+                return t;
+        ran_tokenizer_free(t);
+        return NULL;
 }
 
-bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n)
+static bool is_cased(const char *data, size_t n)
 {
         bool line_begins = true, name = false;
 
-        for (size_t i = ran_utf8_mark(vocab_txt, n); i < n; i++) {
+        for (size_t i = ran_utf8_mark(data, n); i < n; i++) {
                 if (line_begins)
-                        name = vocab_txt[i] == '['; /* like "[CLS]" or "[unused1]" */
-                line_begins = vocab_txt[i] == '\n';
-                if (!name && vocab_txt[i] >= 'A' && vocab_txt[i] <= 'Z')
+                        name = data[i] == '['; /* like "[CLS]" or "[unused1]" */
+                line_begins = data[i] == '\n';
+                if (!name && data[i] >= 'A' && data[i] <= 'Z')
                         return true;
         }
         return false;
@@ -85,7 +65,7 @@ bool ran_vocab_txt_is_cased(const char *vocab_txt, size_t n)
 
 struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struct ran_error *err)
 {
-        bool cased = ran_vocab_txt_is_cased(data, n);
+        bool cased = is_cased(data, n);
         struct ran_vocab_settings bert = {
                 .max_word = 100,
                 .normalize = RAN_NORMALIZE_NONE,
@@ -95,7 +75,7 @@ struct ran_tokenizer *ran_tokenizer_read_lines(const char *data, size_t n, struc
                 .cjk = true,
                 .split_at = RAN_SPLIT_PUNCTUATION,
         };
-        struct ran_tokenizer *t = ran_tokenizer_import(data, n, &bert, false, err);
+        struct ran_tokenizer *t = ran_tokenizer_import(data, n, &bert, err);
 
         if (t == NULL)
                 return NULL;

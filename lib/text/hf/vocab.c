@@ -145,23 +145,6 @@ static int collect(struct entries *all, struct ran_tokenizer *t, struct ran_item
         return RAN_OK;
 }
 
-/* Whether normalisation neither creates nor removes this token in a text. That holds without
- * normalisation; and under NFC if the token is ASCII, does not end in a character that composes
- * with marks after it, and has none of the three characters that others become. */
-static bool is_left_alone(const struct ran_normalizer *z, const char *token)
-{
-        unsigned char last = (unsigned char)token[strlen(token) - 1];
-        bool joins = (last | 0x20) >= 'a' && (last | 0x20) <= 'z';
-
-        joins = joins || (last >= '<' && last <= '>') || strpbrk(token, "K;`") != NULL;
-        for (const char *s = token; *s != '\0'; s++)
-                joins = joins || (unsigned char)*s >= 0x80;
-        for (size_t i = 0; i < z->n; i++)
-                if (z->step[i] != NORMAL_NFC || joins)
-                        return false;
-        return true;
-}
-
 /* Finds a token in the normalised text, by the text that it is normalised to. */
 static int add_normalized(struct ran_tokenizer *t, const struct ran_added_token *token,
                           const char *content, struct ran_error *err)
@@ -176,17 +159,14 @@ static int add_normalized(struct ran_tokenizer *t, const struct ran_added_token 
         return rc;
 }
 
-static int read_flags(const struct ran_normalizer *z, const cJSON *added, const char *content,
-                      struct ran_added_token *token, bool *normalized, struct ran_error *err)
+static int read_flags(const cJSON *added, struct ran_added_token *token, bool *normalized,
+                      struct ran_error *err)
 {
         RAN_TRY(ran_cjson_bool(added, "special", false, &token->special, err));
         RAN_TRY(ran_cjson_bool(added, "normalized", !token->special, normalized, err));
         RAN_TRY(ran_cjson_bool(added, "single_word", false, &token->single, err));
         RAN_TRY(ran_cjson_bool(added, "lstrip", false, &token->left, err));
-        RAN_TRY(ran_cjson_bool(added, "rstrip", false, &token->right, err));
-        if (z != NULL && is_left_alone(z, content))
-                *normalized = false; /* a text contains it where the normalised text does */
-        return RAN_OK;
+        return ran_cjson_bool(added, "rstrip", false, &token->right, err);
 }
 
 bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added)
@@ -195,13 +175,11 @@ bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added)
 
         cJSON_ArrayForEach(item, added)
         {
-                const char *content = ran_cjson_text(item, "content");
                 struct ran_added_token token = {0};
                 bool normalized;
 
-                if (content != NULL && *content != '\0' &&
-                    read_flags(z, item, content, &token, &normalized, NULL) == RAN_OK &&
-                    (normalized || token.single))
+                if (read_flags(item, &token, &normalized, NULL) == RAN_OK &&
+                    (token.single || (normalized && z->n > 0)))
                         return true;
         }
         return false;
@@ -212,10 +190,9 @@ static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_
         struct ran_added_token token = {.id = (uint32_t)e->id};
         bool normalized = false;
 
-        RAN_TRY(read_flags(t->steps == NULL ? &t->rules.normal : NULL, e->added, e->token, &token,
-                           &normalized, err));
-        return normalized ? add_normalized(t, &token, e->token, err)
-                          : ran_tokenizer_add_special(t, &token, err);
+        RAN_TRY(read_flags(e->added, &token, &normalized, err));
+        return normalized && t->steps != NULL ? add_normalized(t, &token, e->token, err)
+                                              : ran_tokenizer_add_special(t, &token, err);
 }
 
 /* A token may be given twice: in the vocabulary, and as an added token of the same id. */

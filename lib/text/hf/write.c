@@ -115,7 +115,6 @@ static void write_pre_tokenizer(const struct ran_tokenizer *t, struct ran_buf *o
 
         ran_buf_str(out, split == RAN_SPLIT_GPT2     ? BYTE_LEVEL
                          : split == RAN_SPLIT_SPACES ? "{\"type\":\"WhitespaceSplit\"}"
-                         : split == SPLIT_RUNS       ? "{\"type\":\"Whitespace\"}"
                                                      : "{\"type\":\"BertPreTokenizer\"}");
 }
 

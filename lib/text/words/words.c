@@ -11,7 +11,7 @@
 enum byte_class {
         BYTE_OTHER, /* not ASCII, or not one character after normalisation */
         BYTE_WORD,
-        BYTE_PUNCT, /* a word of its own, or part of one */
+        BYTE_PUNCT, /* a word of its own */
         BYTE_SPACE,
 };
 
@@ -21,8 +21,6 @@ static enum byte_class class_of(const struct ran_text_rules *r, int32_t c)
 {
         if (ran_unicode_is_space(c))
                 return BYTE_SPACE;
-        if (r->split == SPLIT_RUNS)
-                return ran_unicode_is_word(c) ? BYTE_WORD : BYTE_PUNCT;
         return r->split == RAN_SPLIT_PUNCTUATION && ran_unicode_is_punct(c) ? BYTE_PUNCT
                                                                             : BYTE_WORD;
 }
@@ -85,8 +83,6 @@ static bool is_border(const struct ran_words *w, size_t pos)
 
         if (*s == '\n')
                 return true;
-        if (w->rules->split == SPLIT_RUNS)
-                return false;
         if (*s < 0x80)
                 return w->rules->class[*s] == BYTE_PUNCT && !may_join(w->rules, s, w->n - pos);
         utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)w->text + pos,
@@ -127,10 +123,7 @@ static bool next_of_stretch(struct ran_words *w, struct ran_word *word)
         while (i < w->glyphs_end && (class = class_of(w->rules, at[i].c)) == BYTE_WORD)
                 i++;
         if (i == begin && i < w->glyphs_end && class == BYTE_PUNCT)
-                do
-                        i++;
-                while (w->rules->split == SPLIT_RUNS && i < w->glyphs_end &&
-                       class_of(w->rules, at[i].c) == BYTE_PUNCT);
+                i++;
         w->glyph = i;
         if (i == begin)
                 return false;
@@ -167,9 +160,6 @@ static bool next_short(struct ran_words *w, struct ran_word *word)
         key[n / 8] = eight;
         if (n < left && r->class[s[n]] == BYTE_WORD)
                 return false;
-        if (n == 0 && left > 1 && r->split == SPLIT_RUNS && r->class[s[0]] == BYTE_PUNCT &&
-            r->class[s[1]] == BYTE_PUNCT)
-                return false; /* a run */
         if (n == 0 && r->class[s[0]] == BYTE_PUNCT) {
                 w->buffer[n++] = r->fold[s[0]];
                 key[0] = r->fold[s[0]];

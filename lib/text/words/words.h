@@ -181,13 +181,10 @@ enum {
         WORDS_STRETCH = 4096, /* a longer stretch may end without white space, to bound memory */
 };
 
-/* Of files only; no setting: at white space, and where letters, marks and digits meet all else. */
-enum { SPLIT_RUNS = -1 };
-
 /* How text is split into words. Fill normal and split, then call ran_text_rules_prepare. */
 struct ran_text_rules {
         struct ran_normalizer normal;
-        int split; /* RAN_SPLIT_... or SPLIT_RUNS */
+        int split; /* RAN_SPLIT_... */
         unsigned char class[256];
         unsigned char fold[256]; /* the byte that a byte becomes */
         unsigned char word[256]; /* the same, but 0 for bytes of another class than BYTE_WORD */
