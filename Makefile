@@ -66,17 +66,18 @@ library     := $(BUILD)/libran.a
 cmd_library := $(BUILD)/libcmd.a
 
 # The kernels are compiled once for each instruction set; a table picks one when a program starts.
-# The plain ones, without fused multiplications, are for RAN_ISA=portable.
+# The plain ones, without fused multiplications, are for RAN_ISA=portable, those that are alike in any
+# width for weights in eight bits.
 # What the compiler makes code for depends on its flags, too: -m32.
 machine := $(shell printf '__x86_64__ __i386__ __SIZEOF_POINTER__ __aarch64__\n' | \
   $(CC) $(CPPFLAGS) $(CFLAGS) -E -P - 2>/dev/null)
 ifeq ($(firstword $(machine)),1)
-simd := base plain4 plain8 plain16 avx2 avx512
+simd := base plain8 plain16 alike4 alike8 alike16 avx2 avx512
 integer := base avx2 avxvnni avx512 avx512vnni
 DEFINES := -DRAN_HAVE_X86
 branches := -fcf-protection
 else
-simd := base plain4
+simd := base alike4
 integer := base $(if $(filter 1,$(word 4,$(machine))),dot)
 DEFINES := $(if $(filter dot,$(integer)),-DRAN_HAVE_DOT)
 branches := -mbranch-protection=standard
@@ -86,11 +87,13 @@ DEFINES += $(if $(filter 1,$(word 2,$(machine))),-msse2 -mfpmath=sse)
 # Where a pointer has 32 bits, files may be longer than one can address.
 DEFINES += $(if $(filter 4,$(word 3,$(machine))),-D_FILE_OFFSET_BITS=64)
 simd_flags_base    := -DRAN_LANES=4
-simd_flags_plain4  := -DRAN_LANES=4 -DRAN_PLAIN
-simd_flags_plain8  := -DRAN_LANES=8 -DRAN_PLAIN -mavx2
-simd_flags_plain16 := -DRAN_LANES=16 -DRAN_PLAIN -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2
 simd_flags_avx2    := -DRAN_LANES=8 -mavx2 -mfma
 simd_flags_avx512  := -DRAN_LANES=16 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
+simd_flags_plain8  := $(simd_flags_avx2) -DRAN_PLAIN
+simd_flags_plain16 := $(simd_flags_avx512) -DRAN_PLAIN
+simd_flags_alike4  := -DRAN_LANES=4 -DRAN_ALIKE
+simd_flags_alike8  := $(simd_flags_avx2) -DRAN_ALIKE
+simd_flags_alike16 := $(simd_flags_avx512) -DRAN_ALIKE
 lib_objects += $(foreach isa,$(simd),$(simd_sources:%.c=$(BUILD)/%-$(isa).o))
 # So are the products of integers, for each kind of processor that multiplies them in its own way.
 integer_flags_base       := -DRAN_LANES=4

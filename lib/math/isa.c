@@ -17,8 +17,8 @@ static char names[sizeof "avx512, avx2, base, portable"]; /* those that run here
  * compiler rounds each of them to float or double. */
 static struct ran_kernels portable;
 
-/* The same in the widest vectors: sums of a row have 16 lanes. RAN_ISA=portable has four, as it had
- * in earlier versions. */
+/* The same bits everywhere, too, with fused multiplications, which a processor without them makes
+ * of others, and with 16 lanes of sums. RAN_ISA=portable has neither, as in earlier versions. */
 static struct ran_kernels alike;
 const struct ran_kernels *ran_simd_in_use[2] = {&ran_simd_base, &alike};
 #if FLT_EVAL_METHOD == 0 && !defined(__FAST_MATH__)
@@ -52,7 +52,7 @@ static bool runs(const struct ran_kernels *table)
 
 /* The kernels of base, in wider vectors where the processor has them: only sums within a vector
  * depend on its width. */
-static const struct ran_kernels *wide = &ran_simd_plain4;
+static const struct ran_kernels *wide = &ran_simd_base;
 
 static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
                           const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
@@ -62,15 +62,29 @@ static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size
                 ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
 }
 
+static const struct ran_kernels *fused = &ran_simd_alike4;
+
+static void alike_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+                       size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
+                       bool add)
+{
+        (M > RAN_FEW_ROWS ? fused : &ran_simd_base)
+                ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
+}
+
 static void make_portable(void)
 {
 #ifdef RAN_HAVE_X86
-        wide = runs(&ran_simd_avx512) ? &ran_simd_plain16
-               : runs(&ran_simd_avx2) ? &ran_simd_plain8
-                                      : &ran_simd_plain4;
+        if (runs(&ran_simd_avx512)) {
+                wide = &ran_simd_plain16;
+                fused = &ran_simd_alike16;
+        } else if (runs(&ran_simd_avx2)) {
+                wide = &ran_simd_plain8;
+                fused = &ran_simd_alike8;
+        }
 #endif
-        alike = *wide;
-        alike.gemm = portable_gemm;
+        alike = *fused;
+        alike.gemm = alike_gemm;
         alike.similarity = ran_simd_base.similarity;
         portable = alike;
         portable.name = "portable";

@@ -4,7 +4,8 @@
  *
  * Written with the vector extensions of GCC and clang; with intrinsics only where those have no
  * word (fused multiply-add, masked tails). Each use of fma is chosen: the kernels are compiled with
- * -ffp-contract=off like all other files.
+ * -ffp-contract=off like all other files. RAN_PLAIN has none (what portable computes, in wider
+ * vectors); RAN_ALIKE gives the same bits in vectors of any width, with fma.
  */
 #ifndef RAN_MATH_SIMD_VECTOR_H
 #define RAN_MATH_SIMD_VECTOR_H
@@ -15,6 +16,8 @@
 
 #if RAN_LANES > 4
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 /* All kernels, once: from this list come their declarations and the table in simd.c. */
@@ -37,7 +40,9 @@ RAN_KERNELS(X)
 #undef X
 
 #define VL RAN_LANES
-#if VL == 4 || defined(RAN_PLAIN) /* the same on every processor: see isa.c */
+#if VL == 4 && defined(RAN_ALIKE)
+#define FMA(x, y, z) fused(x, y, z)
+#elif VL == 4 || defined(RAN_PLAIN)
 #define FMA(x, y, z) ((x) * (y) + (z))
 #elif VL == 8
 #define FMA(x, y, z) ((vf)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
@@ -48,6 +53,30 @@ RAN_KERNELS(X)
 typedef float vf __attribute__((vector_size(VL * 4), may_alias));
 typedef int32_t vi __attribute__((vector_size(VL * 4), may_alias));
 typedef float vf_any __attribute__((vector_size(VL * 4), may_alias, aligned(4)));
+
+#if VL == 4 && defined(RAN_ALIKE)
+/* x y + z, rounded once, as the instruction of wider vectors has it. In double the product is
+ * exact, and the sum is rounded to odd by what it has lost, so that the last rounding sees which
+ * side it is on (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008). */
+static inline vf fused(vf x, vf y, vf z)
+{
+#ifdef __aarch64__
+        return (vf)vfmaq_f32((float32x4_t)z, (float32x4_t)x, (float32x4_t)y);
+#else
+        typedef double vd __attribute__((vector_size(32)));
+        typedef int64_t vl __attribute__((vector_size(32)));
+        const vd product = __builtin_convertvector(x, vd) * __builtin_convertvector(y, vd);
+        const vd added = __builtin_convertvector(z, vd);
+        vd sum = product + added;
+        const vd part = sum - product, lost = (product - (sum - part)) + (added - part);
+        const vl inexact = (lost > 0) | (lost < 0), even = ((vl)sum & 1) - 1;
+        const vl away = ~((lost > 0) ^ (sum > 0)); /* from 0, or else towards it */
+
+        sum = (vd)((vl)sum + (inexact & even & (-2 * away - 1)));
+        return __builtin_convertvector(sum, vf);
+#endif
+}
+#endif
 
 static inline vf load(const float *p)
 {
@@ -176,9 +205,9 @@ static inline float sum(vf v)
         return v[0] + v[1];
 }
 
-/* Sums over a row. The plain kernels have 16 lanes of them, whatever a vector has: element i of a
- * row goes to lane i % 16. */
-#ifdef RAN_PLAIN
+/* Sums over a row. Kernels that are alike have 16 lanes of them, whatever a vector has: element i
+ * of a row goes to lane i % 16. */
+#ifdef RAN_ALIKE
 enum { SUM_PARTS = 16 / VL };
 #else
 enum { SUM_PARTS = 1 };
@@ -308,7 +337,7 @@ static inline vf vexp(vf x)
 static inline vf vsigmoid(vf x)
 {
         vf y = 1.0f + vexp(-x);
-#if VL == 16 && !defined(RAN_PLAIN)
+#if VL == 16 && !defined(RAN_PLAIN) && !defined(RAN_ALIKE)
         vf r = (vf)_mm512_rcp14_ps((__m512)y);
 
         return FMA(r, FMA(-y, r, splat(1.0f)), r);

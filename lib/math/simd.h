@@ -146,9 +146,10 @@ struct ran_kernels {
 
 /* A table for each instruction set. The plain ones compute what base does, in vectors of
  * some width, but for sums of a row (simd-vector.h): those are the same for all of them. */
-extern const struct ran_kernels ran_simd_base, ran_simd_plain4;
+extern const struct ran_kernels ran_simd_base, ran_simd_alike4;
 #ifdef RAN_HAVE_X86
-extern const struct ran_kernels ran_simd_avx512, ran_simd_avx2, ran_simd_plain16, ran_simd_plain8;
+extern const struct ran_kernels ran_simd_avx512, ran_simd_avx2, ran_simd_plain16, ran_simd_plain8,
+        ran_simd_alike16, ran_simd_alike8;
 #endif
 
 /* The table in use: the best that this processor runs, or the one that RAN_ISA names. Set before

@@ -2,6 +2,7 @@
  * library, and whatever OpenBLAS takes the processor for. So they can be written down here. What
  * changes a result on purpose changes these digests, too. */
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "kernels.h"
@@ -140,6 +141,41 @@ TEST(portable_is_the_same_whatever_openblas_would_choose)
                 kernels_check_with("bits_", "portable", cores[i]);
 }
 
+/* ---- fused multiplications without such an instruction ----------------------------------------
+ */
+
+static float any_float(struct dice *dice)
+{
+        const uint32_t bits = (uint32_t)dice_size(dice, 0, UINT32_MAX);
+        float x;
+
+        memcpy(&x, &bits, sizeof x);
+        return x;
+}
+
+/* y and a x so near to each other, or so far apart, that the last bit is hard to tell. */
+TEST(narrow_kernels_round_once)
+{
+        struct dice dice = {.key = 24};
+
+        for (size_t i = 0; i < 400000; i++) {
+                const bool any = i % 2 == 0;
+                const float a =
+                        any ? any_float(&dice) : 1 + ldexpf((float)dice_size(&dice, 0, 9), -23);
+                const float x =
+                        any ? any_float(&dice) : 1 + ldexpf((float)dice_size(&dice, 0, 9), -23);
+                const float y = any ? any_float(&dice)
+                                    : ldexpf(dice_size(&dice, 0, 1) ? 1.5f : -1.25f,
+                                             (int)dice_size(&dice, 0, 60) - 30);
+                const float want = fmaf(a, x, y);
+                float got = y;
+
+                ran_simd_alike4.axpy(&got, a, &x, 1);
+                if (isnan(want) ? !CHECK(isnan(got)) : !CHECK(memcmp(&got, &want, sizeof got) == 0))
+                        return;
+        }
+}
+
 /* ---- wide kernels ---------------------------------------------------------------------------- */
 
 #ifdef RAN_HAVE_X86
@@ -147,6 +183,7 @@ TEST(portable_is_the_same_whatever_openblas_would_choose)
  * elements, which are read, too. */
 enum { LENGTH = 1000, OUTPUTS = 3 };
 static float input[8][OUTPUTS * LENGTH], wide[OUTPUTS * LENGTH], narrow[OUTPUTS * LENGTH];
+static const struct ran_kernels *narrowest;
 
 #define SAME(...)                                                                          \
         do {                                                                               \
@@ -155,7 +192,7 @@ static float input[8][OUTPUTS * LENGTH], wide[OUTPUTS * LENGTH], narrow[OUTPUTS 
                 memcpy(wide, input[0], sizeof wide);                                       \
                 memcpy(narrow, input[0], sizeof narrow);                                   \
                 kernels->__VA_ARGS__;                                                      \
-                kernels = &ran_simd_base;                                                  \
+                kernels = narrowest;                                                       \
                 out = narrow;                                                              \
                 kernels->__VA_ARGS__;                                                      \
                 test_check(memcmp(wide, narrow, sizeof wide) == 0, #__VA_ARGS__, __FILE__, \
@@ -228,23 +265,63 @@ static void check_products(const struct ran_kernels *table, struct dice *dice)
         SAME(gemm(out, 5, input[1], 400, 1, input[2], 5, 1, input[3], 7, 5, 400, true));
 }
 
-TEST(portable_kernels_of_any_width_give_the_same_bits)
+/* Those that sum up a row, of n numbers. */
+static void check_sums(const struct ran_kernels *table, size_t n)
 {
-        static const struct ran_kernels *const tables[] = {&ran_simd_plain16, &ran_simd_plain8};
-        struct dice dice = {.key = 42};
+        const float *x = input[1], *y = input[2], *stat = input[7];
 
+        SAME(softmax(out, 0.7f, n, NULL));
+        SAME(softmax_bwd(out, x, 0.7f, n));
+        SAME(norm(out, n, out + LENGTH, x, n, input[3], input[4], 1e-5, 1, n));
+        SAME(raw_norm(out, n, out + LENGTH, x, n, NULL, NULL, 1e-5, 1, n));
+        SAME(norm_bwd(out, n, out + LENGTH, out + 2 * LENGTH, x, n, y, n, stat, input[3], 1, n));
+        const float a = table->dot(x, y, n), b = narrowest->dot(x, y, n);
+        CHECK(memcmp(&a, &b, sizeof a) == 0);
+}
+
+static void check_width(const struct ran_kernels *table, struct dice *dice)
+{
+        for (size_t i = 0; i < KERNEL_SIZES; i++) {
+                check_elements(table, kernel_size(i));
+                check_rows(table, kernel_size(i) / 2 + 1);
+        }
+        check_products(table, dice);
+}
+
+static void fill_inputs(struct dice *dice)
+{
         for (size_t i = 0; i < sizeof input / sizeof *input; i++)
-                dice_floats(&dice, input[i], OUTPUTS * LENGTH, 2);
+                dice_floats(dice, input[i], OUTPUTS * LENGTH, 2);
         for (size_t i = 0; i < OUTPUTS * LENGTH; i++) /* what squares are summed up in */
                 input[0][i] = i < 2 * LENGTH ? input[0][i] : input[0][i] * input[0][i];
+}
+
+TEST(portable_kernels_of_any_width_give_the_same_bits)
+{
+        struct dice dice = {.key = 42};
+
+        fill_inputs(&dice);
+        narrowest = &ran_simd_base;
+        if (kernels_know("avx512"))
+                check_width(&ran_simd_plain16, &dice);
+        if (kernels_know("avx2"))
+                check_width(&ran_simd_plain8, &dice);
+}
+
+TEST(kernels_for_integers_are_the_same_in_any_width)
+{
+        static const struct ran_kernels *const tables[] = {&ran_simd_alike16, &ran_simd_alike8};
+        struct dice dice = {.key = 52};
+
+        fill_inputs(&dice);
+        narrowest = &ran_simd_alike4;
         for (size_t t = 0; t < 2; t++) {
                 if (!kernels_know(t == 0 ? "avx512" : "avx2"))
                         continue;
-                for (size_t i = 0; i < KERNEL_SIZES; i++) {
-                        check_elements(tables[t], kernel_size(i));
-                        check_rows(tables[t], kernel_size(i) / 2 + 1);
-                }
-                check_products(tables[t], &dice);
+                check_width(tables[t], &dice);
+                for (size_t i = 0; i < KERNEL_SIZES; i++)
+                        if (kernel_size(i) > 0)
+                                check_sums(tables[t], kernel_size(i));
         }
 }
 #endif
