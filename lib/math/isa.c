@@ -50,9 +50,9 @@ static bool runs(const struct ran_kernels *table)
         return table == &ran_simd_base || PORTABLE;
 }
 
-/* The kernels of base, in wider vectors where the processor has them: only sums within a vector
- * depend on its width. */
-static const struct ran_kernels *wide = &ran_simd_base;
+/* The kernels of base and alike, in wider vectors where the processor has them; of base's, sums
+ * within a vector depend on its width. */
+static const struct ran_kernels *wide = &ran_simd_base, *fused = &ran_simd_alike4;
 
 static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
                           const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
@@ -61,8 +61,6 @@ static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size
         (M > RAN_FEW_ROWS ? wide : &ran_simd_base)
                 ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
 }
-
-static const struct ran_kernels *fused = &ran_simd_alike4;
 
 static void alike_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
                        size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
@@ -86,8 +84,10 @@ static void make_portable(void)
         alike = *fused;
         alike.gemm = alike_gemm;
         alike.similarity = ran_simd_base.similarity;
-        portable = alike;
+        portable = *wide;
         portable.name = "portable";
+        portable.gemm = portable_gemm;
+        portable.similarity = ran_simd_base.similarity;
         portable.norm = ran_simd_base.norm;
         portable.norm_bwd = ran_simd_base.norm_bwd;
         portable.raw_norm = ran_simd_base.raw_norm;
