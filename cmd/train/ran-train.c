@@ -120,7 +120,7 @@ static int run_verb(int argc, char **argv)
         while (strcmp(ran_task_name(number), argv[0]) != 0)
                 number++;
         const struct train_task *task = tasks[number];
-        struct train_session s = {.task = task, .options = &options};
+        struct train_session s = {.task = task, .options = &options, .run.began = ran_clock()};
 
         train_options_init(&options, task);
         char **files = cmd_files(&options.input, argv + cmd_parse(&options.program, argc, argv));

@@ -63,3 +63,10 @@ terminal_with() {
   run ! grep -vE '^epoch [0-9]+/3  \[[#-]{6,}\]  [0-9]+ %  training loss .*ETA [0-9:]+$' lines
   run ! grep -q '.\{80\}' lines
 }
+
+@test "progress: the time of a training begins when the program does, not when all is read [all]" {
+  documents 40 >train.jsonl
+  { sleep 4; cat train.jsonl; } | ran-train classify --encoder none --log log -o m.ran 2>said
+  [[ $(<said) =~ 40\ documents\ in\ 0:00:0[3-9] ]]
+  jq -se 'all(.seconds >= 3)' log
+}

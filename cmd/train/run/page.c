@@ -104,7 +104,8 @@ static void add_times(const struct train_page *p, struct report *r)
         const struct {
                 const char *what;
                 double seconds;
-        } times[] = {{"linear model", p->linear_seconds},
+        } times[] = {{"reading", p->read_seconds},
+                     {"linear model", p->linear_seconds - p->read_seconds},
                      {"until the best epoch was chosen", p->kept_seconds},
                      {"refit", last->refit ? last->seconds - p->kept_seconds : 0},
                      {"in all", last->seconds}};

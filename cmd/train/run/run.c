@@ -211,15 +211,18 @@ void train_run_release(struct train_run *run)
 struct watcher {
         struct train_progress progress;
         struct train_page *page; /* or NULL */
+        double before;           /* seconds that the program took until then */
 };
 
 static int on_report(void *arg, const struct ran_train_report *report)
 {
         struct watcher *w = arg;
+        struct ran_train_report r = *report;
 
+        r.seconds += w->before; /* people wait for all of it */
         if (w->page != NULL)
-                train_page_note(w->page, report);
-        train_progress_report(&w->progress, report);
+                train_page_note(w->page, &r);
+        train_progress_report(&w->progress, &r);
         return stop_signal;
 }
 
@@ -264,7 +267,7 @@ struct train_progress train_run_progress(const struct ran_train_job *job,
 
 int train_run(const struct ran_train_job *job, struct train_run *run)
 {
-        struct watcher w = {train_run_progress(job, run), run->page};
+        struct watcher w = {train_run_progress(job, run), run->page, ran_clock() - run->began};
         struct train_progress *progress = &w.progress;
         struct ran_train_job watched = *job;
         struct ran_error err = {0};
@@ -272,6 +275,8 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
         watched.resume = run->resume;
         watched.report = on_report;
         watched.arg = &w;
+        if (run->page != NULL)
+                run->page->read_seconds = w.before;
         train_run_catch_signals();
         int rc = ran_train(&watched, &err);
         bool logged = train_progress_end(progress);

@@ -67,8 +67,8 @@ struct train_page {
         /* One for the first training, one for the refit. */
         struct train_page_curve curve[2];
         struct train_page_epochs epochs; /* of the first */
-        double linear_seconds,
-                kept_seconds; /* when the linear model, the first training were done */
+        /* When the data were read, the linear model and the first training were done. */
+        double read_seconds, linear_seconds, kept_seconds;
         struct ran_train_report last;
         bool resumed;
         double unknown; /* of a language model: the share of unknown tokens */
@@ -112,6 +112,7 @@ struct train_run {
         const struct train_run_options *options;
         const struct train_task *task;
         const struct import_columns *columns; /* of the input, for the hint about the model */
+        double began;                         /* clock, before anything was read */
         bool replay; /* the model is only compared with another: no hints about its use */
         /* train_run_prepare sets these: */
         char *checkpoint;        /* its name */
