@@ -34,6 +34,16 @@ int cmd_names_find(const struct cmd_names *names, const char *s, size_t n, const
         "names of numeric labels or tags: a file with one a line, from " \
         "0, or JSON (a list, id2label or features)"
 
+/* ---- alike.c ----------------------------------------------------------------------------------
+ */
+
+/* A label without what cannot be seen, or is easily written in two ways; the caller frees it. */
+char *cmd_label_fold(const char *name);
+/* Appends how two labels that look alike differ: "differ in case or spaces only". */
+void cmd_label_difference(struct ran_buf *out, const char *a, const char *b);
+/* The first of n labels that looks like another one; NULL: none does. */
+const char *cmd_label_like(char *const *names, size_t n, const char *name);
+
 /* ---- labels.c ---------------------------------------------------------------------------------
  */
 

@@ -1,0 +1,85 @@
+/* alike.c - labels that look alike: different case, spaces, characters that cannot be seen,
+ * composed letters or not, 1 and 1.0. */
+#include "cmd/content/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *cmd_label_fold(const char *name)
+{
+        struct ran_buf text = {0};
+        struct ran_error err = {0};
+
+        if (ran_text_fold(name, strlen(name), &text, &err) != RAN_OK) {
+                text.len = 0; /* not UTF-8: whole */
+                ran_buf_str(&text, name);
+        }
+        ran_buf_char(&text, '\0');
+        return text.data;
+}
+
+/* Whether two labels differ in ASCII case and white space only, as anyone can see. */
+static bool differ_visibly(const char *a, const char *b)
+{
+        for (;; a++, b++) {
+                a += strspn(a, " \t_");
+                b += strspn(b, " \t_");
+                const char x = (char)(*a >= 'A' && *a <= 'Z' ? *a - 'A' + 'a' : *a);
+                const char y = (char)(*b >= 'A' && *b <= 'Z' ? *b - 'A' + 'a' : *b);
+                if (x != y)
+                        return false;
+                if (x == '\0')
+                        return true;
+        }
+}
+
+/* "U+00A0", the first character of a text; "its end". */
+static void add_code_point(struct ran_buf *out, const char *s)
+{
+        const unsigned char c = (unsigned char)*s;
+        const size_t n = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+        unsigned code = n == 1 ? c : c & (0x7fu >> n);
+
+        for (size_t i = 1; i < n && s[i] != '\0'; i++)
+                code = code << 6 | ((unsigned char)s[i] & 0x3f);
+        if (c == '\0')
+                ran_buf_str(out, "the end");
+        else
+                ran_buf_printf(out, "U+%04X", code);
+}
+
+void cmd_label_difference(struct ran_buf *out, const char *a, const char *b)
+{
+        size_t at = 0;
+
+        if (differ_visibly(a, b)) {
+                ran_buf_str(out, "differ in case or spaces only");
+                return;
+        }
+        while (a[at] != '\0' && a[at] == b[at])
+                at++;
+        while (at > 0 &&
+               (((unsigned char)a[at] & 0xc0) == 0x80 || ((unsigned char)b[at] & 0xc0) == 0x80))
+                at--;
+        ran_buf_str(out, "look alike (where one has ");
+        add_code_point(out, a + at);
+        ran_buf_str(out, ", the other has ");
+        add_code_point(out, b + at);
+        ran_buf_char(out, ')');
+}
+
+const char *cmd_label_like(char *const *names, size_t n, const char *name)
+{
+        char *wanted = cmd_label_fold(name);
+        bool found = false;
+        size_t i = 0;
+
+        for (; i < n && !found; i++) {
+                char *other = cmd_label_fold(names[i]);
+
+                found = strcmp(other, wanted) == 0 && strcmp(names[i], name) != 0;
+                free(other);
+        }
+        free(wanted);
+        return found ? names[i - 1] : NULL;
+}
