@@ -213,11 +213,23 @@ static void add_unknown(const struct ran_eval_report *e, struct report *r)
         report_count(r, "count", NULL, e->unknown_total);
         report_begin(r, REPORT_LIST, "labels", "Labels that the model does not have");
         for (size_t i = 0; i < e->n_unknown; i++) {
+                const struct ran_eval_label *l = &e->unknown[i];
+                char *name = ran_copy(l->name, l->length);
+                const char *like = cmd_label_like((char *const *)e->names, e->C, name);
+                struct ran_buf how = {0};
+
                 report_begin(r, REPORT_OBJECT, "", "");
-                report_bytes(r, REPORT_TEXT, "label", "label", e->unknown[i].name,
-                             e->unknown[i].length);
-                report_count(r, "count", "times", e->unknown[i].count);
+                report_bytes(r, REPORT_TEXT, "label", like == NULL ? "label" : NULL, l->name,
+                             l->length);
+                if (like != NULL) {
+                        cmd_label_difference(&how, name, like);
+                        report_put(r, NULL, "label", "\"%s\": this and \"%s\" %.*s", name, like,
+                                   (int)how.len, how.data);
+                }
+                report_count(r, "count", "times", l->count);
                 report_end(r);
+                ran_buf_release(&how);
+                free(name);
         }
         report_end(r);
         report_end(r);

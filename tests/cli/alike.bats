@@ -61,3 +61,36 @@ END
   run -0 ran-train tag --check --check-format text t.jsonl
   [[ $output == *'the tags "B-'*'look alike (where one has U+0065, the other has U+00E9)'* ]]
 }
+
+@test "labels that differ from those of the model, or of the training data, in spaces, case or the form of a number [all]" {
+  documents 40 | jq -c '.label = (if .id % 2 == 0 then "1" else "wet day" end)' >train.jsonl
+  ran-train classify -q --base none --encoder none --no-dev -o m.ran train.jsonl
+  while IFS=: read -r label wanted; do
+    documents 4 | jq -c --arg name "$label" '.label = (if .id == 1 then "1" else $name end)' >test.jsonl
+    run -0 ran-classify -q -m m.ran --eval --eval-format text test.jsonl
+    [[ $output == *"\"$label\": this and $wanted"* ]] || { echo "$label: $output"; false; }
+    run -0 --separate-stderr ran-train classify --base none --encoder none --dev test.jsonl -o d.ran train.jsonl
+    [[ $stderr == *"test.jsonl:2: the training data have no label \"$label\": any answer counts as wrong; this and $wanted"* ]] ||
+      { echo "$label: $stderr"; false; }
+  done <<'END'
+wet day :"wet day" differ in case or spaces only
+ wet day:"wet day" differ in case or spaces only
+Wet_Day:"wet day" differ in case or spaces only
+1.0:"1" look alike (where one has U+002E, the other has the end)
+END
+  # Others do not.
+  documents 4 | jq -c '.label = "fog"' >test.jsonl
+  run -0 ran-classify -q -m m.ran --eval --eval-format text test.jsonl
+  [[ $output == *fog* && $output != *'this and'* ]]
+  # The labels of descriptions.
+  printf '1\tone\nwet day\train\n' >labels.tsv
+  documents 4 | jq -c '.label = "1.0"' >test.jsonl
+  run -3 --separate-stderr ran-train classify --base none --label-texts labels.tsv -o d.ran test.jsonl
+  [[ $stderr == *'labels.tsv has no label "1.0"; this and "1" look alike'* ]]
+}
+
+@test "labels that begin or end with a space are others than those without" {
+  documents 40 | jq -c '.label |= " " + .' >train.jsonl
+  run -0 ran-train classify --base none --check --check-format text train.jsonl
+  [[ $(tr -s '\n ' '  ' <<<"$output") == *'3 of 3 labels begin or end with a space, such as " white": labels without it are others'* ]]
+}

@@ -315,6 +315,21 @@ static void find_in_labels(struct train_problems *w, const struct train_data *d)
                                           "%zu labels for %zu documents: are text and label "
                                           "swapped? (--label-member, --text-member or --columns)",
                                           C, B);
+                size_t spaced = 0, last = 0;
+                for (size_t c = 0; c < C; c++) {
+                        const size_t n = strlen(set->names[c]);
+
+                        if (n > 1 && (set->names[c][0] == ' ' || set->names[c][n - 1] == ' ')) {
+                                spaced++;
+                                last = c;
+                        }
+                }
+                if (spaced > 0)
+                        train_add_problem(w,
+                                          "%zu of %zu labels begin or end with a space, such as "
+                                          "\"%.*s\": labels without it are others",
+                                          spaced, C, shown_bytes(set->names[last]),
+                                          set->names[last]);
                 if (!find_joint(w, set))
                         find_single(w, &l, d);
         }

@@ -98,16 +98,33 @@ static struct train_document unpack(const struct ran_buf *packed)
         return d;
 }
 
+/* Appends how a label that is unknown differs from one that looks like it, if there is one. */
+static void add_like(const struct ran_dataset *d, const char *name, size_t n, struct ran_buf *out)
+{
+        char *own = ran_copy(name, n);
+        const char *like = cmd_label_like(d->names, d->C, own);
+
+        if (like != NULL) {
+                ran_buf_printf(out, "; this and \"%.100s\" ", like);
+                cmd_label_difference(out, own, like);
+        }
+        ran_buf_char(out, '\0');
+        free(own);
+}
+
 static void note_unknown(const struct train_reader *r, const struct cmd_line *line,
                          const char *name, size_t n)
 {
         struct train_location at = train_location_of(line);
+        struct ran_buf like = {0};
 
-        if (++r->data->unknown <= TRAIN_LISTED)
-                cmd_warn("%s:%zu: the training data have no %s \"%.*s\": any answer counts as "
-                         "wrong",
-                         at.file, at.line, train_label_word(r->source->task),
-                         (int)(n < 200 ? n : 200), name);
+        if (++r->data->unknown > TRAIN_LISTED)
+                return;
+        add_like(&r->data->set, name, n, &like);
+        cmd_warn("%s:%zu: the training data have no %s \"%.*s\": any answer counts as wrong%s",
+                 at.file, at.line, train_label_word(r->source->task), (int)(n < 200 ? n : 200),
+                 name, like.data);
+        ran_buf_release(&like);
 }
 
 /* Classes of the n labels, and of the soft labels behind them, into r->labels. */
@@ -127,9 +144,15 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line,
                 RAN_TRY(ran_dataset_label(&r->data->set, names + begin, length, &r->labels[i],
                                           err));
                 if (r->labels[i] == RAN_LABEL_UNKNOWN && r->source->label_texts != NULL &&
-                    !r->source->judge)
-                        return ran_fail(err, RAN_EFORMAT, "%s has no label \"%.*s\"",
-                                        r->source->label_texts, (int)length, names + begin);
+                    !r->source->judge) {
+                        struct ran_buf like = {0};
+
+                        add_like(&r->data->set, names + begin, length, &like);
+                        ran_fail(err, RAN_EFORMAT, "%s has no label \"%.*s\"%s",
+                                 r->source->label_texts, (int)length, names + begin, like.data);
+                        ran_buf_release(&like);
+                        return RAN_EFORMAT;
+                }
                 if (r->labels[i] == RAN_LABEL_UNKNOWN)
                         note_unknown(r, line, names + begin, length);
         }
