@@ -60,15 +60,30 @@ static const char *default_of(const struct ran_field *field, const char *initial
         return field->choices != NULL ? field->choices[0] : "0";
 }
 
-/* Its help, and in parentheses what it needs, its words and its default: "default: nfc; bpe:
- * none". Ends with a NUL. */
+static bool has_word(const char *text, const char *word)
+{
+        static const char within[] = "abcdefghijklmnopqrstuvwxyz-_";
+        const size_t n = strlen(word);
+
+        for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+                if ((at == text || strchr(within, at[-1]) == NULL) &&
+                    (at[n] == '\0' || strchr(within, at[n]) == NULL))
+                        return true;
+        return false;
+}
+
+/* Its help, and in parentheses what it needs, its words, unless the help names them all, and its
+ * default: "default: nfc; bpe: none". Ends with a NUL. */
 static void add_explanation(struct ran_buf *out, const struct cmd_program *program,
                             const struct ran_field *field)
 {
         const struct ran_exception *unless = &field->unless;
         const char *initial = default_of(field, field->initial);
         struct ran_buf needs = {0};
+        bool named = true;
 
+        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
+                named &= has_word(field->help, field->choices[i]);
         cmd_option_add_needs(program, field, &needs);
         ran_buf_str(out, field->help);
         ran_buf_str(out, initial != NULL || needs.len > 0 ? " (" : "");
@@ -76,7 +91,7 @@ static void add_explanation(struct ran_buf *out, const struct cmd_program *progr
                 ran_buf_printf(out, "with %.*s%s", (int)needs.len, needs.data,
                                initial != NULL ? "; " : ")");
         ran_buf_release(&needs);
-        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
+        for (size_t i = 0; !named && field->choices[i] != NULL; i++)
                 ran_buf_printf(out, "%s%s", field->choices[i],
                                field->choices[i + 1] != NULL ? ", " : "; ");
         if (initial != NULL)

@@ -17,8 +17,8 @@ static const struct ran_field common_fields[] = {
          .help = "number of threads; 0: RAN_THREADS, or else one for each available processor",
          .local = true, .first = true},
         {"config", 'c', RAN_FIELD_TEXT, COMMON(config), .value = "FILE",
-         .help = "read options from the JSON object in FILE, or of the recipe of that name: their "
-                 "long names, with '_' for '-'; the command line takes precedence",
+         .help = "read options from the JSON object in FILE, or of the recipe of that name; the "
+                 "command line takes precedence",
          .local = true, .first = true},
         {"print_config", 0, RAN_FIELD_BOOL, COMMON(print_config),
          .help = "print the options in force, as --config reads them, and exit", .local = true},

@@ -115,9 +115,9 @@ static const struct train_preset presets[] = {
 const struct train_task train_task_classify = {
         .task = RAN_TASK_CLASSIFY,
         .program = "ran-train classify",
-        .summary = "Trains a classifier from JSON lines with \"text\" (or \"tokens\", \"ids\", "
-                   "\"encoding\") and \"label\" or \"labels\". Documents of any length are read "
-                   "whole. Without files it reads standard input.",
+        .summary =
+                "Trains a classifier from records with a text and a label, or labels. Documents of "
+                "any length are read whole. Without files it reads standard input.",
         .presets = presets,
         .label = "label",
         .of_documents = true,

@@ -344,3 +344,13 @@ value_of() { # OPTION: a value that it takes, and that is not its default
   run -3 --separate-stderr ran-train classify --config /dev/zero --print-config
   [[ $stderr == *'/dev/zero has more than '*' bytes, too many for such a file'* ]]
 }
+
+@test "options: --help fits two screens, and names each format once" {
+  commands "$RAN_BIN" >commands
+  while read -r command; do
+    $command --help </dev/null >help
+    [ "$(wc -l <help)" -le 100 ] || { echo "$command: $(wc -l <help) lines"; false; }
+    run ! grep '.\{81\}' help
+    [ "$(grep -c 'fasttext-labels' help)" -le 1 ]
+  done <commands
+}

@@ -12,8 +12,7 @@
 #define FILE_AT(member) offsetof(struct train_file_options, member)
 const struct ran_field train_file_fields[] = {
         {"output", 'o', RAN_FIELD_TEXT, FILE_AT(output), .value = "FILE", .local = true,
-         .help = "write the model to FILE when training is complete; required for training",
-         .first = true},
+         .help = "write the model to FILE; required for training", .first = true},
         {"vocab", 0, RAN_FIELD_TEXT, FILE_AT(vocab), .value = "FILE", .local = true,
          .help = "vocabulary, a tokenizer.json or vocab.txt; without it one is learned",
          .first = true},
@@ -25,7 +24,7 @@ const struct ran_field train_file_fields[] = {
          .initial = "0", .help = "add the words of the first N vectors to the learned vocabulary",
          .needs = "vectors", .why = "needs --vectors FILE"},
         {"init", 0, RAN_FIELD_TEXT, FILE_AT(init.model), .value = "MODEL", .local = true,
-         .help = "initialise vocabulary, embedding and encoder from MODEL", .first = true},
+         .help = "begin with vocabulary and encoder of MODEL", .first = true},
         {"add_words", 0, RAN_FIELD_SIZE, FILE_AT(init.add_words), 0, 1 << 30, .value = "N",
          .initial = "2", .local = true,
          .help = "add words that occur at least N times in the documents to the "
@@ -101,12 +100,10 @@ static const struct ran_field run_fields[] = {
         {"minutes", 0, RAN_FIELD_REAL, RUN_AT(minutes), 0, 1e6, .value = "X", .initial = "0",
          .local = true,
          .help = "train the best model within so many minutes: the encoder makes the steps that "
-                 "fit, and the model says how many; 0: no limit",
+                 "fit; 0: no limit",
          .first = true},
         {"resume", 0, RAN_FIELD_BOOL, RUN_AT(resume), .local = true,
-         .help = "continue from the checkpoint, or continue a search; if there is neither, start "
-                 "from the beginning",
-         .first = true},
+         .help = "go on from the checkpoint or search, if there is one", .first = true},
         {"overwrite_checkpoint", 0, RAN_FIELD_BOOL, RUN_AT(overwrite_checkpoint), .local = true,
          .help = "start from the beginning although there is a checkpoint or an interrupted "
                  "search"},
@@ -124,8 +121,7 @@ static const struct ran_field run_fields[] = {
         {"log", 0, RAN_FIELD_TEXT, RUN_AT(log), .value = "FILE", .local = true,
          .help = "write each report as a JSON line to FILE"},
         {"report", 0, RAN_FIELD_TEXT, RUN_AT(report), .value = "FILE", .local = true,
-         .help = "write a page with the curves, the data and the result to FILE (HTML)",
-         .first = true},
+         .help = "write a page about the training to FILE (HTML)", .first = true},
         {0},
 };
 
@@ -133,14 +129,12 @@ static const struct ran_field run_fields[] = {
 static const char *const format_names[] = {"json", "text", NULL};
 static const struct ran_field mode_fields[] = {
         {"check", 0, RAN_FIELD_BOOL, MODE_AT(check), .local = true,
-         .help = "inspect the data and report on stdout; status 4 if they have problems",
-         .first = true},
+         .help = "report on the data; status 4 if they have problems", .first = true},
         {"check_format", 0, RAN_FIELD_CHOICE, MODE_AT(check_format), .choices = format_names,
          .value = "FORMAT", .initial = "json", .local = true, .help = "format of the report",
          .needs = "check"},
         {"dry_run", 0, RAN_FIELD_BOOL, MODE_AT(dry_run), .local = true,
-         .help = "report what training would need: parameters, memory, arithmetic, time",
-         .first = true},
+         .help = "report what training would need: memory and time", .first = true},
         {"replay", 0, RAN_FIELD_TEXT, MODE_AT(replay), .value = "MODEL", .local = true,
          .help = "repeat the training of MODEL and compare the result byte for byte; status 4 if "
                  "it differs; give --dev and --vectors again, and "
@@ -225,9 +219,8 @@ static const char notes[] =
         "Training does not start if a line cannot be used; --on-error=skip leaves such lines out.\n"
         "SIGINT, SIGTERM, SIGHUP or SIGPIPE ends training after the current step and leaves a "
         "checkpoint; the same command with --resume continues.\n"
-        "The same data and settings give the same model, whatever the number of threads, processes "
-        "and machines, interrupted or not. For several processes, build the program with make "
-        "MPI=1 and start it with mpirun: see ran-ranks(7).";
+        "The same data and settings give the same model, whatever the number of threads and "
+        "machines (ran-ranks(7)), interrupted or not.";
 
 static const struct {
         const char *title;
