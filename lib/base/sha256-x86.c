@@ -56,16 +56,4 @@ TARGET void ran_sha256_x86(uint32_t state[8], const unsigned char *block, size_t
         _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
-#else
-
-bool ran_sha256_x86_runs(void)
-{
-        return false;
-}
-
-void ran_sha256_x86(uint32_t state[8], const unsigned char *block, size_t blocks)
-{
-        ran_sha256_naive(state, block, blocks); /* nobody asks */
-}
-
 #endif

@@ -9,8 +9,10 @@ static void (*take_blocks)(uint32_t state[8], const unsigned char *block,
 
 __attribute__((constructor)) static void choose(void)
 {
+#ifdef RAN_HAVE_X86
         if (ran_sha256_x86_runs())
                 take_blocks = ran_sha256_x86;
+#endif
 }
 
 void ran_sha256_init(struct ran_sha256 *s)

@@ -223,7 +223,7 @@ static int sweep(struct sweep *k, struct ran_error *err)
         struct ran_params still = *k->p; /* nobody trains meanwhile */
         const struct ran_params *given = k->p;
 
-        still.panels = ran_kept_panels_new(still.integers, NULL);
+        still.panels = ran_kept_panels_new(still.integers);
         k->p = &still;
         pthread_mutex_init(&k->lock, NULL);
         ran_parallel(k->pool, ran_pool_threads(k->pool), sweep_worker, k);

@@ -254,9 +254,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         if (verify)
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
         RAN_TRY(ran_model_read_weights(m, layout, err));
-        m->params.panels = ran_kept_panels_new(m->params.integers, err);
-        if (m->params.panels == NULL)
-                return RAN_ENOMEM;
+        m->params.panels = ran_kept_panels_new(m->params.integers);
         RAN_TRY(ran_model_read_known(m, err));
         RAN_TRY(read_tokenizer(m, err));
         if (ran_config_has_predictor(&m->config))

@@ -89,9 +89,9 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
                                 d->B);
         k->spool.keep = d->keep;
         k->v = ran_spool_reserve(&k->spool, room, sizeof *k->v, err);
-        r.state = ran_alloc(workers, sizeof(struct ran_state *), err);
-        still.panels = ran_kept_panels_new(still.integers, err);
-        if (k->v == NULL || r.state == NULL || still.panels == NULL)
+        r.state = ran_new(workers, sizeof(struct ran_state *));
+        still.panels = ran_kept_panels_new(still.integers);
+        if (k->v == NULL)
                 rc = err->code;
         k->F = F;
         for (size_t i = 0; i < workers && rc == RAN_OK; i++)
@@ -100,7 +100,7 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
         if (rc == RAN_OK)
                 rc = read_blocks(&r, workers, pool, pass, arg, err);
         pthread_mutex_destroy(&r.lock);
-        for (size_t i = 0; r.state != NULL && i < workers; i++)
+        for (size_t i = 0; i < workers; i++)
                 ran_state_free(r.state[i]);
         free(r.state);
         ran_kept_panels_free(still.panels);

@@ -388,7 +388,7 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
         const size_t line = 64 / sizeof(element), ld = (up_to(K, line) / line | 1) * line;
         const size_t fit = PASS_BYTES / (ld * sizeof(element)) / MR * MR;
         const size_t pass = fit < PASS_LEAST ? PASS_LEAST : ran_least(fit, PASS_MOST);
-        float scale[PASS_MOST + MR] = {0}, *const memory = ran_panels_take();
+        float scale[PASS_MOST + MR] = {0}, *const memory = ran_panels();
         float inverse[PASS_MOST]; /* of rows with outliers, else 0 */
         int32_t offset[PASS_MOST + MR] = {0};
         element *const code = (element *)memory;
@@ -427,7 +427,6 @@ static void multiply(float *y, size_t ldy, const float *a, size_t lda, const voi
                                 add_outliers(y + (m + i) * ldy, a + (m + i) * lda, inverse[i],
                                              scale[i], panel, w_scale, groups, K, from, cols);
         }
-        ran_panels_give(memory);
 }
 
 #define TEXT_(a)  #a

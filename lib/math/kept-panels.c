@@ -21,12 +21,10 @@ struct ran_kept_panels {
         bool integers;
 };
 
-struct ran_kept_panels *ran_kept_panels_new(bool integers, struct ran_error *err)
+struct ran_kept_panels *ran_kept_panels_new(bool integers)
 {
-        struct ran_kept_panels *k = ran_alloc(1, sizeof *k, err);
+        struct ran_kept_panels *k = ran_new(1, sizeof *k);
 
-        if (k == NULL)
-                return NULL;
         k->integers = integers;
         pthread_mutex_init(&k->lock, NULL);
         return k;

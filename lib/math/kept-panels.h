@@ -12,7 +12,7 @@
 
 struct ran_kept_panels;
 /* integers: the weights are stored in eight bits, and are multiplied so. */
-struct ran_kept_panels *ran_kept_panels_new(bool integers, struct ran_error *err);
+struct ran_kept_panels *ran_kept_panels_new(bool integers);
 void ran_kept_panels_free(struct ran_kept_panels *k);
 
 bool ran_kept_panels_hold_integers(const struct ran_kept_panels *k);

@@ -9,9 +9,7 @@
 /* For any instruction set: floats of A, then of B. */
 enum { RAN_PANEL_A = 112 * 320, RAN_PANEL_B = 512 * 320 };
 
-/* RAN_PANEL_A + RAN_PANEL_B floats, aligned to 64 bytes. Always there: if memory runs out, threads
- * take turns with memory of the program. Give it back before the next call. */
-float *ran_panels_take(void);
-void ran_panels_give(float *panels);
+/* RAN_PANEL_A + RAN_PANEL_B floats of the calling thread, aligned to 64 bytes. */
+float *ran_panels(void);
 
 #endif

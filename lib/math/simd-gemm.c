@@ -105,7 +105,7 @@ static void pack_rows(float *out, const float *x, size_t stride, size_t have, si
                 for (size_t j = 0; j < i; j++)
                         out[k * wide + j] = x[j * stride + k];
         for (; i < have && have >= 4; i += 4) {
-                size_t first = least(i, have - 4); /* the last ones: some once more */
+                size_t first = ran_least(i, have - 4); /* the last ones: some once more */
                 const float *row = x + first * stride;
 
                 for (size_t k = 0; k < k4; k += 4)
@@ -134,8 +134,8 @@ static void pack_columns(float *out, const float *x, size_t kstride, size_t n, s
                                 memcpy(out + i * K, x + i, MR * sizeof *out);
                 for (size_t i = whole; n > whole && i < whole + wide; i += VL)
                         put(out + whole * K + i - whole,
-                            get(x + least(i, n), least(VL, n - least(i, n))),
-                            least(VL, whole + wide - i));
+                            get(x + ran_least(i, n), ran_least(VL, n - ran_least(i, n))),
+                            ran_least(VL, whole + wide - i));
         }
 }
 
@@ -147,7 +147,8 @@ static void pack(float *out, const float *x, size_t stride, size_t kstride, size
                 pack_columns(out, x, kstride, n, wide, K);
         else
                 for (size_t i = 0; i < n; i += wide)
-                        pack_rows(out + i * K, x + i * stride, stride, least(wide, n - i), wide, K);
+                        pack_rows(out + i * K, x + i * stride, stride, ran_least(wide, n - i), wide,
+                                  K);
 }
 
 /* Where a tile's A lies: row after row, element (i,k) at a[i*stride + k]; or column after column,
@@ -172,7 +173,7 @@ tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *re
         for (size_t j = 0; j < V; j++) {
                 y[j] = (vf){0};
                 if (bias != NULL && j * VL < cols)
-                        y[j] = get(bias + j * VL, least(VL, cols - j * VL));
+                        y[j] = get(bias + j * VL, ran_least(VL, cols - j * VL));
 #pragma GCC unroll 16
                 for (size_t i = 0; i < R; i++)
                         acc[i][j] = y[j];
@@ -222,7 +223,7 @@ tile(size_t R, size_t V, int how, float *restrict c, size_t ldc, const float *re
                         return;
 #pragma GCC unroll 2
                 for (size_t j = 0; j < V; j++) {
-                        size_t n = least(VL, cols - j * VL);
+                        size_t n = ran_least(VL, cols - j * VL);
                         float *p = c + i * ldc + j * VL;
 
                         if (add)
@@ -286,7 +287,7 @@ static void tiles(float *c, size_t ldc, int how, const float *packed_a, bool in_
                         (wide ? columns_wide : columns_narrow)(c + i * ldc, ldc, a + i, stride, b,
                                                                rbs, bias, K, MR, cols, add);
         for (; i < rows; i += MR) {
-                size_t n = least(MR, rows - i);
+                size_t n = ran_least(MR, rows - i);
 
                 tile_of(n, wide)(c + i * ldc, ldc, packed_a + i * K, MR, b, rbs, bias, K, n, cols,
                                  add);
@@ -309,19 +310,19 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
         int how = cas == 1 ? A_ROWS : A_COLUMNS;
         bool in_place = (how == A_ROWS && ras % COLLIDE != 0) || N <= COPY_COLUMNS;
 
-        float *packed_a = ran_panels_take(), *packed_b = packed_a + RAN_PANEL_A;
+        float *packed_a = ran_panels(), *packed_b = packed_a + RAN_PANEL_A;
         for (size_t k0 = 0; k0 == 0 || k0 < K; k0 += slice) {
-                size_t kn = least(slice, K - k0);
+                size_t kn = ran_least(slice, K - k0);
                 const float *start = k0 == 0 ? bias : NULL;
                 bool plus = add || k0 > 0;
 
                 for (size_t j0 = 0; j0 < N; j0 += NC) {
-                        size_t jn = least(NC, N - j0), lies = cbs == 1 ? jn - jn % NR : 0;
+                        size_t jn = ran_least(NC, N - j0), lies = cbs == 1 ? jn - jn % NR : 0;
                         const float *bj = b + k0 * rbs + j0 * cbs;
 
                         pack(packed_b + lies * kn, bj + lies * cbs, cbs, rbs, jn - lies, NR, kn);
                         for (size_t i0 = 0; i0 < M; i0 += MC) {
-                                size_t in = least(MC, M - i0);
+                                size_t in = ran_least(MC, M - i0);
                                 const float *ai = a + i0 * ras + k0 * cas;
                                 size_t there = in_place ? in - in % MR : 0;
 
@@ -332,11 +333,10 @@ static void gemm_blocked(float *c, size_t ldc, const float *a, size_t ras, size_
                                               ai, ras, cas, j < lies ? bj + j : packed_b + j * kn,
                                               j < lies ? rbs : NR,
                                               start != NULL ? start + j0 + j : NULL, in,
-                                              least(NR, jn - j), kn, plus);
+                                              ran_least(NR, jn - j), kn, plus);
                         }
                 }
         }
-        ran_panels_give(packed_a);
 }
 
 /* ---- B in panels already -------------------------------------------------------------------- */
@@ -348,7 +348,7 @@ size_t RAN_KERNEL(gemm_panels)(float *out, const float *w, size_t N, size_t K)
         const size_t wide = (N + NR - 1) / NR * NR, slice = slice_of(K);
 
         for (size_t k = 0; out != NULL && k < K; k += slice)
-                pack(out + k * wide, w + k, K, 1, N, NR, least(slice, K - k));
+                pack(out + k * wide, w + k, K, 1, N, NR, ran_least(slice, K - k));
         return wide * K;
 }
 
@@ -361,13 +361,13 @@ void RAN_KERNEL(gemm_paneled)(float *c, size_t ldc, const float *a, size_t lda, 
                               size_t cols)
 {
         const size_t wide = (N + NR - 1) / NR * NR, slice = slice_of(K);
-        float *packed_a = ran_panels_take();
+        float *packed_a = ran_panels();
 
         for (size_t i = 0; i < M; i += PASS) {
-                const size_t rows = least(PASS, M - i), whole = rows - rows % MR;
+                const size_t rows = ran_least(PASS, M - i), whole = rows - rows % MR;
 
                 for (size_t k = 0; k < K; k += slice) {
-                        const size_t kn = least(slice, K - k);
+                        const size_t kn = ran_least(slice, K - k);
                         const float *ai = a + i * lda + k;
 
                         pack(packed_a + whole * kn, ai + whole * lda, lda, 1, rows - whole, MR, kn);
@@ -375,10 +375,9 @@ void RAN_KERNEL(gemm_paneled)(float *c, size_t ldc, const float *a, size_t lda, 
                                 tiles(c + i * ldc + j, ldc, A_ROWS, packed_a, true, ai, lda, 1,
                                       panels + k * wide + j * kn, NR,
                                       k == 0 && bias != NULL ? bias + j : NULL, rows,
-                                      least(NR, from + cols - j), kn, k > 0);
+                                      ran_least(NR, from + cols - j), kn, k > 0);
                 }
         }
-        ran_panels_give(packed_a);
 }
 
 /* ---- few rows ------------------------------------------------------------------------------- */
@@ -393,13 +392,13 @@ rows_by_columns(size_t R, float *c, size_t ldc, const float *a, size_t ras, cons
                 size_t cbs, const float *bias, size_t N, size_t K, bool add)
 {
         for (size_t j = 0; j < N; j += 4) {
-                size_t n = least(4, N - j);
+                size_t n = ran_least(4, N - j);
                 const float *col[4];
                 vf acc[ABREAST][4], y[4];
 
 #pragma GCC unroll 4
                 for (size_t q = 0; q < 4; q++)
-                        col[q] = b + (j + least(q, n - 1)) * cbs;
+                        col[q] = b + (j + ran_least(q, n - 1)) * cbs;
 #pragma GCC unroll 16
                 for (size_t s = 0; s < R * 4; s++)
                         acc[s / 4][s % 4] = (vf){0};
@@ -495,7 +494,7 @@ void RAN_KERNEL(gemm)(float *c, size_t ldc, const float *a, size_t ras, size_t c
                 return;
         }
         for (size_t i = 0, n; i < M; i += n) {
-                n = rbs == 1 ? least(ABREAST, M - i) : 1;
+                n = rbs == 1 ? ran_least(ABREAST, M - i) : 1;
                 if (rbs == 1)
                         by_columns[n - 1](c + i * ldc, ldc, a + i * ras, ras, b, cbs, bias, N, K,
                                           add);

@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void sum_rows(float *y, const float
                                                            size_t K, struct rows w, size_t N)
 {
         for (size_t from = 0, n; from < N; from += n) {
-                n = least(N - from, BLOCK * VL);
+                n = ran_least(N - from, BLOCK * VL);
                 switch ((n + VL - 1) / VL) {
 #define CASE(vectors)                                                       \
         case (vectors):                                                     \
@@ -186,7 +186,7 @@ void RAN_KERNEL(sparse_add)(float *w, const float *s, size_t ld, const float *x,
                             const uint32_t *row, size_t K, const float *a, size_t N)
 {
         for (size_t i = 0, n; i < N; i += n) {
-                n = least(N - i, PAIR * VL);
+                n = ran_least(N - i, PAIR * VL);
                 if (all_zero(a + i, n))
                         continue;
                 if (s != NULL && n > VL)

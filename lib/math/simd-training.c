@@ -12,7 +12,7 @@ void RAN_KERNEL(dropout)(float *x, size_t n, uint64_t key, uint64_t at, double p
         float keep = (float)(1.0 / (1.0 - p));
 
         for (size_t i = 0; i < n;) {
-                size_t skip = (at + i) % 4, end = least(n - i, 4 * DRAWS - skip);
+                size_t skip = (at + i) % 4, end = ran_least(n - i, 4 * DRAWS - skip);
                 uint64_t draw[DRAWS];
                 uint32_t bits[4 * DRAWS];
 

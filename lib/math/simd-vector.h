@@ -10,6 +10,7 @@
 #ifndef RAN_MATH_SIMD_VECTOR_H
 #define RAN_MATH_SIMD_VECTOR_H
 
+#include "base/size.h"
 #include "math/simd.h"
 
 #include <string.h>
@@ -145,11 +146,6 @@ static inline vf pick(vf v, vf other, size_t n)
                                      part_++) for (size_t i = part_ ? end_ - rest_ : 0,          \
                                                    k = part_ ? rest_ : VL;                       \
                                                    i < end_ - (part_ ? 0 : rest_); i += VL)
-
-static inline size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
 
 /* b where a is not larger (smaller), so that a NaN in b comes through. */
 static inline vf max(vf a, vf b)

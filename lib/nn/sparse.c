@@ -26,11 +26,6 @@ enum {
         DIAGONALS = 32 /* read between two updates of the softmax */
 };
 
-static size_t most(size_t a, size_t b)
-{
-        return a > b ? a : b;
-}
-
 /* ---- pairs of queries and keys -------------------------------------------------------------- */
 
 /* The tokens of the block are its centres: queries, or in the second half of the backward pass
@@ -78,8 +73,8 @@ static void list_bands(struct line *line, const struct centres *c, size_t t, siz
                 /* keys of a query and queries of a key: the same with the sides exchanged */
                 struct line l = run_of(c->mask, !c->keys, t + k);
 
-                l.from = ran_least(most(l.from, low), high);
-                l.to = most(ran_least(l.to, high), l.from);
+                l.from = ran_least(ran_most(l.from, low), high);
+                l.to = ran_most(ran_least(l.to, high), l.from);
                 line[k] = (struct line){l.from - c->from, l.to - c->from, t + k};
         }
 }
@@ -100,7 +95,7 @@ static size_t list_diagonals(struct line *line, const struct centres *c, bool fa
                 size_t distance = k <= m->near ? k : ran_mask_far(m, k - m->near);
                 /* the centres whose other token exists */
                 size_t seen = c->keys ? m->N : m->sources;
-                size_t from = right ? c->from : most(c->from, distance);
+                size_t from = right ? c->from : ran_most(c->from, distance);
                 size_t to = right     ? ran_least(end, seen > distance ? seen - distance : 0)
                             : c->keys ? ran_least(end, m->sources)
                                       : end;
@@ -121,7 +116,7 @@ static size_t cut_diagonals(struct line *part, const struct line *line, size_t l
         size_t parts = 0;
 
         for (size_t k = 0; k < lines; k++) {
-                size_t from = most(line[k].from, first), to = ran_least(line[k].to, first + n);
+                size_t from = ran_most(line[k].from, first), to = ran_least(line[k].to, first + n);
 
                 if (from < to)
                         part[parts++] =
@@ -271,7 +266,7 @@ static size_t stripe_of_diagonals(const struct block *b)
 {
         const size_t floats = b->u == NULL ? 4096 : 2048;
 
-        return most(16, ran_least(STRIPE, floats / b->s->d_k));
+        return ran_most(16, ran_least(STRIPE, floats / b->s->d_k));
 }
 
 /* acc += the rows of x paired with each centre, weighted by the lines of p; lines with the same

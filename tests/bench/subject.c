@@ -395,7 +395,7 @@ static void score(struct subject *s, struct order *o)
         double tokens = 0;
 
         start(&p, &s->c, s->outputs);
-        p.panels = ran_kept_panels_new(false, &err);
+        p.panels = ran_kept_panels_new(false);
         bench_check(p.panels != NULL ? RAN_OK : RAN_ENOMEM, &err);
         const size_t abreast = abreast_of(s, o->threads);
         k = (struct scoring){.s = s,

@@ -246,7 +246,7 @@ static void check_documents(const struct ran_model *compact, const struct ran_mo
 static void multiply_integers(struct ran_model *m)
 {
         ran_kept_panels_free(m->params.panels);
-        m->params.panels = ran_kept_panels_new(m->params.integers = true, NULL);
+        m->params.panels = ran_kept_panels_new(m->params.integers = true);
 }
 
 /* A model in fewer bits says what one of the rounded weights says; so does its conversion. */

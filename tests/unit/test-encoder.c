@@ -336,14 +336,13 @@ TEST(encoder_with_kept_panels_has_the_bits_of_one_without)
         for (uint64_t i = 0; i < 24; i++) {
                 struct ran_config c = toy_random_config(&dice);
                 struct ran_packed rows = {0};
-                struct ran_error err = {0};
                 struct toy t;
 
                 toy_init(&t, &c, i, 0.3);
                 add_some(&t, &rows, &dice);
                 toy_add(&t, &rows, &dice, 300, 7);
                 struct result without = encode(&t, &rows, (struct way){0});
-                t.p.panels = ran_kept_panels_new(false, &err);
+                t.p.panels = ran_kept_panels_new(false);
                 for (size_t turn = 0; turn < 2; turn++) {
                         struct result with = encode(&t, &rows, (struct way){.threads = 2 * turn});
 
