@@ -171,10 +171,16 @@ static int add_cats(struct cmd_labels *l, const char *line, const struct ran_mem
         return RAN_OK;
 }
 
-/* `label`; if numbers have names, -1 means no label, as in data sets of Hugging Face. */
-static const struct ran_member *find_label(const struct cmd_labels *l, const struct record *record)
+/* `label`; if numbers have names, -1 means no label, as in data sets of Hugging Face. Several
+ * choices are the list in an object, in Label Studio's JSON_MIN. */
+static const struct ran_member *find_label(const struct cmd_labels *l, const struct record *record,
+                                           struct ran_member *list)
 {
         const struct ran_member *m = record->is[FIELD_LABEL];
+
+        if (m != NULL && m->type == 'o' &&
+            ran_json_find(record->json.line, m->value, "choices", 'a', &list->value, &list->type))
+                return list;
         bool none = m != NULL && m->type == 'n' && has_names(l->called) &&
                     m->value.end - m->value.begin == 2 &&
                     memcmp(record->json.line + m->value.begin, "-1", 2) == 0;
@@ -190,7 +196,9 @@ bool cmd_labels_there(const struct record *record)
 
 int cmd_labels_read(struct cmd_labels *l, const struct record *record, struct ran_error *err)
 {
-        const struct ran_member *one = find_label(l, record), *several = record->is[FIELD_LABELS];
+        struct ran_member list;
+        const struct ran_member *one = find_label(l, record, &list),
+                                *several = record->is[FIELD_LABELS];
         const struct ran_member *choice = record->is[FIELD_CHOICE], *cats = record->is[FIELD_CATS];
 
         l->n = l->names.len = 0;

@@ -36,10 +36,12 @@ bool conll_next_field(bool tabs, const char *line, size_t n, size_t *at, struct 
 
 size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last)
 {
+        struct ran_span field;
         size_t at = 0, fields = 0;
 
-        while (conll_next_field(tabs, line, n, &at, last))
-                fields++;
+        for (; conll_next_field(tabs, line, n, &at, &field); fields++)
+                if (fields == 0 || field.end > field.begin)
+                        *last = field;
         return fields;
 }
 

@@ -129,6 +129,22 @@ static bool is_numbered(const struct walk *at)
         return w.n > 2 && w.line[0] == '2' && w.line[1] == '\t';
 }
 
+/* The last column that is not empty in all lines of a sentence, from that of a walk on: tabs behind
+ * the tags are none. */
+static size_t last_column(const struct conll *c, const struct walk *at)
+{
+        struct walk w = *at;
+        size_t last = 1;
+
+        do {
+                struct ran_span field;
+                size_t next = 0;
+                for (size_t i = 1; conll_next_field(c->tabs, w.line, w.n, &next, &field); i++)
+                        last = i > last && field.end > field.begin ? i : last;
+        } while (next_line(&w));
+        return last > 1 && last < c->columns ? last : c->columns;
+}
+
 /* Reads the first sentence of a file; word and tag have been set. RAN_EFORMAT: there are no such
  * columns. */
 static int begin_file(struct conll *c, const char *block, size_t n, struct ran_error *err)
@@ -147,9 +163,9 @@ static int begin_file(struct conll *c, const char *block, size_t n, struct ran_e
         if (c->word == 0)
                 c->word = c->universal || c->numbered ? 2 : 1;
         if (c->tag == 0 && c->numbered && !c->universal) /* the outermost of nested tags */
-                c->tag = has_tag(c, w.line, w.n, 3) ? 3 : c->columns;
+                c->tag = has_tag(c, w.line, w.n, 3) ? 3 : last_column(c, &w);
         if (c->tag == 0 && c->columns > 1)
-                c->tag = c->universal ? 4 : c->columns;
+                c->tag = c->universal ? 4 : last_column(c, &w);
         RAN_TRY(check_column(c->word, c->columns, "word-column", err));
         RAN_TRY(check_column(c->tag, c->columns, "tag-column", err));
         c->scheme = c->columns > 0 && has_tag(c, w.line, w.n, c->tag);
@@ -198,13 +214,32 @@ static int list_rows(struct rows *rows, const struct conll *c, const char *block
         return RAN_OK;
 }
 
+/* The field that is read as a tag. In CoNLL-U one with KEY=VALUE and | between has it as a value:
+ * "SpaceAfter=No|name=B-PER", "ner=S-PER|start_char=0". */
+static struct ran_span tag_of(const struct conll *c, const char *block, struct ran_span field)
+{
+        struct ran_span value = field;
+
+        for (size_t i = field.begin; c->universal && i < field.end; i = value.end + 1) {
+                const char *bar = memchr(block + i, '|', field.end - i);
+                value.end = bar != NULL ? (size_t)(bar - block) : field.end;
+                const char *is = memchr(block + i, '=', value.end - i);
+                value.begin = is != NULL ? (size_t)(is - block) + 1 : value.end;
+                if (conll_is_tag(block + value.begin, value.end - value.begin))
+                        return value;
+        }
+        return field;
+}
+
 /* A column of all words, from 1, as a JSON array. */
 static void add_column(const struct conll *c, const struct rows *rows, const char *block,
                        size_t column, struct ran_buf *out)
 {
         json_begin(out, '[');
         for (size_t i = 0; i < rows->n; i++) {
-                const struct ran_span field = rows->field[i * c->columns + column - 1];
+                struct ran_span field = rows->field[i * c->columns + column - 1];
+                if (column == c->tag)
+                        field = tag_of(c, block, field);
                 json_string(out, block + field.begin, field.end - field.begin);
         }
         json_end(out, ']');

@@ -193,7 +193,7 @@ enum lines_role conll_role(const char *line, size_t n);
 
 /* The next field from *at on, which is 0 at first; false behind the last. */
 bool conll_next_field(bool tabs, const char *line, size_t n, size_t *at, struct ran_span *field);
-/* The fields of a line, and the last of them. */
+/* The fields of a line, and the last of them that is not empty. */
 size_t conll_fields(bool tabs, const char *line, size_t n, struct ran_span *last);
 /* Whether a line is a word of CoNLL-U. */
 bool conll_is_universal(const char *line, size_t n);

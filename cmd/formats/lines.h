@@ -195,6 +195,7 @@ struct lines {
         uint64_t offset;              /* bytes before data, of the file or of these files */
         size_t scanned;               /* bytes from begin on of an incomplete block or row */
         size_t first;                 /* number of its first word; 0: none yet */
+        size_t last;                  /* number of the last JSON value */
         size_t kept;                  /* bytes from begin on without a whole line */
         struct lines_count at, began; /* after the lines split so far; after the last whole block */
         bool ended;                   /* the file is read */

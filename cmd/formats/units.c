@@ -236,10 +236,10 @@ static void split_values(struct lines *l)
                 if (l->begin == l->end ||
                     !values_end(&l->values, s, l->end - l->begin, l->ended, &l->scanned))
                         break;
-                units_add(l, (struct text_line){.s = s,
-                                                .n = l->scanned,
-                                                .number = l->at.number + 1,
-                                                .before = l->at});
+                /* Values on one line are numbered one by one. */
+                l->last = l->at.number + 1 > l->last ? l->at.number + 1 : l->last + 1;
+                units_add(l, (struct text_line){
+                                     .s = s, .n = l->scanned, .number = l->last, .before = l->at});
                 l->at.number += units_count_feeds(s, l->scanned);
                 l->begin += l->scanned;
                 l->scanned = 0;

@@ -307,11 +307,14 @@ static void rename_member(struct ran_record *r, struct ran_member *member, const
 static const char *label_name(const struct members *m, const struct ran_record *r,
                               const struct ran_member *member)
 {
+        struct ran_span choices;
         struct ran_items items = ran_items(r->line, member->value);
         const char first = member->type == 'a' && ran_items_next(&items) ? items.type : 0;
 
         if (member->type == 'o')
-                return "cats";
+                return ran_json_find(r->line, member->value, "choices", 'a', &choices, NULL)
+                               ? "label"
+                               : "cats";
         if (first == 'o' || first == 'a')
                 return "spans";
         if (member->type != 'a')
