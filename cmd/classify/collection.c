@@ -222,7 +222,7 @@ static void add_id(struct ran_buf *out, const struct cmd_line *line)
                             id->value.end - id->value.begin);
                 return;
         }
-        ran_buf_printf(&place, "%s:%zu", line->file, line->number);
+        cmd_line_place(line, &place);
         ran_buf_json(out, place.data, place.len);
         ran_buf_release(&place);
 }

@@ -45,7 +45,7 @@ static void look_at(struct csv_look *look, const struct import_columns *c, const
                 look->length[look->cells] = n;
                 look->word[look->cells] = n > 0 && n <= LONGEST_NAME && spaces == 0;
         }
-        look->cells++;
+        look->spaced += look->cells++ > 0 && n > 0 && *s == ' ';
         look->texts += role == ROLE_TEXT;
         look->labels += role == ROLE_LABEL;
         look->others += role == ROLE_OTHER;
@@ -167,11 +167,11 @@ void csv_look(struct import *i, const struct sample *sample)
                                                   : table_guess_delimiter(sample->s, sample->first),
                 .no_quotes = c->quotes == IMPORT_NO};
         i->below = is_unlike_below(&i->table, !tabs, sample);
-        if (c->quotes == IMPORT_AUTO && tabs) {
-                const struct csv_look look =
-                        csv_look_at_row(&i->table, c, sample->s, sample->first);
-                i->table.no_quotes = !csv_is_header(i, &look, tabs) && c->names == NULL;
-        }
+        const struct csv_look look = csv_look_at_row(&i->table, c, sample->s, sample->first);
+        const bool header = csv_is_header(i, &look, tabs);
+        if (c->quotes == IMPORT_AUTO && tabs)
+                i->table.no_quotes = !header && c->names == NULL;
+        i->table.spaces = header && look.cells > 1 && look.spaced == look.cells - 1 && !look.asked;
 }
 
 bool csv_is_asked(const struct import_columns *c, const char *line, size_t n)

@@ -97,7 +97,7 @@ static void emit_id(struct ran_buf *out, const struct cmd_line *line, bool reada
                 json_put_raw(out, "id", r->line + id->value.begin, id->value.end - id->value.begin);
                 return;
         }
-        ran_buf_printf(&position, "%s:%zu", line->file, line->number);
+        cmd_line_place(line, &position);
         json_put_string(out, "id", position.data, position.len);
         ran_buf_release(&position);
 }

@@ -119,7 +119,8 @@ int import_text_line(const struct import *i, const struct text_line *text, struc
         const size_t valid = i->format->any_bytes ? text->n : ran_utf8_valid(text->s, text->n);
         int rc = valid < text->n ? import_refuse_bytes(text, valid, line, &why)
                                  : i->format->import(i, text, out, line, &why);
-        if (rc == RAN_EFORMAT && i->guessed && !i->header && i->format->looks_like != NULL)
+        if (rc == RAN_EFORMAT && i->guessed && !i->header && !i->format->any_bytes &&
+            i->format->looks_like != NULL)
                 return ran_fail(err, rc,
                                 "%s (the first lines of the file look like %s; set the format with "
                                 "--%s-format)",

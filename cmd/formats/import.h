@@ -145,6 +145,7 @@ enum { LONGEST_NAME = 64 };
 /* This describes the first row: its cells may be names or data. */
 struct csv_look {
         size_t cells;
+        size_t spaced;                /* cells behind the first that begin with a space */
         size_t texts, labels, others; /* cells that are usual names of these */
         bool asked;                   /* a cell is what an option names */
         bool words;                   /* no cell has a space */
@@ -209,7 +210,6 @@ const struct conll *conll_of(const struct import *i);
 int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
                  struct ran_buf *out, size_t *line, struct ran_error *err);
 
-
 /* ---- tuple.c ---------------------------------------------------------------------------------
  *
  * JSON of other tools that is no record: spaCy's pairs, and Label Studio's tasks.
@@ -218,8 +218,12 @@ int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
 /* Notes in i->state whether the first text of a file is a task of Label Studio: then all are. */
 int tuple_begin(struct import *i, const struct text_line *first, struct ran_error *err);
 /* Appends the record of a JSON value on one line; nothing, if it is a record itself or anything
- * else, which the scan of the record refuses. */
-void tuple_import(const struct import *i, const char *s, size_t n, struct ran_buf *out);
+ * else, which the scan of the record refuses. RAN_EFORMAT: a task with results that cannot be read.
+ */
+int tuple_import(const struct import *i, const char *s, size_t n, struct ran_buf *out,
+                 struct ran_error *err);
+/* Whether a record is a task of Label Studio that nobody has annotated, or only cancelled. */
+bool tuple_is_bare(const struct ran_record *r);
 
 /* ---- frame.c ---------------------------------------------------------------------------------
  *

@@ -22,6 +22,7 @@
 struct table_scan {
         char delimiter;
         bool no_quotes; /* a quote never has a meaning */
+        bool spaces;    /* those at the beginning of a cell are none of it */
         bool returned;  /* the last row ended with a CR, the last byte so far: a LF belongs to it */
         enum { TABLE_START, TABLE_PLAIN, TABLE_QUOTED, TABLE_CLOSED } state; /* of a cell */
 };

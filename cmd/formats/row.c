@@ -113,6 +113,12 @@ void cmd_row_end(struct cmd_row *row)
         row->begun = false;
 }
 
+void cmd_line_place(const struct cmd_line *line, struct ran_buf *out)
+{
+        ran_buf_printf(out, "%s:%zu", strcmp(line->file, "-") == 0 ? "stdin" : line->file,
+                       line->number);
+}
+
 int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_error *err)
 {
         const struct ran_member *id = json_member(&line->record.json, "id");
@@ -120,7 +126,7 @@ int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_erro
         int rc = RAN_OK;
 
         if (id == NULL)
-                ran_buf_printf(&text, "%s:%zu", line->file, line->number);
+                cmd_line_place(line, &text);
         else if (id->type == 's')
                 rc = ran_json_decode(line->record.json.line, id->value, &text, err);
         else

@@ -15,6 +15,8 @@ static void step(struct table_scan *t, char c)
 {
         bool opens = t->state == TABLE_START || t->state == TABLE_CLOSED;
 
+        if (c == ' ' && t->spaces && t->state == TABLE_START)
+                return;
         if (c == '"' && opens && !t->no_quotes)
                 t->state = TABLE_QUOTED;
         else
@@ -111,6 +113,8 @@ bool table_next_cell(const struct table_scan *t, const char *s, size_t n, size_t
         if (begin > n)
                 return false;
         *cell = (struct table_cell){0};
+        while (t->spaces && begin < n && s[begin] == ' ')
+                begin++;
         if (begin < n && s[begin] == '"' && !t->no_quotes) {
                 end = read_quoted(t, s, n, begin, cell);
         } else {

@@ -97,18 +97,25 @@ static bool find_results(const char *line, struct ran_span list, struct ran_span
 }
 
 /* The choices of a result, and its spans: one for each label. */
-static void add_result(const char *line, struct ran_span value, struct ran_buf *labels,
-                       struct ran_buf *spans)
+static int add_result(const char *line, struct ran_span value, struct ran_buf *labels,
+                      struct ran_buf *spans, struct ran_error *err)
 {
+        static const char *const others[] = {"hypertextlabels", "paragraphlabels"};
         struct ran_span list, start, end;
 
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+                if (ran_json_find(line, value, others[i], 'a', &list, NULL))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the task has \"%s\", which mark no plain text and are not "
+                                        "read: label texts (Text and Labels)",
+                                        others[i]);
         if (ran_json_find(line, value, "choices", 'a', &list, NULL))
                 for (struct ran_items i = ran_items(line, list); ran_items_next(&i);)
                         add_raw(line, i.value, labels);
         if (!ran_json_find(line, value, "labels", 'a', &list, NULL) ||
             !ran_json_find(line, value, "start", 'n', &start, NULL) ||
             !ran_json_find(line, value, "end", 'n', &end, NULL))
-                return;
+                return RAN_OK;
         for (struct ran_items i = ran_items(line, list); ran_items_next(&i);) {
                 json_begin(spans, '{');
                 json_name(spans, "start");
@@ -119,17 +126,20 @@ static void add_result(const char *line, struct ran_span value, struct ran_buf *
                 add_raw(line, i.value, spans);
                 json_end(spans, '}');
         }
+        return RAN_OK;
 }
 
 /* A single choice is a label; without any, a task marks spans, or nothing. */
-static void add_results(const char *line, struct ran_span results, struct ran_buf *out)
+static int add_results(const char *line, struct ran_span results, struct ran_buf *out,
+                       struct ran_error *err)
 {
         struct ran_buf labels = {0}, spans = {0};
         struct ran_span value;
+        int rc = RAN_OK;
 
-        for (struct ran_items i = ran_items(line, results); ran_items_next(&i);)
+        for (struct ran_items i = ran_items(line, results); rc == RAN_OK && ran_items_next(&i);)
                 if (ran_json_find(line, i.value, "value", 'o', &value, NULL))
-                        add_result(line, value, &labels, &spans);
+                        rc = add_result(line, value, &labels, &spans, err);
         if (labels.len > 0) { /* a list of one is a label, where all are */
                 json_name(out, "label");
                 json_begin(out, '[');
@@ -142,11 +152,13 @@ static void add_results(const char *line, struct ran_span results, struct ran_bu
         json_end(out, ']');
         ran_buf_release(&labels);
         ran_buf_release(&spans);
+        return rc;
 }
 
-static void import_task(const char *s, size_t n, struct ran_buf *out)
+static int import_task(const char *s, size_t n, struct ran_buf *out, struct ran_error *err)
 {
         struct ran_record r = {0};
+        int rc = RAN_OK;
         struct ran_span text, results;
         const struct ran_member *list = NULL;
 
@@ -157,10 +169,19 @@ static void import_task(const char *s, size_t n, struct ran_buf *out)
                 json_name(out, "text");
                 add_raw(s, text, out);
                 if (find_results(s, list->value, &results))
-                        add_results(s, results, out);
+                        rc = add_results(s, results, out, err);
                 add_members(s, r.object, out);
         }
         ran_record_release(&r);
+        return rc;
+}
+
+bool tuple_is_bare(const struct ran_record *r)
+{
+        const struct ran_member *list = annotations_of(r);
+        struct ran_span results;
+
+        return list != NULL && !find_results(r->line, list->value, &results);
 }
 
 /* ---- either --------------------------------------------------------------------------------- */
@@ -176,7 +197,8 @@ int tuple_begin(struct import *i, const struct text_line *first, struct ran_erro
         return RAN_OK;
 }
 
-void tuple_import(const struct import *i, const char *s, size_t n, struct ran_buf *out)
+int tuple_import(const struct import *i, const char *s, size_t n, struct ran_buf *out,
+                 struct ran_error *err)
 {
         size_t at = 0;
 
@@ -185,5 +207,6 @@ void tuple_import(const struct import *i, const char *s, size_t n, struct ran_bu
         if (at < n && s[at] == '[')
                 import_pair(s, n, out);
         else if (i->state != NULL)
-                import_task(s, n, out);
+                return import_task(s, n, out, err);
+        return RAN_OK;
 }

@@ -300,9 +300,7 @@ static int import_line(const struct import *i, const struct text_line *text, str
                        size_t *line, struct ran_error *err)
 {
         (void)line;
-        (void)err;
-        tuple_import(i, text->s, text->n, out);
-        return RAN_OK;
+        return tuple_import(i, text->s, text->n, out, err);
 }
 
 const struct import_format import_jsonl = {
@@ -327,17 +325,14 @@ static int import(const struct import *i, const struct text_line *text, struct r
         const size_t begin = out->len;
 
         (void)line;
-        (void)err;
-        if (memchr(text->s, '\n', text->n) == NULL && memchr(text->s, '\r', text->n) == NULL) {
-                tuple_import(i, text->s, text->n, out);
-                return RAN_OK;
-        }
+        if (memchr(text->s, '\n', text->n) == NULL && memchr(text->s, '\r', text->n) == NULL)
+                return tuple_import(i, text->s, text->n, out, err);
         values_flatten(text->s, text->n, &flat);
-        tuple_import(i, flat.data != NULL ? flat.data : "", flat.len, out);
+        const int rc = tuple_import(i, flat.data != NULL ? flat.data : "", flat.len, out, err);
         if (out->len == begin)
                 ran_buf_add(out, flat.data, flat.len);
         ran_buf_release(&flat);
-        return RAN_OK;
+        return rc;
 }
 
 const struct import_format import_json = {

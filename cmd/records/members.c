@@ -111,6 +111,14 @@ static bool has_any(const struct members *m, const struct cmd_loop *loop, const 
         return false;
 }
 
+/* Several choices are an object in JSON_MIN of Label Studio. */
+static bool has_choices(const struct ran_record *r, const struct ran_member *m)
+{
+        struct ran_span choices;
+
+        return ran_json_find(r->line, m->value, "choices", 'a', &choices, NULL);
+}
+
 /* The member with the most usual name for a role. */
 static const struct ran_member *most_usual(const struct record *r, enum role wanted)
 {
@@ -124,7 +132,8 @@ static const struct ran_member *most_usual(const struct record *r, enum role wan
                 const char *name = record->names.data + member->name.begin;
                 const size_t n = member->name.end - member->name.begin;
                 bool may = member->type == 's' ||
-                           (wanted == ROLE_LABEL && strchr("ntf", member->type) != NULL);
+                           (wanted == ROLE_LABEL &&
+                            (strchr("ntf", member->type) != NULL || has_choices(record, member)));
                 if (may && n > 0 && role_of(name, n, &rank) == wanted && rank < lowest &&
                     (rank != last || record_fits(r, member, ROLE_LAST_TEXT))) {
                         lowest = rank;
@@ -307,14 +316,11 @@ static void rename_member(struct ran_record *r, struct ran_member *member, const
 static const char *label_name(const struct members *m, const struct ran_record *r,
                               const struct ran_member *member)
 {
-        struct ran_span choices;
         struct ran_items items = ran_items(r->line, member->value);
         const char first = member->type == 'a' && ran_items_next(&items) ? items.type : 0;
 
         if (member->type == 'o')
-                return ran_json_find(r->line, member->value, "choices", 'a', &choices, NULL)
-                               ? "label"
-                               : "cats";
+                return has_choices(r, member) ? "label" : "cats";
         if (first == 'o' || first == 'a')
                 return "spans";
         if (member->type != 'a')

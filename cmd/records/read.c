@@ -91,6 +91,9 @@ void run_read(struct cmd_run *run, struct slot *slot)
         if (rc == RAN_OK)
                 rc = check_members(run->loop, &slot->line.record, &slot->err);
         slot->status = run_status_of(rc);
-        if (rc == RAN_OK && run->loop->accepted && !record_accepted(&slot->line.record))
+        /* A task without annotations is no text without names. */
+        if (rc == RAN_OK && run->loop->accepted &&
+            (!record_accepted(&slot->line.record) ||
+             ((run->loop->reads & FIELD(TAGS)) != 0 && tuple_is_bare(&slot->line.record.json))))
                 slot->status = RECORD_LEFT;
 }

@@ -69,7 +69,7 @@ static int add_text(struct duplicates *d, const struct cmd_line *line, struct ra
                 ran_buf_add(&d->ids, line->record.json.line + id->value.begin,
                             id->value.end - id->value.begin);
         } else {
-                ran_buf_printf(&place, "%s:%zu", line->file, line->number);
+                cmd_line_place(line, &place);
                 ran_buf_json(&d->ids, place.data, place.len);
                 ran_buf_release(&place);
         }

@@ -32,7 +32,7 @@ static int convert(void *arg, void *scratch, const struct cmd_line *line, struct
         (void)err;
         members_write(&line->record.json, &record);
         if (ran_record_find(&line->record.json, "id", NULL) == NULL) {
-                ran_buf_printf(&id, "%s:%zu", line->file, line->number);
+                cmd_line_place(line, &id);
                 ran_buf_str(result, "{\"id\":");
                 ran_buf_json(result, id.data, id.len);
                 ran_buf_str(result, record.len > 2 ? "," : "");

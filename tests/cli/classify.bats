@@ -35,6 +35,20 @@ classifies() {
   run --separate-stderr ran-classify -m one.ran "$@" <input.jsonl
 }
 
+@test "classify: labels that differ from those of the model in spaces or case only are named" {
+  for label in 'dry ' ' dry' Dry; do
+    classifies "{\"text\":\"sun\",\"label\":\"$label\"}" --eval
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"the label \"$label\" of the data (1 times) counts as wrong: the model has \"dry\";"* ]]
+  done
+  sed 's/"dry"/1/; s/"wet"/0/' one.jsonl | grep -v white >numbers.jsonl
+  ran-train classify -q --encoder none --no-dev -o numbers.ran numbers.jsonl
+  run -0 --separate-stderr ran-classify -m numbers.ran --eval - <<<'{"text":"sun","label":"1.0"}'
+  [[ $stderr == *'the label "1.0" of the data'*'the model has "1";'* ]]
+  classifies '{"text":"sun","label":"hail"}' --eval
+  [[ $stderr != *'counts as wrong'* ]]
+}
+
 @test "classify: spelling helps where the words are unknown" {
   export RAN_ISA=portable
   awk 'BEGIN { for (i = 0; i < 80; i++) { up = i % 2

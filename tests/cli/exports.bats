@@ -122,3 +122,40 @@ same() {
   run -0 ran-train tag --check -q --vocab vocab.json - <<<'{"text":"a met b","entities":[{"id":1,"label":"X","start_offset":0,"end_offset":1}],"relations":[],"Comments":[]}'
   [[ $output == *'X'* ]]
 }
+
+@test "exports: tasks that nobody has annotated were texts without names" {
+  span='{"value":{"start":0,"end":1,"labels":["X"]},"type":"labels"}'
+  jq -cn --argjson s "$span" '[{annotations: [{was_cancelled: true, result: []}]}, {annotations: []}, {annotations: [{result: []}]}, {annotations: [{result: [$s]}]}]
+    | map(.data = {text: "a met b"})' >tasks.json
+  run -0 --separate-stderr ran-train tag --check --vocab vocab.json tasks.json
+  [ "$(jq -c .documents <<<"$output")" = 2 ]
+  [[ $stderr == *'left out 2 records whose "answer" is reject or ignore, or that nobody has annotated'* ]]
+  # Nor are labels of what is no plain text read as none.
+  for kind in hypertextlabels paragraphlabels; do
+    jq -c ".[3].annotations[0].result[0].value |= {start: \"/p[1]\", end: \"/p[1]\", $kind: [\"X\"]}" tasks.json >other.json
+    run --separate-stderr ran-train tag --check --vocab vocab.json other.json
+    [[ $stderr == *"other.json:4: the task has \"$kind\", which mark no plain text"* ]]
+    [[ $stderr != *'set the format'* ]]
+  done
+}
+
+@test "exports: several choices of JSON_MIN are labels" {
+  for name in label sentiment; do
+    run -0 --separate-stderr ran-train classify --check - <<<"[{\"text\":\"a\",\"$name\":{\"choices\":[\"x\"]}},{\"text\":\"b\",\"$name\":{\"choices\":[\"y\",\"x\"]}}]"
+    [ "$(jq -Sc '[.labels, .several_labels]' <<<"$output")" = '[{"x":2,"y":1},true]' ]
+  done
+  # A single choice is a text there: with a separator, too, a list.
+  run -0 --separate-stderr ran-train classify --check --label-separator '|' - <<<'[{"text":"a","mood":"x"},{"text":"b","mood":{"choices":["y","x"]}}]' --label-member mood
+  [ "$(jq -Sc .labels <<<"$output")" = '{"x":2,"y":1}' ]
+}
+
+@test "exports: records on one line are numbered in messages" {
+  printf '[{"text":"a"},{"text":5},\n {"text":""},{"x":1}]\n' >one.json
+  run -1 --separate-stderr encode --only one.json
+  [[ $stderr == *'one.json:2: "text" must be a string'* && $stderr == *'one.json:4: '* ]]
+  [ "$(jq -sc 'map(.ran_error.line)' <<<"$output")" = '[null,2,null,4]' ]
+  # With a line each, the line counts.
+  printf '[\n\n{"text":"a"},\n{"text":5}]\n' >lines.json
+  run -1 --separate-stderr encode --only lines.json
+  [[ $stderr == *'lines.json:4: "text" must be a string'* ]]
+}

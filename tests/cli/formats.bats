@@ -114,6 +114,26 @@ END
 [2,["c"],["X"],["l"]]' ]
 }
 
+@test "conll: tabs behind the tags were a column of them" {
+  for end in '\t' '\t\r' '\t\t'; do
+    printf "a\tB-X$end\nb\tO$end\n\nc\tB-X$end\n" >t.conll
+    [ "$(ran-tokenize records t.conll | jq -c .tags)" = $'["B-X","O"]\n["B-X"]' ]
+    [ "$(ran-tokenize records <t.conll | jq -c .tags)" = $'["B-X","O"]\n["B-X"]' ]
+  done
+  # Empty tags stay where there are others in their column.
+  printf 'a\tNN\t\nb\tNN\tB-X\n' >t.conll
+  [ "$(ran-tokenize records t.conll | jq -c .tags)" = '["","B-X"]' ]
+}
+
+@test "conll: names in the last column of CoNLL-U, among other features" {
+  word() { printf '%d\t%s\t_\tNOUN\t_\t_\t0\t_\t_\t%s\n' "$@"; }
+  for misc in 'SpaceAfter=No|name=%s' 'ner=%s|start_char=0|end_char=3' 'Entity=%s' '%s'; do
+    (word 1 a "${misc/\%s/B-X}"; word 2 b "${misc/\%s/O}"; echo) >n.conllu
+    [ "$(ran-tokenize records --tag-column 10 n.conllu | jq -c .tags)" = '["B-X","O"]' ]
+  done
+  [ "$(ran-tokenize records n.conllu | jq -c .tags)" = '["NOUN","NOUN"]' ]
+}
+
 @test "conll: a bad sentence is one bad record, named by its line" {
   reads 'a O\n\nb O\nc\nd O\n\na B-X\n\xff O\n\nb O\n' --rejects rejects
   [ "$status" -eq 1 ]

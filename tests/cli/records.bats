@@ -283,12 +283,12 @@ encodes() {
   run -0 encode --only docs.jsonl
   [[ $output == '{"id":"docs.jsonl:1","encoding":'* ]]
   encodes '\n{"text":1}\n' --only
-  [[ $output == '{"id":"-:2","ran_error":{'* ]]
+  [[ $output == '{"id":"stdin:2","ran_error":{'* ]]
   # null is no id, and in an error record nothing that other programs could not read.
   encodes '{"id":null,"text":"a"}\n{"id": null,"text":1}\n{"id":["\\ud800"],"text":1}\n{"id":"\\ud800","text":"a"}\n' --only
-  [[ ${lines[0]} == '{"id":"-:1","encoding":'* ]]
-  [[ ${lines[1]} == '{"id":"-:2","ran_error":{'* ]]
-  [[ ${lines[2]} == '{"id":"-:3","ran_error":{'* ]]
+  [[ ${lines[0]} == '{"id":"stdin:1","encoding":'* ]]
+  [[ ${lines[1]} == '{"id":"stdin:2","ran_error":{'* ]]
+  [[ ${lines[2]} == '{"id":"stdin:3","ran_error":{'* ]]
   [[ ${lines[3]} == '{"id":"\ud800","encoding":'* ]]
 }
 

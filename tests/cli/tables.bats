@@ -174,6 +174,17 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   eval "$(sed -n 's/^ran-train:     \(.*\) FILE$/\1 x.csv/p' <<<"$stderr")" | jq -e -s 'length == 40'
 }
 
+@test "csv: a space behind each delimiter belonged to names, labels and quotes" {
+  for d in , ';' '|'; do
+    printf 'id%s text%s label\n1%s "sun, sea"%s  a\n2%sx%s b\n' "$d" "$d" "$d" "$d" "$d" "$d" >s.csv
+    run -0 --separate-stderr ran-tokenize records s.csv
+    [ "$(jq -sc 'map([.text, .label])' <<<"$output")" = '[["sun, sea","a"],["x","b"]]' ]
+    [[ $stderr == *'s.csv: the spaces behind delimiters are left out'* ]]
+  done
+  printf 'text,label, note\n a,b,c\n' >s.csv
+  [ "$(ran-tokenize records -q s.csv | jq -c '[.text, .label]')" = '[" a","b"]' ]
+}
+
 @test "csv: options that make no sense" {
   reads 'a\n' --delimiter ab
   [ "$status" -eq 2 ]
