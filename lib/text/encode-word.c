@@ -172,12 +172,15 @@ static void trim_spaces(const struct ran_tokenizer *t, const struct ran_word *wo
 static void add_part(const struct ran_tokenizer *t, struct ran_encoding *e,
                      const struct ran_word *word, struct ran_word_part part, struct walk *w)
 {
-        const bool empty = part.from == part.to, last = empty && part.from == word->chars;
         size_t start, end;
 
-        ran_words_extent(word, part.from - last, part.to + empty - last, &start, &end);
-        if (empty)
+        if (part.from < part.to) {
+                ran_words_extent(word, part.from, part.to, &start, &end);
+        } else {
+                bool last = part.from == word->chars;
+                ran_words_extent(word, part.from - last, part.from - last + 1, &start, &end);
                 *(last ? &start : &end) = last ? end : start;
+        }
         ran_encoding_add(e, part.id, start, end);
         if (t->steps != NULL && t->trim)
                 trim_spaces(t, word, part, w, e);

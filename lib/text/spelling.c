@@ -18,6 +18,7 @@
 
 #include "ran/text.h"
 #include "base/string-table.h"
+#include "text/words/unicode.h"
 
 enum { AFFIX = (RAN_SPELLING - 2) / 2, RUN = 2 };
 enum { PREFIX = 2, SUFFIX = PREFIX + AFFIX };
@@ -55,7 +56,7 @@ struct reading {
         uint64_t shape;
         enum kind last;
         size_t run; /* characters of that kind so far */
-        bool first_upper, upper, lower, digit, other;
+        bool first_upper, has[OTHER + 1];
         size_t chars;
         int32_t head[AFFIX], tail[AFFIX]; /* the first characters; the last ones, backwards */
 };
@@ -76,10 +77,7 @@ static void read_character(struct reading *r, int32_t c)
         if (kind == OTHER || r->run <= RUN)
                 r->shape = hash_character(r->shape, kind == OTHER ? c : "XxcdX"[kind]);
         r->first_upper |= r->chars == 0 && kind == UPPER;
-        r->upper |= kind == UPPER;
-        r->lower |= kind == LOWER;
-        r->digit |= kind == DIGIT;
-        r->other |= kind == OTHER;
+        r->has[kind] = true;
         c = utf8proc_tolower(c);
         if (r->chars < AFFIX)
                 r->head[r->chars] = c;
@@ -88,40 +86,27 @@ static void read_character(struct reading *r, int32_t c)
         r->chars++;
 }
 
-static struct reading read_word(const char *word, size_t n)
-{
-        struct reading r = {.shape = hash_start};
-
-        for (size_t at = 0; at < n;) {
-                utf8proc_int32_t c;
-                utf8proc_ssize_t length = utf8proc_iterate((const utf8proc_uint8_t *)word + at,
-                                                           (utf8proc_ssize_t)(n - at), &c);
-
-                if (length <= 0) { /* no UTF-8 */
-                        length = 1;
-                        c = 0xfffd;
-                }
-                read_character(&r, c);
-                at += (size_t)length;
-        }
-        return r;
-}
-
 static uint64_t case_of(const struct reading *r)
 {
-        uint64_t letters = r->upper && r->lower ? (r->first_upper ? 4 : 3)
-                           : r->upper           ? (r->chars > 1 ? 2 : 5)
-                           : r->lower           ? 1
-                                                : 0;
+        const bool upper = r->has[UPPER], lower = r->has[LOWER];
+        uint64_t letters = upper && lower ? (r->first_upper ? 4 : 3)
+                           : upper        ? (r->chars > 1 ? 2 : 5)
+                                          : lower;
 
-        return letters << 2 | (uint64_t)r->digit << 1 | r->other;
+        return letters << 2 | (uint64_t)r->has[DIGIT] << 1 | r->has[OTHER];
 }
 
 void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[RAN_SPELLING])
 {
-        struct reading r = read_word(word, n);
-        uint64_t hash[RAN_SPELLING] = {case_of(&r), r.shape}, head, tail;
+        struct reading r = {.shape = hash_start};
+        uint64_t hash[RAN_SPELLING], head, tail;
 
+        for (size_t at = 0, length; at < n; at += length) {
+                const int32_t c = ran_unicode_get(word + at, n - at, &length);
+                read_character(&r, c >= 0 ? c : 0xfffd); /* no UTF-8 */
+        }
+        hash[0] = case_of(&r);
+        hash[1] = r.shape;
         head = tail = hash_start;
         for (size_t i = 0; i < AFFIX; i++) {
                 if (i < r.chars) {
@@ -137,25 +122,18 @@ void ran_spelling(const char *word, size_t n, size_t buckets, uint32_t feature[R
 
 /* ---- the words of an encoding --------------------------------------------------------------- */
 
-/* The state of a walk through a text. */
-struct walk {
-        const char *text;
-        size_t n, byte, point;
-};
-
-static size_t byte_of(struct walk *w, size_t point)
+/* Moves from a byte of a text, code point number *point, to another code point. */
+static size_t go_to(const char *text, size_t n, size_t byte, size_t *point, size_t to)
 {
-        for (; w->point < point && w->byte < w->n; w->point++)
-                do
-                        w->byte++;
-                while (w->byte < w->n && (w->text[w->byte] & 0xc0) == 0x80);
-        return w->byte;
+        for (; *point < to && byte < n; ++*point)
+                byte += ran_unicode_length(text + byte, n - byte);
+        return byte;
 }
 
 int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, size_t n,
                        size_t buckets, struct ran_error *err)
 {
-        struct walk w = {.text = n > 0 ? text : "", .n = n};
+        size_t byte = 0, point = 0;
 
         if (buckets == 0)
                 return ran_fail(err, RAN_EINVAL, "spelling features need at least one bucket");
@@ -164,11 +142,13 @@ int ran_encoding_spell(struct ran_encoding *e, size_t first, const char *text, s
         RAN_ROOM(e->spelling, e->spelling_cap, e->n * RAN_SPELLING);
         for (size_t i = first, end; i < e->n; i = end) {
                 uint32_t *feature = e->spelling + i * RAN_SPELLING;
-                size_t begin = byte_of(&w, e->start[i]), last = e->end[i];
+                size_t last = e->end[i];
 
                 for (end = i + 1; end < e->n && e->word[end] == e->word[i]; end++)
                         last = e->end[end] > last ? e->end[end] : last;
-                ran_spelling(w.text + begin, byte_of(&w, last) - begin, buckets, feature);
+                const size_t begin = go_to(text, n, byte, &point, e->start[i]);
+                byte = go_to(text, n, begin, &point, last);
+                ran_spelling(n > 0 ? text + begin : "", byte - begin, buckets, feature);
                 for (size_t k = i + 1; k < end; k++)
                         memcpy(e->spelling + k * RAN_SPELLING, feature,
                                RAN_SPELLING * sizeof *feature);

@@ -44,23 +44,19 @@ static char *put_number(char *at, size_t x)
         return at;
 }
 
-static void add_ids(const struct ran_encoding *e, struct ran_buf *out)
-{
-        for (size_t i = 0; i < e->n;) {
-                size_t end = i + ran_least(e->n - i, BLOCK);
-                char *begin = ran_buf_room(out, (end - i) * ONE), *at = begin;
-                for (; i < end; i++)
-                        at = put_number(at, e->ids[i]);
-                out->len += (size_t)(at - begin);
-        }
-}
+/* The numbers of each token, as the kind of array says. */
+enum array { IDS, WORDS, OFFSETS };
 
-static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
+static void add_numbers(const struct ran_encoding *e, enum array array, struct ran_buf *out)
 {
         for (size_t i = 0; i < e->n;) {
                 size_t end = i + ran_least(e->n - i, BLOCK);
                 char *begin = ran_buf_room(out, (end - i) * (2 * ONE + 2)), *at = begin;
                 for (; i < end; i++) {
+                        if (array != OFFSETS) {
+                                at = put_number(at, array == IDS ? e->ids[i] : e->word[i]);
+                                continue;
+                        }
                         *at++ = '[';
                         at = put_number(at, e->start[i]);
                         at = put_number(at, e->end[i]);
@@ -71,12 +67,13 @@ static void add_offsets(const struct ran_encoding *e, struct ran_buf *out)
         }
 }
 
-/* Closes an array of n members, each followed by a comma. */
-static void end_array(struct ran_buf *out, size_t n)
+/* Closes an array of n members, each followed by a comma, and begins what is behind it. */
+static void end_array(struct ran_buf *out, size_t n, const char *next)
 {
         if (n > 0)
                 out->len--;
         ran_buf_char(out, ']');
+        ran_buf_str(out, next);
 }
 
 void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer *t, bool words,
@@ -88,20 +85,13 @@ void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer 
         ran_buf_str(out, text->digest);
         ran_buf_str(out, "\",\"pieces\":[");
         add_tokens(e, text, out);
-        end_array(out, e->n);
-        ran_buf_str(out, ",\"ids\":[");
-        add_ids(e, out);
-        end_array(out, e->n);
+        end_array(out, e->n, ",\"ids\":[");
+        add_numbers(e, IDS, out);
         if (words) {
-                ran_buf_str(out, ",\"words\":[");
-                for (size_t i = 0; i < e->n; i++) {
-                        ran_buf_size(out, e->word[i]);
-                        ran_buf_char(out, ',');
-                }
-                end_array(out, e->n);
+                end_array(out, e->n, ",\"words\":[");
+                add_numbers(e, WORDS, out);
         }
-        ran_buf_str(out, ",\"offsets\":[");
-        add_offsets(e, out);
-        end_array(out, e->n);
-        ran_buf_char(out, '}');
+        end_array(out, e->n, ",\"offsets\":[");
+        add_numbers(e, OFFSETS, out);
+        end_array(out, e->n, "}");
 }

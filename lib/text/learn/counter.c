@@ -127,28 +127,14 @@ static void count_word(struct ran_counter *c, const char *word, size_t n, uint64
         c->count[i] = i == before ? times : c->count[i] + times;
 }
 
-static int larger_first(const void *a, const void *b)
+static int rarest_first(const void *a, const void *b, void *arg)
 {
-        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+        const uint64_t *count = arg;
+        const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 
-        return (x < y) - (x > y);
-}
-
-/* The `keep`-th largest count, and the number of words with that count to drop so that `keep`
- * remain. */
-static void find_threshold(const struct ran_counter *c, size_t keep, uint64_t *threshold,
-                           size_t *ties_to_drop)
-{
-        uint64_t *sorted = ran_new(c->words.n, sizeof(*sorted));
-        size_t after = keep;
-
-        memcpy(sorted, c->count, c->words.n * sizeof(*sorted));
-        qsort(sorted, c->words.n, sizeof(*sorted), larger_first);
-        *threshold = sorted[keep - 1];
-        while (after < c->words.n && sorted[after] == *threshold)
-                after++;
-        *ties_to_drop = after - keep;
-        free(sorted);
+        if (count[i] != count[j])
+                return count[i] < count[j] ? -1 : 1;
+        return i < j ? -1 : 1;
 }
 
 /* Drops the rarest quarter; of two equally rare words the one that came first, because it had
@@ -156,21 +142,27 @@ static void find_threshold(const struct ran_counter *c, size_t keep, uint64_t *t
 static void prune(struct ran_counter *c)
 {
         struct ran_counter kept = {0};
-        size_t n = c->words.n, ties;
-        uint64_t threshold;
+        const size_t n = c->words.n;
+        uint32_t *order = ran_new(n, sizeof *order);
+        bool *drop = ran_new(n, sizeof *drop);
 
-        find_threshold(c, n - n / 4, &threshold, &ties);
+        for (size_t i = 0; i < n; i++)
+                order[i] = (uint32_t)i;
+        qsort_r(order, n, sizeof *order, rarest_first, c->count);
+        for (size_t i = 0; i < n / 4; i++) {
+                drop[order[i]] = true;
+                c->report.pruned++;
+                c->report.dropped += c->count[order[i]];
+        }
         for (size_t i = 0; i < n; i++) {
-                if (c->count[i] < threshold || (c->count[i] == threshold && ties > 0)) {
-                        ties -= c->count[i] == threshold;
-                        c->report.pruned++;
-                        c->report.dropped += c->count[i];
-                        continue;
-                }
                 size_t length;
                 const char *word = ran_string_table_get(&c->words, (uint32_t)i, &length);
-                count_word(&kept, word, length, c->count[i]);
+
+                if (!drop[i])
+                        count_word(&kept, word, length, c->count[i]);
         }
+        free(order);
+        free(drop);
         ran_string_table_release(&c->words);
         free(c->count);
         c->words = kept.words;

@@ -42,11 +42,7 @@ struct ran_near_duplicates {
 
 static double power(double x, size_t n)
 {
-        double product = 1;
-
-        while (n-- > 0)
-                product *= x;
-        return product;
+        return n == 0 ? 1 : x * power(x, n - 1);
 }
 
 /* The most rows a band with which texts of this similarity meet. */
@@ -54,12 +50,9 @@ static size_t choose_rows(double least)
 {
         size_t rows = 1;
 
-        for (size_t r = 2; r <= 16; r++) {
-                const size_t bands = SIGNATURE / r;
-
-                if (1 - power(1 - power(least, r), bands) >= MEET)
+        for (size_t r = 2; r <= 16; r++)
+                if (1 - power(1 - power(least, r), SIGNATURE / r) >= MEET)
                         rows = r;
-        }
         return rows;
 }
 
