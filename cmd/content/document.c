@@ -234,6 +234,8 @@ static int read_text(struct cmd_document *d, const char *line, const struct ran_
         if (d->split > 0)
                 return read_segments(d, tokenizer, err);
         RAN_TRY(ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err));
+        if (d->apart)
+                ran_encoding_set_apart(&d->encoding, d->text.data, d->text.len);
         return add_details(d, 0, d->text.data, d->text.len, err);
 }
 

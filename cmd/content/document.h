@@ -23,6 +23,7 @@ struct cmd_document {
         int unit;               /* of offsets: RAN_UNIT_... */
         int split;              /* words and sentences of a text: 0 as the vocabulary splits, or 1 +
                                  * RAN_SEGMENT_... */
+        bool apart;             /* without split, marks in a word of a text are words */
         struct ran_marks marks; /* with split, to write the words with */
         bool with_fingerprint;
         /* Filled by a read. */

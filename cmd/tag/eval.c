@@ -86,12 +86,19 @@ int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const s
 
 /* ---- one record, in order ------------------------------------------------------------------- */
 
-static void note_tag(struct tag_eval *e, const struct cmd_line *line, const char *name, size_t n)
+/* Others may have another scheme: then a tag of the type is the same. */
+static void note_tag(struct tag_eval *e, const struct cmd_line *line, const char *name, size_t n,
+                     const struct ran_tag *gold)
 {
+        const bool foreign = e->tags != NULL && ran_model_is_foreign(e->model);
+
         for (size_t c = 0; c < ran_model_classes(e->model); c++) {
                 const char *known = ran_model_label(e->model, c);
 
-                if (strlen(known) == n && memcmp(known, name, n) == 0) {
+                if (foreign ? (e->tags[c].part == 'O') == (gold->part == 'O') &&
+                                      e->tags[c].length == gold->length &&
+                                      memcmp(e->tags[c].type, gold->type, gold->length) == 0
+                            : strlen(known) == n && memcmp(known, name, n) == 0) {
                         e->words[c]++;
                         return;
                 }
@@ -107,21 +114,35 @@ static void note_tag(struct tag_eval *e, const struct cmd_line *line, const char
 static int compare_tags(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p,
                         struct ran_error *err)
 {
+        struct ran_tag_census unused;
+        struct ran_buf found = {0};
         int rc = RAN_OK;
 
+        for (size_t i = 0; i < p->n && e->tags != NULL; i++)
+                e->found[i] = p->found[i] != RAN_LABEL_UNKNOWN ? e->tags[p->found[i]]
+                                                               : (struct ran_tag){'O', "", 0};
+        if (e->tags != NULL)
+                ran_tags_to_iob2(e->found, p->n, &unused);
         for (size_t i = 0, begin = 0; i < p->n && rc == RAN_OK; begin = p->end[i++]) {
                 const uint32_t tag = p->found[i];
-                const bool read = tag != RAN_LABEL_UNKNOWN;
-                const char *found = read ? ran_model_label(e->model, tag) : "O";
                 const char *name = p->names.len > 0 ? p->names.data + begin : "";
                 size_t n = p->end[i] - begin;
-                ran_conll_add_token(e->conll, name, n, found, strlen(found));
-                note_tag(e, line, name, n);
+
+                found.len = 0;
                 if (e->tags != NULL) {
-                        e->found[i] = read ? e->tags[tag] : (struct ran_tag){'O', "", 0};
+                        ran_buf_char(&found, e->found[i].part);
+                        ran_buf_str(&found, e->found[i].length > 0 ? "-" : "");
+                        ran_buf_add(&found, e->found[i].type, e->found[i].length);
                         rc = ran_tag_parse(&e->gold[i], name, n, err);
+                } else {
+                        ran_buf_str(&found, tag != RAN_LABEL_UNKNOWN
+                                                    ? ran_model_label(e->model, tag)
+                                                    : "O");
                 }
+                ran_conll_add_token(e->conll, name, n, found.data, found.len);
+                note_tag(e, line, name, n, &e->gold[i]);
         }
+        ran_buf_release(&found);
         ran_conll_end_sentence(e->conll);
         if (rc == RAN_OK && e->tags != NULL)
                 ran_strict_add(e->strict, e->gold, e->found, p->n);

@@ -223,23 +223,6 @@ static int run(struct program_state *p, char **files)
         return cmd_records(&loop, files, NULL);
 }
 
-/* The tags of the model, parsed; NULL if one of them is of no scheme. The caller frees them. */
-static struct ran_tag *parse_tags(const struct ran_model *m)
-{
-        size_t C = ran_model_classes(m);
-        struct ran_error err;
-        struct ran_tag *tags = ran_new(C, sizeof *tags);
-
-        for (size_t c = 0; c < C; c++) {
-                const char *name = ran_model_label(m, c);
-                if (ran_tag_parse(&tags[c], name, strlen(name), &err) != RAN_OK) {
-                        free(tags);
-                        return NULL;
-                }
-        }
-        return tags;
-}
-
 int main(int argc, char **argv)
 {
         int first = cmd_parse(&tag_program, argc, argv);
@@ -253,12 +236,14 @@ int main(int argc, char **argv)
                                           .model = model,
                                           .pool = cmd_pool(),
                                           .C = ran_model_classes(model),
-                                          .tags = parse_tags(model),
+                                          .tags = ran_model_tags(model),
                                           .options = tag_document_options,
                                           .logits = tag_options.logits,
                                   }};
 
         tag_split_choose(&p.tagger);
+        if (p.tagger.tags == NULL && ran_model_is_foreign(model))
+                cmd_note("the labels of this model mark no entities: predictions have tags only");
         if (p.tagger.tags == NULL && tag_output.format->kind == OUTPUT_ROWS)
                 cmd_usage("the tags of this model mark no entities: --output-format=conll writes a "
                           "line for each word");

@@ -111,6 +111,7 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
         d->by_words = true;
         d->with_fingerprint = t->fingerprints;
         d->split = t->split;
+        d->apart = ran_model_is_foreign(m);
         memcpy(d->marks.own, t->marks.own, sizeof d->marks.own);
         d->marks.n = t->marks.n;
         d->spelling = ran_model_config(m)->spelling;
@@ -144,9 +145,11 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
                                       t->logits ? s->logits : NULL, err);
 }
 
-/* Divides the results among the records. */
+/* Divides the results among the records. Tags of others may be of any scheme. */
 static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n)
 {
+        struct ran_tag_census unused;
+
         for (size_t i = 0, from = 0; i < n; from += s->record[i++].words) {
                 s->record[i].at = s->at + from;
                 s->record[i].begins = s->begins;
@@ -156,6 +159,8 @@ static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n
         for (size_t i = 0; t->tags != NULL && i < s->words; i++)
                 s->found[i] = s->at[i] != TAG_NOT_READ ? t->tags[s->tags[s->at[i]]]
                                                        : (struct ran_tag){'O', "", 0};
+        for (size_t i = 0; t->tags != NULL && i < n; i++)
+                ran_tags_to_iob2(s->record[i].found, s->record[i].words, &unused);
 }
 
 static int tag_all(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n,

@@ -264,7 +264,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
                 RAN_TRY(read_labels(m, err));
                 RAN_TRY(read_training(m, err));
         }
-        if (ran_task_of(&m->config)->output == RAN_OUTPUT_WORD)
+        if (ran_task_of(&m->config)->output == RAN_OUTPUT_WORD && !ran_model_is_foreign(m))
                 RAN_TRY(ran_tag_rules_init(&m->rules, m->labels, m->C, err));
         return RAN_OK;
 }
@@ -405,6 +405,11 @@ const char *ran_model_metadata(const struct ran_model *m, const char *key)
 {
         return m->in_memory && strcmp(key, "digest") == 0 ? close_digest(m)
                                                           : metadata(m, key, NULL);
+}
+
+bool ran_model_is_foreign(const struct ran_model *m)
+{
+        return metadata(m, "pretrained", NULL) != NULL && metadata(m, "training", NULL) == NULL;
 }
 
 const float *ran_model_thresholds(const struct ran_model *m)

@@ -4,7 +4,9 @@
 #include "infer/infer.h"
 #include "ran/model.h"
 #include "ran/math.h"
+#include "record/tags.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -133,6 +135,23 @@ int ran_tagger_tags(struct ran_state *s, const struct ran_crf_rules *rules,
         for (size_t i = 0; i < n; i++)
                 score[i] = k.marginals[i * k.C + tags[i]];
         return RAN_OK;
+}
+
+struct ran_tag *ran_model_tags(const struct ran_model *m)
+{
+        struct ran_tag *tags = ran_new(m->C, sizeof *tags);
+        bool all = m->labels != NULL;
+
+        if (all && ran_model_is_foreign(m))
+                all = ran_tags_guess(tags, m->labels, m->C);
+        else
+                for (size_t c = 0; c < m->C && all; c++)
+                        all = ran_tag_parse(&tags[c], m->labels[c], strlen(m->labels[c]), NULL) ==
+                              RAN_OK;
+        if (all)
+                return tags;
+        free(tags);
+        return NULL;
 }
 
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,

@@ -295,8 +295,14 @@ int ran_classify_each(const struct ran_model *m, struct ran_state *s, const stru
                       size_t n, float *logits, float *embedding, struct ran_error *err);
 /* Whether documents are worth being scored together. */
 bool ran_model_scores_abreast(const struct ran_model *m);
+/* Whether others trained the model: it was read from their folder, and not trained since. */
+bool ran_model_is_foreign(const struct ran_model *m);
+/* The labels of a tagger as tags (C), those of others by the scheme that they use; NULL: they mark
+ * no entities. The caller frees them. */
+struct ran_tag *ran_model_tags(const struct ran_model *m);
 /* tags (words, at least 1): the best sequence, a valid one in IOB2 if the model's tags are named
- * so. score (words): the probability of each tag, or NULL. logits (words, C), or NULL. task tag. */
+ * so; of a tagger of others, the best tag of each word. score (words): the probability of each tag,
+ * or NULL. logits (words, C), or NULL. task tag. */
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
             uint32_t *tags, float *score, float *logits, struct ran_error *err);
 /* A language-model context: what the model has read of a document, so that reading on costs the
@@ -459,8 +465,9 @@ struct ran_model *ran_label_model(const struct ran_model *m, const struct ran_la
 /* Vectors that a pretrained encoder has made of documents, or of tokens by the layers below those
  * that are tuned, so that none is computed twice: in a file, or in memory alone with path NULL
  * (nn/vector-cache.c). keep: the most bytes of them in memory, 0: RAN_SPOOL_KEEP; the rest is in a
- * temporary file, as far as all are at most `most` bytes. The file need not exist; RAN_EFORMAT if it is damaged, or something else. It
- * serves one encoder and is written when it is closed. Trainings may share it. */
+ * temporary file, as far as all are at most `most` bytes. The file need not exist; RAN_EFORMAT if
+ * it is damaged, or something else. It serves one encoder and is written when it is closed.
+ * Trainings may share it. */
 struct ran_vector_cache;
 /* The most bytes of vectors of tokens; less where that cannot be addressed. */
 #define RAN_VECTOR_CACHE_MOST ((size_t)1 << (sizeof(size_t) > 4 ? 32 : 30))
@@ -472,8 +479,9 @@ int ran_vector_cache_save(struct ran_vector_cache *k, struct ran_error *err);
 int ran_vector_cache_close(struct ran_vector_cache *k, struct ran_error *err);
 /* How many documents or windows were in the file, and how many were added. */
 void ran_vector_cache_counts(const struct ran_vector_cache *k, size_t *found, size_t *computed);
-/* Lets all states of m use it, until the cache is closed; NULL: they use none from now on. Only encoders of the family BERT have
- * vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT: it serves another encoder. */
+/* Lets all states of m use it, until the cache is closed; NULL: they use none from now on. Only
+ * encoders of the family BERT have vectors that are worth it: RAN_EINVAL for others. RAN_EFORMAT:
+ * it serves another encoder. */
 int ran_model_use_vectors(struct ran_model *m, struct ran_vector_cache *k, struct ran_error *err);
 
 /* A collection of vectors, and those of them that are nearest to others by the cosine, exactly

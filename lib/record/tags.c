@@ -33,6 +33,46 @@ int ran_tag_parse(struct ran_tag *tag, const char *text, size_t n, struct ran_er
         return RAN_OK;
 }
 
+/* As others write a tag: with an underscore, in small letters, M- in the middle, W- for a whole
+ * entity. */
+static bool guess_tag(struct ran_tag *tag, const char *text, size_t n)
+{
+        static const char parts[] = "OBIESLUMW", meant[] = "OBIESLUIS";
+        const char first = n > 0 && text[0] >= 'a' && text[0] <= 'z' ? (char)(text[0] - 32)
+                           : n > 0                                   ? text[0]
+                                                                     : '\0';
+        const char *part = first != '\0' ? strchr(parts, first) : NULL;
+        const bool bare = n == 1 && part != NULL && part - parts < 3; /* O, B or I */
+
+        if (!bare && (part == NULL || first == 'O' || n < 3 || (text[1] != '-' && text[1] != '_')))
+                return false;
+        *tag = (struct ran_tag){meant[part - parts], bare ? "" : text + 2, bare ? 0 : n - 2};
+        return true;
+}
+
+bool ran_tags_guess(struct ran_tag *tags, char *const *label, size_t C)
+{
+        size_t marks = 0, outsides = 0, strays = 0;
+
+        for (size_t c = 0; c < C; c++) {
+                const bool is_tag = guess_tag(&tags[c], label[c], strlen(label[c]));
+
+                if (!is_tag)
+                        tags[c] = outside;
+                strays += !is_tag;
+                outsides += is_tag && tags[c].part == 'O';
+                marks += is_tag && tags[c].part != 'O';
+        }
+        if (marks > 0 || outsides == 0)
+                return marks > strays;
+        for (size_t c = 0; c < C; c++) /* types alone, beside O */
+                if (strlen(label[c]) > 1 && strchr("[<", label[c][0]) == NULL) {
+                        tags[c] = (struct ran_tag){'I', label[c], strlen(label[c])};
+                        marks++;
+                }
+        return marks > 0;
+}
+
 /* ---- from tag to tag ------------------------------------------------------------------------ */
 
 static bool same_type(const struct ran_tag *a, const struct ran_tag *b)

@@ -4,6 +4,11 @@
 
 #include "ran/record.h"
 
+/* The C labels of a tagger that others trained, as tags: in any scheme; types without a part, if
+ * there is an O, are I-; a label that is none, such as [PAD], is one more O. False: they mark no
+ * entities. */
+bool ran_tags_guess(struct ran_tag *tags, char *const *label, size_t C);
+
 /* Whether `tag` continues the entity of `before`, the tag to its left. */
 bool ran_tag_goes_on(const struct ran_tag *before, const struct ran_tag *tag);
 

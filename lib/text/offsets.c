@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "ran/text.h"
+#include "text/words/unicode.h"
 
 const char *const ran_unit_names[] = {"codepoint", "byte", "utf16", NULL};
 
@@ -46,4 +47,49 @@ void ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text
                 }
         }
         free(at);
+}
+
+/* Thai, Lao, Burmese, Khmer, kana, and ideographs. */
+static bool lacks_spaces(int32_t c)
+{
+        return (c >= 0xe00 && c < 0xf00) || (c >= 0x1000 && c < 0x10a0) ||
+               (c >= 0x1780 && c < 0x1800) || (c >= 0x3040 && c < 0x3100) || ran_unicode_is_cjk(c);
+}
+
+/* Whether the code points of [start, end) make a word, the first of which is at byte `at`. */
+static bool is_apart(const char *text, size_t n, size_t at, size_t start, size_t end)
+{
+        size_t length;
+        bool marks = start < end && at < n;
+
+        if (marks && lacks_spaces(ran_unicode_get(text + at, n - at, &length)))
+                return true;
+        for (; start < end && at < n && marks; start++, at += length)
+                marks = ran_unicode_is_punct(ran_unicode_get(text + at, n - at, &length));
+        return marks;
+}
+
+void ran_encoding_set_apart(struct ran_encoding *e, const char *text, size_t n)
+{
+        size_t point = 0, at = 0, more = 0, word = 0, length;
+        bool before = false; /* the last token is a word of its own */
+
+        for (size_t t = 0; t < e->n; t++) {
+                while (at < n && point < e->end[t]) {
+                        const int32_t c = ran_unicode_get(text + at, n - at, &length);
+
+                        if (point >= e->start[t] && !ran_unicode_is_space(c))
+                                break;
+                        e->start[t] += point == e->start[t];
+                        point++;
+                        at += length;
+                }
+                const bool apart =
+                        point == e->start[t] && is_apart(text, n, at, e->start[t], e->end[t]);
+                more += t > 0 && e->word[t] == word && (apart || before);
+                word = e->word[t];
+                e->word[t] += more;
+                before = apart;
+        }
+        e->words += more;
 }
