@@ -234,8 +234,10 @@ static int read_text(struct cmd_document *d, const char *line, const struct ran_
         if (d->split > 0)
                 return read_segments(d, tokenizer, err);
         RAN_TRY(ran_tokenizer_encode(tokenizer, d->text.data, d->text.len, &d->encoding, err));
-        if (d->apart)
-                ran_encoding_set_apart(&d->encoding, d->text.data, d->text.len);
+        if (d->trim)
+                ran_encoding_trim_spaces(&d->encoding, d->text.data, d->text.len);
+        for (size_t t = 0; t < d->encoding.n && d->each; t++)
+                d->encoding.word[t] = t;
         return add_details(d, 0, d->text.data, d->text.len, err);
 }
 
@@ -350,7 +352,7 @@ static int find_positions(struct cmd_document *d, struct ran_error *err)
         for (size_t t = 0; t < d->L; t++) {
                 if (word != NULL && t > 0 && word[t] == word[t - 1])
                         continue;
-                if (d->from != CMD_FROM_TEXT || !is_blank(d, t))
+                if (d->from != CMD_FROM_TEXT || d->each || !is_blank(d, t))
                         d->positions[d->words++] = (uint32_t)t;
         }
         return RAN_OK;

@@ -17,13 +17,13 @@ enum { CMD_FROM_ENCODING, CMD_FROM_IDS, CMD_FROM_TOKENS, CMD_FROM_TEXT };
 /* Zero-initialise; reused from record to record, one a thread. */
 struct cmd_document {
         /* Set by the caller. */
-        bool by_words;          /* read by words, with positions */
-        bool with_positions;    /* with positions, though read by tokens */
-        size_t spelling;        /* buckets of the spelling of words; 0: without spelling */
-        int unit;               /* of offsets: RAN_UNIT_... */
-        int split;              /* words and sentences of a text: 0 as the vocabulary splits, or 1 +
-                                 * RAN_SEGMENT_... */
-        bool apart;             /* without split, marks in a word of a text are words */
+        bool by_words;       /* read by words, with positions */
+        bool with_positions; /* with positions, though read by tokens */
+        size_t spelling;     /* buckets of the spelling of words; 0: without spelling */
+        int unit;            /* of offsets: RAN_UNIT_... */
+        int split;           /* words and sentences of a text: 0 as the vocabulary splits, or 1 +
+                              * RAN_SEGMENT_... */
+        bool trim, each;     /* without split: words begin after their space; each token is one */
         struct ran_marks marks; /* with split, to write the words with */
         bool with_fingerprint;
         /* Filled by a read. */

@@ -111,7 +111,8 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
         d->by_words = true;
         d->with_fingerprint = t->fingerprints;
         d->split = t->split;
-        d->apart = ran_model_is_foreign(m);
+        d->trim = ran_model_is_foreign(m);
+        d->each = d->trim && tag_options.split_at == TAG_SPLIT_AUTO;
         memcpy(d->marks.own, t->marks.own, sizeof d->marks.own);
         d->marks.n = t->marks.n;
         d->spelling = ran_model_config(m)->spelling;
@@ -145,11 +146,30 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
                                       t->logits ? s->logits : NULL, err);
 }
 
-/* Divides the results among the records. Tags of others may be of any scheme. */
-static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n)
+/* The tags of others, which may be of any scheme, as IOB2. No entity begins or ends with a token of
+ * white space, which may part two. */
+static void bend_tags(const struct tag_record *r)
 {
+        const struct ran_encoding *e = &r->document.encoding;
         struct ran_tag_census unused;
 
+        ran_tags_to_iob2(r->found, r->words, &unused);
+        for (size_t i = r->words;
+             i-- > 0 && r->document.each && r->document.from == CMD_FROM_TEXT;) {
+                const size_t t = r->document.positions[i];
+                const bool ends = i + 1 == r->words || r->found[i + 1].part != 'I';
+
+                if (e->start[t] < e->end[t] || (r->found[i].part != 'B' && !ends))
+                        continue;
+                if (r->found[i].part == 'B' && !ends)
+                        r->found[i + 1].part = 'B';
+                r->found[i] = (struct ran_tag){'O', "", 0};
+        }
+}
+
+/* Divides the results among the records. */
+static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n)
+{
         for (size_t i = 0, from = 0; i < n; from += s->record[i++].words) {
                 s->record[i].at = s->at + from;
                 s->record[i].begins = s->begins;
@@ -160,7 +180,7 @@ static void assign_words(const struct tagger *t, struct tag_scratch *s, size_t n
                 s->found[i] = s->at[i] != TAG_NOT_READ ? t->tags[s->tags[s->at[i]]]
                                                        : (struct ran_tag){'O', "", 0};
         for (size_t i = 0; t->tags != NULL && i < n; i++)
-                ran_tags_to_iob2(s->record[i].found, s->record[i].words, &unused);
+                bend_tags(&s->record[i]);
 }
 
 static int tag_all(const struct tagger *t, struct tag_scratch *s, struct cmd_item *items, size_t n,

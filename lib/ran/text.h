@@ -34,10 +34,9 @@ extern const char *const ran_unit_names[]; /* "codepoint" ..., NULL at the end *
 void ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
                           enum ran_unit unit);
 
-/* For taggers that were trained on subwords, of a text of n bytes whose offsets count code points:
- * in a word, tokens of punctuation alone, and those that begin with a letter of a script without
- * spaces, are words of their own; and tokens leave out the space before them. */
-void ran_encoding_set_apart(struct ran_encoding *e, const char *text, size_t n);
+/* Takes the space before them off tokens of a text of n bytes whose offsets count code points; of
+ * tokens for the same characters, the last one has them. */
+void ran_encoding_trim_spaces(struct ran_encoding *e, const char *text, size_t n);
 
 /* Appends the member "encoding" of a record: {"vocab", "pieces", "ids", "offsets"}, and "words" if
  * `words` is set (text/hf/encoding-json.c). */

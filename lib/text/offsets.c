@@ -49,30 +49,9 @@ void ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text
         free(at);
 }
 
-/* Thai, Lao, Burmese, Khmer, kana, and ideographs. */
-static bool lacks_spaces(int32_t c)
+void ran_encoding_trim_spaces(struct ran_encoding *e, const char *text, size_t n)
 {
-        return (c >= 0xe00 && c < 0xf00) || (c >= 0x1000 && c < 0x10a0) ||
-               (c >= 0x1780 && c < 0x1800) || (c >= 0x3040 && c < 0x3100) || ran_unicode_is_cjk(c);
-}
-
-/* Whether the code points of [start, end) make a word, the first of which is at byte `at`. */
-static bool is_apart(const char *text, size_t n, size_t at, size_t start, size_t end)
-{
-        size_t length;
-        bool marks = start < end && at < n;
-
-        if (marks && lacks_spaces(ran_unicode_get(text + at, n - at, &length)))
-                return true;
-        for (; start < end && at < n && marks; start++, at += length)
-                marks = ran_unicode_is_punct(ran_unicode_get(text + at, n - at, &length));
-        return marks;
-}
-
-void ran_encoding_set_apart(struct ran_encoding *e, const char *text, size_t n)
-{
-        size_t point = 0, at = 0, more = 0, word = 0, length;
-        bool before = false; /* the last token is a word of its own */
+        size_t point = 0, at = 0, length;
 
         for (size_t t = 0; t < e->n; t++) {
                 while (at < n && point < e->end[t]) {
@@ -84,12 +63,7 @@ void ran_encoding_set_apart(struct ran_encoding *e, const char *text, size_t n)
                         point++;
                         at += length;
                 }
-                const bool apart =
-                        point == e->start[t] && is_apart(text, n, at, e->start[t], e->end[t]);
-                more += t > 0 && e->word[t] == word && (apart || before);
-                word = e->word[t];
-                e->word[t] += more;
-                before = apart;
+                if (t + 1 < e->n && e->start[t + 1] == e->start[t] && e->end[t + 1] >= e->end[t])
+                        e->end[t] = e->start[t];
         }
-        e->words += more;
 }
