@@ -119,7 +119,10 @@ struct classify_passage {
 int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struct ran_error *err);
 bool classify_evidence_passage(const struct classify_evidence *e, size_t i,
                                struct classify_passage *passage);
-/* Appends `,"evidence":[...]` for the probability p of class c. */
+/* Why the last call of _find found none, a sentence without a full stop. */
+const char *classify_evidence_lacking(const struct classify_evidence *e);
+bool classify_knows_a_token(const struct ran_model *m, const struct cmd_document *document);
+/* Appends `,"evidence":[...]` for the probability p of class c; if there is none, also why. */
 int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
                           struct ran_error *err);
 

@@ -49,7 +49,7 @@ struct classify_evidence {
         uint32_t *ids, *spelling; /* what is left of a document */
         size_t value_cap, taken_cap, ids_cap, spelling_cap;
         struct passage *passage;
-        size_t n, passage_cap;
+        size_t n, passage_cap, proposed;
         float *logits, *p; /* (C) */
         struct ran_buf text;
 };
@@ -218,6 +218,7 @@ static int confirm(struct classify_evidence *e, size_t c, float p, struct ran_er
 {
         size_t kept = 0;
 
+        e->proposed = e->n;
         for (size_t i = 0; i < e->n; i++) {
                 RAN_TRY(remove_passage(e, &e->passage[i], c, err));
                 if (!(e->passage[i].without >= p))
@@ -276,6 +277,26 @@ bool classify_evidence_passage(const struct classify_evidence *e, size_t i,
         return true;
 }
 
+bool classify_knows_a_token(const struct ran_model *m, const struct cmd_document *document)
+{
+        const struct ran_tokenizer *t = ran_model_tokenizer(m);
+        const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
+        const struct ran_document d = cmd_document_view(document);
+
+        for (size_t i = 0; i < d.L; i++)
+                if (d.ids[i] != unknown)
+                        return true;
+        return false;
+}
+
+const char *classify_evidence_lacking(const struct classify_evidence *e)
+{
+        if (!classify_knows_a_token(e->m, e->document))
+                return "the model knows none of its words";
+        return e->proposed > 0 ? "without any one of its passages the label is as probable"
+                               : "no passage speaks for the label";
+}
+
 int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
                           struct ran_error *err)
 {
@@ -295,5 +316,7 @@ int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct
                 json_end(out, '}');
         }
         json_end(out, ']');
+        if (e->n == 0)
+                json_put_text(out, "no_evidence", classify_evidence_lacking(e));
         return RAN_OK;
 }

@@ -239,6 +239,9 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         report_page(&labels, &d->body);
         report_release(&labels);
         add_bars(&d->body, c, s->p);
+        if (s->evidence != NULL && s->mark_n == 0)
+                page_put(&d->body, "p.note", "No evidence: %s.",
+                         classify_evidence_lacking(s->evidence));
         add_text(&d->body, s);
         d->doubt = doubt_of(c, s->p, best);
         const size_t bin = (size_t)(s->p[best] * BINS);

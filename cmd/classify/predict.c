@@ -183,24 +183,12 @@ int classify_score(const struct classifier *c, struct classify_scratch *s,
                        : classify_evidence_read(s->evidence, &s->document, &line->record, err);
 }
 
-/* A document of unknown tokens is near nothing, whatever an encoder makes of them. */
-static bool knows_a_token(const struct classifier *c, const struct classify_scratch *s)
-{
-        const struct ran_tokenizer *t = ran_model_tokenizer(c->model);
-        const uint32_t unknown = t != NULL ? ran_tokenizer_unknown(t) : RAN_NO_ID;
-        const struct ran_document d = cmd_document_view(&s->document);
-
-        for (size_t i = 0; i < d.L; i++)
-                if (d.ids[i] != unknown)
-                        return true;
-        return false;
-}
-
 int classify_vector(const struct classifier *c, struct classify_scratch *s,
                     const struct cmd_line *line, const float **v, struct ran_error *err)
 {
         RAN_TRY(score(c, s, &line->record, err));
-        if (!knows_a_token(c, s))
+        /* A document of unknown tokens is near nothing, whatever an encoder makes of them. */
+        if (!classify_knows_a_token(c->model, &s->document))
                 memset(s->embedding, 0, c->D * sizeof *s->embedding);
         *v = s->embedding;
         return RAN_OK;
@@ -451,7 +439,8 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
         }
         if (c->nearest != NULL) {
                 const size_t at = place_of(s);
-                const bool found = at < s->others.near.n, known = knows_a_token(c, s);
+                const bool found = at < s->others.near.n,
+                           known = classify_knows_a_token(c->model, &s->document);
 
                 if (known && !found)
                         classify_nearest_find(c->nearest, s->embedding, 1, &s->near);
