@@ -38,14 +38,27 @@ static void restore(struct train_options *o, struct train_session *s)
         cmd_set_all(ran_config_fields);
 }
 
-/* Word vectors need a vocabulary of words, unless the user set another type. */
+/* Word vectors need a vocabulary of words, and options for words want one instead of byte pairs,
+ * unless the user set another type. */
 static void choose_vocabulary(struct train_options *o)
 {
         const struct train_init_options *init = &o->file.init;
+        struct ran_vocab_settings *v = &o->vocabulary;
+        bool words = init->vectors != NULL && !train_init_is_folder(init);
+        struct ran_error err;
 
-        if (init->vectors != NULL && !train_init_is_folder(init) && !cmd_was_set("vocab_type"))
-                o->vocabulary.vocab_type = RAN_VOCAB_WORD;
-        if (init->vector_words > 0 && o->vocabulary.vocab_type != RAN_VOCAB_WORD)
+        for (const struct ran_field *f = ran_vocab_fields;
+             v->vocab_type == RAN_VOCAB_BPE && f->name != NULL; f++)
+                words |= cmd_was_set(f->name) && strcmp(f->name, "vocab_size") != 0 &&
+                         strcmp(f->name, "min_count") != 0;
+        if (words && !cmd_was_set("vocab_type")) {
+                v->vocab_type = RAN_VOCAB_WORD;
+                for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
+                        if (strcmp(f->name, "vocab_type") != 0 && !cmd_was_set(f->name) &&
+                            ran_field_init(ran_vocab_fields, f, v, &err) != RAN_OK)
+                                cmd_die(CMD_FAILED, "%s", err.text);
+        }
+        if (init->vector_words > 0 && v->vocab_type != RAN_VOCAB_WORD)
                 cmd_usage("--vector-words needs a vocabulary of words: --vocab-type word");
 }
 

@@ -119,9 +119,12 @@ static void adapt(struct train_session *s)
 }
 
 static const struct train_preset presets[] = {
-        {"task", "lm"},      {"mask", "causal"},
+        {"task", "lm"},
+        {"mask", "causal"},
         {"min_window", "1"}, /* a window must not depend on what follows */
-        {"metric", "loss"},  {0},
+        {"metric", "loss"},
+        {"vocab_type", "bpe"}, /* no word is unknown, and texts come back as they were */
+        {0},
 };
 
 const struct train_task train_task_lm = {

@@ -13,7 +13,7 @@ setup_file() {
     printf "{\"source\":\"s%d s%d\",\"target\":\"t%d t%d\"}\n", a, b, b, a } }' >pairs.jsonl
   awk 'BEGIN { for (i = 0; i < 30; i++) printf "{\"id\":%d,\"text\":\"the %s runs in the %s\"}\n", i,
     i % 2 ? "cat" : "dog", i % 3 ? "sun" : "rain" }' >texts.jsonl
-  shape='-q --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
+  shape='-q --vocab-type word --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
     --dropout 0 --embed-dropout 0'
   RAN_ISA=portable ran-train lm $shape --epochs 12 --mask prefix -o pairs.ran pairs.jsonl
   RAN_ISA=portable ran-train lm $shape --epochs 12 --mask prefix --encoder transformer --ffn-dim 16 -o tree.ran pairs.jsonl

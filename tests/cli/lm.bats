@@ -21,7 +21,7 @@ setup_file() {
     printf "{\"source\":\"s%d s%d\",\"target\":\"t%d t%d\"}\n", a, b, b, a } }' >pairs.jsonl
   awk 'BEGIN { for (i = 0; i < 40; i++) printf "{\"ids\":[%d,%d,%d,%d]}\n", i % 4, 5, (i + 1) % 4, 6 }' >ids.jsonl
   awk 'BEGIN { for (i = 0; i < 60; i++) printf "{\"text\":\"say%d 😀 €\\n  and   Ünder!\"}\n", i % 3 }' >emoji.jsonl
-  shape='-q --cell gated --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
+  shape='-q --vocab-type word --cell gated --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
     --dropout 0 --embed-dropout 0 --epochs 12'
   echo "$shape" >shape
   RAN_ISA=portable ran-train lm $shape -o lm.ran texts.jsonl

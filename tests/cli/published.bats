@@ -38,7 +38,7 @@ shape='-q --cell published --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4
 
 @test "published: a document in parts scores as the whole, also within a window" {
   animals 60 >train.jsonl
-  ran-train lm $shape --epochs 4 -o lm.ran train.jsonl
+  ran-train lm $shape --vocab-type word --epochs 4 -o lm.ran train.jsonl
   head -n 3 train.jsonl >some.jsonl
   jq -s -c '{text: map(.text) | join(" ")}' some.jsonl | ran-lm score -m lm.ran --no-end --per-token |
     jq '.lm.per_token.nll[]' >whole

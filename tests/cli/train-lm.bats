@@ -12,7 +12,7 @@ setup() {
   set -o pipefail # jq -e has nothing to say about no input
 }
 
-shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-count 1'
+shape='--vocab-type word --dim 16 --layers 1 --heads 2 --head-dim 8 --window 8 --min-count 1'
 
 # texts N: as many texts of 3 to 60 words, of which each word tells the next.
 texts() {
@@ -289,4 +289,22 @@ resumes() {
     # 9 tokens are known; 21 of 25 predicted ones are the same.
     ran-lm score -m m.ran --total texts.jsonl | jq -e '.perplexity < 3'
   done
+}
+
+@test "train lm: byte pairs are learned, unless an option or vectors are for words" {
+  texts 40 >texts.jsonl
+  small="-q --no-dev --epochs 1 --dim 8 --layers 1 --heads 1 --head-dim 8"
+  learns() {
+    ran-train lm $small "${@:2}" -o v.ran texts.jsonl
+    ran-train info v.ran | grep -q "^vocabulary *$1,"
+  }
+  learns BPE
+  learns BPE --vocab-size 270 --min-count 3
+  echo '{"text": "Zebras never SEEN: ünknown \u0007 words"}' | ran-lm score -m v.ran | jq -e '.lm.unknown == 0'
+  learns WordLevel --lowercase
+  learns WordLevel --split-at spaces
+  learns WordLevel --eol-token eol
+  learns WordLevel --vocab-type word
+  printf '%s 1 2 3 4 5 6 7 8\n' w1 w2 w3 >vectors.txt
+  learns WordLevel --vectors vectors.txt
 }

@@ -37,7 +37,7 @@ shape='-q --encoder transformer --dim 16 --layers 2 --heads 2 --head-dim 8 --ffn
 
 @test "transformer: a context is saved and continued" {
   animals 60 >train.jsonl
-  ran-train lm $shape --attention dispersed --window 2 --epochs 4 -o lm.ran train.jsonl
+  ran-train lm $shape --vocab-type word --attention dispersed --window 2 --epochs 4 -o lm.ran train.jsonl
   head -n 2 train.jsonl >two.jsonl
   jq -s -c '{text: map(.text) | join(" ")}' two.jsonl | ran-lm score -m lm.ran --no-end | jq .lm.nll >whole
   head -n 1 two.jsonl | ran-lm score -m lm.ran --state-out s.state | jq .lm.nll >first

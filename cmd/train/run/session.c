@@ -225,8 +225,7 @@ static void init_source(struct train_session *s)
 /* Whoever gives --mask gets the defaults of other texts: old commands mean what they meant. An
  * option that is set, on the command line or in a file of --config, stays as it is. */
 
-/* Subwords, so that no word of either side is unknown; their number suits tens of thousands of
- * pairs, and for less text fewer are learned. */
+/* Tokens that suit tens of thousands of pairs; of less text fewer are learned. */
 enum { PAIRS_VOCABULARY = 5000 };
 #define PAIRS_SMOOTHING 0.1
 
@@ -240,18 +239,12 @@ static bool have_defaults(const struct train_session *s)
 /* Whether such records get a vocabulary of their own: *v. */
 static bool pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v)
 {
-        struct ran_error err;
-
         if (!have_defaults(s) || s->init.file != NULL)
                 return false;
         for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
                 if (cmd_was_set(f->name))
                         return false;
-        *v = (struct ran_vocab_settings){.vocab_type = RAN_VOCAB_BPE};
-        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
-                if (strcmp(f->name, "vocab_type") != 0 &&
-                    ran_field_init(ran_vocab_fields, f, v, &err) != RAN_OK)
-                        cmd_die(CMD_FAILED, "%s", err.text);
+        *v = s->vocabulary;
         v->vocab_size = PAIRS_VOCABULARY;
         return true;
 }
