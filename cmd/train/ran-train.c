@@ -49,8 +49,9 @@ static void choose_vocabulary(struct train_options *o)
 
         for (const struct ran_field *f = ran_vocab_fields;
              v->vocab_type == RAN_VOCAB_BPE && f->name != NULL; f++)
-                words |= cmd_was_set(f->name) && strcmp(f->name, "vocab_size") != 0 &&
-                         strcmp(f->name, "min_count") != 0;
+                words |= cmd_was_asked(f->name) && strcmp(f->name, "vocab_size") != 0 &&
+                         strcmp(f->name, "min_count") != 0 &&
+                         (strcmp(f->name, "split_at") != 0 || v->split_at != RAN_SPLIT_GPT2);
         if (words && !cmd_was_set("vocab_type")) {
                 v->vocab_type = RAN_VOCAB_WORD;
                 for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)

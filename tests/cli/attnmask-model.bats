@@ -145,7 +145,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
 
 @test "attnmask model: a language model reads [START], and masked tokens" {
   words >train.jsonl
-  ran-train lm $shape -o lm.ran train.jsonl
+  ran-train lm $shape --vocab-type word -o lm.ran train.jsonl
   [ "$(ran-attnmask -m lm.ran --row 0 --layer 0 train.jsonl | sed -n 1p | jq -c .attention.row)" = \
     '{"token":0,"piece":"[START]"}' ]
   [ "$(ran-attnmask -m lm.ran --row 1 --layer 0 train.jsonl | sed -n 1p | jq -c .attention.row)" = \
