@@ -32,20 +32,6 @@ static const struct {
 };
 #define TYPES "bert, distilbert, roberta, camembert, xlm-roberta, mpnet and modernbert can be read"
 
-static bool is_decoder(const char *type)
-{
-        static const char *const decoders[] = {
-                "gpt",     "llama",  "mistral",  "mixtral",  "qwen",      "gemma",
-                "phi",     "opt",    "bloom",    "falcon",   "mpt",       "codegen",
-                "olmo",    "cohere", "deepseek", "stablelm", "starcoder", "ctrl",
-                "granite", "mamba",  "rwkv",     "smollm",   "exaone",    "glm"};
-
-        for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++)
-                if (strncmp(type, decoders[i], strlen(decoders[i])) == 0)
-                        return true;
-        return false;
-}
-
 static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran_error *err)
 {
         const char *name;
@@ -64,12 +50,6 @@ static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran
         if (strcmp(name, "model2vec") == 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "model_type \"model2vec\": " RAN_HF_VECTORS_ALONE);
-        if (is_decoder(name))
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "model_type \"%s\" is a decoder, whose tokens see only those before "
-                        "them; an encoder is needed: " TYPES,
-                        name);
         return ran_fail(err, RAN_EFORMAT, "model_type \"%s\" is not known: " TYPES, name);
 }
 
@@ -101,23 +81,28 @@ static int check_variant(const struct ran_hf *f, const cJSON *all, struct ran_er
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* What members are called. */
-static const struct names {
+struct names {
         const char *dim, *layers, *heads, *ffn, *activation, *eps;
-} names[RAN_HF_FAMILIES] = {
-        [RAN_HF_BERT] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
-                         "intermediate_size", "hidden_act", "layer_norm_eps"},
-        [RAN_HF_ROBERTA] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
-                            "intermediate_size", "hidden_act", "layer_norm_eps"},
-        [RAN_HF_DISTILBERT] = {"dim", "n_layers", "n_heads", "hidden_dim", "activation", NULL},
-        [RAN_HF_MPNET] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
-                          "intermediate_size", "hidden_act", "layer_norm_eps"},
-        [RAN_HF_MODERNBERT] = {"hidden_size", "num_hidden_layers", "num_attention_heads",
-                               "intermediate_size", "hidden_activation", "norm_eps"},
 };
+static const struct names *names_of(const struct ran_hf *f)
+{
+        static const struct names usual = {"hidden_size",         "num_hidden_layers",
+                                           "num_attention_heads", "intermediate_size",
+                                           "hidden_act",          "layer_norm_eps"},
+                                  distilbert = {"dim",        "n_layers",   "n_heads",
+                                                "hidden_dim", "activation", NULL},
+                                  modernbert = {"hidden_size",         "num_hidden_layers",
+                                                "num_attention_heads", "intermediate_size",
+                                                "hidden_activation",   "norm_eps"};
+
+        return f->family == RAN_HF_DISTILBERT   ? &distilbert
+               : f->family == RAN_HF_MODERNBERT ? &modernbert
+                                                : &usual;
+}
 
 static int read_sizes(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        const struct names *k = &names[f->family];
+        const struct names *k = names_of(f);
         struct ran_config *c = &f->config;
 
         RAN_TRY(ran_cjson_need_size(all, k->dim, 1, WIDEST, &c->dim, err));
@@ -166,7 +151,7 @@ static int read_positions(struct ran_hf *f, const cJSON *all, struct ran_error *
 
 static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran_error *err)
 {
-        const struct names *k = &names[f->family];
+        const struct names *k = names_of(f);
         struct ran_config *c = &f->config;
         const char *activation;
 

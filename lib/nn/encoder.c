@@ -69,3 +69,16 @@ void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
         if (p->below == NULL)
                 drop(w, w->dx);
 }
+
+void ran_part_probe_heads(const struct ran_config *c, struct ran_probe_shape *shape)
+{
+        shape->table[RAN_PROBE_HEADS] = (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS,
+                                                                 shape->L, shape->L, c->heads};
+}
+
+void ran_part_path(const float *x, size_t D, double u, double *scale, double *speed)
+{
+        (void)x, (void)D;
+        *scale = u * u * u;
+        *speed = 3 * u * u;
+}

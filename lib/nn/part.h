@@ -263,4 +263,10 @@ void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ra
 int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
                        size_t V, struct ran_error *err);
 
+/* What encoders of a Transformer share: tables of attention of tokens to tokens, a head each, without
+ * what stands around them; and a path on which the norms, which hardly depend on the size of a row,
+ * and the residuals, which read it, change evenly: u^3 grows slowly where the norms change fast. */
+void ran_part_probe_heads(const struct ran_config *c, struct ran_probe_shape *shape);
+void ran_part_path(const float *x, size_t D, double u, double *scale, double *speed);
+
 #endif

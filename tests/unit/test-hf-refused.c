@@ -49,8 +49,8 @@ static const struct spoiled encoders[] = {
          "model_type \"t5\" is not known: bert, distilbert, roberta, camembert, "
          "xlm-roberta, mpnet and modernbert can be read"},
         {"bert", "config.json", "\"bert\"", "\"deberta-v2\"", "is not known"},
-        {"bert", "config.json", "\"bert\"", "\"gpt2\"", "is a decoder"},
-        {"bert", "config.json", "\"bert\"", "\"qwen2\"", "is a decoder"},
+        {"bert", "config.json", "\"bert\"", "\"gpt2\"", "is not known"},
+        {"bert", "config.json", "\"bert\"", "\"qwen2\"", "is not known"},
         {"bert", "config.json", "\"bert\"", "\"model2vec\"", "--vectors"},
         {"bert", "config.json", "\"model_type\"", "\"kind\"", "it has no \"model_type\""},
         {"bert", "config.json", "\"model_type\": \"bert\"", "\"model_type\": 5",

@@ -262,21 +262,6 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
 /* ---- probes, attribution and cost ------------------------------------------------------------ */
 
-/* Of tokens: what a token pays to the rows around its window is not in the table. */
-static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
-{
-        s->table[RAN_PROBE_HEADS] =
-                (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
-}
-
-/* As in a Transformer: the norms hardly depend on the size of a row. */
-static void path(const float *x, size_t D, double u, double *scale, double *speed)
-{
-        (void)x, (void)D;
-        *scale = u * u * u;
-        *speed = 3 * u * u;
-}
-
 static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
                  struct ran_error *err)
 {
@@ -335,7 +320,7 @@ const struct ran_part ran_part_bert = {
         .vector = ran_bert_vector,
         .vector_bwd = ran_bert_vectors_bwd,
         .windows = true,
-        .probe_shape = probe_shape,
-        .path = path,
+        .probe_shape = ran_part_probe_heads,
+        .path = ran_part_path,
         .flops = flops,
 };

@@ -249,14 +249,6 @@ static void project(struct ran_transformer_pass *s)
         ran_rows_each(&s->of, arrange_qkv, s);
 }
 
-static void output_run(struct ran_transformer_pass *s, size_t t, size_t row, size_t n)
-{
-        struct ran_workspace *w = s->w;
-
-        ran_gemm_linear(w->pool, s->own->rows.o + (t - s->t0) * w->D, w->D, s->act->a + row * w->E,
-                        w->E, s->p->out_w, s->p->out_b, n, w->E, w->D);
-}
-
 /* Attention of a layer and its residual: from x to mid. again: the heads' outputs are known. */
 void ran_transformer_attention(struct ran_workspace *w, const struct ran_params *p, size_t l,
                                bool again)
@@ -278,7 +270,10 @@ void ran_transformer_attention(struct ran_workspace *w, const struct ran_params 
         ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, NULL, l, t0);
-                ran_transformer_each_run(&s, output_run);
+                for (struct ran_transformer_span k = {.t = t0}; ran_transformer_next_run(&s, &k);)
+                        ran_gemm_linear(w->pool, s.own->rows.o + (k.t - t0) * w->D, w->D,
+                                        s.act->a + k.at * w->E, w->E, s.p->out_w, s.p->out_b, k.n,
+                                        w->E, w->D);
                 ran_transformer_drop(&s, RAN_DROP_ATTENTION, s.own->rows.o);
                 ran_rows_add(&s.of, s.act->mid + t0 * w->D, s.x + t0 * w->D, s.own->rows.o);
         }
@@ -286,16 +281,7 @@ void ran_transformer_attention(struct ran_workspace *w, const struct ran_params 
 
 /* ---- backward ------------------------------------------------------------------------------- */
 
-static void output_run_bwd(struct ran_transformer_pass *s, size_t t, size_t row, size_t n)
-{
-        struct ran_workspace *w = s->w;
-
-        ran_gemm_linear_bwd(w->pool, s->own->rows.qkv + (t - s->t0) * w->E, w->E, false,
-                            s->dp->out_w, s->dp->out_b, s->own->adj.d_o + (t - s->t0) * w->D, w->D,
-                            s->act->a + row * w->E, w->E, s->p->out_w, n, w->E, w->D);
-}
-
-/* Sorts da, which output_run_bwd left in rows, by heads. */
+/* Sorts da, which the output layer left in rows, by heads. */
 static void arrange_da(void *arg, size_t from, size_t n)
 {
         const struct ran_transformer_pass *s = arg;
@@ -327,16 +313,6 @@ static void rotate_back(void *arg, size_t from, size_t n)
         }
 }
 
-static void project_run_bwd(struct ran_transformer_pass *s, size_t t, size_t row, size_t n)
-{
-        struct ran_workspace *w = s->w;
-
-        ran_gemm_linear_bwd(w->pool, s->own->adj.dz + (t - s->t0) * w->D, w->D, false, s->dp->q_w,
-                            s->dp->q_b, s->own->adj.dqkv + row * 3 * w->E, 3 * w->E,
-                            s->own->rows.z + (t - s->t0) * w->D, w->D, s->p->q_w, n, w->D,
-                            3 * w->E);
-}
-
 void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_params *p,
                                    struct ran_params *dp, size_t l)
 {
@@ -346,7 +322,11 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, dp, l, t0);
                 ran_transformer_dropped(&s, RAN_DROP_ATTENTION);
-                ran_transformer_each_run(&s, output_run_bwd);
+                for (struct ran_transformer_span k = {.t = t0}; ran_transformer_next_run(&s, &k);)
+                        ran_gemm_linear_bwd(
+                                w->pool, s.own->rows.qkv + (k.t - t0) * w->E, w->E, false,
+                                s.dp->out_w, s.dp->out_b, s.own->adj.d_o + (k.t - t0) * w->D, w->D,
+                                s.act->a + k.at * w->E, w->E, s.p->out_w, k.n, w->E, w->D);
                 ran_rows_each(&s.of, arrange_da, &s);
         }
         ran_phase = RAN_PHASE_ATTENTION;
@@ -359,7 +339,11 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
 
                 ran_rows_norm(&s.of, &norm);
                 ran_rows_each(&s.of, rotate_back, &s);
-                ran_transformer_each_run(&s, project_run_bwd);
+                for (struct ran_transformer_span k = {.t = t0}; ran_transformer_next_run(&s, &k);)
+                        ran_gemm_linear_bwd(w->pool, s.own->adj.dz + (k.t - t0) * w->D, w->D, false,
+                                            s.dp->q_w, s.dp->q_b, s.own->adj.dqkv + k.at * 3 * w->E,
+                                            3 * w->E, s.own->rows.z + (k.t - t0) * w->D, w->D,
+                                            s.p->q_w, k.n, w->D, 3 * w->E);
                 ran_rows_norm_bwd(&s.of, &norm);
         }
 }

@@ -219,21 +219,6 @@ static size_t state_tokens(const struct ran_config *c)
         return 1;
 }
 
-static void probe_shape(const struct ran_config *c, struct ran_probe_shape *s)
-{
-        s->table[RAN_PROBE_HEADS] =
-                (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, c->heads};
-}
-
-/* The norms hardly depend on the size of a row, the residuals read the row itself: u^3 grows
- * slowly where the norm changes fast, and still reaches 1. */
-static void path(const float *x, size_t D, double u, double *scale, double *speed)
-{
-        (void)x, (void)D;
-        *scale = u * u * u;
-        *speed = 3 * u * u;
-}
-
 static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
                  struct ran_error *err)
 {
@@ -278,7 +263,7 @@ const struct ran_part ran_part_transformer = {
         .documents_bwd = documents_bwd,
         .state_width = state_width,
         .state_tokens = state_tokens,
-        .probe_shape = probe_shape,
-        .path = path,
+        .probe_shape = ran_part_probe_heads,
+        .path = ran_part_path,
         .flops = flops,
 };

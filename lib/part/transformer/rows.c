@@ -31,22 +31,22 @@ struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *pac
                                              ran_packed_earlier(packed, b) + t - packed->doc[b]};
 }
 
-void ran_transformer_each_run(struct ran_transformer_pass *s, ran_transformer_run *fn)
+bool ran_transformer_next_run(const struct ran_transformer_pass *s, struct ran_transformer_span *k)
 {
         const struct ran_packed *packed = s->w->packed;
-        size_t end = s->t0 + s->tokens;
+        const size_t end = s->t0 + s->tokens;
 
-        for (size_t t = s->t0, to; t < end; t = to) {
-                size_t b = ran_transformer_document_at(packed->doc, packed->B, t),
-                       row = ran_transformer_first_row(packed, b) + ran_packed_earlier(packed, b) +
-                             t - packed->doc[b];
-
-                while (b + 1 < packed->B && packed->doc[b + 1] < end &&
-                       ran_packed_earlier(packed, b + 1) == 0)
-                        b++;
-                to = packed->doc[b + 1] < end ? packed->doc[b + 1] : end;
-                fn(s, t, row, to - t);
-        }
+        k->t += k->n;
+        if (k->t == end)
+                return false;
+        size_t b = ran_transformer_document_at(packed->doc, packed->B, k->t);
+        k->at = ran_transformer_first_row(packed, b) + ran_packed_earlier(packed, b) + k->t -
+                packed->doc[b];
+        while (b + 1 < packed->B && packed->doc[b + 1] < end &&
+               ran_packed_earlier(packed, b + 1) == 0)
+                b++;
+        k->n = (packed->doc[b + 1] < end ? packed->doc[b + 1] : end) - k->t;
+        return true;
 }
 
 struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,

@@ -154,9 +154,9 @@ struct ran_transformer_span {
 struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *packed, size_t t,
                                                     size_t end);
 
-/* Calls fn for each run of the pass's tokens with adjacent rows: (first token, row, n). */
-typedef void ran_transformer_run(struct ran_transformer_pass *s, size_t t, size_t row, size_t n);
-void ran_transformer_each_run(struct ran_transformer_pass *s, ran_transformer_run *fn);
+/* The next run of the pass's tokens with adjacent rows, of which `at` is the first; false: there is
+ * none. Begin with t = t0, n = 0. */
+bool ran_transformer_next_run(const struct ran_transformer_pass *s, struct ran_transformer_span *k);
 
 /* Dropout, or its adjoint, on rows x of the pass's tokens. */
 void ran_transformer_drop(const struct ran_transformer_pass *s, int site, float *x);
