@@ -45,9 +45,8 @@ struct ran_extra {
 /* Reads m->file; the sentence does not name it. verify: see ran_model_open. */
 int ran_model_read(struct ran_model *m, bool verify, struct ran_error *err);
 
-/* known.c. The fingerprints of the training documents; older versions ignore this tensor. */
+/* The fingerprints of the training documents; older versions ignore this tensor. */
 #define RAN_KNOWN_TENSOR RAN_EXTRA_PREFIX "documents"
-int ran_model_read_known(struct ran_model *m, struct ran_error *err);
 struct ran_extra ran_model_known(const struct ran_model *m); /* n 0: none */
 /* Sorts fingerprints and removes duplicates; returns the number left. */
 size_t ran_known_sort(uint32_t *known, size_t n);

@@ -220,7 +220,7 @@ void ran_hf_release(struct ran_hf *f)
         free(f->base);
         free(f->pooling_folder);
         free(f->dense_folder);
-        free(f->prompts);
+        cJSON_free(f->prompts);
         free(f->default_prompt);
         free(f->prompt);
         free(f->prompt_name);

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- what the folder says -------------------------------------------------------------------- */
 
@@ -216,7 +217,8 @@ static int make(struct ran_hf *f, const struct goal *goal, struct ran_error *err
         free(path);
         ran_hf_copy(&f->base, "");
         RAN_TRY(read_texts(f, err));
-        RAN_TRY(ran_hf_choose_prompt(f, goal->prompt, err));
+        if (f->prompts == NULL)
+                RAN_TRY(ran_hf_choose_prompt(f, NULL, err));
         RAN_TRY(ran_hf_weights_open(f, err));
         f->tokenizer = ran_tokenizer_read_folder(f->folder, f->base, f->lower_case, err);
         if (f->tokenizer == NULL)
@@ -231,18 +233,11 @@ static int make(struct ran_hf *f, const struct goal *goal, struct ran_error *err
 
 static int convert(const char *folder, const struct goal *goal, struct ran_error *err)
 {
-        struct ran_hf f = {.folder = folder};
+        struct ran_hf f = {.folder = folder, .asked = goal->prompt};
         const int rc = make(&f, goal, ran_error_or_spare(err));
 
         ran_hf_release(&f);
         return rc;
-}
-
-int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err)
-{
-        const struct goal goal = {.to = to, .storage = RAN_STORAGE_F32};
-
-        return convert(folder, &goal, err);
 }
 
 int ran_hf_folder_write(const char *folder, const char *prompt, int storage, const char *path,
@@ -257,4 +252,26 @@ int ran_hf_folder_write(const char *folder, const char *prompt, int storage, con
         if (strncmp(why.text, "cannot write ", 13) == 0)
                 return ran_fail(err, rc, "%s", why.text);
         return ran_fail(err, rc, "%s: %s", folder, why.text);
+}
+
+struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error *err)
+{
+        struct ran_model *m = ran_new(1, sizeof *m);
+        struct ran_error why = {0};
+        struct stat st;
+        const bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+
+        if (!folder && ran_bytes_open(&m->file, path, err) != RAN_OK) {
+                ran_model_free(m);
+                return NULL;
+        }
+        m->in_memory = folder; /* made a model there; its digest is right by making */
+        const struct goal goal = {.to = &m->file, .storage = RAN_STORAGE_F32};
+        if ((folder && convert(path, &goal, &why) != RAN_OK) ||
+            ran_model_read(m, verify && !folder, &why) != RAN_OK) {
+                ran_fail(err, why.code, "%s: %s", path, why.text);
+                ran_model_free(m);
+                return NULL;
+        }
+        return m;
 }

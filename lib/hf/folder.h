@@ -63,13 +63,10 @@ struct ran_hf {
         size_t token_types; /* rows of their table; 0: none */
         bool attention_bias, ffn_bias, norm_bias; /* of config.bias, those that are there */
         bool dense_bias, lm_bias;
-        bool tied;       /* the decoder of a masked language model is the embedding */
-        bool pools_cls;  /* modernbert: what its classifier reads */
         bool other_head; /* the folder has a head that is left out */
         char *code;      /* the class of its own code, which is not run; NULL: it has none */
-        int head_activation;
-        char **label;  /* (labels) or NULL: they are LABEL_0, LABEL_1 ... */
-        size_t labels; /* 0: not said */
+        char **label;    /* (labels) or NULL: they are LABEL_0, LABEL_1 ... */
+        size_t labels;   /* 0: not said */
         /* modules.json */
         bool sentence;        /* there is one */
         char *base;           /* folders in the folder: of the encoder, "" if it is the same; */
@@ -78,6 +75,7 @@ struct ran_hf {
         bool include_prompt, lower_case, normalize;
         size_t most;          /* max_seq_length; 0: not said */
         size_t truncate;      /* truncate_dim; 0: not said */
+        const char *asked;    /* which prompt somebody asks for, or NULL */
         char *prompts;        /* a JSON object */
         char *default_prompt; /* a name among them */
         char *prompt;         /* the text in front of each window; NULL: none */
@@ -137,8 +135,9 @@ int ran_hf_read_dense(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 int ran_hf_read_sentence(struct ran_hf *f, const cJSON *all, struct ran_error *err);
 int ran_hf_read_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *err);
 int ran_hf_read_tokenizer_config(struct ran_hf *f, const cJSON *all, struct ran_error *err);
-/* Decides on the prompt of a model, as ran_hf_folder_write has it. */
-int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *err);
+/* The prompt of a model, as ran_hf_folder_write has it: f->asked, or the default one, of the
+ * prompts in `prompts`, or NULL: there are none. */
+int ran_hf_choose_prompt(struct ran_hf *f, const cJSON *prompts, struct ran_error *err);
 /* The licence in a README.md. */
 void ran_hf_read_readme(struct ran_hf *f, const char *text, size_t n);
 
@@ -202,9 +201,5 @@ void ran_hf_rannet_origin(const struct ran_tensor_spec *spec, struct ran_hf_orig
 /* The path of its checkpoint inside the folder, without .index: *name is the caller's to release.
  * RAN_EFORMAT: there is none, or more than one. */
 int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ran_error *err);
-
-/* ran_hf_folder_write into memory, with the default prompt; the sentence does not name the folder.
- */
-int ran_hf_folder_bytes(struct ran_bytes *to, const char *folder, struct ran_error *err);
 
 #endif

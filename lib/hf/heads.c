@@ -94,6 +94,7 @@ int ran_hf_activation(const char *name, int *activation, struct ran_error *err)
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
+/* What stands in front of the last layer. */
 static void add_dense(struct ran_hf *f, int activation, bool norm)
 {
         struct ran_config *c = &f->config;
@@ -103,18 +104,28 @@ static void add_dense(struct ran_hf *f, int activation, bool norm)
         c->bert.dense_norm = norm;
 }
 
-static int read_classifier(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+/* modernbert's heads have an activation of their own, and one reads what the configuration says. */
+static int read_modern(const cJSON *all, int *activation, bool *cls, struct ran_error *err)
 {
-        const bool modern = f->family == RAN_HF_MODERNBERT;
+        const char *name = NULL, *pooling = NULL;
+
+        RAN_TRY(ran_cjson_string(all, "classifier_activation", &name, err));
+        if (name != NULL)
+                RAN_TRY(ran_hf_activation(name, activation, err));
+        RAN_TRY(ran_cjson_string(all, "classifier_pooling", &pooling, err));
+        *cls = pooling == NULL || strcmp(pooling, "cls") == 0;
+        return *cls || strcmp(pooling, "mean") == 0
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT,
+                                  "classifier_pooling \"%s\" is not known: \"cls\" and \"mean\" "
+                                  "are",
+                                  pooling);
+}
+
+static int read_problem(struct ran_hf *f, const cJSON *all, struct ran_error *err)
+{
         const char *problem;
 
-        f->config.task = RAN_TASK_CLASSIFY;
-        f->config.pooling = modern && !f->pools_cls ? RAN_POOL_MEAN : RAN_POOL_CLS;
-        add_dense(f,
-                  modern                           ? f->head_activation
-                  : f->family == RAN_HF_DISTILBERT ? RAN_ACTIVATION_RELU
-                                                   : RAN_ACTIVATION_TANH,
-                  modern);
         RAN_TRY(ran_cjson_string(all, "problem_type", &problem, err));
         if (problem != NULL && strcmp(problem, "regression") == 0)
                 return ran_fail(err, RAN_EFORMAT,
@@ -122,45 +133,6 @@ static int read_classifier(struct ran_hf *f, const cJSON *all, struct ran_error 
                                 "no program here supports");
         f->config.classify.multilabel =
                 problem != NULL && strcmp(problem, "multi_label_classification") == 0;
-        return read_labels(f, all, err);
-}
-
-static int read_tagger(struct ran_hf *f, const cJSON *all, struct ran_error *err)
-{
-        f->config.task = RAN_TASK_TAG;
-        if (f->family == RAN_HF_MODERNBERT)
-                add_dense(f, f->head_activation, true);
-        return read_labels(f, all, err);
-}
-
-/* The layer in front of the decoder has the encoder's activation, or a fixed one. */
-static int read_masked(struct ran_hf *f, const cJSON *all, struct ran_error *err)
-{
-        const bool own = f->family == RAN_HF_BERT || f->family == RAN_HF_DISTILBERT;
-
-        (void)all, (void)err;
-        f->config.task = RAN_TASK_MLM;
-        add_dense(f, own ? f->config.bert.activation : f->head_activation, true);
-        return RAN_OK;
-}
-
-/* modernbert: what its heads have in common. */
-static int read_common(struct ran_hf *f, const cJSON *all, struct ran_error *err)
-{
-        const char *activation = NULL, *pooling = NULL;
-
-        f->head_activation = RAN_ACTIVATION_GELU;
-        if (f->family != RAN_HF_MODERNBERT)
-                return RAN_OK;
-        RAN_TRY(ran_cjson_string(all, "classifier_activation", &activation, err));
-        if (activation != NULL)
-                RAN_TRY(ran_hf_activation(activation, &f->head_activation, err));
-        RAN_TRY(ran_cjson_string(all, "classifier_pooling", &pooling, err));
-        f->pools_cls = pooling == NULL || strcmp(pooling, "cls") == 0;
-        if (!f->pools_cls && strcmp(pooling, "mean") != 0)
-                return ran_fail(err, RAN_EFORMAT,
-                                "classifier_pooling \"%s\" is not known: \"cls\" and \"mean\" are",
-                                pooling);
         return RAN_OK;
 }
 
@@ -171,41 +143,64 @@ static bool ends_with(const char *text, const char *end)
         return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-typedef int head_reader(struct ran_hf *f, const cJSON *all, struct ran_error *err);
-static const struct {
-        const char *end;
-        head_reader *read; /* NULL: left out */
-} heads[] = {
-        {"ForSequenceClassification", read_classifier},
-        {"ForTokenClassification", read_tagger},
-        {"ForMaskedLM", read_masked},
-        {"ForPreTraining", read_masked},
-        {"ForQuestionAnswering", NULL},
-        {"ForMultipleChoice", NULL},
-        {"ForNextSentencePrediction", NULL},
-};
-
 int ran_hf_read_head(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        const cJSON *list = ran_cjson_member(all, "architectures"),
-                    *first = cJSON_IsArray(list) ? cJSON_GetArrayItem(list, 0) : NULL;
-        const char *name = first != NULL && cJSON_IsString(first) ? first->valuestring : "";
+        static const struct ran_hf_word heads[] = {
+                {"Model", RAN_TASK_EMBED},
+                {"ForSequenceClassification", RAN_TASK_CLASSIFY},
+                {"ForTokenClassification", RAN_TASK_TAG},
+                {"ForMaskedLM", RAN_TASK_MLM},
+                {"ForPreTraining", RAN_TASK_MLM},
+                {"ForQuestionAnswering", -1}, /* left out */
+                {"ForMultipleChoice", -1},
+                {"ForNextSentencePrediction", -1},
+                {NULL, 0},
+        };
+        const cJSON *list = ran_cjson_member(all, "architectures");
+        const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(list, 0));
+        const struct ran_hf_word *head = heads;
+        const bool modern = f->family == RAN_HF_MODERNBERT;
+        int activation = RAN_ACTIVATION_GELU;
+        bool cls = true;
 
         f->config.task = RAN_TASK_EMBED;
-        f->tied = true;
-        if (name[0] != '\0')
-                ran_hf_copy(&f->architecture, name);
-        if (f->sentence || name[0] == '\0' || ends_with(name, "Model"))
+        if (name == NULL || name[0] == '\0')
                 return RAN_OK;
-        RAN_TRY(read_common(f, all, err));
-        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-                if (!ends_with(name, heads[i].end))
-                        continue;
-                f->other_head = heads[i].read == NULL;
-                return f->other_head ? RAN_OK : heads[i].read(f, all, err);
+        ran_hf_copy(&f->architecture, name);
+        while (head->name != NULL && !ends_with(name, head->name))
+                head++;
+        if (f->sentence || (head->name != NULL && head->value == RAN_TASK_EMBED))
+                return RAN_OK;
+        if (modern)
+                RAN_TRY(read_modern(all, &activation, &cls, err));
+        if (head->name == NULL)
+                return ran_fail(err, RAN_EFORMAT,
+                                "the architecture \"%s\" is not known: ...Model, ...ForMaskedLM, "
+                                "...ForSequenceClassification and ...ForTokenClassification can be "
+                                "read",
+                                name);
+        f->other_head = head->value < 0;
+        if (f->other_head)
+                return RAN_OK;
+        f->config.task = head->value;
+        switch (head->value) {
+        case RAN_TASK_CLASSIFY:
+                f->config.pooling = cls ? RAN_POOL_CLS : RAN_POOL_MEAN;
+                add_dense(f,
+                          modern                           ? activation
+                          : f->family == RAN_HF_DISTILBERT ? RAN_ACTIVATION_RELU
+                                                           : RAN_ACTIVATION_TANH,
+                          modern);
+                RAN_TRY(read_problem(f, all, err));
+                return read_labels(f, all, err);
+        case RAN_TASK_TAG:
+                if (modern)
+                        add_dense(f, activation, true);
+                return read_labels(f, all, err);
+        default: /* the decoder's has the encoder's activation, or a fixed one */
+                if (f->family == RAN_HF_BERT || f->family == RAN_HF_DISTILBERT)
+                        activation = f->config.bert.activation;
+                add_dense(f, activation, true);
+                return RAN_OK;
         }
-        return ran_fail(err, RAN_EFORMAT,
-                        "the architecture \"%s\" is not known: ...Model, ...ForMaskedLM, "
-                        "...ForSequenceClassification and ...ForTokenClassification can be read",
-                        name);
 }

@@ -88,50 +88,38 @@ int ran_hf_read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *er
 
 /* ---- pooling --------------------------------------------------------------------------------- */
 
-static const struct mode {
-        const char *name, *old; /* of pooling_mode, and the flag of older versions */
-        int pooling;            /* -1: not known */
-} modes[] = {
-        {"cls", "pooling_mode_cls_token", RAN_POOL_CLS},
-        {"mean", "pooling_mode_mean_tokens", RAN_POOL_MEAN},
-        {"max", "pooling_mode_max_tokens", RAN_POOL_MAX},
-        {"lasttoken", "pooling_mode_lasttoken", RAN_POOL_LAST},
-        {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", RAN_POOL_MEAN},
-        {"weightedmean", "pooling_mode_weightedmean_tokens", -1},
+/* By pooling_mode, and by the flag of older versions. */
+struct mode {
+        const char *name, *old;
+        int pooling;
 };
-enum { MODES = sizeof modes / sizeof *modes };
 
 static int add_mode(size_t *count, const struct mode **found, const char *name,
                     struct ran_error *err)
 {
-        for (size_t i = 0; i < MODES; i++)
-                if (strcmp(name, modes[i].name) == 0 || strcmp(name, modes[i].old) == 0) {
+        static const struct mode modes[] = {
+                {"cls", "pooling_mode_cls_token", RAN_POOL_CLS},
+                {"mean", "pooling_mode_mean_tokens", RAN_POOL_MEAN},
+                {"max", "pooling_mode_max_tokens", RAN_POOL_MAX},
+                {"lasttoken", "pooling_mode_lasttoken", RAN_POOL_LAST},
+                {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", RAN_POOL_MEAN},
+        };
+
+        for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+                if (name != NULL &&
+                    (strcmp(name, modes[i].name) == 0 || strcmp(name, modes[i].old) == 0)) {
                         *found = &modes[i];
                         ++*count;
                         return RAN_OK;
                 }
         return ran_fail(err, RAN_EFORMAT,
-                        "pooling_mode \"%s\" is not known: cls, mean, max and lasttoken are", name);
-}
-
-/* A name, a list of names or, in older versions, flags. */
-static int find_modes(const cJSON *all, size_t *count, const struct mode **found,
-                      struct ran_error *err)
-{
-        const cJSON *mode = ran_cjson_member(all, "pooling_mode"), *item;
-
-        if (cJSON_IsString(mode))
-                return add_mode(count, found, mode->valuestring, err);
-        cJSON_ArrayForEach(item, mode)
-                RAN_TRY(add_mode(count, found, cJSON_IsString(item) ? item->valuestring : "", err));
-        cJSON_ArrayForEach(item, all) if (strncmp(item->string, "pooling_mode_", 13) == 0 &&
-                                          cJSON_IsTrue(item))
-                RAN_TRY(add_mode(count, found, item->string, err));
-        return RAN_OK;
+                        "pooling_mode \"%s\" is not known: cls, mean, max and lasttoken are",
+                        name != NULL ? name : "");
 }
 
 int ran_hf_read_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
+        const cJSON *said = ran_cjson_member(all, "pooling_mode"), *item;
         const struct mode *mode = NULL;
         size_t count = 0, width = f->config.dim;
 
@@ -143,17 +131,18 @@ int ran_hf_read_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *er
                         "it pools vectors of %zu numbers, but those of the encoder have %zu", width,
                         f->config.dim);
         RAN_TRY(ran_cjson_bool(all, "include_prompt", f->include_prompt, &f->include_prompt, err));
-        RAN_TRY(find_modes(all, &count, &mode, err));
+        if (cJSON_IsString(said))
+                RAN_TRY(add_mode(&count, &mode, said->valuestring, err));
+        cJSON_ArrayForEach(item, said)
+                RAN_TRY(add_mode(&count, &mode, cJSON_GetStringValue(item), err));
+        cJSON_ArrayForEach(item, all) if (strncmp(item->string, "pooling_mode_", 13) == 0 &&
+                                          cJSON_IsTrue(item))
+                RAN_TRY(add_mode(&count, &mode, item->string, err));
         if (count != 1)
                 return ran_fail(err, RAN_EFORMAT,
                                 "it has %zu pooling modes: one of cls, mean, max and lasttoken can "
                                 "be read",
                                 count);
-        if (mode->pooling < 0)
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "the pooling mode %s is not known: cls, mean, max and lasttoken are",
-                        mode->name);
         f->config.pooling = mode->pooling;
         /* The sum divided by the root of the length has the direction of the mean. */
         if (strcmp(mode->name, "mean_sqrt_len_tokens") == 0 &&
@@ -251,8 +240,8 @@ int ran_hf_read_prompts(struct ran_hf *f, const cJSON *all, struct ran_error *er
                 return RAN_OK;
         if (name != NULL)
                 ran_hf_copy(&f->default_prompt, name);
-        f->prompts = cJSON_PrintUnformatted(prompts);
-        return f->prompts != NULL ? RAN_OK : ran_fail(err, RAN_ENOMEM, "out of memory");
+        f->prompts = ran_cjson_print(prompts);
+        return ran_hf_choose_prompt(f, prompts, err);
 }
 
 /* Names the prompts that have a text, as in "passage, query". */
@@ -263,25 +252,22 @@ static int unknown_prompt(const cJSON *prompts, const char *asked, struct ran_er
 
         cJSON_ArrayForEach(item, prompts) if (item->valuestring[0] != '\0')
                 ran_buf_printf(&names, "%s%s", names.len > 0 ? ", " : "", item->string);
-        if (names.len > 0)
-                ran_fail(err, RAN_EINVAL,
-                         "no prompt has the name \"%s\": %.*s; a prompt's text has a space or a "
-                         "colon, as in \"query: \"",
-                         asked, (int)names.len, names.data);
-        else
-                ran_fail(err, RAN_EINVAL,
-                         "the encoder has no prompts, so \"%s\" names none; a prompt's text has a "
-                         "space or a colon, as in \"query: \"",
-                         asked);
+        ran_fail(err, RAN_EINVAL,
+                 names.len > 0 ? "no prompt has the name \"%s\": %s; %s"
+                               : "the encoder has no prompts, so \"%s\" names none%s; %s",
+                 asked, names.len > 0 ? names.data : "",
+                 "a prompt's text has a space or a colon, as in \"query: \"");
         ran_buf_release(&names);
         return RAN_EINVAL;
 }
 
-static int find_prompt(struct ran_hf *f, const cJSON *prompts, const char *asked,
-                       struct ran_error *err)
+int ran_hf_choose_prompt(struct ran_hf *f, const cJSON *prompts, struct ran_error *err)
 {
-        const cJSON *found = ran_cjson_member(prompts, asked);
+        const char *asked = f->asked != NULL ? f->asked : f->default_prompt;
+        const cJSON *found = asked != NULL ? ran_cjson_member(prompts, asked) : NULL;
 
+        if (asked == NULL || asked[0] == '\0')
+                return RAN_OK;
         if (found == NULL && strpbrk(asked, " :\n") == NULL)
                 return unknown_prompt(prompts, asked, err);
         if (found == NULL) {
@@ -291,19 +277,4 @@ static int find_prompt(struct ran_hf *f, const cJSON *prompts, const char *asked
                 ran_hf_copy(&f->prompt, found->valuestring);
         }
         return RAN_OK;
-}
-
-int ran_hf_choose_prompt(struct ran_hf *f, const char *asked, struct ran_error *err)
-{
-        cJSON *prompts = NULL;
-
-        if (asked == NULL)
-                asked = f->default_prompt;
-        if (asked == NULL || asked[0] == '\0')
-                return RAN_OK;
-        if (f->prompts != NULL)
-                RAN_TRY(ran_cjson_read(&prompts, f->prompts, strlen(f->prompts), false, err));
-        int rc = find_prompt(f, prompts, asked, err);
-        cJSON_Delete(prompts);
-        return rc;
 }

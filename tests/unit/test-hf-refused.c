@@ -161,7 +161,7 @@ static const struct spoiled modules[] = {
         {"sentence-mean", "1_Pooling/config.json", "cls_token\": false", "cls_token\": true",
          "it has 2 pooling modes"},
         {"sentence-max", "1_Pooling/config.json", "\"max\"", "\"weightedmean\"",
-         "the pooling mode weightedmean"},
+         "pooling_mode \"weightedmean\" is not known"},
         {"sentence-max", "1_Pooling/config.json", "\"max\"", "\"mean_sqrt_len_tokens\"",
          "mean_sqrt_len_tokens is known with Normalize"},
         {"sentence-max", "1_Pooling/config.json", "\"max\"", "\"best\"",

@@ -27,7 +27,6 @@ struct folder {
         struct ran_string_table tokens; /* of the vocabulary, once somebody asks for an id, */
         size_t *id, id_cap;             /* (tokens.n) and their ids */
         const char *const *usual;       /* the special tokens where nothing names them */
-        uint32_t special[RAN_TOKEN_ROLES];
 };
 
 /* The special tokens where nothing names them, by their roles. */
@@ -72,19 +71,17 @@ static int read_json(const struct folder *f, const char *name, cJSON **json)
 /* ---- settings ------------------------------------------------------------------------------- */
 
 /* A special token is a text, or an object with its content. */
-static const char *token_in(const cJSON *object, const char *role)
+static const char *content_of(const cJSON *item)
 {
-        const cJSON *item = ran_cjson_member(object, role);
-
         return cJSON_IsObject(item) ? ran_cjson_text(item, "content") : cJSON_GetStringValue(item);
 }
 
 /* The token of a name like "mask_token"; NULL: none. */
 static const char *named(const struct folder *f, const char *role)
 {
-        const char *name = token_in(f->names, role);
+        const char *name = content_of(ran_cjson_member(f->names, role));
 
-        return name != NULL ? name : token_in(f->config, role);
+        return name != NULL ? name : content_of(ran_cjson_member(f->config, role));
 }
 
 /* The token with a role; NULL: none. */
@@ -150,6 +147,14 @@ static void set_roles(const struct folder *f)
         set_part(f, HF_ROLES, &out);
 }
 
+static void add_id(struct folder *f, const char *token, size_t n, size_t id)
+{
+        const uint32_t at = ran_string_table_add(&f->tokens, n > 0 ? token : "", n);
+
+        RAN_ROOM(f->id, f->id_cap, f->tokens.n);
+        f->id[at] = id;
+}
+
 /* The tokens of the vocabulary, an object with their ids or a list with their scores. */
 static void index_tokens(struct folder *f)
 {
@@ -169,10 +174,7 @@ static void index_tokens(struct folder *f)
                         continue;
                 if (ran_json_decode(f->json, name, &token, NULL) != RAN_OK)
                         continue;
-                const uint32_t at = ran_string_table_add(
-                        &f->tokens, token.len > 0 ? token.data : "", token.len);
-                RAN_ROOM(f->id, f->id_cap, f->tokens.n);
-                f->id[at] = id;
+                add_id(f, token.data, token.len, id);
         }
         ran_buf_release(&token);
 }
@@ -185,19 +187,6 @@ static bool find_id(struct folder *f, const char *name, uint32_t *id)
         if (found != RAN_STRING_TABLE_NONE)
                 *id = (uint32_t)f->id[found];
         return found != RAN_STRING_TABLE_NONE;
-}
-
-static int find_special(struct folder *f, const char *file)
-{
-        struct ran_error why;
-
-        for (int i = 0; i < RAN_TOKEN_ROLES; i++)
-                if (!find_id(f, token_of(f, i), &f->special[i])) {
-                        ran_fail(&why, RAN_EFORMAT, "the %s '%.80s' is not in it",
-                                 ran_token_roles[i], token_of(f, i));
-                        return fail_in(f, file, &why);
-                }
-        return RAN_OK;
 }
 
 /* ---- added tokens ---------------------------------------------------------------------------- */
@@ -248,23 +237,28 @@ static void add_token(struct folder *f, const char *content, size_t id, const cJ
         ran_buf_release(&out);
 }
 
-/* The special tokens, each once. strips: whether the mask takes the white space before it, where
- * the settings do not say: as in the files that RoBERTa and MPNet were published with, and not in
- * BERT's. */
-static void add_special(struct folder *f, bool strips)
+/* The special tokens of an older vocabulary, which have to be in it. strips: whether the mask takes
+ * the white space before it, where the settings do not say: as in the files that RoBERTa and MPNet
+ * were published with, and not in BERT's. */
+static int add_special(struct folder *f, const char *file, bool strips)
 {
         const cJSON *mask = ran_cjson_member(f->names, "mask_token");
+        struct ran_error why;
+        uint32_t id;
 
         if (!cJSON_IsBool(ran_cjson_member(mask, "lstrip")))
                 mask = ran_cjson_member(f->config, "mask_token");
         strips = is_true(mask, "lstrip", strips);
-        for (int i = 0, k; i < RAN_TOKEN_ROLES; i++) {
-                for (k = 0; f->special[k] != f->special[i];)
-                        k++;
-                if (k == i)
-                        add_token(f, token_of(f, i), f->special[i], NULL,
-                                  i == RAN_TOKEN_MASK && strips, true);
+        for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
+                if (!find_id(f, token_of(f, i), &id)) {
+                        ran_fail(&why, RAN_EFORMAT, "the %s '%.80s' is not in it",
+                                 ran_token_roles[i], token_of(f, i));
+                        return fail_in(f, file, &why);
+                }
+                if (find_added(f, token_of(f, i)) == NULL)
+                        add_token(f, token_of(f, i), id, NULL, i == RAN_TOKEN_MASK && strips, true);
         }
+        return RAN_OK;
 }
 
 /* Those that the package rannet knows and the vocabulary has. */
@@ -285,89 +279,77 @@ static void add_rannet_special(struct folder *f)
         }
 }
 
-/* The special tokens that a member names: a text, an object with one, or a list of such. */
-static void collect_named(struct ran_string_table *named, const cJSON *member)
+/* Adds a special token that has an id. */
+static void add_name(struct folder *f, const char *name, bool strips)
 {
-        const cJSON *item, *list = cJSON_IsArray(member) ? member : NULL;
-        const char *text = cJSON_IsObject(member) ? ran_cjson_text(member, "content")
-                                                  : cJSON_GetStringValue(member);
+        uint32_t id;
 
-        if (text != NULL && *text != '\0')
-                ran_string_table_add(named, text, strlen(text));
-        cJSON_ArrayForEach(item, list)
-        {
-                text = cJSON_IsObject(item) ? ran_cjson_text(item, "content")
-                                            : cJSON_GetStringValue(item);
-                if (text != NULL && *text != '\0')
-                        ran_string_table_add(named, text, strlen(text));
-        }
+        if (name != NULL && *name != '\0' && find_added(f, name) == NULL && find_id(f, name, &id))
+                add_token(f, name, id, NULL, strips, true);
+}
+
+/* Those that a member names: a text, an object with one, or a list of such. */
+static void add_named(struct folder *f, const cJSON *member)
+{
+        const cJSON *item;
+
+        add_name(f, content_of(member), false);
+        if (cJSON_IsArray(member))
+                cJSON_ArrayForEach(item, member) add_name(f, content_of(item), false);
 }
 
 /* Tokens of other files than the vocabulary's: the list of the configuration, or in its place that
- * of an older file; then special tokens that have a name and an id. */
+ * of an older file; and special tokens that have a name. */
 static void add_others(struct folder *f)
 {
         static const char *const names[] = {
                 "bos_token",           "eos_token", "unk_token",  "sep_token",
                 "pad_token",           "cls_token", "mask_token", "additional_special_tokens",
                 "extra_special_tokens"};
-        struct ran_string_table named = {0};
         const cJSON *item;
         uint32_t id;
-        size_t given, n;
+        size_t given;
 
-        for (int i = 0; f->usual != NULL && i < RAN_TOKEN_ROLES; i++)
-                ran_string_table_add(&named, token_of(f, i), strlen(token_of(f, i)));
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-                collect_named(&named, ran_cjson_member(f->names, names[i]));
-                collect_named(&named, ran_cjson_member(f->config, names[i]));
-        }
         cJSON_ArrayForEach(item, ran_cjson_member(f->config, "added_tokens_decoder"))
         {
-                const char *content = ran_cjson_text(item, "content");
+                const char *content = content_of(item);
 
                 if (content != NULL && *content != '\0' &&
                     ran_parse_size(item->string, strlen(item->string), &given))
                         add_token(f, content, find_id(f, content, &id) ? id : given, item, false,
                                   false);
         }
-        cJSON_ArrayForEach(item, f->added)
-        {
-                const size_t length = strlen(item->string);
-
-                if (length > 0 && find_added(f, item->string) == NULL &&
-                    ran_cjson_whole(item, 0, UINT32_MAX - 1.0, &given))
-                        add_token(f, item->string, find_id(f, item->string, &id) ? id : given, NULL,
-                                  false,
-                                  ran_string_table_find(&named, item->string, length) !=
-                                          RAN_STRING_TABLE_NONE);
+        cJSON_ArrayForEach(item, f->added) if (!find_id(f, item->string, &id) &&
+                                               ran_cjson_whole(item, 0, UINT32_MAX - 1.0, &given))
+                add_id(f, item->string, strlen(item->string), given);
+        for (int i = 0; f->usual != NULL && i < RAN_TOKEN_ROLES; i++)
+                add_name(f, token_of(f, i), i == RAN_TOKEN_MASK && f->usual != of_bert);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                add_named(f, ran_cjson_member(f->names, names[i]));
+                add_named(f, ran_cjson_member(f->config, names[i]));
         }
-        for (uint32_t i = 0; i < named.n; i++) {
-                struct ran_buf name = {0};
-                const char *text = ran_string_table_get(&named, i, &n);
-
-                ran_buf_add(&name, text, n);
-                ran_buf_char(&name, '\0');
-                if (find_added(f, name.data) == NULL && find_id(f, name.data, &id))
-                        add_token(f, name.data, id, NULL,
-                                  f->usual != NULL && f->usual != of_bert &&
-                                          strcmp(name.data, token_of(f, RAN_TOKEN_MASK)) == 0,
-                                  true);
-                ran_buf_release(&name);
-        }
-        ran_string_table_release(&named);
+        cJSON_ArrayForEach(item, f->added) if (find_added(f, item->string) == NULL &&
+                                               find_id(f, item->string, &id))
+                add_token(f, item->string, id, NULL, false, false);
 }
 
-/* more: members of the post-processor, after those of the two tokens. */
-static void set_around(const struct folder *f, const char *type, const char *more)
+/* The tokens around a text; more: further members of the post-processor. */
+static void set_around(struct folder *f, const char *type, const char *more)
 {
+        static const struct {
+                const char *name;
+                int role;
+        } sides[] = {{"sep", RAN_TOKEN_LAST}, {"cls", RAN_TOKEN_FIRST}};
         struct ran_buf out = {0};
+        uint32_t id = 0;
 
-        ran_buf_printf(&out, "{\"type\":\"%s\",\"sep\":[", type);
-        put_text(&out, token_of(f, RAN_TOKEN_LAST));
-        ran_buf_printf(&out, ",%u],\"cls\":[", (unsigned)f->special[RAN_TOKEN_LAST]);
-        put_text(&out, token_of(f, RAN_TOKEN_FIRST));
-        ran_buf_printf(&out, ",%u]%s}", (unsigned)f->special[RAN_TOKEN_FIRST], more);
+        ran_buf_printf(&out, "{\"type\":\"%s\"", type);
+        for (int i = 0; i < 2 && find_id(f, token_of(f, sides[i].role), &id); i++) {
+                ran_buf_printf(&out, ",\"%s\":[", sides[i].name);
+                put_text(&out, token_of(f, sides[i].role));
+                ran_buf_printf(&out, ",%u]", (unsigned)id);
+        }
+        ran_buf_printf(&out, "%s}", more);
         set_part(f, "post_processor", &out);
 }
 
@@ -380,23 +362,14 @@ static int make_wordpiece(struct folder *f)
         uint32_t id;
         const bool is_bert = find_id(f, "[CLS]", &id);
         const bool is_rannet = !is_bert && find_id(f, "[SEP]", &id);
-        const bool lower = flag(f, "do_lower_case", true);
         struct ran_buf out = {0};
 
         f->usual = is_bert ? of_bert : is_rannet ? of_rannet : of_mpnet;
-        RAN_TRY(find_special(f, "vocab.txt"));
-        if (is_rannet) {
+        RAN_TRY(add_special(f, "vocab.txt", !is_bert && !is_rannet));
+        if (is_rannet)
                 add_rannet_special(f);
-        } else {
-                add_special(f, !is_bert);
+        else
                 set_around(f, "BertProcessing", "");
-        }
-        ran_buf_printf(&out,
-                       "{\"type\":\"BertNormalizer\",\"clean_text\":true,"
-                       "\"handle_chinese_chars\":%s,\"strip_accents\":%s,\"lowercase\":%s}",
-                       boolean(flag(f, "tokenize_chinese_chars", true)),
-                       boolean(flag(f, "strip_accents", lower)), boolean(lower));
-        set_part(f, "normalizer", &out);
         ran_buf_str(&out, "{\"type\":\"WordPiece\",\"unk_token\":");
         put_text(&out, token_of(f, RAN_TOKEN_UNKNOWN));
         ran_buf_str(&out,
@@ -429,7 +402,10 @@ static int from_vocab_txt(struct folder *f)
                 rc = rc == RAN_OK ? RAN_OK : fail_in(f, "vocab.txt", &why);
                 ran_bytes_release(&file);
         }
-        ran_buf_str(&f->text, "{\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+        ran_buf_str(&f->text, "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"
+                              "\"handle_chinese_chars\":true,\"strip_accents\":true,"
+                              "\"lowercase\":true},"
+                              "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
                               "\"post_processor\":null,\"decoder\":{\"type\":\"WordPiece\","
                               "\"prefix\":\"##\",\"cleanup\":true},\"model\":{\"vocab\":{");
         for (size_t id = 0; id < ran_tokenizer_size(t); id++) {
@@ -475,17 +451,19 @@ static int put_merges(const struct folder *f, struct ran_buf *out)
         return RAN_OK;
 }
 
+#define BYTE_LEVEL                                                                                \
+        "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":" \
+        "true}"
+
 /* RoBERTa. */
 static int from_vocab_json(struct folder *f)
 {
-        const char *prefix = boolean(flag(f, "add_prefix_space", false));
-        const char *trim = boolean(flag(f, "trim_offsets", true));
         struct ran_bytes vocab;
-        struct ran_buf out = {0};
 
         f->usual = of_roberta;
         RAN_TRY(open_file(f, "vocab.json", &vocab));
-        ran_buf_str(&f->text, "{\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,"
+        ran_buf_str(&f->text, "{\"pre_tokenizer\":" BYTE_LEVEL ",\"decoder\":" BYTE_LEVEL ","
+                              "\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,"
                               "\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,"
                               "\"fuse_unk\":false,\"byte_fallback\":false,\"vocab\":");
         ran_buf_add(&f->text, vocab.data, vocab.size);
@@ -494,19 +472,8 @@ static int from_vocab_json(struct folder *f)
         RAN_TRY(put_merges(f, &f->text));
         ran_buf_str(&f->text, "}}");
         RAN_TRY(parse_text(f, "vocab.json"));
-        RAN_TRY(find_special(f, "vocab.json"));
-        ran_buf_printf(&out,
-                       "{\"type\":\"ByteLevel\",\"add_prefix_space\":%s,\"trim_offsets\":%s,"
-                       "\"use_regex\":true}",
-                       prefix, trim);
-        struct ran_buf decoder = {0}, more = {0};
-        ran_buf_add(&decoder, out.data, out.len);
-        set_part(f, "pre_tokenizer", &out);
-        set_part(f, "decoder", &decoder);
-        add_special(f, true);
-        ran_buf_printf(&more, ",\"trim_offsets\":%s,\"add_prefix_space\":%s", trim, prefix);
-        set_around(f, "RobertaProcessing", more.data);
-        ran_buf_release(&more);
+        RAN_TRY(add_special(f, "vocab.json", true));
+        set_around(f, "RobertaProcessing", ",\"trim_offsets\":true,\"add_prefix_space\":false");
         return RAN_OK;
 }
 
@@ -579,35 +546,38 @@ static int find_rules(struct folder *f, bool older, enum rules *rules)
         return RAN_OK;
 }
 
-static void set_bool(const cJSON *object, const char *name, int type)
+static void set_bool(const cJSON *object, const char *name, bool value)
 {
         cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
 
         if (item != NULL)
-                item->type = type;
+                item->type = value ? cJSON_True : cJSON_False;
 }
 
-/* The settings of a class replace those of a tokenizer.json, where its parts are the class's. */
+/* The settings of a class replace those of the file, where its parts are the class's. */
 static void apply_settings(const struct folder *f, enum rules rules)
 {
-        const cJSON *normalizer = ran_cjson_member(f->document, "normalizer"),
-                    *pre = ran_cjson_member(f->document, "pre_tokenizer");
-        const int prefix = flag(f, "add_prefix_space", false) ? cJSON_True : cJSON_False;
+        static const char *const parts[] = {"pre_tokenizer", "post_processor", "decoder"};
+        const cJSON *normalizer = ran_cjson_member(f->document, "normalizer");
 
         if (rules == RULES_BERT && strcmp(ran_hf_type(normalizer), "BertNormalizer") == 0) {
                 const bool lower = flag(f, "do_lower_case", true);
                 const bool strips = flag(f, "strip_accents", lower);
 
                 if (is_true(normalizer, "strip_accents", lower) != strips)
-                        set_bool(normalizer, "strip_accents", strips ? cJSON_True : cJSON_False);
-                set_bool(normalizer, "lowercase", lower ? cJSON_True : cJSON_False);
+                        set_bool(normalizer, "strip_accents", strips);
+                set_bool(normalizer, "lowercase", lower);
                 set_bool(normalizer, "handle_chinese_chars",
-                         flag(f, "tokenize_chinese_chars", true) ? cJSON_True : cJSON_False);
+                         flag(f, "tokenize_chinese_chars", true));
         }
-        if (rules == RULES_BYTES && strcmp(ran_hf_type(pre), "ByteLevel") == 0) {
-                set_bool(pre, "add_prefix_space", prefix);
-                set_bool(ran_cjson_member(f->document, "post_processor"), "add_prefix_space",
-                         prefix);
+        if (rules != RULES_BYTES ||
+            strcmp(ran_hf_type(ran_cjson_member(f->document, parts[0])), "ByteLevel") != 0)
+                return;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+                const cJSON *part = ran_cjson_member(f->document, parts[i]);
+
+                set_bool(part, "add_prefix_space", flag(f, "add_prefix_space", false));
+                set_bool(part, "trim_offsets", flag(f, "trim_offsets", true));
         }
 }
 
@@ -670,7 +640,7 @@ static struct ran_tokenizer *read_folder(struct folder *f, bool lower)
                      {"vocab.txt", from_vocab_txt},
                      {"vocab.json", from_vocab_json}};
         struct ran_error why;
-        enum rules rules;
+        enum rules rules = RULES_NONE;
         size_t i = 0;
 
         if (read_json(f, "tokenizer_config.json", &f->config) != RAN_OK ||
@@ -685,8 +655,7 @@ static struct ran_tokenizer *read_folder(struct folder *f, bool lower)
         if ((i < 3 && find_rules(f, i > 0, &rules) != RAN_OK) ||
             (i < 3 ? files[i].read(f) : refuse(f)) != RAN_OK)
                 return NULL;
-        if (i == 0)
-                apply_settings(f, rules);
+        apply_settings(f, i == 1 ? RULES_BERT : i == 2 ? RULES_BYTES : rules);
         add_others(f);
         set_roles(f);
         if (lower)
