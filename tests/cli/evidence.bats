@@ -181,10 +181,14 @@ planted() {
   awk 'BEGIN { split("rain sun", w); split("wet warm", l)
     for (i = 0; i < 40; i++) printf "{\"text\": \"the %s\", \"label\": \"%s\"}\n", w[i % 2 + 1], l[i % 2 + 1] }' >train.jsonl
   ran-train classify -q --encoder none --vocab-type word --min-count 1 -o words.ran train.jsonl
-  printf '{"text":"%s"}\n' 'qzx vvv' 'the' 'rain rain' >in.jsonl
+  printf '{"text":"%s"}\n' 'qzx vvv' 'the' 'rain rain' 'the rain' >in.jsonl
   ran-classify -m words.ran --evidence 1 in.jsonl | jq -c '.prediction | [(.evidence | length), .no_evidence]' >said
-  [ "$(head -n 1 said)" = '[0,"the model knows none of its words"]' ]
-  [ "$(tail -n 1 said)" = '[1,null]' ]
+  diff - said <<'END'
+[0,"the model knows none of its words"]
+[0,"no passage speaks for the label"]
+[0,"without any one of its passages the label is as probable"]
+[1,null]
+END
   ran-classify -m words.ran --evidence 1 --output-format html in.jsonl |
     grep -qF '<p class="note">No evidence: the model knows none of its words.</p>'
   # In a model of several labels beside each of them, and never beside evidence.
