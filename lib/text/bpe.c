@@ -184,8 +184,6 @@ size_t ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct r
 {
         size_t symbols, count = 0;
 
-        if (n > UINT32_MAX / 3)
-                ran_out_of_memory(n, sizeof *s->symbol);
         RAN_ROOM(s->symbol, s->symbol_cap, n);
         RAN_ROOM(s->queue, s->queue_cap, 3 * n);
         RAN_ROOM(s->token, s->token_cap, n);

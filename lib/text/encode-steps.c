@@ -28,7 +28,7 @@ static int32_t space_of(const struct ran_steps *s)
                        : 0;
 }
 
-static void add_words(struct reading *r, struct ran_stretch part)
+static int add_words(struct reading *r, struct ran_stretch part, struct ran_error *err)
 {
         struct ran_passage *p = r->p;
         const bool leads = !r->numbered && r->e->words > 0 && r->points + part.begin == 0;
@@ -42,9 +42,10 @@ static void add_words(struct reading *r, struct ran_stretch part)
 
                 word.first = r->points + (p->word_at == NULL ? span.first : 0);
                 word.glyphs = p->word_at != NULL ? p->word_at + span.first : NULL;
-                ran_tokenizer_add_word(r->t, &word, r->e);
+                RAN_TRY(ran_tokenizer_add_word(r->t, &word, r->e, err));
                 r->e->words += r->numbered;
         }
+        return RAN_OK;
 }
 
 /* A token in the normalised passage. */
@@ -79,7 +80,7 @@ int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, s
 
                 if (found.begin > taken) {
                         part.chars = ran_unicode_count(p->s + taken, found.begin - taken);
-                        add_words(&r, part);
+                        RAN_TRY(add_words(&r, part, err));
                         first += part.chars;
                 } else {
                         first -= ran_unicode_count(p->s + found.begin, taken - found.begin);

@@ -110,12 +110,13 @@ static void cut_bytes(const struct ran_tokenizer *t, const struct ran_word *word
         }
 }
 
-static void cut(const struct ran_tokenizer *t, const struct ran_word *word,
-                struct ran_encoding_scratch *s)
+static int cut(const struct ran_tokenizer *t, const struct ran_word *word,
+               struct ran_encoding_scratch *s, struct ran_error *err)
 {
         s->parts.n = 0;
-        if (word->n >= UINT32_MAX)
-                ran_out_of_memory(word->n, sizeof *s->parts.at);
+        if (word->n > TOKENIZER_WORD_MOST)
+                return ran_fail(err, RAN_EINVAL, "a word of %zu bytes is too long to be encoded",
+                                word->n);
         if (t->type == TOKENIZER_BPE) {
                 cut_bytes(t, word, s);
         } else if (t->type == TOKENIZER_UNIGRAM) {
@@ -131,6 +132,7 @@ static void cut(const struct ran_tokenizer *t, const struct ran_word *word,
                         id = t->unk;
                 ran_word_parts_add(&s->parts, id, 0, word->chars);
         }
+        return RAN_OK;
 }
 
 /* A walk over the characters of a word. */
@@ -186,28 +188,27 @@ static void add_part(const struct ran_tokenizer *t, struct ran_encoding *e,
                 trim_spaces(t, word, part, w, e);
 }
 
-static void add_new(const struct ran_tokenizer *t, const struct ran_word *word,
-                    struct ran_encoding *e)
+static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
+                   struct ran_encoding *e, struct ran_error *err)
 {
         struct ran_encoding_scratch *s = e->scratch;
         struct walk w = {0, 0};
 
-        cut(t, word, s);
+        RAN_TRY(cut(t, word, s, err));
         for (size_t i = 0; i < s->parts.n; i++)
                 add_part(t, e, word, s->parts.at[i], &w);
+        return RAN_OK;
 }
 
-void ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
-                            struct ran_encoding *e)
+int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
+                           struct ran_encoding *e, struct ran_error *err)
 {
         struct ran_encoding_scratch *s = e->scratch;
         struct ran_cached_word *set;
         struct walk w = {0, 0};
 
-        if (word->n > WORD_CACHE_BYTES) {
-                add_new(t, word, e);
-                return;
-        }
+        if (word->n > WORD_CACHE_BYTES)
+                return add_new(t, word, e, err);
         if (!word->keyed)
                 ran_word_cache_key(word->key, word->s, word->n);
         const struct ran_cached_word *cached =
@@ -216,7 +217,8 @@ void ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word
                 add_part(t, e, word,
                          (struct ran_word_part){cached->id[i], cached->from[i], cached->to[i]}, &w);
         if (cached == NULL) {
-                add_new(t, word, e);
+                RAN_TRY(add_new(t, word, e, err));
                 ran_word_cache_keep(set, word->key, word->n, &s->parts);
         }
+        return RAN_OK;
 }

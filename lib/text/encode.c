@@ -13,36 +13,38 @@ struct ahead {
         size_t first, n;
 };
 
-static void add_oldest(const struct ran_tokenizer *t, struct ahead *k, bool numbered,
-                       struct ran_encoding *e)
+static int add_oldest(const struct ran_tokenizer *t, struct ahead *k, bool numbered,
+                      struct ran_encoding *e, struct ran_error *err)
 {
         struct ran_word *word = &k->word[k->first];
 
         word->s = k->bytes[k->first];
         k->first = (k->first + 1) % AHEAD;
         k->n--;
-        ran_tokenizer_add_word(t, word, e);
+        RAN_TRY(ran_tokenizer_add_word(t, word, e, err));
         e->words += numbered;
+        return RAN_OK;
 }
 
 /* A word that is only valid until the next one: it waits if it is short. */
-static void add_or_wait(const struct ran_tokenizer *t, struct ahead *k, struct ran_word *word,
-                        bool numbered, struct ran_encoding *e)
+static int add_or_wait(const struct ran_tokenizer *t, struct ahead *k, struct ran_word *word,
+                       bool numbered, struct ran_encoding *e, struct ran_error *err)
 {
         size_t most = word->keyed ? AHEAD - 1 : 0, last;
 
         while (k->n > most)
-                add_oldest(t, k, numbered, e);
+                RAN_TRY(add_oldest(t, k, numbered, e, err));
         if (!word->keyed) {
-                ran_tokenizer_add_word(t, word, e);
+                RAN_TRY(ran_tokenizer_add_word(t, word, e, err));
                 e->words += numbered;
-                return;
+                return RAN_OK;
         }
         last = (k->first + k->n++) % AHEAD;
         k->word[last] = *word;
         memcpy(k->bytes[last], word->s, word->n);
         ran_word_cache_fetch(&((struct ran_encoding_scratch *)e->scratch)->cached, word->key,
                              word->n);
+        return RAN_OK;
 }
 
 /* Encodes the words of a text without added tokens. *points grows by its code points. numbered:
@@ -58,9 +60,9 @@ static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t 
         ran_words_begin(&words, &t->rules, &scratch->words, text, n, *points);
         words.lead |= !numbered && e->words > 0;
         while (ran_words_next(&words, &word, err))
-                add_or_wait(t, &ahead, &word, numbered, e);
+                RAN_TRY(add_or_wait(t, &ahead, &word, numbered, e, err));
         while (ahead.n > 0)
-                add_oldest(t, &ahead, numbered, e);
+                RAN_TRY(add_oldest(t, &ahead, numbered, e, err));
         *points = words.points;
         return words.code;
 }

@@ -164,6 +164,9 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
             t->longest > TOKENIZER_TOKEN_MOST)
                 return ran_fail(err, RAN_EFORMAT, "a token has %zu bytes; the maximum for %s is %d",
                                 t->longest, ran_tokenizer_types[t->type], TOKENIZER_TOKEN_MOST);
+        if (t->type == TOKENIZER_UNIGRAM && t->tokens.bytes_n >= RAN_NO_ID - 1)
+                return ran_fail(err, RAN_EFORMAT, "tokens of %zu bytes are too many",
+                                t->tokens.bytes_n);
         if (t->type == TOKENIZER_UNIGRAM)
                 ran_unigram_prepare(&t->unigram, &t->tokens);
         find_roles(t);

@@ -67,6 +67,7 @@ struct ran_bpe_token {
 };
 
 /* Scratch memory of ran_bpe_cut. Zero-initialise. */
+enum { TOKENIZER_WORD_MOST = (1u << 30) - 1 }; /* places in the queue are numbers of 32 bits */
 struct ran_bpe_scratch {
         struct bpe_symbol *symbol;
         uint64_t *queue;
@@ -75,7 +76,8 @@ struct ran_bpe_scratch {
 };
 void ran_bpe_scratch_release(struct ran_bpe_scratch *s);
 
-/* Splits a word of n > 0 bytes of UTF-8 into tokens, s->token, in O(n log n); returns how many. */
+/* Splits a word of n > 0 bytes of UTF-8, TOKENIZER_WORD_MOST at most, into tokens, s->token, in
+ * O(n log n); returns how many. */
 size_t ran_bpe_cut(const struct ran_bpe *b, const char *word, size_t n, struct ran_bpe_scratch *s);
 
 /* ---- tokenisers ------------------------------------------------------------------------------ */
@@ -236,10 +238,11 @@ struct ran_encoding_scratch *ran_encoding_scratch(struct ran_encoding *e);
 /* encode-steps.c: the same for an added token of n bytes, if t->trim. */
 void ran_encoding_trim_added(const struct ran_tokenizer *t, struct ran_encoding *e, const char *s,
                              size_t n);
-/* encode.c, for encode-steps.c: appends a token, or those of a word. */
+/* encode.c, for encode-steps.c: appends a token, or those of a word. RAN_EINVAL for a word that is
+ * too long. */
 void ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end);
-void ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
-                            struct ran_encoding *e);
+int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
+                           struct ran_encoding *e, struct ran_error *err);
 /* encode-steps.c: encodes the text between two added tokens, with t->steps. *points grows by its
  * code points. numbered: each word gets its number; otherwise the text is a word. */
 int ran_tokenizer_add_passage(const struct ran_tokenizer *t, const char *text, size_t n,

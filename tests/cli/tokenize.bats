@@ -410,3 +410,19 @@ END
   [[ $stderr == *'x.jsonl:2: '* ]]
   run -2 ran-tokenize records -o x.jsonl x.jsonl
 }
+
+@test "vocabulary: \\w in a pattern takes superscripts and fractions of Latin-1, as the library" {
+  ids() { jq -cn --arg text "$1" '{$text}' | ran-tokenize encode --vocab regex.json --only | jq -c .encoding.ids; }
+  printf '%s\n' '[UNK]' a b ² >vocab.txt
+  for regex in '\\w+' '[\\w]+' '(?i:\\w)+'; do
+    bert | jq -c '.normalizer = null |
+      .pre_tokenizer = {type: "Split", pattern: {Regex: "'"$regex"'"}, behavior: "Isolated"}' >regex.json
+    for c in é 5 ² ³ ¹ ¼ ½ ¾; do
+      [ "$(ids "a${c}b")" = '[0]' ] # one word, which is unknown
+    done
+    [ "$(ids a⅕b)" = '[1,0,2]' ]
+  done
+  bert | jq -c '.normalizer = null |
+    .pre_tokenizer = {type: "Split", pattern: {Regex: "\\W+"}, behavior: "Removed"}' >regex.json
+  [ "$(ids 'a ²-b')" = '[1,3,2]' ]
+}

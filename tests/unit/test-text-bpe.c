@@ -2,6 +2,7 @@
  * nothing of a text is lost, offsets, time. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bpe-file.h"
 #include "dice.h"
@@ -513,6 +514,27 @@ TEST(bad_utf8_is_refused)
         CHECK(ran_tokenizer_encode(t, "ab \xff", 4, &e, &err) == RAN_EFORMAT);
         CHECK_STR(err.text, "the text is not valid UTF-8");
         CHECK(ran_tokenizer_encode(t, "\xed\xa0\x80", 3, &e, &err) == RAN_EFORMAT);
+        ran_encoding_release(&e);
+        ran_tokenizer_free(t);
+}
+
+/* Zeros that take no memory; longer ones might not fit into 32 bits. */
+TEST(a_word_that_is_too_long_is_an_error_of_its_text)
+{
+        const size_t n = (size_t)TOKENIZER_WORD_MOST + 1;
+        struct ran_tokenizer *t = bpe_with_merges("\"a b\"");
+        struct ran_encoding e = {0};
+        struct ran_error err = {0};
+
+        REQUIRE(t != NULL);
+        if (test_all() && sizeof n > 4) {
+                void *zeros = mmap(NULL, n, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                REQUIRE(zeros != MAP_FAILED);
+                CHECK(ran_tokenizer_encode(t, zeros, n, &e, &err) == RAN_EINVAL);
+                CHECK_STR(err.text, "a word of 1073741824 bytes is too long to be encoded");
+                munmap(zeros, n);
+        }
+        CHECK_OK(ran_tokenizer_encode(t, "ab", 2, &e, &err), err);
         ran_encoding_release(&e);
         ran_tokenizer_free(t);
 }

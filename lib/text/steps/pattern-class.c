@@ -57,8 +57,9 @@ static bool holds(const struct ran_classes *all, const struct class_part *part, 
                 return (part->low >> utf8proc_category(c) & 1) != 0;
         case CLASS_SPACE:
                 return ran_unicode_is_space(c);
-        case CLASS_WORD: /* the joiners are none in Oniguruma */
-                return ran_unicode_is_word(c) && c != 0x200c && c != 0x200d;
+        case CLASS_WORD: /* in Oniguruma the joiners are none, but ² ³ ¹ ¼ ½ ¾ are */
+                return (ran_unicode_is_word(c) && c != 0x200c && c != 0x200d) || c == 0xb2 ||
+                       c == 0xb3 || c == 0xb9 || (c >= 0xbc && c <= 0xbe);
         case CLASS_NESTED:
                 return ran_class_has(all, (size_t)part->low, c);
         case CLASS_BOTH:

@@ -76,7 +76,8 @@ struct ran_unigram {
         size_t nodes, first_cap, label_cap, token_cap;
 };
 void ran_unigram_release(struct ran_unigram *u);
-/* After n and the scores are set: makes the trie of tokens 0 to n - 1. RAN_EFORMAT. */
+/* After n and the scores are set: makes the trie of tokens 0 to n - 1, of less than RAN_NO_ID
+ * bytes. */
 void ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens);
 
 /* Scratch memory of ran_unigram_cut. Zero-initialise. */

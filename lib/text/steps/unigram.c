@@ -84,8 +84,6 @@ static void add_node(struct building *b, unsigned char label, size_t low, size_t
         struct ran_unigram *u = b->u;
         size_t n = u->nodes + 1;
 
-        if (n >= RAN_NO_ID)
-                ran_out_of_memory(n, sizeof *b->range);
         RAN_ROOM(b->range, b->range_cap, n);
         RAN_ROOM(u->first, u->first_cap, n + 1);
         RAN_ROOM(u->label, u->label_cap, n);
