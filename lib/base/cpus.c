@@ -22,89 +22,45 @@ static size_t affinity(void)
         return 1;
 }
 
-/* The processors, rounded up, that "QUOTA PERIOD" allows; SIZE_MAX when there is no limit. */
-static size_t quota_of(long long quota, long long period)
-{
-        return quota > 0 && period > 0 ? (size_t)((quota + period - 1) / period) : SIZE_MAX;
-}
-
-static bool read_line(const char *path, char *line, size_t size)
-{
-        FILE *f = fopen(path, "re");
-
-        if (f == NULL)
-                return false;
-        bool ok = fgets(line, (int)size, f) != NULL;
-        fclose(f);
-        return ok;
-}
-
-/* cgroup version 2: the file holds "max 100000" or "150000 100000". */
-static size_t quota_v2(const char *folder)
+/* The processors, rounded up, that the group of a folder may use: its file holds "max 100000" or
+ * "150000 100000". SIZE_MAX when there is no limit. */
+static size_t quota_of(const char *folder)
 {
         char path[4200], line[128], *end;
 
         snprintf(path, sizeof(path), "/sys/fs/cgroup%s/cpu.max", folder);
-        if (!read_line(path, line, sizeof(line)))
+        FILE *f = fopen(path, "re");
+        if (f == NULL)
                 return SIZE_MAX;
-        long long quota = strtoll(line, &end, 10); /* 0 of "max" */
-        return quota_of(quota, strtoll(end, NULL, 10));
+        const bool read = fgets(line, sizeof(line), f) != NULL;
+        fclose(f);
+        const long long quota = read ? strtoll(line, &end, 10) : 0; /* 0 of "max" */
+        const long long period = quota > 0 ? strtoll(end, NULL, 10) : 0;
+        return period > 0 ? (size_t)((quota + period - 1) / period) : SIZE_MAX;
 }
 
-/* Version 1: two files; a quota of -1 is no limit. */
-static size_t quota_v1(const char *folder)
-{
-        char path[4200], quota[128], period[128];
-
-        snprintf(path, sizeof(path), "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", folder);
-        if (!read_line(path, quota, sizeof(quota)))
-                return SIZE_MAX;
-        snprintf(path, sizeof(path), "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", folder);
-        if (!read_line(path, period, sizeof(period)))
-                return SIZE_MAX;
-        return quota_of(strtoll(quota, NULL, 10), strtoll(period, NULL, 10));
-}
-
-/* The tightest limit of a group and those around it. In a container the path may be that of the
- * host, which is not there: the root of what is mounted is always asked. */
-static size_t tightest(char *folder, size_t (*quota)(const char *))
-{
-        size_t least = quota("");
-
-        while (folder[0] == '/' && folder[1] != '\0') {
-                size_t n = quota(folder);
-
-                least = n < least ? n : least;
-                *strrchr(folder, '/') = '\0';
-        }
-        return least;
-}
-
-/* Lines of /proc/self/cgroup are "0::/path" (version 2) or "4:cpu,cpuacct:/path" (version 1). */
+/* The tightest limit of our group and those around it; a line of /proc/self/cgroup is "0::/path".
+ * In a container the path may be that of the host, which is not there: the root of what is mounted
+ * is always asked. */
 static size_t cgroup_quota(void)
 {
         char line[4200];
-        size_t least = SIZE_MAX;
+        size_t least = quota_of("");
         FILE *f = fopen("/proc/self/cgroup", "re");
 
-        if (f == NULL)
-                return SIZE_MAX;
-        while (fgets(line, sizeof(line), f) != NULL) {
+        while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
                 line[strcspn(line, "\n")] = '\0';
-                char *controllers = strchr(line, ':');
-                char *folder = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
-                size_t n = SIZE_MAX;
+                char *folder = strncmp(line, "0::", 3) == 0 ? line + 3 : line + strlen(line);
 
-                if (folder == NULL)
-                        continue;
-                *folder++ = '\0';
-                if (controllers[1] == '\0')
-                        n = tightest(folder, quota_v2);
-                else if (strncmp(controllers, ":cpu,", 5) == 0 || strcmp(controllers, ":cpu") == 0)
-                        n = tightest(folder, quota_v1);
-                least = n < least ? n : least;
+                while (folder[0] == '/' && folder[1] != '\0') {
+                        const size_t n = quota_of(folder);
+
+                        least = n < least ? n : least;
+                        *strrchr(folder, '/') = '\0';
+                }
         }
-        fclose(f);
+        if (f != NULL)
+                fclose(f);
         return least;
 }
 

@@ -39,7 +39,11 @@ static inline __attribute__((always_inline)) void similarity_as(int how, float *
 #pragma GCC unroll 16
                 for (size_t r = 0; r < VL; r++, x += ldx, y += ldy)
                         part[r] = row_similarity(how, x, y, d, vectors);
-                store(out, sums(part));
+                for (size_t r = 0; r < VL; r += 4) {
+                        const vf four = four_sums(part + r);
+
+                        memcpy(out + r, &four, 4 * sizeof *out);
+                }
         }
         for (; N > 0; N--, x += ldx, y += ldy)
                 *out++ = sum(row_similarity(how, x, y, d, vectors));

@@ -258,20 +258,6 @@ static inline float sum_lanes(struct lanes s)
         _Pragma("GCC unroll 8") for (size_t i = 0; i < (have) / 2; i++)(x)[i] = \
                 LOW##n((x)[2 * i], (x)[2 * i + 1]) + HIGH##n((x)[2 * i], (x)[2 * i + 1])
 
-/* Adds up each of VL vectors, as sum does: element i of the result is the sum of x[i]. */
-static inline vf sums(vf *x)
-{
-#if VL == 16
-        FOLD(8, x, VL);
-#endif
-#if VL >= 8
-        FOLD(4, x, VL >= 16 ? VL / 2 : VL);
-#endif
-        FOLD(2, x, 4);
-        FOLD(1, x, 2);
-        return x[0];
-}
-
 /* Adds up each of four vectors, as sum does: the first four elements of the result. */
 static inline vf four_sums(vf *x)
 {

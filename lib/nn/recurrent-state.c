@@ -127,11 +127,6 @@ void ran_recurrent_state_recall(const struct ran_recurrent_state *s, size_t l, f
 
 /* ---- as one run of floats ------------------------------------------------------------------- */
 
-size_t ran_recurrent_state_floats(const struct ran_recurrent_state *s)
-{
-        return s->layers * (s->cell_width + 2 * s->width * s->states);
-}
-
 void ran_recurrent_state_pack(const struct ran_recurrent_state *s, float *out)
 {
         size_t n = s->states * s->width;

@@ -76,10 +76,8 @@ void ran_recurrent_state_recall(const struct ran_recurrent_state *s, size_t l, f
 /* Room for more states and for a window of `open` tokens. */
 int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, size_t open,
                                 struct ran_error *err);
-/* Without a base. The floats that ran_recurrent_state_pack writes and ran_recurrent_state_unpack
- * reads: all cells, then key and value layer by layer. No window may be open. The caller of unpack
- * supplies the numbers of tokens and states. */
-size_t ran_recurrent_state_floats(const struct ran_recurrent_state *s);
+/* Without a base and an open window: writes and reads all cells, then key and value layer by layer.
+ * The caller of unpack supplies the numbers of tokens and states. */
 void ran_recurrent_state_pack(const struct ran_recurrent_state *s, float *out);
 int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, size_t tokens,
                                size_t states, struct ran_error *err);

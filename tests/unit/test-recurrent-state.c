@@ -157,8 +157,9 @@ static double piece_loss(struct ran_workspace *w, const struct toy *t, struct ra
                          struct ran_recurrent_state *copy, struct ran_params *dp)
 {
         struct ran_error err = {0};
-        float scale[LONGEST],
-                *packed = ran_alloc_floats(ran_recurrent_state_floats(recurrent), &err);
+        float scale[LONGEST], *packed = ran_new_floats(recurrent->layers *
+                                                       (recurrent->cell_width +
+                                                        2 * recurrent->width * recurrent->states));
         size_t n = LONGEST - recurrent->tokens - 1;
         double loss;
 

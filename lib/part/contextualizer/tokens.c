@@ -146,22 +146,20 @@ static void gather(void *arg, size_t i, float *scratch)
 void ran_contextualizer_gather(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
+        const struct ran_contextualizer_steps *k = ran_contextualizer_steps_of(w);
         size_t D = w->D;
 
         tabulate(w, g->once->position);
         for (size_t b = 0; b < w->packed->B; b++)
                 scale_positions(w, g->once->position, b);
-        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->n_partials, gather, g);
-        for (size_t i = 0; i < ran_contextualizer_steps_of(w)->n_partials; i++) {
-                const struct ran_contextualizer_partial *s =
-                        &ran_contextualizer_steps_of(w)->partial[i];
+        ran_workers_each(&w->workers, 0, k->n_partials, gather, g);
+        for (size_t i = 0; i < k->n_partials; i++) {
+                const struct ran_contextualizer_partial *s = &k->partial[i];
 
                 if (s->from == 0) /* a short document has only these */
                         continue;
-                ran_simd->add(ran_contextualizer_steps_of(w)->sum + s->b * D, partial_sum(w, i), D);
-                ran_simd->add(ran_contextualizer_steps_of(w)->rows +
-                                      ran_contextualizer_steps_of(w)->row[s->b] * D,
-                              partial_square(w, i), D * D);
+                ran_simd->add(k->sum + s->b * D, partial_sum(w, i), D);
+                ran_simd->add(k->rows + k->row[s->b] * D, partial_square(w, i), D * D);
         }
 }
 
@@ -172,8 +170,8 @@ static void fold(void *arg, size_t b, float *scratch)
 {
         const struct ran_contextualizer_stage *g = arg;
         size_t D = g->w->D;
-        float *ds = ran_contextualizer_steps_of(g->w)->drows +
-                    ran_contextualizer_steps_of(g->w)->row[b] * D;
+        const struct ran_contextualizer_steps *k = ran_contextualizer_steps_of(g->w);
+        float *ds = k->drows + k->row[b] * D;
 
         (void)scratch;
         for (size_t d = 0; d < D && ran_contextualizer_is_long(g->w, b); d++)
@@ -249,14 +247,15 @@ static void scatter(void *arg, size_t i, float *scratch)
 void ran_contextualizer_scatter(struct ran_contextualizer_stage *g)
 {
         struct ran_workspace *w = g->w;
-        const double *ds = (const double *)ran_contextualizer_steps_of(w)->dposition;
+        const struct ran_contextualizer_steps *k = ran_contextualizer_steps_of(w);
+        const double *ds = (const double *)k->dposition;
 
         ran_workers_each(&w->workers, 0, w->packed->B, fold, g);
-        ran_workers_each(&w->workers, 0, ran_contextualizer_steps_of(w)->n_partials, scatter, g);
+        ran_workers_each(&w->workers, 0, k->n_partials, scatter, g);
         for (size_t j = 0; j < w->D && g->donce->position != NULL; j++) {
                 double sum = 0;
 
-                for (size_t i = 0; i < ran_contextualizer_steps_of(w)->n_partials; i++)
+                for (size_t i = 0; i < k->n_partials; i++)
                         sum += ds[i * w->D + j];
                 g->donce->position[j] += (float)sum;
         }

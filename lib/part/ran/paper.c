@@ -80,51 +80,37 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_paper_memory *own = ran_paper_memory_of(w);
-        const size_t B = w->packed->B, longest = own->review.longest, rows = longest + 1;
-        const bool published = ran_paper_is_published(w->c),
-                   documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT;
-        const double D = (double)w->D, E = (double)w->E, floats = (double)w->size.L * D,
-                     glu = ran_paper_is_gated(w->c) ? 2 * D : 0;
-        const struct ran_paper_sizes sizes =
-                                             {
-                                                     .B = (double)B,
-                                                     .D = D,
-                                                     .E = E,
-                                                     .rows = (double)rows,
-                                                     .tokens = (double)longest,
-                                                     .states = (double)(w->packed->m + B),
-                                                     .keys = (double)own->review.keys,
-                                                     .seen = (double)own->review.most_seen,
-                                                     .sources = (double)own->review.sources[B],
-                                                     .projected = 3 * E + glu,
-                                                     .glu = glu,
-                                                     .published = published ? 1 : 0,
-                                                     .documents = documents ? (double)B : 0,
-                                                     .positions =
-                                                             published && ran_task_is_tied(w->c)
-                                                                     ? (double)w->size.outputs
-                                                                     : 0,
-                                             },
-                                     *n = &sizes;
+        const size_t longest = own->review.longest, square = (longest + 1) * (longest + 1);
+        const bool is_published = ran_paper_is_published(w->c),
+                   has_vectors = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT;
+        const double B = (double)w->packed->B, D = (double)w->D, E = (double)w->E,
+                     tokens = (double)longest, rows = tokens + 1, states = (double)w->packed->m + B,
+                     keys = (double)own->review.keys, seen = (double)own->review.most_seen,
+                     sources = (double)own->review.sources[w->packed->B],
+                     glu = ran_paper_is_gated(w->c) ? 2 * D : 0, projected = 3 * E + glu,
+                     published = is_published ? 1 : 0, documents = has_vectors ? B : 0,
+                     positions =
+                             is_published && ran_task_is_tied(w->c) ? (double)w->size.outputs : 0,
+                     floats = (double)w->size.L * D;
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 if (l == 0 || w->training)
                         RAN_ARENA_LIST(&own->cells[l], RAN_PAPER_CELLS);
                 else
                         own->cells[l] = own->cells[0]; /* the last cells below are read first */
-                if (!published)
+                if (!is_published)
                         own->cells[l].c = own->cells[l].G;
                 own->y[l] = w->training ? ran_arena_take(k, floats) : w->x[0];
                 w->x[l + 1] = w->training ? ran_arena_take(k, floats) : w->x[0];
         }
-        own->start = published && w->training ? ran_arena_take(k, floats) : w->x[0];
-        own->start_stat = ran_arena_take(k, published ? (double)w->size.L * 2 : 0);
+        own->start = is_published && w->training ? ran_arena_take(k, floats) : w->x[0];
+        own->start_stat = ran_arena_take(k, published * (double)w->size.L * 2);
         RAN_ARENA_LIST(&own->window, RAN_PAPER_WINDOW);
         if (!ran_paper_is_gated(w->c))
                 own->window.pn = own->window.p;
         if (w->training) {
                 RAN_ARENA_LIST(&own->adj, RAN_PAPER_ADJOINTS);
-                if (!published)
+                if (!is_published)
                         own->adj.dc = own->adj.dG;
                 own->dy = ran_arena_take(k, floats);
         }
@@ -133,7 +119,7 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         /* Scratch: two score matrices of a window with its cell (attention.c), or what a window
          * sees (review.c). */
         ran_workers_lay_out(&w->workers, k,
-                            ran_most(2 * rows * rows, ran_review_scratch(&own->review, w)), false);
+                            ran_most(2 * square, ran_review_scratch(&own->review, w)), false);
 }
 
 /* ---- a layer and a window at work -------------------------------------------------------------

@@ -120,94 +120,94 @@ struct ran_paper_once {
 /* ---- memory -----------------------------------------------------------------------------------
  */
 
-/* What the lists below count in. */
-struct ran_paper_sizes {
-        double B, D, E;
-        double rows, tokens;         /* of the longest window, with its cell and without */
-        double states, keys, seen;   /* m + B; rows of the review's keys; of them, by a window */
-        double sources;              /* source tokens that targets review */
-        double projected, glu;       /* 3E + 2D and 2D; if plain 3E and 0 */
-        double published;            /* 1 or 0 */
-        double documents, positions; /* with an output */
-};
+/* The lists below count in doubles of this scope (paper.c):
+ *
+ *   B, D, E
+ *   rows, tokens           of the longest window, with its cell and without
+ *   states, keys, seen     m + B; rows of the review's keys; of them, by a window
+ *   sources                source tokens that targets review
+ *   projected, glu         3E + 2D and 2D; if plain 3E and 0
+ *   published              1 or 0
+ *   documents, positions   with an output
+ */
 
 /* X(field, floats): activations of a window. */
-#define RAN_PAPER_WINDOW(X)                                                          \
-        X(z, n->rows * n->D)           /* LN_in of cell and tokens, after dropout */ \
-        X(z_stat, n->rows * 2)         /* mean and 1/deviation */                    \
-        X(pre, n->rows * n->projected) /* q, k, v, value, gate before φ */          \
-        X(qkv, n->rows * 3 * n->E)     /* after φ, q and k rotated */               \
-        X(a, n->rows * n->E)           /* heads side by side */                      \
-        X(o, n->rows * n->D)           /* Linear_out before φ */                    \
-        X(p, n->rows * n->D)           /* input of LN_out (gated) or SN (plain) */   \
-        X(p_stat, n->rows * 2)                                                       \
-        X(pn, n->rows * n->D) /* input of SN, after LN_out; plain: p */              \
-        X(y_stat, n->rows * 2)                                                       \
-        X(update, n->glu) /* value and gate of GLU_upd */                            \
-        X(sum, n->D)      /* what LN_upd reads */                                    \
-        X(sum_stat, 2)                                                               \
-        X(review_pre, n->tokens * n->D) /* Linear_q(Y) before φ and after */        \
-        X(review_q, n->tokens * n->D)                                                \
-        X(review_r, n->tokens * n->D)     /* R */                                    \
-        X(review_o, n->tokens * n->D)     /* Linear_o(R) before φ */                \
-        X(review_glu, n->tokens * n->glu) /* value and gate */                       \
-        X(review_sum, n->tokens * n->D)   /* what LN_rev reads */                    \
-        X(review_stat, n->tokens * 2)
+#define RAN_PAPER_WINDOW(X)                                                   \
+        X(z, rows *D)           /* LN_in of cell and tokens, after dropout */ \
+        X(z_stat, rows * 2)     /* mean and 1/deviation */                    \
+        X(pre, rows *projected) /* q, k, v, value, gate before φ */          \
+        X(qkv, rows * 3 * E)    /* after φ, q and k rotated */               \
+        X(a, rows *E)           /* heads side by side */                      \
+        X(o, rows *D)           /* Linear_out before φ */                    \
+        X(p, rows *D)           /* input of LN_out (gated) or SN (plain) */   \
+        X(p_stat, rows * 2)                                                   \
+        X(pn, rows *D) /* input of SN, after LN_out; plain: p */              \
+        X(y_stat, rows * 2)                                                   \
+        X(update, glu) /* value and gate of GLU_upd */                        \
+        X(sum, D)      /* what LN_upd reads */                                \
+        X(sum_stat, 2)                                                        \
+        X(review_pre, tokens *D) /* Linear_q(Y) before φ and after */        \
+        X(review_q, tokens *D)                                                \
+        X(review_r, tokens *D)     /* R */                                    \
+        X(review_o, tokens *D)     /* Linear_o(R) before φ */                \
+        X(review_glu, tokens *glu) /* value and gate */                       \
+        X(review_sum, tokens *D)   /* what LN_rev reads */                    \
+        X(review_stat, tokens * 2)
 
 /* X(field, floats): its adjoints, and those of a layer; only for training. */
-#define RAN_PAPER_ADJOINTS(X)                                                         \
-        X(dz, n->rows * n->D)                                                         \
-        X(dpre, n->rows * n->projected)                                               \
-        X(dqkv, n->rows * 3 * n->E)                                                   \
-        X(da, n->rows * n->E)                                                         \
-        X(dp, n->rows * n->D)                                                         \
-        X(dupdate, n->glu)                                                            \
-        X(dsum, n->D)                                                                 \
-        X(dreview_q, n->tokens * n->D)                                                \
-        X(dreview_r, n->tokens * n->D)                                                \
-        X(dreview_glu, n->tokens * n->glu)                                            \
-        X(dreview_sum, n->tokens * n->D)                                              \
-        X(part, 2 * n->seen * n->D) /* of dvalue and dkey: see ran_review_look_bwd */ \
-        X(dG, n->states * n->D)                                                       \
-        X(dc, n->published * n->states * n->D)                                        \
-        X(dkey, n->keys * n->D)                                                       \
-        X(dvalue, n->keys * n->D)                                                     \
-        X(dkv, n->states * 2 * n->D)                                                  \
-        X(dsource_kv, n->sources * 2 * n->D)                                          \
-        X(dfirst, n->B * n->D)
+#define RAN_PAPER_ADJOINTS(X)                                                   \
+        X(dz, rows *D)                                                          \
+        X(dpre, rows *projected)                                                \
+        X(dqkv, rows * 3 * E)                                                   \
+        X(da, rows *E)                                                          \
+        X(dp, rows *D)                                                          \
+        X(dupdate, glu)                                                         \
+        X(dsum, D)                                                              \
+        X(dreview_q, tokens *D)                                                 \
+        X(dreview_r, tokens *D)                                                 \
+        X(dreview_glu, tokens *glu)                                             \
+        X(dreview_sum, tokens *D)                                               \
+        X(part, 2 * seen * D) /* of dvalue and dkey: see ran_review_look_bwd */ \
+        X(dG, states *D)                                                        \
+        X(dc, published *states *D)                                             \
+        X(dkey, keys *D)                                                        \
+        X(dvalue, keys *D)                                                      \
+        X(dkv, states * 2 * D)                                                  \
+        X(dsource_kv, sources * 2 * D)                                          \
+        X(dfirst, B *D)
 
 /* X(field, floats): the cells of a layer; when scoring, all layers have the same memory in turn. c
  * and dc are G and dG, unless cells are published. */
-#define RAN_PAPER_CELLS(X)                                                                     \
-        X(G, n->states * n->D)                /* what windows begin with */                    \
-        X(c, n->published * n->states * n->D) /* what the review sees */                       \
-        X(below, n->B * n->D)                 /* last cells of the layer below */              \
-        X(first_pre, n->B * n->D)             /* W_g times those, before φ and after */       \
-        X(first, n->B * n->D)                                                                  \
-        X(first_stat, n->B * 2)                                                                \
-        X(kv_pre, n->states * 2 * n->D) /* key and value of each state, before φ and after */ \
-        X(kv, n->states * 2 * n->D)                                                            \
-        X(source_kv_pre, n->sources * 2 * n->D)                                                \
-        X(source_kv, n->sources * 2 * n->D)                                                    \
-        X(key, n->keys * n->D) /* in the order of the review */                                \
-        X(value, n->keys * n->D)
+#define RAN_PAPER_CELLS(X)                                                               \
+        X(G, states *D)            /* what windows begin with */                         \
+        X(c, published *states *D) /* what the review sees */                            \
+        X(below, B *D)             /* last cells of the layer below */                   \
+        X(first_pre, B *D)         /* W_g times those, before φ and after */            \
+        X(first, B *D)                                                                   \
+        X(first_stat, B * 2)                                                             \
+        X(kv_pre, states * 2 * D) /* key and value of each state, before φ and after */ \
+        X(kv, states * 2 * D)                                                            \
+        X(source_kv_pre, sources * 2 * D)                                                \
+        X(source_kv, sources * 2 * D)                                                    \
+        X(key, keys *D) /* in the order of the review */                                 \
+        X(value, keys *D)
 
 /* X(field, floats): the classifier's vector; pooled cells; the layer before the output of a
  * language model. */
-#define RAN_PAPER_HEAD(X)                                                                      \
-        X(last, n->documents * n->D)       /* last cells, or pooled ones */                    \
-        X(head_pre, n->documents * n->D)   /* Linear_pool(v) before φ */                      \
-        X(head_glu, n->documents * n->glu) /* value and gate of GLU_gpc */                     \
-        X(dhead_glu, n->documents * n->glu)                                                    \
-        X(cell_pre, n->published * n->documents * n->D) /* Linear_cell, before φ and after */ \
-        X(cell, n->published * n->documents * n->D)                                            \
-        X(argmax, n->published * n->B * n->D) /* windows */                                    \
-        X(dcells, n->published * n->B * n->D) /* of pooled cells */                            \
-        X(fill_in, n->positions * n->D)                                                        \
-        X(fill_pre, n->positions * n->D) /* before φ and after */                             \
-        X(fill_act, n->positions * n->D)                                                       \
-        X(fill_stat, n->positions * 2)                                                         \
-        X(dfill, n->positions * n->D)
+#define RAN_PAPER_HEAD(X)                                                           \
+        X(last, documents *D)       /* last cells, or pooled ones */                \
+        X(head_pre, documents *D)   /* Linear_pool(v) before φ */                  \
+        X(head_glu, documents *glu) /* value and gate of GLU_gpc */                 \
+        X(dhead_glu, documents *glu)                                                \
+        X(cell_pre, published *documents *D) /* Linear_cell, before φ and after */ \
+        X(cell, published *documents *D)                                            \
+        X(argmax, published *B *D) /* windows */                                    \
+        X(dcells, published *B *D) /* of pooled cells */                            \
+        X(fill_in, positions *D)                                                    \
+        X(fill_pre, positions *D) /* before φ and after */                         \
+        X(fill_act, positions *D)                                                   \
+        X(fill_stat, positions * 2)                                                 \
+        X(dfill, positions *D)
 
 struct ran_paper_window {
         RAN_PAPER_WINDOW(RAN_FLOATS_FIELD)
