@@ -46,36 +46,6 @@ static char *name_of(const struct attnmask_model *a, const struct ran_probe *k, 
         return picture_string(&name);
 }
 
-/* How to read it. */
-static void explain(const struct attnmask_model *a, const struct attnmask_scratch *s,
-                    const struct picture *p, struct picture_scale scale)
-{
-        const struct ran_probe *k = s->probes;
-        const struct ran_probe_table *t = &s->shape.table[k->table];
-        const bool text = a->options->format == PICTURE_TEXT, blocks = k->down * k->across > 1;
-        static const char *const axes[] = {
-                [RAN_AXIS_TOKENS] = "tokens",
-                [RAN_AXIS_ROWS] = "tokens, and before the first of each window its cell",
-                [RAN_AXIS_STATES] = "the cell before the first window, and after each",
-                [RAN_AXIS_DOCUMENT] = "steps",
-        };
-
-        for (size_t i = 0; p->panels > 1 && i < p->panels; i++)
-                cmd_note("panel %zu: %s", i, p->names[i]);
-        if (p->panels == 1)
-                cmd_note("%s", p->names[0]);
-        cmd_note("lines are queries (%s), columns keys (%s)", axes[t->queries],
-                 t->queries == t->keys ? "the same" : axes[t->keys]);
-        cmd_note("%s is a weight of %.2g%s, and %s one of %.2g or less%s%s", text ? "#" : "black",
-                 scale.most, blocks ? " in the mean of a block" : "",
-                 text ? ":" : "the lightest grey", scale.least, text ? "; " : "",
-                 text ? PICTURE_LEGEND : "");
-        if (blocks)
-                cmd_note("the document is longer than the picture: a %s is a block of %zu x %zu; "
-                         "--rows A:B draws a part of it",
-                         text ? "character" : "cell", k->down, k->across);
-}
-
 /* The probes of layers and heads are panels or, in steps of the whole document, lines of one. */
 static int make_panels(const struct attnmask_model *a, struct attnmask_scratch *s,
                        struct picture *p, struct ran_error *err)
@@ -114,6 +84,8 @@ static int name_axes(const struct attnmask_model *a, const struct attnmask_scrat
         const struct ran_probe_table *t = &s->shape.table[k->table];
         const bool steps = t->queries == RAN_AXIS_DOCUMENT;
 
+        p->down = k->down;
+        p->across = k->across;
         p->x_name = names[t->keys][0];
         p->y_name = names[t->queries][1];
         p->legend = k->down * k->across > 1 ? "mean attention weight of a block (logarithmic scale)"
@@ -147,8 +119,6 @@ int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_s
                         picture_scale(s->sum, p.panels * p.height * p.width);
 
                 rc = attnmask_draw(a->options, &p, s->sum, scale, out, err);
-                if (rc == RAN_OK)
-                        explain(a, s, &p, scale);
         }
         picture_release(&p);
         return rc;

@@ -49,6 +49,22 @@ static size_t cells_of(size_t n, size_t other)
         return cells > 1 ? cells : 1;
 }
 
+/* What SVG says beside its panels, and others do not. */
+static void explain(const struct attnmask_options *o, const struct picture *p)
+{
+        const bool text = o->format == PICTURE_TEXT, bare = text || o->format == PICTURE_PNG;
+
+        for (size_t i = 0; i < p->panels && p->names != NULL && bare; i++)
+                cmd_note("panel %zu: %s", i, p->names[i]);
+        if (bare)
+                cmd_note("lines: %s, columns: %s; %s is %s, %s %s or less: %s%s%s", p->y_name,
+                         p->x_name, text ? "#" : "black", p->most, text ? ":" : "the lightest grey",
+                         p->least, p->legend, text ? "; " : "", text ? PICTURE_LEGEND : "");
+        if (p->down * p->across > 1)
+                cmd_note("a %s is a block of %zu x %zu tokens: --rows A:B draws a part of them",
+                         text ? "character" : "cell", p->down, p->across);
+}
+
 int attnmask_draw(const struct attnmask_options *o, struct picture *p, const double *value,
                   struct picture_scale scale, struct cmd_sink *out, struct ran_error *err)
 {
@@ -69,7 +85,9 @@ int attnmask_draw(const struct attnmask_options *o, struct picture *p, const dou
             (p->x_words != NULL || p->y_words != NULL) && cells <= enough / word &&
             cells * word > size)
                 size = cells * word;
-        return picture_write(p, o->format, size, out, err);
+        RAN_TRY(picture_write(p, o->format, size, out, err));
+        explain(o, p);
+        return RAN_OK;
 }
 
 /* ---- a mask --------------------------------------------------------------------------------- */

@@ -304,23 +304,6 @@ int attnmask_map(const struct attnmask_model *a, struct attnmask_scratch *s, str
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-/* How to read it. */
-static void explain(const struct attnmask_model *a, const struct picture_scale *scale,
-                    const struct table *t)
-{
-        const bool text = a->options->format == PICTURE_TEXT, blocks = t->columns.size > 1;
-
-        cmd_note("lines are outputs, columns the tokens that influence them; %s: the output "
-                 "moves by %.2g when the embedding of the token moves by its own length%s",
-                 text ? "#" : "black", scale->most, blocks ? ", in the mean of a block" : "");
-        if (text)
-                cmd_note("%s", PICTURE_LEGEND);
-        if (blocks)
-                cmd_note("the document is longer than the picture, where a column stands for %zu "
-                         "tokens: --rows A:B draws a part of it",
-                         t->columns.size);
-}
-
 static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
                 const struct cmd_line *line, struct picture *p, struct cmd_sink *out,
                 struct ran_error *err)
@@ -332,6 +315,8 @@ static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
         RAN_TRY(fill_table(s, &t, err));
         RAN_TRY(picture_init(p, 1, t.columns.n, t.rows.n, err));
         p->title = attnmask_title("Influence on the outputs of tokens", line);
+        p->down = t.rows.size;
+        p->across = t.columns.size;
         p->x_name = "token";
         p->x_from = t.columns.from;
         p->x_to = t.columns.to - 1;
@@ -346,9 +331,7 @@ static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
                 RAN_TRY(attnmask_words(&p->y_words, a, s, line, RAN_AXIS_TOKENS, t.rows.from,
                                        t.rows.to, err));
         const struct picture_scale scale = picture_scale(s->sum, p->width * p->height);
-        RAN_TRY(attnmask_draw(a->options, p, s->sum, scale, out, err));
-        explain(a, &scale, &t);
-        return RAN_OK;
+        return attnmask_draw(a->options, p, s->sum, scale, out, err);
 }
 
 int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch *s,

@@ -23,6 +23,7 @@ struct picture {
         char *title;
         const char *x_name, *y_name, *legend; /* legend: what the shades mean */
         char least[32], most[32];             /* at the ends of the legend; "": nothing */
+        size_t down, across;                  /* tokens of a shade, where it is a block of them */
         size_t x_from, x_to, y_from, y_to; /* the numbers at the ends of the axes; to: inclusive */
         char **x_words, **y_words;         /* (width), (height) in place of numbers, or NULL */
 };

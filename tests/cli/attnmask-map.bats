@@ -142,7 +142,7 @@ planted() {
   planted 40 20 >in.jsonl
   run --separate-stderr ran-attnmask -m topic.ran --map tokens --format text --size 40 in.jsonl
   [ "${#lines[@]}" -eq 40 ]
-  [[ $stderr == *"lines are outputs"* ]]
+  [[ $stderr == *"lines: output (token), columns: token; # is "* ]]
   for format in png svg; do
     ran-attnmask -q -m topic.ran --map tokens --format $format -o tokens.$format in.jsonl
     [ -s tokens.$format ]

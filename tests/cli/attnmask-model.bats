@@ -177,7 +177,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
     '....####.......' '....####.......' '....####.......' '....####.......' \
     '........####...' '........####...' '........####...' '........####...' \
     '............###' '............###' '............###')" ]
-  [[ $stderr == *'layer 1, mean of 2 heads'*'lines are queries'*'# is a weight of'* ]]
+  [[ $stderr == *'layer 1, mean of 2 heads'*'lines: query (row: tokens and cells), columns: key'*'# is '* ]]
 }
 
 @test "attnmask model: a part of it, and blocks" {
@@ -189,7 +189,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format text --size 16 doc.jsonl
   [ "${#lines[@]}" -eq 9 ]
   [ "${#lines[1]}" -eq 16 ]
-  [[ $stderr == *'longer than the picture: a character is a block of 4 x 2; --rows A:B'* ]]
+  [[ $stderr == *'a character is a block of 4 x 2 tokens: --rows A:B'* ]]
 }
 
 @test "attnmask model: pictures of every format, and heads side by side" {
@@ -243,7 +243,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
     jq -e '.attention.heads[0].weights[0].keys == [[8997,9000]]'
   run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format png --size 100 -o m.png long.jsonl
   [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 0 100 0 0 0 100' ]
-  [[ $stderr == *'a cell is a block of 120 x 120; --rows'* ]]
+  [[ $stderr == *'a cell is a block of 120 x 120 tokens: --rows'* ]]
   refused 2 'must be a whole number from 0 to 8192' -m "$(model ran-gated)" --format png --size 9000 long.jsonl
 }
 
