@@ -173,21 +173,17 @@ static int run_passes(struct learner *l, struct ran_error *err)
         return rc;
 }
 
-static void release(struct learner *l)
+static void add_scaled(float *to, const float *v, double scale, size_t n)
 {
-        free(l->v);
-        free(l->now);
-        free(l->span);
-        free(l->order);
-        free(l->bucket);
-        free(l->buckets);
-        free(l->score);
-        free(l->scratch);
+        for (size_t i = 0; i < n; i++)
+                to[i] = (float)((double)to[i] + scale * (double)v[i]);
 }
 
-static int prepare(struct learner *l, struct ran_error *err)
+/* What is learned is added to the weights that it began with. */
+static int learn(struct learner *l, float *weight, float *bias, float *crf, struct ran_error *err)
 {
-        size_t C = l->C, all;
+        const size_t wide = l->k->c->linear.wide, C = l->C;
+        size_t all;
 
         if (__builtin_mul_overflow(l->rows, C, &all))
                 return ran_fail(err, RAN_EINVAL, "a linear model of %zu tags is too large", C);
@@ -202,21 +198,6 @@ static int prepare(struct learner *l, struct ran_error *err)
         l->buckets = ran_new(SPAN, sizeof *l->buckets);
         l->score = ran_new_floats(SPAN * C);
         l->scratch = ran_new(ran_crf_scratch(l->has_crf, SPAN, C), sizeof *l->scratch);
-        return RAN_OK;
-}
-
-static void add_scaled(float *to, const float *v, double scale, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                to[i] = (float)((double)to[i] + scale * (double)v[i]);
-}
-
-/* What is learned is added to the weights that it began with. */
-static int learn(struct learner *l, float *weight, float *bias, float *crf, struct ran_error *err)
-{
-        const size_t wide = l->k->c->linear.wide;
-
-        RAN_TRY(prepare(l, err));
         RAN_TRY(run_passes(l, err));
         add_scaled(weight, l->v, l->scale, wide * l->C);
         add_scaled(bias, row(l, wide), l->scale, l->C);
@@ -243,6 +224,13 @@ int ran_crf_train_run(const struct ran_crf_train *k, float *weight, float *bias,
                             .has_crf = crf != NULL};
         const int rc = learn(&l, weight, bias, crf, err);
 
-        release(&l);
+        free(l.v);
+        free(l.now);
+        free(l.span);
+        free(l.order);
+        free(l.bucket);
+        free(l.buckets);
+        free(l.score);
+        free(l.scratch);
         return rc;
 }

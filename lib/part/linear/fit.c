@@ -298,18 +298,6 @@ static void fit_discriminants(struct fit *x)
                 ran_discriminant_fit(&k, x->chosen->shrinkage, x->of_x, x->bias);
 }
 
-static void store_vectors(struct fit *x)
-{
-        const size_t F = x->l->dense.F, C = x->k->C;
-        struct ran_linear_params *own = ran_linear_of(x->k->p);
-
-        ran_ensemble_scale(x->of_x, F * C, x->chosen->dense);
-        for (size_t c = 0; c < C; c++)
-                own->bias[c] += (float)(x->chosen->dense * (double)x->bias[c]);
-        ran_dense_fold(&x->frame, F, C, x->of_x, own->dense, own->bias);
-        ran_compact_round(x->k->storage, own->dense, F, C);
-}
-
 /* ---- documents without labels ---------------------------------------------------------------- */
 
 /* The labels are guesses: no fold shows what n-grams are worth. Their spread is half that of
@@ -371,8 +359,15 @@ static int fit_svm(struct fit *x, struct ran_error *err)
                 RAN_TRY(weigh_guesses(x, err));
         else if (dense)
                 fit_discriminants(x);
-        if (dense)
-                store_vectors(x);
+        if (!dense)
+                return RAN_OK;
+        const size_t F = x->l->dense.F, C = k->C;
+        struct ran_linear_params *own = ran_linear_of(k->p);
+        ran_ensemble_scale(x->of_x, F * C, x->chosen->dense);
+        for (size_t c = 0; c < C; c++)
+                own->bias[c] += (float)(x->chosen->dense * (double)x->bias[c]);
+        ran_dense_fold(&x->frame, F, C, x->of_x, own->dense, own->bias);
+        ran_compact_round(k->storage, own->dense, F, C);
         return RAN_OK;
 }
 

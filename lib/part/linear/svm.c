@@ -66,27 +66,25 @@ static bool mirrors(const struct ran_svm *k, const float *weight, const float *b
         return bias == NULL || bias[0] == -bias[1];
 }
 
-static void release_group(struct group *q)
-{
-        free(q->weight);
-        free(q->bias);
-        free(q->square);
-        free(q->squares);
-        free(q->alpha);
-        free(q->score);
-        free(q->step);
-        free(q->target);
-        free(q->near);
-        free(q->scaled);
-        free(q->busy);
-}
-
 void ran_svm_solver_free(struct ran_svm_solver *s)
 {
         if (s == NULL)
                 return;
-        for (size_t i = 0; i < s->groups; i++)
-                release_group(&s->group[i]);
+        for (size_t i = 0; i < s->groups; i++) {
+                struct group *q = &s->group[i];
+
+                free(q->weight);
+                free(q->bias);
+                free(q->square);
+                free(q->squares);
+                free(q->alpha);
+                free(q->score);
+                free(q->step);
+                free(q->target);
+                free(q->near);
+                free(q->scaled);
+                free(q->busy);
+        }
         free(s->group);
         free(s->active);
         free(s->order);
@@ -273,27 +271,10 @@ static void rate_class(const struct rating *k, struct group *q, size_t c)
                 q->square[g * q->width + c] *= (float)scale;
 }
 
-/* Each kind has half of a document's squared length. */
-static void scale_affixes(const struct rating *k, struct group *q)
-{
-        const struct ran_svm *svm = &k->s->k;
-        const double affixes = svm->affixes * svm->affixes;
-        const float of_ngrams = (float)(2 / (1 + affixes)),
-                    of_affixes = (float)(2 * affixes / (1 + affixes));
-
-        for (size_t g = 0; g < svm->features->columns; g++) {
-                const bool affix = svm->features->bucket[g] >= svm->features->affixes;
-
-                for (size_t c = 0; c < q->kinds; c++)
-                        q->square[g * q->kinds + c] *= affix ? of_affixes : of_ngrams;
-        }
-}
-
 static void rate_group(void *arg, size_t i)
 {
         const struct rating *k = arg;
         struct group *q = &k->s->group[i];
-
         const struct ran_svm *svm = &k->s->k;
 
         if (svm->ratios) {
@@ -304,8 +285,17 @@ static void rate_group(void *arg, size_t i)
                 for (size_t g = 0; g < svm->features->columns * q->kinds; g++)
                         q->square[g] = 1;
         }
-        if (scales_affixes(svm))
-                scale_affixes(k, q);
+        if (!scales_affixes(svm))
+                return;
+        const double affixes = svm->affixes * svm->affixes; /* each kind has half of the length² */
+        const float of_ngrams = (float)(2 / (1 + affixes)),
+                    of_affixes = (float)(2 * affixes / (1 + affixes));
+        for (size_t g = 0; g < svm->features->columns; g++) {
+                const bool affix = svm->features->bucket[g] >= svm->features->affixes;
+
+                for (size_t c = 0; c < q->kinds; c++)
+                        q->square[g * q->kinds + c] *= affix ? of_affixes : of_ngrams;
+        }
 }
 
 static void rate(struct ran_svm_solver *s)
@@ -392,21 +382,14 @@ static double squared_length(struct group *q, size_t i, const struct row r, size
         return (double)*known;
 }
 
-/* The features of a row times r², where all classes have the same. */
-static const float *scale_row(const struct group *q, const struct row r)
-{
-        if (q->scaled == NULL)
-                return r.x;
-        for (size_t g = 0; g < r.n; g++)
-                q->scaled[g] = r.x[g] * q->square[r.column[g]];
-        return q->scaled;
-}
-
 /* weight and bias move with the row's dual variables by q->step. */
 static void move(struct group *q, const struct row r)
 {
-        const float *x = scale_row(q, r), *square = q->scaled == NULL ? q->square : NULL;
+        const float *x = q->scaled != NULL ? q->scaled : r.x;
+        const float *square = q->scaled == NULL ? q->square : NULL;
 
+        for (size_t g = 0; g < r.n && q->scaled != NULL; g++) /* all classes have the same r² */
+                q->scaled[g] = r.x[g] * q->square[r.column[g]];
         for (size_t c = 0; c < q->width; c++)
                 q->bias[c] += q->step[c];
         if (q->s->width > 1)
