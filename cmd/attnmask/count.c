@@ -89,57 +89,32 @@ static uint64_t scores_at(int pattern, size_t window, size_t i)
                        : 0;
 }
 
-/* A pattern at one length: `paper` is what its formulas give, `scores` what its mask holds; growth
+/* A table of one pattern: `paper` is what its formulas give, `scores` what its mask holds; growth
  * is the exponent with scores ~ N^growth since the length before. */
-static void add_cell(int pattern, size_t window, size_t i, struct report *r)
-{
-        const double scores = (double)scores_at(pattern, window, i), N = (double)lengths[i];
-        double growth = NAN;
-        uint64_t paper;
-
-        if (i > 0)
-                growth = ran_log(scores / (double)scores_at(pattern, window, i - 1)) /
-                         ran_log(N / (double)lengths[i - 1]);
-        report_count(r, "scores", "scores", scores_at(pattern, window, i));
-        if (ran_mask_paper(pattern, window, lengths[i], &paper))
-                report_count(r, "paper", "in the paper", paper);
-        else
-                report_number(r, "paper", "in the paper", NAN, 0);
-        report_number(r, "percent", "% of full", 100 * scores / (N * N), 4);
-        report_number(r, "growth", "power of the tokens", growth > 0 ? growth : NAN, 2);
-}
-
-/* A table of one pattern. */
 static void add_table(int pattern, size_t window, const char *title, struct report *r)
 {
-        report_begin(r, REPORT_LIST, NULL, title);
+        report_begin(r, REPORT_LIST, ran_attention_names[pattern], title);
         for (size_t i = 0; i < LENGTHS; i++) {
-                report_begin(r, REPORT_OBJECT, NULL, "");
-                report_count(r, NULL, "tokens", lengths[i]);
-                report_count(r, NULL, "full", lengths[i] * lengths[i]);
-                add_cell(pattern, window, i, r);
+                const double scores = (double)scores_at(pattern, window, i), N = (double)lengths[i];
+                double growth = NAN;
+                uint64_t paper;
+
+                if (i > 0)
+                        growth = ran_log(scores / (double)scores_at(pattern, window, i - 1)) /
+                                 ran_log(N / (double)lengths[i - 1]);
+                report_begin(r, REPORT_OBJECT, "", "");
+                report_count(r, "length", "tokens", lengths[i]);
+                report_count(r, "full", "full", lengths[i] * lengths[i]);
+                report_count(r, "scores", "scores", scores_at(pattern, window, i));
+                if (ran_mask_paper(pattern, window, lengths[i], &paper))
+                        report_count(r, "paper", "in the paper", paper);
+                else
+                        report_number(r, "paper", "in the paper", NAN, 0);
+                report_number(r, "percent", "% of full", 100 * scores / (N * N), 4);
+                report_number(r, "growth", "power of the tokens", growth > 0 ? growth : NAN, 2);
                 report_end(r);
         }
         report_end(r);
-}
-
-/* An object for each length. */
-static void add_lengths(size_t window, struct ran_buf *out)
-{
-        for (size_t i = 0; i < LENGTHS; i++) {
-                struct report r = {0};
-
-                report_count(&r, "length", NULL, lengths[i]);
-                report_count(&r, "w", NULL, window);
-                report_count(&r, "full", NULL, lengths[i] * lengths[i]);
-                report_begin(&r, REPORT_OBJECT, "window", NULL);
-                add_cell(RAN_ATTENTION_WINDOW, window, i, &r);
-                report_end(&r);
-                report_begin(&r, REPORT_OBJECT, "dispersed", NULL);
-                add_cell(RAN_ATTENTION_DISPERSED, window, i, &r);
-                report_end(&r);
-                report_finish(&r, false, out);
-        }
 }
 
 int attnmask_table(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
@@ -148,13 +123,9 @@ int attnmask_table(const struct attnmask *a, struct cmd_sink *out, struct ran_er
         struct report r = {0};
 
         (void)err;
-        if (a->options->format == PICTURE_JSON) {
-                add_lengths(window, &out->buf);
-                return RAN_OK;
-        }
-        report_count(&r, NULL, "window of both patterns", window);
+        report_count(&r, "w", "window of both patterns", window);
         add_table(RAN_ATTENTION_WINDOW, window, "Scores of a window", &r);
         add_table(RAN_ATTENTION_DISPERSED, window, "Scores of dispersed attention", &r);
-        report_finish(&r, true, &out->buf);
+        report_finish(&r, a->options->format != PICTURE_JSON, &out->buf);
         return RAN_OK;
 }

@@ -185,11 +185,11 @@ keys a query   60.55' ]
   [[ $output == *' 16384  268435456   81914         81914     0.0305  '*' 1.00'* ]]
   [[ $output == *' 16384  268435456  3970510       3970510     1.4791  '*' 1.50'* ]]
   ran-attnmask --table --format json >table
-  [ "$(jq -s -c 'map([.length, .window.scores, .window.paper, .dispersed.scores, .dispersed.paper])' table)" = \
+  [ "$(jq -c '[.window, .dispersed] | transpose | map([.[0].length, .[0].scores, .[0].paper, .[1].scores, .[1].paper])' table)" = \
     '[[10,44,44,62,62],[50,244,244,700,700],[100,494,494,1962,1962],[500,2494,2494,21524,21524],[1000,4994,4994,60550,60550],[5000,24994,24994,671500,671500],[10000,49994,49994,1895358,1895358],[15000,74994,74994,3478806,3478806],[16384,81914,81914,3970510,3970510]]' ]
-  [ "$(jq -s -c 'map(.dispersed.growth) | .[0], (.[8] * 100 | round)' table | paste -s -d ' ')" = 'null 150' ]
+  [ "$(jq -c '.dispersed | map(.growth) | .[0], (.[8] * 100 | round)' table | paste -s -d ' ')" = 'null 150' ]
   # Windows that the formulas say nothing about have no figure of the paper.
-  [ "$(ran-attnmask --table --window 64 --format json | jq -s -c 'map(.window.paper)[:3]')" = '[null,null,5444]' ]
+  [ "$(ran-attnmask --table --window 64 --format json | jq -c '.window | map(.paper)[:3]')" = '[null,null,5444]' ]
 }
 
 # ---- what is refused ------------------------------------------------------------------------------
