@@ -114,10 +114,11 @@ static const struct cmd_group groups[] = {
         {"Output", cmd_output_fields, &output},
         {0},
 };
-static bool has_pattern(int pattern)
+/* Whether a head has this pattern, or another one than that. */
+static bool has_pattern(int pattern, bool other)
 {
         for (size_t i = 0; i < options.attention.n; i++)
-                if (options.attention.item[i] == pattern)
+                if ((options.attention.item[i] == pattern) != other)
                         return true;
         return false;
 }
@@ -135,7 +136,7 @@ static void check_together(void *unused)
         cmd_excludes(maps, "--map label and --map tokens are of the whole model",
                      "layer head in_window align");
         cmd_excludes(options.align, "--align has all target tokens", "row rows in_window");
-        if (has_pattern(RAN_ATTENTION_DILATED) && cmd_was_asked("attention") &&
+        if (has_pattern(RAN_ATTENTION_DILATED, false) && cmd_was_asked("attention") &&
             options.dilation == 0)
                 cmd_usage("--attention dilated needs --dilation N: the tokens skipped between two "
                           "keys");
@@ -168,14 +169,6 @@ static const struct cmd_program program = {
 
 /* ---- what was asked ------------------------------------------------------------------------- */
 
-static bool has_window(void)
-{
-        for (size_t i = 0; i < options.attention.n; i++)
-                if (options.attention.item[i] != RAN_ATTENTION_FULL)
-                        return true;
-        return false;
-}
-
 static void check_terminal(void)
 {
         if (options.format > PICTURE_JSON && options.format < PICTURE_SVG &&
@@ -200,7 +193,8 @@ static void check_question(char **files)
                 cmd_usage("%s: only --model reads files", files[0]);
         if (options.length == 0 && !options.table)
                 cmd_usage("no length: give --length N, at least 1");
-        if (options.table && (options.mask != RAN_MASK_NONE || has_window()))
+        if (options.table &&
+            (options.mask != RAN_MASK_NONE || has_pattern(RAN_ATTENTION_FULL, true)))
                 cmd_usage("--table compares full, window and dispersed attention without a mask: "
                           "leave out --attention and --mask");
 }
@@ -232,7 +226,7 @@ static void note_oddities(void)
 {
         size_t window = options.window, N = options.length;
 
-        if (!has_window() && !options.table)
+        if (!has_pattern(RAN_ATTENTION_FULL, true) && !options.table)
                 return;
         if (window == 1)
                 cmd_note("a window of 1 is the token itself");
