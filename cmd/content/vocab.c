@@ -113,5 +113,7 @@ int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct record *record,
         }
         return found ? RAN_OK
                      : ran_fail(err, RAN_EFORMAT,
-                                "no words: give one of tokens, text, source and target");
+                                "no words: give one of tokens, text, source and target "
+                                "(--text-member names another "
+                                "member)");
 }

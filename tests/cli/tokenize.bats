@@ -138,7 +138,7 @@ tokens() {
   run --separate-stderr ran-tokenize learn -o v.json bad.jsonl
   [ "$status" -eq 1 ]
   [ "${stderr_lines[0]}" = 'ran-tokenize: bad.jsonl:2: "text" must be a string or an array of strings' ]
-  [ "${stderr_lines[1]}" = 'ran-tokenize: bad.jsonl:3: no words: give one of tokens, text, source and target' ]
+  [ "${stderr_lines[1]}" = 'ran-tokenize: bad.jsonl:3: no words: give one of tokens, text, source and target (--text-member names another member)' ]
   [ "${stderr_lines[2]}" = 'ran-tokenize: bad.jsonl:4: "tokens" must hold strings only' ]
   [ "$(jq -c '.model.vocab | keys_unsorted[5:]' v.json)" = '["a"]' ]
 }

@@ -89,13 +89,15 @@ static void find_lacks(struct train_problems *p, const struct train_data *d, con
                        const char *is, bool bad_ok)
 {
         const size_t bad = d->counts.bad + d->counts.passed; /* here, or in an earlier program */
-        const char *them = bad == 1 ? "it" : "them";
+        const char *them = bad == 1 ? "it" : "them", *lines = bad == 1 ? "line" : "lines";
 
-        if (bad > 0 && !bad_ok)
+        if (bad > 0 && !bad_ok && d->set.B == 0) /* to skip all of them is no remedy */
+                train_add_problem(p, "%zu %s of %s cannot be used", bad, lines, of);
+        else if (bad > 0 && !bad_ok)
                 train_add_problem(p,
                                   "%zu %s of %s cannot be used: correct %s, or leave %s out "
                                   "with --on-error=skip",
-                                  bad, bad == 1 ? "line" : "lines", of, them, them);
+                                  bad, lines, of, them, them);
         if (d->set.B == 0)
                 train_add_problem(p, "there is no %sdocument %s%s",
                                   d->task->label != NULL ? "labelled " : "", is,

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# What a message advises works on the input that provoked it: the likeliest messages of ran-train
+# classify and ran-classify.
+
+bats_require_minimum_version 1.5.0
+
+# records N: of weather, a label in three.
+records() {
+  awk -v n="$1" 'BEGIN {
+    split("rain sun snow", sign); split("wet warm white", label)
+    for (i = 0; i < n; i++)
+      printf "{\"text\": \"the %s of day %d\", \"label\": \"%s\", \"author\": \"a%d\"}\n",
+        sign[i % 3 + 1], i, label[i % 3 + 1], i % 7
+  }'
+}
+
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  records 60 >train.jsonl
+  records 300 >more.jsonl
+  ran-train classify -q --encoder none -o m.ran more.jsonl
+  ran-train classify -q --encoder none --no-dev -o nodev.ran train.jsonl
+  jq -c '.labels = [.label, "any"] | del(.label)' train.jsonl >several.jsonl
+  ran-train classify -q --encoder none -o several.ran several.jsonl
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/* .
+}
+
+# says TEXT COMMAND: its messages have this text, whatever its status.
+says() {
+  sh -c "$2" >out 2>said </dev/null || :
+  grep -qF -- "$1" said || { echo "not said: $1" && cat said && false; }
+}
+
+# then TEXT COMMAND: succeeds, and no longer says that.
+then_not() {
+  sh -c "$2" >out 2>said </dev/null || { echo "failed: $2" && cat said && false; }
+  ! grep -F -- "$1" said
+}
+
+train='ran-train classify --encoder none -o n.ran'
+
+@test "remedies: what is missing is named so that it can be given" {
+  says 'give -o MODEL' 'ran-train classify -q --encoder none train.jsonl'
+  then_not 'give -o' "$train train.jsonl"
+  says 'give --model FILE' 'ran-classify train.jsonl'
+  then_not 'give --model' 'ran-classify --model m.ran train.jsonl'
+  says 'needs --coverage, for example 0.95' 'ran-classify -m m.ran --abstain train.jsonl'
+  then_not 'needs --coverage' 'ran-classify -m m.ran --abstain --coverage 0.95 train.jsonl'
+  says 'needs --select N' 'ran-classify -m m.ran --output-format label-studio train.jsonl'
+  then_not 'needs --select' 'ran-classify -m m.ran --select 2 --output-format label-studio train.jsonl'
+  says 'is for --evidence K' 'ran-classify -m m.ran --evidence-length 3 train.jsonl'
+  then_not 'is for --evidence' 'ran-classify -m m.ran --evidence-length 3 --evidence 2 train.jsonl'
+  says 'did you mean --learning-rate?' "$train --lr 0.01 train.jsonl"
+  then_not 'did you mean' "$train --learning-rate 0.01 train.jsonl"
+}
+
+@test "remedies: lines that cannot be used are left out, unless all of them are" {
+  { cat train.jsonl && echo '{"text":"x"}'; } >bad.jsonl
+  says 'leave it out with --on-error=skip' "$train bad.jsonl"
+  says 'neither "label" nor "labels"' "$train --on-error=skip --errors-ok bad.jsonl"
+  [ -e n.ran ]
+  # A member of another name: to skip all lines is no remedy, and is not advised.
+  jq -c '.kind_of = .label | del(.label)' train.jsonl >named.jsonl
+  says '--label-member names the member or column with the label' "$train named.jsonl"
+  run ! grep -q on-error said
+  then_not 'neither "label"' "$train --label-member kind_of named.jsonl"
+  says '--label-member names the member or column with the label' 'ran-classify -m m.ran --eval named.jsonl'
+  then_not 'no record has a label' 'ran-classify -m m.ran --eval --label-member kind_of named.jsonl'
+  jq -c '.said = .text | del(.text)' train.jsonl >said.jsonl
+  says '--text-member names another member' "$train said.jsonl"
+  run ! grep -q on-error said
+  then_not 'names another' "$train --text-member said said.jsonl"
+  says '--text-member names another member' 'ran-classify -m m.ran said.jsonl'
+  then_not 'names another' 'ran-classify -m m.ran --text-member said said.jsonl'
+  says '(--max-record-bytes)' 'ran-classify -m m.ran --max-record-bytes 20 train.jsonl'
+  then_not '(--max-record-bytes)' 'ran-classify -m m.ran --max-record-bytes 200 train.jsonl'
+}
+
+@test "remedies: labels of two kinds, or of one only, become what is asked for" {
+  { head -n 30 train.jsonl && tail -n 30 several.jsonl; } >mixed.jsonl
+  says 'give every document one label, or every document a list' "$train mixed.jsonl"
+  jq -c 'if .label then .labels = [.label] | del(.label) else . end' mixed.jsonl >lists.jsonl
+  then_not 'give every document' "$train lists.jsonl"
+  jq -c '.label = "one"' train.jsonl >one.jsonl
+  says 'training needs at least two' "$train one.jsonl"
+  { cat one.jsonl && head -n 30 train.jsonl; } >two.jsonl
+  then_not 'needs at least two' "$train two.jsonl"
+  jq -c '.label += "|" + (["calm", "storm"][.author[1:] | tonumber % 2]) |
+    if (.author[1:] | tonumber) > 3 then .label |= (split("|") | reverse | join("|")) else . end' train.jsonl >joint.jsonl
+  says "--label-separator '|' makes several labels of each" "$train joint.jsonl"
+  then_not 'look like lists' "$train --label-separator '|' joint.jsonl"
+}
+
+@test "remedies: warnings about data go when their advice is followed" {
+  says 'warning: 6 validation documents' "$train train.jsonl"
+  grep -qF -- '--dev-share holds out more, --dev FILE adds some' said
+  says '30 validation documents' "$train --dev-share 0.5 train.jsonl"
+  records 400 | tail -n 300 >dev.jsonl
+  then_not 'validation documents: accuracies' "$train --dev dev.jsonl train.jsonl"
+  cat train.jsonl train.jsonl >twice.jsonl
+  says '--check lists them' "$train twice.jsonl"
+  ran-train classify -q --check twice.jsonl | jq -e '.duplicates.count == 60' >/dev/null
+  ran-tokenize duplicates -q --keep unique twice.jsonl >once.jsonl
+  then_not '--check lists them' "$train once.jsonl"
+  says 'leave out --dev to hold some documents out' "$train --dev train.jsonl train.jsonl"
+  then_not 'far too good' "$train train.jsonl"
+  jq -r '[.label, .text] | @tsv' train.jsonl >swapped.tsv
+  says 'are text and label swapped? (--label-member, --text-member or --columns)' "$train --columns text,label swapped.tsv"
+  then_not 'swapped?' "$train --columns label,text swapped.tsv"
+}
+
+@test "remedies: a model that lacks something is trained again as the message says" {
+  says '--dev or --dev-share, whose labels are known' 'ran-classify -m nodev.ran --coverage 0.9 train.jsonl'
+  then_not 'has no calibration' "$train --dev-share 0.3 train.jsonl && ran-classify -m n.ran --coverage 0.7 train.jsonl"
+  says 'train with --wide 0 to get one' 'ran-classify -m m.ran --embed train.jsonl'
+  then_not 'no encoder' 'ran-train classify -q --wide 0 --dim 8 --epochs 1 -o e.ran train.jsonl && ran-classify -m e.ran --embed train.jsonl'
+  says 'use --threshold' 'ran-classify -m several.ran --coverage 0.9 several.jsonl'
+  then_not 'is for models' 'ran-classify -m several.ran --threshold 0.3 several.jsonl'
+  says 'ran-train info lists them' 'ran-classify -m m.ran --threshold-for fog=0.1 train.jsonl'
+  ran-train info m.ran | grep -q '^labels.*wet'
+  then_not 'no label' 'ran-classify -m m.ran --threshold-for wet=0.1 train.jsonl'
+  says 'give a model that makes vectors, such as english' 'ran-classify -m m.ran --labels rain,snow train.jsonl'
+  then_not 'give a model' 'ran-classify -m english --labels rain,snow train.jsonl'
+  touch n.ran.ckpt
+  says 'continue with --resume, or start again with --overwrite-checkpoint' "$train train.jsonl"
+  then_not '--resume' "$train --overwrite-checkpoint train.jsonl"
+}
