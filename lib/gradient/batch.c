@@ -149,32 +149,6 @@ size_t ran_batch_shards(const struct ran_chunk *chunk, size_t n, size_t *shard, 
         return shards;
 }
 
-static void plan_shards(struct ran_batcher *k, const struct ran_chunk *chunk, size_t n)
-{
-        k->chunk = chunk;
-        k->shards = 0;
-        k->of.terms = 0;
-        for (size_t i = 0; i < n; i++)
-                k->of.terms +=
-                        k->task->terms(&k->of, chunk[i].document, chunk[i].from, chunk[i].to);
-        RAN_ROOM(k->shard, k->shard_cap, n + 1);
-        RAN_ROOM(k->begin, k->begin_cap, n + 1);
-        RAN_ROOM(k->loss, k->loss_cap, n);
-        k->shards = ran_batch_shards(chunk, n, k->shard, k->begin);
-}
-
-/* Assigns shards to ranks, and moves the recurrent states to the ranks that need them. */
-static int assign_shards(struct ran_batcher *k, struct ran_error *err)
-{
-        if (k->bound == NULL)
-                k->bound = ran_ranks_bounds(k->ranks);
-        ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
-        for (size_t r = 0; r < ran_ranks_count(k->ranks); r++)
-                for (size_t i = k->shard[k->bound[r]]; i < k->shard[k->bound[r + 1]]; i++)
-                        RAN_TRY(ran_plan_move(&k->chunk[i], k->of.c, r, k->ranks, err));
-        return RAN_OK;
-}
-
 /* Takes the shortest idle scratch with room for a chunk of so many tokens off the list. */
 static struct ran_batch_scratch *take_idle(struct ran_batch_scratch **list, size_t tokens)
 {
@@ -221,17 +195,6 @@ static void give_scratch(struct ran_batcher *k, struct ran_batch_scratch *t)
 
 /* ---- one shard ------------------------------------------------------------------------------ */
 
-/* Replaces some ids of the last chunk by `unknown`. */
-static void drop_words(struct ran_batcher *k, struct ran_packed *rows, uint64_t record)
-{
-        uint64_t key = ran_random_key(k->of.noise.seed, RAN_FOR_WORDS, k->of.noise.epoch, record);
-        size_t at = rows->doc[rows->B - 1];
-
-        for (size_t i = at; k->word_dropout > 0 && i < rows->L; i++)
-                if (ran_random_uniform(key, i - at) < k->word_dropout)
-                        rows->ids[i] = k->unknown;
-}
-
 static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const struct ran_chunk *p,
                       struct ran_error *err)
 {
@@ -248,26 +211,25 @@ static int load_chunk(struct ran_batcher *k, struct ran_batch_scratch *t, const 
         if (k->of.c->spelling > 0)
                 ran_packed_spell(&t->of.packed,
                                  d->spelling + (d->first[b] + p->from) * RAN_SPELLING);
-        drop_words(k, &t->of.packed, record);
+        struct ran_packed *rows = &t->of.packed;
+        const uint64_t key =
+                ran_random_key(k->of.noise.seed, RAN_FOR_WORDS, k->of.noise.epoch, record);
+        for (size_t at = rows->doc[rows->B - 1], i = at; k->word_dropout > 0 && i < rows->L; i++)
+                if (ran_random_uniform(key, i - at) < k->word_dropout)
+                        rows->ids[i] = k->unknown;
         RAN_ROOM(t->of.document, t->of.document_cap, t->of.packed.B);
         t->of.document[t->of.packed.B - 1] = b;
         return k->task->load != NULL ? k->task->load(&k->of, &t->of, b, p->from, p->to, err)
                                      : RAN_OK;
 }
 
-static int load(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
-                struct ran_error *err)
+static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
+                         struct ran_grad *g, struct ran_error *err)
 {
         ran_packed_clear(&t->of.packed);
         for (size_t i = k->shard[shard]; i < k->shard[shard + 1]; i++)
                 RAN_TRY(load_chunk(k, t, &k->chunk[i], err));
-        return ran_workspace_fit(&t->of.work, &t->of.packed, k->of.C, err);
-}
-
-static int differentiate(struct ran_batcher *k, struct ran_batch_scratch *t, size_t shard,
-                         struct ran_grad *g, struct ran_error *err)
-{
-        RAN_TRY(load(k, t, shard, err));
+        RAN_TRY(ran_workspace_fit(&t->of.work, &t->of.packed, k->of.C, err));
         t->of.work.noise = k->of.noise;
         t->of.work.linear_weight = 0; /* each path learns by itself */
         ran_encode(&t->of.work, k->of.p);
@@ -304,12 +266,30 @@ int ran_batch_gradient(struct ran_batcher *k, const struct ran_chunk *chunk, siz
                        struct ran_grad **gradient, struct ran_error *err)
 {
         const size_t me = ran_ranks_me(k->ranks);
+        int rc = RAN_OK;
 
-        plan_shards(k, chunk, n);
-        ran_tree_begin(&k->tree, k->shards);
-        RAN_TRY(ran_ranks_break(k->ranks, assign_shards(k, err)));
+        k->chunk = chunk;
+        k->of.terms = 0;
+        for (size_t i = 0; i < n; i++)
+                k->of.terms +=
+                        k->task->terms(&k->of, chunk[i].document, chunk[i].from, chunk[i].to);
         if (!(k->of.terms > 0))
                 k->of.terms = 1; /* only documents of weight 0: no loss, no gradient */
+        RAN_ROOM(k->shard, k->shard_cap, n + 1);
+        RAN_ROOM(k->begin, k->begin_cap, n + 1);
+        RAN_ROOM(k->loss, k->loss_cap, n);
+        k->shards = ran_batch_shards(chunk, n, k->shard, k->begin);
+        ran_tree_begin(&k->tree, k->shards);
+
+        /* Shards go to ranks, and the recurrent states to the ranks that need them. */
+        if (k->bound == NULL)
+                k->bound = ran_ranks_bounds(k->ranks);
+        ran_ranks_partition(k->ranks, k->begin, k->shards, k->bound);
+        for (size_t r = 0; r < ran_ranks_count(k->ranks) && rc == RAN_OK; r++)
+                for (size_t i = k->shard[k->bound[r]];
+                     i < k->shard[k->bound[r + 1]] && rc == RAN_OK; i++)
+                        rc = ran_plan_move(&chunk[i], k->of.c, r, k->ranks, err);
+        RAN_TRY(ran_ranks_break(k->ranks, rc));
         ran_parallel(k->pool, k->bound[me + 1] - k->bound[me], run_shard, k);
         release_longest(k);
         return ran_reduce(&k->tree, k->ranks, k->bound, k->loss, loss, gradient, err);

@@ -66,28 +66,6 @@ static void sum_ids(void *arg, size_t task)
         }
 }
 
-/* Where each id's postings begin, and at last their end. Returns the number of ids. */
-static size_t find_runs(uint32_t *first, const struct ran_posting *posting, size_t n)
-{
-        size_t ids = 0;
-
-        for (size_t i = 0; i < n; i++)
-                if (i == 0 || posting[i].id != posting[i - 1].id)
-                        first[ids++] = (uint32_t)i;
-        first[ids] = (uint32_t)n;
-        return ids;
-}
-
-static void list_postings(struct ran_posting *posting, const uint32_t *ids,
-                          const uint32_t *spelling, size_t features, size_t V, size_t L)
-{
-        for (size_t t = 0; t < L; t++) {
-                *posting++ = (struct ran_posting){ids[t], (uint32_t)t};
-                for (size_t i = t * features; i < (t + 1) * features; i++)
-                        *posting++ = (struct ran_posting){(uint32_t)(V + spelling[i]), (uint32_t)t};
-        }
-}
-
 int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spelling, size_t V,
                    const float *dx, size_t L, size_t D, struct ran_pool *pool,
                    struct ran_error *err)
@@ -102,10 +80,18 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
                 return ran_fail(err, RAN_EINVAL, "%zu tokens are too many for one document", L);
         struct ran_posting *posting = ran_new(2 * n, sizeof *posting);
         uint32_t *first = ran_new(n + 1, sizeof *first);
-        list_postings(posting, ids, spelling, features, V, L);
-        k.posting = ran_posting_sort(posting, posting + n, n);
-        k.first = first;
-        k.ids = find_runs(first, k.posting, n);
+        struct ran_posting *p = posting;
+        for (size_t t = 0; t < L; t++) {
+                *p++ = (struct ran_posting){ids[t], (uint32_t)t};
+                for (size_t i = t * features; i < (t + 1) * features; i++)
+                        *p++ = (struct ran_posting){(uint32_t)(V + spelling[i]), (uint32_t)t};
+        }
+        k.posting = p = ran_posting_sort(posting, posting + n, n);
+        k.first = first; /* where each id's postings begin, and at last their end */
+        for (size_t i = 0; i < n; i++)
+                if (i == 0 || p[i].id != p[i - 1].id)
+                        first[k.ids++] = (uint32_t)i;
+        first[k.ids] = (uint32_t)n;
         if (!dense) {
                 ran_grad_room(to, k.ids, D);
                 to->n = k.ids;

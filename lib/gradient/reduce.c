@@ -97,7 +97,7 @@ static int send_grad(struct ran_tree *t, struct ran_ranks *r, size_t to, size_t 
 static int make_room(struct ran_tree *t, struct ran_grad *g, size_t n, uint32_t **ids,
                      struct ran_error *err)
 {
-        if (t->V > 0 && n > t->V)
+        if (n > (t->V > 0 ? t->V : SIZE_MAX / sizeof(float) / t->c->dim))
                 return ran_fail(err, RAN_EFORMAT, "another rank sent more rows than there are");
         if (t->V > 0)
                 RAN_ROOM(t->touched, t->touched_cap, t->V);
@@ -115,6 +115,8 @@ static int receive_into(struct ran_tree *t, struct ran_ranks *r, size_t from, st
         uint32_t *ids;
 
         RAN_TRY(ran_ranks_receive(r, from, head, sizeof *head, err));
+        if (head->at >= t->shards || head->span == 0 || head->at % head->span != 0)
+                return ran_fail(err, RAN_EFORMAT, "another rank sent a sum of other shards");
         RAN_TRY(ran_ranks_receive(r, from, g->p.block + t->from, trained_bytes(t), err));
         RAN_TRY(make_room(t, g, head->rows, &ids, err));
         RAN_TRY(ran_ranks_receive(r, from, ids, head->rows * sizeof *ids, err));
@@ -237,21 +239,17 @@ static int broadcast(struct ran_tree *t, struct ran_ranks *r, struct ran_grad *g
         return t->V > 0 ? broadcast_dense(t, r, g, err) : broadcast_sparse(t, r, g, err);
 }
 
-static int failed(const struct ran_tree *t, struct ran_ranks *r, struct ran_error *err)
-{
-        return ran_ranks_break(r, ran_fail(err, t->error.code, "%s", t->error.text));
-}
-
 int ran_reduce(struct ran_tree *t, struct ran_ranks *ranks, const size_t *bound, double *loss,
                double *total, struct ran_grad **sum, struct ran_error *err)
 {
         if (t->error.code != RAN_OK)
-                return failed(t, ranks, err);
+                return ran_ranks_break(ranks, ran_fail(err, t->error.code, "%s", t->error.text));
         if (ranks != NULL && collect(t, ranks, bound, loss, err) != RAN_OK)
                 return err->code;
         *sum = ran_ranks_leads(ranks) ? ran_tree_sum(t) : ran_tree_take(t);
         if (*sum == NULL)
-                return failed(t, ranks, err);
+                return ran_ranks_break(
+                        ranks, ran_fail(err, RAN_EFORMAT, "other ranks did not send all sums"));
         *total = 0;
         for (size_t s = 0; s < t->shards && ran_ranks_leads(ranks); s++)
                 *total += loss[s];

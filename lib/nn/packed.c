@@ -1,5 +1,6 @@
 /* packed.c - see packed.h. */
 #include "nn/packed.h"
+#include "base/size.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,17 +29,12 @@ void ran_packed_release(struct ran_packed *packed)
         *packed = (struct ran_packed){0};
 }
 
-static size_t shortest_window(const struct ran_config *c)
-{
-        return c->min_window < c->window ? c->min_window : c->window;
-}
-
 size_t ran_packed_windows(const struct ran_config *c, size_t n, size_t open)
 {
-        size_t all = n + open, windows = (all - 1) / c->window + 1;
+        const size_t all = n + open, windows = (all - 1) / c->window + 1;
+        const size_t last = all - (windows - 1) * c->window;
 
-        return windows > 1 && all - (windows - 1) * c->window < shortest_window(c) ? windows - 1
-                                                                                   : windows;
+        return windows - (windows > 1 && last < ran_least(c->min_window, c->window));
 }
 
 /* Grows one array of the batch. */

@@ -110,21 +110,6 @@ int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, 
         return RAN_OK;
 }
 
-static void init_parts(struct ran_workspace *w)
-{
-        const struct ran_part_list *parts = &w->parts;
-
-        for (size_t i = 0; i < parts->n; i++) {
-                const struct ran_part *part = parts->part[i];
-
-                if (part->own_size == 0)
-                        continue;
-                w->own[parts->number[i]] = ran_new(1, part->own_size);
-                if (part->init != NULL)
-                        part->init(w);
-        }
-}
-
 void ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, bool training,
                         struct ran_pool *pool)
 {
@@ -142,7 +127,14 @@ void ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, boo
         w->workers =
                 (struct ran_workers){.pool = pool, .n = pool != NULL ? ran_pool_threads(pool) : 1};
         w->x = ran_new(c->layers + 1, sizeof *w->x);
-        init_parts(w);
+        for (size_t i = 0; i < w->parts.n; i++) {
+                const struct ran_part *part = w->parts.part[i];
+
+                if (part->own_size > 0)
+                        w->own[w->parts.number[i]] = ran_new(1, part->own_size);
+                if (part->init != NULL)
+                        part->init(w);
+        }
 }
 
 void ran_workspace_linear(const struct ran_workspace *w, struct ran_kept_panels *kept, float *y,
