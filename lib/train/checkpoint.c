@@ -250,31 +250,6 @@ static int check_run(const struct ran_trainer *t, const struct ran_model *m, str
         return RAN_OK;
 }
 
-static int read_recurrent(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
-{
-        const struct ran_extra x = recurrent_extra(t);
-        int rc = x.n > 0 ? ran_model_read_extra(m, &x, err) : RAN_OK;
-
-        if (rc == RAN_OK)
-                rc = ran_plan_unpack(&t->loop.plan, x.data, err);
-        free(x.data);
-        return rc;
-}
-
-static void read_calibration(struct ran_trainer *t)
-{
-        const size_t documents = (size_t)t->at.best.calibrated;
-        struct ran_calibration *k = &t->judge.calibration;
-
-        ran_calibration_release(k);
-        if (documents == 0)
-                return;
-        k->p = ran_new_floats(RAN_CALIBRATION_KEPT);
-        k->documents = documents;
-        k->n = documents < RAN_CALIBRATION_KEPT ? documents : RAN_CALIBRATION_KEPT;
-        memcpy(k->p, t->judge.calibrated, RAN_CALIBRATION_KEPT * sizeof *k->p);
-}
-
 static int read_all(struct ran_trainer *t, const struct ran_model *m, struct ran_error *err)
 {
         struct ran_extra x[RAN_EXTRAS];
@@ -285,7 +260,12 @@ static int read_all(struct ran_trainer *t, const struct ran_model *m, struct ran
         for (size_t i = 0; i < n; i++)
                 RAN_TRY(ran_model_read_extra(m, &x[i], err));
         RAN_TRY(ran_trainer_resume(t, err));
-        RAN_TRY(read_recurrent(t, m, err));
+        const struct ran_extra recurrent = recurrent_extra(t);
+        int rc = recurrent.n > 0 ? ran_model_read_extra(m, &recurrent, err) : RAN_OK;
+        if (rc == RAN_OK)
+                rc = ran_plan_unpack(&t->loop.plan, recurrent.data, err);
+        free(recurrent.data);
+        RAN_TRY(rc);
         t->time.before = t->at.epochs.spent;
         memcpy(t->weights.p.block, m->params.block, t->weights.layout.size * sizeof(float));
         ran_trainer_copy_rows(t, 0, t->V, m->params.embed);
@@ -293,7 +273,15 @@ static int read_all(struct ran_trainer *t, const struct ran_model *m, struct ran
         if (t->linear.rows > 0)
                 ran_linear_rows_spread(ran_linear_of(&m->params), t->linear.rows, t->C,
                                        t->linear.weight, t->linear.idf);
-        read_calibration(t);
+        const size_t documents = (size_t)t->at.best.calibrated;
+        ran_calibration_release(&t->judge.calibration);
+        if (documents == 0)
+                return RAN_OK;
+        t->judge.calibration = (struct ran_calibration){
+                .p = ran_new_floats(RAN_CALIBRATION_KEPT),
+                .documents = documents,
+                .n = documents < RAN_CALIBRATION_KEPT ? documents : RAN_CALIBRATION_KEPT};
+        memcpy(t->judge.calibration.p, t->judge.calibrated, sizeof t->judge.calibrated);
         return RAN_OK;
 }
 

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All that can change the result, and nothing else: the same text means the same run. */
-static void add_training(const struct ran_train_job *job, struct ran_buf *out)
+void ran_trainer_describe(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"version\":\"" RAN_VERSION "\",");
         ran_fields_json(ran_train_fields, job->settings, out);
@@ -33,7 +32,7 @@ static void add_training(const struct ran_train_job *job, struct ran_buf *out)
 void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
 {
         ran_buf_str(out, "\"training\":{");
-        add_training(job, out);
+        ran_trainer_describe(job, out);
         ran_buf_str(out, "},\"config\":{");
         ran_fields_json(ran_config_fields, job->config, out);
         ran_buf_str(out, "},\"vocabulary\":");
@@ -41,16 +40,6 @@ void ran_train_describe(const struct ran_train_job *job, struct ran_buf *out)
                 ran_buf_printf(out, "\"%s\"", ran_tokenizer_digest(job->tokenizer));
         else
                 ran_buf_printf(out, "%zu", job->V);
-}
-
-void ran_trainer_describe(struct ran_trainer *t)
-{
-        struct ran_buf out = {0};
-
-        add_training(t->job, &out);
-        ran_buf_char(&out, '\0');
-        free(t->training);
-        t->training = out.data;
 }
 
 struct ran_parts ran_trainer_parts(const struct ran_trainer *t)

@@ -42,18 +42,6 @@ static void init_optimiser(struct ran_trainer *t)
                            ran_task_is_tied(t->c), t->job->pool);
 }
 
-/* Weights, their best, and two moments of each: a search survives a trial that is too large, while
- * the allocations that follow would end the process. */
-static int check_memory(const struct ran_trainer *t, struct ran_error *err)
-{
-        const struct ran_table *table = &t->weights.table;
-        void *all = ran_alloc(
-                4, (t->weights.layout.size + table->rows * table->width) * sizeof(float), err);
-
-        free(all);
-        return all != NULL ? RAN_OK : RAN_ENOMEM;
-}
-
 static int allocate(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
@@ -62,7 +50,12 @@ static int allocate(struct ran_trainer *t, struct ran_error *err)
         struct ran_loop *l = &t->loop;
 
         RAN_TRY(ran_layout_init(&w->layout, t->c, t->C, err));
-        RAN_TRY(check_memory(t, err));
+        /* Weights, their best, and two moments of each: a search survives a trial that is too
+         * large, while the allocations that follow would end the process. */
+        void *all = ran_alloc(4, (w->layout.size + rows) * sizeof(float), err);
+        free(all);
+        if (all == NULL)
+                return RAN_ENOMEM;
         RAN_TRY(ran_params_init(&w->p, t->c, t->C, err));
         w->p.integers = job->storage == RAN_STORAGE_I8; /* where they do not change */
         init_optimiser(t);
@@ -204,7 +197,10 @@ int ran_trainer_init(struct ran_trainer *t, const struct ran_train_job *job, str
                 RAN_TRY(task->prepare(&t->loop.batcher.of, job->tokenizer, err));
         if (leads) {
                 RAN_TRY(ran_trainer_init_weights(t, err));
-                ran_trainer_describe(t);
+                struct ran_buf training = {0};
+                ran_trainer_describe(job, &training);
+                ran_buf_char(&training, '\0');
+                t->training = training.data;
         }
         t->at.best.ensemble = t->judge.prior;
         t->at.linear.chosen.cost = t->s->wide_cost * t->linear.rate;

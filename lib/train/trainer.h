@@ -326,8 +326,8 @@ int ran_checkpoint_read(struct ran_trainer *t, struct ran_error *err);
 
 /* ---- output.c: the description of a run, and its model --------------------------------------- */
 
-/* Makes t->training. */
-void ran_trainer_describe(struct ran_trainer *t);
+/* Appends all that can change the result, and nothing else: the same text means the same run. */
+void ran_trainer_describe(const struct ran_train_job *job, struct ran_buf *out);
 /* What every file of the run has; and a file with a JSON object of t->training and `more`. */
 struct ran_parts ran_trainer_parts(const struct ran_trainer *t);
 int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_parts *parts,

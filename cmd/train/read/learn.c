@@ -104,6 +104,7 @@ enum { BATCH = 64 };
 struct batch {
         struct learner *learner;
         struct cmd_run *run;
+        bool recounts;
         size_t first; /* line of the spool that slot 0 has */
         struct slot {
                 struct train_scratch scratch;
@@ -127,26 +128,18 @@ static int scan_spooled(struct batch *b, size_t i)
                            spool->records.end[n] - begin, &slot->err);
 }
 
-static void encode_spooled(void *arg, size_t i)
+static void work_on_spooled(void *arg, size_t i)
 {
         struct batch *b = arg;
         struct slot *slot = &b->slot[i];
 
         slot->rc = scan_spooled(b, i);
-        if (slot->rc == RAN_OK)
-                slot->rc = train_encode(&b->learner->reader, &slot->scratch, &slot->line,
-                                        &slot->packed, &slot->err);
-}
-
-static void count_spooled(void *arg, size_t i)
-{
-        struct batch *b = arg;
-        struct slot *slot = &b->slot[i];
-
-        slot->rc = scan_spooled(b, i);
-        if (slot->rc == RAN_OK)
+        if (slot->rc == RAN_OK && b->recounts)
                 slot->rc = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
                                                 b->learner->counter, &slot->packed.out, &slot->err);
+        else if (slot->rc == RAN_OK)
+                slot->rc = train_encode(&b->learner->reader, &slot->scratch, &slot->line,
+                                        &slot->packed, &slot->err);
 }
 
 /* Refuses a line late: most errors were found before, but some need its words: a document
@@ -167,31 +160,31 @@ static bool add_spooled(struct batch *b, struct slot *slot, size_t n)
         return cmd_refuse_late(b->run, &slot->line, &slot->err);
 }
 
-/* The words of line n, which was read before. */
-static bool recount_spooled(struct batch *b, struct slot *slot, size_t n)
-{
-        (void)n;
-        if (slot->rc != RAN_OK || ran_counter_add(b->learner->counter, slot->packed.out.data,
-                                                  slot->packed.out.len, &slot->err) != RAN_OK)
-                cmd_die(CMD_FAILED, "%s", slot->err.text);
-        return true;
-}
-
-/* Works on the lines that wait, and takes them in order, until that is false. */
-static void each_waiting(struct learner *l, struct cmd_run *run, void (*work)(void *, size_t),
-                         bool (*take)(struct batch *b, struct slot *slot, size_t n))
+/* Encodes the lines that wait, and takes them in order; or only counts their words once more. */
+static void each_waiting(struct learner *l, struct cmd_run *run, bool recounts)
 {
         const size_t all = l->spool.records.n;
         struct batch *b = ran_new(1, sizeof *b);
 
         b->learner = l;
         b->run = run;
+        b->recounts = recounts;
         for (bool more = true; more && b->first < all; b->first += BATCH) {
                 const size_t n = all - b->first < BATCH ? all - b->first : BATCH;
 
-                ran_parallel(l->reader.source->pool, n, work, b);
-                for (size_t i = 0; i < n && more; i++)
-                        more = take(b, &b->slot[i], b->first + i);
+                ran_parallel(l->reader.source->pool, n, work_on_spooled, b);
+                for (size_t i = 0; i < n && more; i++) {
+                        struct slot *slot = &b->slot[i];
+
+                        if (!recounts) {
+                                more = add_spooled(b, slot, b->first + i);
+                                continue;
+                        }
+                        if (slot->rc != RAN_OK ||
+                            ran_counter_add(l->counter, slot->packed.out.data, slot->packed.out.len,
+                                            &slot->err) != RAN_OK)
+                                cmd_die(CMD_FAILED, "%s", slot->err.text);
+                }
         }
         for (size_t i = 0; i < BATCH; i++) {
                 train_scratch_release(&b->slot[i].scratch);
@@ -243,7 +236,7 @@ static void finish(void *arg, struct cmd_run *run)
                 l->counter = ran_counter_new(l->of_pairs, &err);
                 if (l->counter == NULL)
                         cmd_die(cmd_status_of(&err), "%s", err.text);
-                each_waiting(l, run, count_spooled, recount_spooled);
+                each_waiting(l, run, true);
         }
         const struct train_counted counted = {l->counter, l->several, l->encoded};
         const struct ran_tokenizer *given =
@@ -253,7 +246,7 @@ static void finish(void *arg, struct cmd_run *run)
         with->tokenizer = given != NULL ? given : l->tokenizer;
         with->V = ran_tokenizer_size(with->tokenizer);
         with->spelling = l->spelling;
-        each_waiting(l, run, encode_spooled, add_spooled);
+        each_waiting(l, run, false);
 }
 
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,

@@ -151,19 +151,6 @@ static void measure_few(const struct ran_train_job *job)
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-/* Vectors of documents, and rows of tokens below tuned layers, that have yet to be made. */
-static double grows(const struct ran_train_job *job, double unread)
-{
-        const struct ran_dataset *d = job->train;
-        const double row = 4 * (double)job->config->dim;
-
-        if (ran_config_has_features(job->config))
-                return 2 * unread * (double)d->B * row;
-        if (ran_train_below(job->settings, job->config) == 0)
-                return 0;
-        return fmin((double)d->first[d->B] * row, d->keep > 0 ? (double)d->keep : INFINITY);
-}
-
 int train_dry_run(const struct ran_train_job *job)
 {
         const bool encoder = ran_config_trains_encoder(job->config);
@@ -194,12 +181,21 @@ int train_dry_run(const struct ran_train_job *job)
                 steps.seconds *=
                         (1 + (epochs - 1) * ran_train_tuned_share(job->settings, &alone)) / epochs;
         }
+        /* Vectors of documents, and rows of tokens below tuned layers, have yet to be made. */
+        const struct ran_dataset *d = job->train;
+        const double row = 4 * (double)job->config->dim;
+        const double rows = d->keep > 0 ? fmin((double)d->first[d->B] * row, (double)d->keep)
+                                        : (double)d->first[d->B] * row;
+        const double grows = ran_config_has_features(job->config)
+                                     ? 2 * linear.unread * (double)d->B * row
+                             : ran_train_below(job->settings, job->config) > 0 ? rows
+                                                                               : 0;
         report_put(&r, NULL, "parameters", "%zu in tables of tokens and features, %zu in the rest",
                    e.embedding_parameters, e.parameters);
         report_put(&r, NULL, "memory", "%sB, give or take a quarter",
-                   train_amount(text, room * (train_peak_bytes() + grows(job, linear.unread))));
-        report_put(&r, NULL, "documents", "%zu, %s tokens", job->train->B,
-                   train_amount(text, (double)job->train->first[job->train->B]));
+                   train_amount(text, room * (train_peak_bytes() + grows)));
+        report_put(&r, NULL, "documents", "%zu, %s tokens", d->B,
+                   train_amount(text, (double)d->first[d->B]));
         if (encoder) {
                 report_put(&r, NULL, "steps", "%zu", steps.steps);
                 report_put(&r, NULL, "arithmetic", "%s operations per epoch",

@@ -27,36 +27,20 @@ static bool is_enough(const struct train_session *s, size_t n)
         return (double)n >= fmin(10, floor(s->dev_share * (double)s->train.set.B));
 }
 
-/* Which documents the model of --init was trained on; NULL: none. The caller frees it. */
-static bool *find_known(const struct train_session *s, size_t *n)
-{
-        bool *known = ran_new(s->train.set.B, sizeof *known);
-
-        *n = ran_train_find_known(&s->train.set, s->init.model, s->config.task, known);
-        if (*n > 0)
-                return known;
-        free(known);
-        return NULL;
-}
-
-/* With --dev-alike. */
-static void group_alike(struct train_session *s)
-{
-        struct ran_error err = {0};
-
-        if (s->options->file.dev_alike && s->train.set.group == NULL)
-                train_must(ran_dataset_group_alike(&s->train.set, TRAIN_ALIKE, &err), &err);
-}
-
 /* Documents that the model of --init was trained on do not judge its successor, if others can. */
 void train_job_hold_out(struct train_session *s)
 {
-        group_alike(s);
+        struct ran_dataset *d = &s->train.set;
+        struct ran_error err = {0};
+
+        if (s->options->file.dev_alike && d->group == NULL)
+                train_must(ran_dataset_group_alike(d, TRAIN_ALIKE, &err), &err);
         if (s->has_dev || s->dev_share == 0)
                 return;
-        s->held_out = ran_new(s->train.set.B, sizeof *s->held_out);
-        bool *known = find_known(s, &s->known);
-        split(s, known);
+        s->held_out = ran_new(d->B, sizeof *s->held_out);
+        bool *known = ran_new(d->B, sizeof *known);
+        s->known = ran_train_find_known(d, s->init.model, s->config.task, known);
+        split(s, s->known > 0 ? known : NULL);
         free(known);
         s->judged_by_known = s->known > 0 && !is_enough(s, s->dev.set.B);
         if (s->judged_by_known)
@@ -141,27 +125,20 @@ bool train_encoder_setting(const struct train_session *s, const struct ran_field
         return false;
 }
 
-/* Options that speak of validation documents, or need some. */
-static bool asks_for_validation(const struct train_session *s)
-{
-        return cmd_was_set("dev_share") || cmd_was_set("dev_group") || cmd_was_set("dev_alike") ||
-               s->options->mode.replay != NULL || s->options->run.tune > 0 ||
-               s->options->run.minutes > 0;
-}
-
 void train_choose_dev_share(struct train_session *s)
 {
-        const double share = s->options->file.dev_share;
-        const bool few = share * (double)s->train.set.B < TRAIN_FEW;
+        const struct train_options *o = s->options;
+        const double share = o->file.dev_share;
+        /* Options that speak of validation documents, or need some. */
+        const bool asks = cmd_was_set("dev_share") || cmd_was_set("dev_group") ||
+                          cmd_was_set("dev_alike") || o->mode.replay != NULL || o->run.tune > 0 ||
+                          o->run.minutes > 0;
+        const bool few = share * (double)s->train.set.B < TRAIN_FEW && !asks &&
+                         s->config.task == RAN_TASK_CLASSIFY && !s->config.classify.multilabel &&
+                         train_init_is_pretrained(&s->init, &s->config) &&
+                         ran_config_trains_encoder(&s->config);
 
-        s->dev_share =
-                s->train.without_label > 0 ||
-                                (few && s->config.task == RAN_TASK_CLASSIFY &&
-                                 !s->config.classify.multilabel &&
-                                 train_init_is_pretrained(&s->init, &s->config) &&
-                                 ran_config_trains_encoder(&s->config) && !asks_for_validation(s))
-                        ? 0
-                        : share;
+        s->dev_share = s->train.without_label > 0 || few ? 0 : share;
 }
 
 static void leave_out_unjudged(struct train_session *s)

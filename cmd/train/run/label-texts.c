@@ -40,18 +40,6 @@ void train_label_texts_open(struct train_session *s)
         s->source.label_texts = s->options->file.label_texts;
 }
 
-/* Whether a name has a word, of three letters at least: numbers and codes say nothing. */
-static bool has_word(const char *name)
-{
-        size_t letters = 0;
-
-        for (; *name != '\0' && letters < 3; name++)
-                letters = isalpha((unsigned char)*name) || (unsigned char)*name >= 0x80
-                                  ? letters + 1
-                                  : 0;
-        return letters == 3;
-}
-
 /* Names that say nothing are no mistake. */
 static void read_vectors(struct train_session *s, const struct ran_label_texts *t)
 {
@@ -110,8 +98,17 @@ void train_label_texts_job(struct train_session *s, struct ran_train_job *job)
                 names = ran_label_texts_of_names(s->train.set.names, s->train.set.C, "labels",
                                                  NULL);
         bool have_words = names != NULL;
-        for (size_t c = 0; have_words && c < ran_label_texts_count(names); c++)
-                have_words = has_word(ran_label_texts_label(names, c));
+        /* A word has three letters at least: numbers and codes say nothing. */
+        for (size_t c = 0; have_words && c < ran_label_texts_count(names); c++) {
+                const char *name = ran_label_texts_label(names, c);
+                size_t letters = 0;
+
+                for (; *name != '\0' && letters < 3; name++)
+                        letters = isalpha((unsigned char)*name) || (unsigned char)*name >= 0x80
+                                          ? letters + 1
+                                          : 0;
+                have_words = letters == 3;
+        }
         if (s->label_texts != NULL || have_words)
                 read_vectors(s, s->label_texts != NULL ? s->label_texts : names);
         ran_label_texts_free(names);
@@ -170,10 +167,4 @@ void train_label_texts_tell(const struct train_session *s)
                  s->has_dev ? ""
                             : "; nothing shows how often that is right (--dev FILE, with labels)");
         ran_buf_release(&line);
-}
-
-void train_label_texts_release(struct train_session *s)
-{
-        ran_label_texts_free(s->label_texts);
-        free(s->label_vectors);
 }

@@ -350,7 +350,24 @@ static void learn_vocabulary(struct train_session *s, char **files)
                 drop_spelling(s);
 }
 
-static void read_train(struct train_session *s, char **files)
+static void read_dev(struct train_session *s)
+{
+        char *files[] = {s->options->file.dev, NULL};
+        struct cmd_input input =
+                cmd_input_beside(s->source.input, "dev", s->options->file.dev_format);
+        struct train_source source = s->source;
+
+        input.side_alike = true;
+        source.input = &input;
+        source.judge = true;
+        source.several = s->config.classify.multilabel;
+        s->has_dev = true;
+        train_data_set_classes(&s->dev, s->train.set.names, s->train.set.C);
+        train_data_read(&s->dev, &source, files);
+        s->dev.set.multilabel = s->config.classify.multilabel;
+}
+
+void train_session_read(struct train_session *s, char **files)
 {
         init_source(s);
         if (s->init.model != NULL && s->source.tokenizer == NULL)
@@ -373,28 +390,6 @@ static void read_train(struct train_session *s, char **files)
                 s->task->adapt(s);
         s->config.classify.multilabel |= s->train.set.multilabel;
         s->train.set.multilabel = s->config.classify.multilabel;
-}
-
-static void read_dev(struct train_session *s)
-{
-        char *files[] = {s->options->file.dev, NULL};
-        struct cmd_input input =
-                cmd_input_beside(s->source.input, "dev", s->options->file.dev_format);
-        struct train_source source = s->source;
-
-        input.side_alike = true;
-        source.input = &input;
-        source.judge = true;
-        source.several = s->config.classify.multilabel;
-        s->has_dev = true;
-        train_data_set_classes(&s->dev, s->train.set.names, s->train.set.C);
-        train_data_read(&s->dev, &source, files);
-        s->dev.set.multilabel = s->config.classify.multilabel;
-}
-
-void train_session_read(struct train_session *s, char **files)
-{
-        read_train(s, files);
         if (s->options->file.dev != NULL)
                 read_dev(s);
 }
@@ -419,7 +414,8 @@ void train_session_release(struct train_session *s)
         train_data_release(&s->train);
         train_data_release(&s->dev);
         cmd_names_release(&s->names);
-        train_label_texts_release(s);
+        ran_label_texts_free(s->label_texts);
+        free(s->label_vectors);
         free(s->held_out);
         train_init_release(&s->init);
         close_cache(s->vectors, s->options->file.vector_cache);

@@ -70,7 +70,6 @@ void train_label_texts_job(struct train_session *s, struct ran_train_job *job);
 void train_label_texts_find_problems(struct train_problems *problems,
                                      const struct train_session *s);
 void train_label_texts_tell(const struct train_session *s);
-void train_label_texts_release(struct train_session *s);
 
 /* ---- thresholds.c ---------------------------------------------------------------------------- */
 
