@@ -152,8 +152,6 @@ struct ran_train_settings {
         double dropout, embed_dropout, word_dropout, label_smoothing;
         double vectors_rms; /* scale `vectors` of the job to this root mean square; 0: unscaled */
         double init_rate;   /* factor of the learning rate, for weights from `init` of the job */
-        double layer_decay; /* of weights from `init` of the job: learning rate of a
-                             * layer, as a share of that of the layer above */
         size_t tune_layers; /* of a pretrained encoder (bert): the last layers that are tuned; what
                              * is below stays as it is; RAN_TUNE_ALL: all layers and the rows */
         double mask_share;  /* mlm: of the words; 0: RAN_MASK_SHARE */

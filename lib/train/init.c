@@ -69,11 +69,7 @@ bool ran_trainer_stays(const struct ran_trainer *t, const char *tensor)
 /* The learning rate of a tensor of the encoder, or of the embedding, that was trained before. */
 static double rate_of(const struct ran_trainer *t, const char *tensor)
 {
-        double rate = ran_trainer_stays(t, tensor) ? 0 : t->s->init_rate;
-
-        for (size_t i = layers_above(t, tensor); i > 0; i--)
-                rate *= t->s->layer_decay;
-        return rate;
+        return ran_trainer_stays(t, tensor) ? 0 : t->s->init_rate;
 }
 
 /* ---- another model -------------------------------------------------------------------------- */

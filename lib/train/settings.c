@@ -73,11 +73,6 @@ const struct ran_field ran_train_fields[] = {
          .initial = "1", .later = true,
          .help = "prenorm cells begin with update gates that keep what they have read for 1 to N "
                  "windows; 1: all gates begin half open"},
-        {"layer_decay", 0, RAN_FIELD_REAL, AT(layer_decay), 0, 1, .value = "X", .initial = "1",
-         .later = true,
-         .help = "learning rate of each layer, as a share of that of the layer above it; the "
-                 "embedding is below all layers",
-         .needs = "init", .why = "is for --init MODEL"},
         {"tune_layers", 0, RAN_FIELD_SIZE, AT(tune_layers), 0, RAN_TUNE_ALL, .value = "N",
          .initial = "1024", .later = true,
          .help = "tune the last N layers of a pretrained encoder (--init): what is below stays as "

@@ -249,7 +249,7 @@ alone() {
   alone '--soft-label MEMBER' ran-train classify -o m
   options=('--vectors-rms 1')
   alone '--vectors FILE' ran-train lm -o m
-  options=('--init-rate 0' '--layer-decay 0.5')
+  options=('--init-rate 0')
   alone '--init MODEL' ran-train mlm -o m
   options=('--mask-share 0.2')
   alone 'ran-train mlm' ran-train tag -o m

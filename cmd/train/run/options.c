@@ -244,7 +244,7 @@ static const char keys[] =
         "vector_words add_words dev_alike soft_share max_errors max_record_bytes quotes "
         "early_stop schedule min_learning_rate warmup weight_decay clip beta1 beta2 epsilon "
         "embed_dropout word_dropout label_smoothing vectors_rms init_rate cell_memory "
-        "layer_decay wide_cost wide_ratios refit freeze checkpoint_minutes data_memory heads "
+        "wide_cost wide_ratios refit freeze checkpoint_minutes data_memory heads "
         "head_dim min_window cell rotary residual review review_window pooling cell_pooling "
         "spelling affixes rank context position_scale ffn_dim attention dilation similarity "
         "limit_alphabet max_word max_distinct normalize strip_accents clean cjk split_at "
