@@ -158,68 +158,48 @@ static void reach(struct train_trial *t, size_t epoch, double metric)
         t->dev[epoch - 1] = metric;
 }
 
-/* null leaves *x as it is. */
-static bool read_number(const char *line, struct ran_span v, char type, double *x)
-{
-        return type == '0' || (type == 'n' && ran_parse_double(line + v.begin, v.end - v.begin, x));
-}
-
-static bool read_members(struct train_trial *t, const struct ran_record *r, struct ran_span *run)
+static bool read_members(struct train_trial *t, const cJSON *o)
 {
         static const double most_seconds = 1e12; /* sums of these can be written again */
-        const struct ran_member *training = ran_record_find(r, "training", NULL);
-        const char *line = r->line;
-        double best_epoch = -1;
-        struct ran_span v;
-        size_t end = 0;
-        char type;
+        const cJSON *dev = train_about_member(o, "dev"), *best = train_about_member(o, "best"), *x;
+        const char *end = train_about_string(o, "end"), *model = train_about_string(o, "model");
+        size_t e = 0;
 
-        t->best = -INFINITY;
-        t->seconds = -1;
-        if (!ran_json_find(line, r->object, "dev", 'a', &v, NULL))
-                return false;
-        for (struct ran_items i = ran_items(line, v); ran_items_next(&i);) {
-                double metric = NAN;
-
-                if (!read_number(line, i.value, i.type, &metric))
+        cJSON_ArrayForEach(x, dev)
+        {
+                if (!cJSON_IsNumber(x) && !cJSON_IsNull(x))
                         return false;
-                reach(t, t->epochs + 1, metric);
+                reach(t, t->epochs + 1, cJSON_IsNumber(x) ? x->valuedouble : NAN);
         }
-        if (!ran_json_find(line, r->object, "best", 0, &v, &type) ||
-            !read_number(line, v, type, &t->best) ||
-            !ran_json_find(line, r->object, "best_epoch", 'n', &v, &type) ||
-            !read_number(line, v, type, &best_epoch) ||
-            !(best_epoch >= 0 && best_epoch <= (double)t->epochs) ||
-            !ran_json_find(line, r->object, "seconds", 'n', &v, &type) ||
-            !read_number(line, v, type, &t->seconds) ||
-            !(t->seconds >= 0 && t->seconds <= most_seconds) ||
-            !ran_json_find(line, r->object, "end", 's', &v, NULL))
-                return false;
-        t->best_epoch = (size_t)best_epoch;
-        while (end < ENDS && !ran_json_is(line, v, ends[end]))
-                end++;
-        t->end = (int)end;
-        if (end == ENDS || (t->end == TRAIN_TRIAL_DONE && t->best_epoch == 0) ||
-            !ran_json_find(line, r->object, "model", 0, &v, &type) ||
-            (type == 's' ? v.end - v.begin != sizeof t->model + 1 : type != '0') ||
-            training == NULL)
-                return false;
-        if (type == 's')
-                memcpy(t->model, line + v.begin + 1, sizeof t->model - 1);
-        *run = (struct ran_span){training->whole.begin, r->object.end - 1};
-        return true;
+        t->best = cJSON_IsNumber(best) ? best->valuedouble : -INFINITY;
+        t->best_epoch = train_about_count(o, "best_epoch");
+        t->seconds = train_about_number(o, "seconds");
+        while (e < ENDS && (end == NULL || strcmp(end, ends[e]) != 0))
+                e++;
+        t->end = (int)e;
+        if (model != NULL && strlen(model) == sizeof t->model - 1)
+                memcpy(t->model, model, sizeof t->model);
+        return cJSON_IsArray(dev) && cJSON_IsNumber(train_about_member(o, "seconds")) && e < ENDS &&
+               (cJSON_IsNumber(best) || cJSON_IsNull(best)) && t->best < INFINITY &&
+               t->best_epoch <= t->epochs && t->seconds >= 0 && t->seconds <= most_seconds &&
+               (t->end != TRAIN_TRIAL_DONE || t->best_epoch > 0) &&
+               (t->model[0] != '\0' || cJSON_IsNull(train_about_member(o, "model")));
 }
 
 int train_trial_read(struct train_trial *t, const char *text, size_t n, struct ran_span *run,
                      struct ran_error *err)
 {
-        struct ran_record record = {0};
-        const int rc = ran_record_scan(&record, text, n, err);
-        const bool read = rc == RAN_OK && read_members(t, &record, run);
+        static const char key[] = "\"training\":";
+        const char *end = NULL;
+        cJSON *o = cJSON_ParseWithLengthOpts(text, n, &end, false);
+        const char *training = memmem(text, n, key, sizeof key - 1), *last = memrchr(text, '}', n);
+        const bool read =
+                training != NULL && last > training && end == last + 1 && read_members(t, o);
 
-        ran_record_release(&record);
-        return rc != RAN_OK || read ? rc
-                                    : ran_fail(err, RAN_EFORMAT, "a member is missing or wrong");
+        if (read)
+                *run = (struct ran_span){(size_t)(training - text), (size_t)(last - text)};
+        cJSON_Delete(o);
+        return read ? RAN_OK : ran_fail(err, RAN_EFORMAT, "a member is missing or wrong");
 }
 
 /* What a file says of the trial at work; false: there is no such file. */
