@@ -54,28 +54,31 @@ bool ran_hf_look_up(const struct ran_hf_word *table, const char *name, int *valu
 /* ---- what cannot be read --------------------------------------------------------------------- */
 
 /* Weights in other forms, by the end of their names. */
+static const char pickle[] = "a pickle, which is a program and is not run",
+                  made_from[] = "get the folder with model.safetensors that it was made from",
+                  save[] = "save it as safetensors first";
 static const struct other {
         const char *end, *what, *remedy;
 } others[] = {
-        {".bin", "a pickle, which is a program and is not run",
+        {".bin", pickle,
          "convert it, in that folder, with: python3 -c \"import glob,torch,safetensors.torch as s;"
          "s.save_file({k:v.contiguous().clone() for f in glob.glob('pytorch_model*.bin') for k,v "
          "in "
          "torch.load(f,'cpu',weights_only=True).items()},'model.safetensors')\""},
-        {".gguf", "GGUF", "get the folder with model.safetensors that it was made from"},
-        {".onnx", "ONNX", "get the folder with model.safetensors that it was made from"},
+        {".gguf", "GGUF", made_from},
+        {".onnx", "ONNX", made_from},
         {".h5", "Keras or TensorFlow",
          "save it as safetensors first, with from_pretrained(..., from_tf=True) of version 4 of "
          "the library transformers"},
-        {".keras", "Keras", "get the folder with model.safetensors that it was made from"},
+        {".keras", "Keras", made_from},
         {".msgpack", "Flax",
          "save it as safetensors first, with from_pretrained(..., from_flax=True) of version 4 of "
          "the library transformers"},
-        {".ckpt.index", "the table of a checkpoint of TensorFlow", "save it as safetensors first"},
-        {".ckpt", "a checkpoint of PyTorch or TensorFlow", "save it as safetensors first"},
-        {".pt", "a pickle, which is a program and is not run", "save it as safetensors first"},
-        {".pth", "a pickle, which is a program and is not run", "save it as safetensors first"},
-        {".ot", "rust-bert", "get the folder with model.safetensors that it was made from"},
+        {".ckpt.index", "the table of a checkpoint of TensorFlow", save},
+        {".ckpt", "a checkpoint of PyTorch or TensorFlow", save},
+        {".pt", pickle, save},
+        {".pth", pickle, save},
+        {".ot", "rust-bert", made_from},
 };
 
 static const struct other *other_of(const char *name)

@@ -1,6 +1,6 @@
 /* folder.h - pretrained encoders in Hugging Face's form: a folder with
  *
- *      config.json                     config.c, rope.c: what the encoder is
+ *      config.json                     config.c: what the encoder is
  *      model.safetensors, or shards    weights.c; names.c: their names, and ours
  *      tokenizer.json, or older files  text/hf/folder.c
  *      modules.json and what it names  modules.c: pooling, dense layer, normalisation
@@ -124,8 +124,6 @@ int ran_hf_activation(const char *name, int *activation, struct ran_error *err);
 /* ---- readers --------------------------------------------------------------------------------- */
 
 int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err);
-/* modernbert: which layers see the whole window, and rotary bases (rope.c). */
-int ran_hf_read_layers(struct ran_hf *f, const cJSON *all, struct ran_error *err);
 /* The head by `architectures` (heads.c), and its labels. */
 int ran_hf_read_head(struct ran_hf *f, const cJSON *all, struct ran_error *err);
 /* modules.c: modules.json, which is an array, and what it names. */

@@ -6,32 +6,28 @@
 
 /* clang-format off */
 
-/* Without .weight and .bias; % is the layer. Theirs: of bert and roberta, distilbert, mpnet and
- * modernbert. parts: ours is a part of theirs, in modernbert. */
+/* Without .weight and .bias, and of a layer without what stands in front of it. Theirs: of bert and
+ * roberta, distilbert, mpnet and modernbert. parts: ours is a part of theirs, in modernbert. */
 static const struct rule {
         const char *ours, *theirs[4];
         size_t part, parts;
         bool pairs;
 } rules[] = {
-        {"attn_norm", {"encoder.layer.%.attention.output.LayerNorm",
-                       "transformer.layer.%.sa_layer_norm", "encoder.layer.%.attention.LayerNorm",
-                       "layers.%.attn_norm"}, 0, 1, false},
-        {"attn.q", {"encoder.layer.%.attention.self.query", "transformer.layer.%.attention.q_lin",
-                    "encoder.layer.%.attention.attn.q", "layers.%.attn.Wqkv"}, 0, 3, true},
-        {"attn.k", {"encoder.layer.%.attention.self.key", "transformer.layer.%.attention.k_lin",
-                    "encoder.layer.%.attention.attn.k", "layers.%.attn.Wqkv"}, 1, 3, true},
-        {"attn.v", {"encoder.layer.%.attention.self.value", "transformer.layer.%.attention.v_lin",
-                    "encoder.layer.%.attention.attn.v", "layers.%.attn.Wqkv"}, 2, 3, false},
-        {"attn.out", {"encoder.layer.%.attention.output.dense",
-                      "transformer.layer.%.attention.out_lin", "encoder.layer.%.attention.attn.o",
-                      "layers.%.attn.Wo"}, 0, 1, false},
-        {"ffn_norm", {"encoder.layer.%.output.LayerNorm", "transformer.layer.%.output_layer_norm",
-                      "encoder.layer.%.output.LayerNorm", "layers.%.mlp_norm"}, 0, 1, false},
-        {"ffn.up", {"encoder.layer.%.intermediate.dense", "transformer.layer.%.ffn.lin1",
-                    "encoder.layer.%.intermediate.dense", "layers.%.mlp.Wi"}, 0, 2, false},
-        {"ffn.gate", {NULL, NULL, NULL, "layers.%.mlp.Wi"}, 1, 2, false},
-        {"ffn.down", {"encoder.layer.%.output.dense", "transformer.layer.%.ffn.lin2",
-                      "encoder.layer.%.output.dense", "layers.%.mlp.Wo"}, 0, 1, false},
+        {"attn_norm", {"attention.output.LayerNorm", "sa_layer_norm", "attention.LayerNorm",
+                       "attn_norm"}, 0, 1, false},
+        {"attn.q", {"attention.self.query", "attention.q_lin", "attention.attn.q", "attn.Wqkv"},
+         0, 3, true},
+        {"attn.k", {"attention.self.key", "attention.k_lin", "attention.attn.k", "attn.Wqkv"},
+         1, 3, true},
+        {"attn.v", {"attention.self.value", "attention.v_lin", "attention.attn.v", "attn.Wqkv"},
+         2, 3, false},
+        {"attn.out", {"attention.output.dense", "attention.out_lin", "attention.attn.o", "attn.Wo"},
+         0, 1, false},
+        {"ffn_norm", {"output.LayerNorm", "output_layer_norm", "output.LayerNorm", "mlp_norm"},
+         0, 1, false},
+        {"ffn.up", {"intermediate.dense", "ffn.lin1", "intermediate.dense", "mlp.Wi"}, 0, 2, false},
+        {"ffn.gate", {NULL, NULL, NULL, "mlp.Wi"}, 1, 2, false},
+        {"ffn.down", {"output.dense", "ffn.lin2", "output.dense", "mlp.Wo"}, 0, 1, false},
         {"embed_norm", {"embeddings.LayerNorm", "embeddings.LayerNorm", "embeddings.LayerNorm",
                         "embeddings.norm"}, 0, 1, false},
         {"norm", {NULL, NULL, NULL, "final_norm"}, 0, 1, false},
@@ -93,27 +89,26 @@ const char *ran_hf_name_of_decoder(const struct ran_hf *f)
 
 /* ---- from one name to another ---------------------------------------------------------------- */
 
-/* Appends text, with the layer for %, and the end of our name. */
-static void put_name(struct ran_hf_origin *from, const char *text, size_t layer, const char *end)
+/* What they call a part of ours, and the end of our name; NULL: a tensor that this family has not.
+ */
+static void put_name(struct ran_hf_origin *from, const char *text, const char *end)
 {
-        const char *mark = text != NULL ? strchr(text, '%') : NULL;
-
-        if (text == NULL) /* a tensor that this family has not */
-                from->name[0] = '\0';
-        else if (mark != NULL)
-                snprintf(from->name, sizeof from->name, "%.*s%zu%s%s", (int)(mark - text), text,
-                         layer, mark + 1, end);
-        else
-                snprintf(from->name, sizeof from->name, "%s%s", text, end);
+        snprintf(from->name, sizeof from->name, "%s%s", text != NULL ? text : "",
+                 text != NULL ? end : "");
 }
 
-static void of_layer(const struct ran_hf *f, const char *stem, size_t n, size_t layer,
+/* layer: its number and a dot, or "". */
+static void of_layer(const struct ran_hf *f, const char *stem, size_t n, const char *layer,
                      const char *end, struct ran_hf_origin *from)
 {
-        const bool bias = strcmp(end, ".bias") == 0;
+        const char *stack = layer[0] == '\0'                 ? ""
+                            : f->family == RAN_HF_DISTILBERT ? "transformer.layer."
+                            : f->family == RAN_HF_MODERNBERT ? "layers."
+                                                             : "encoder.layer.";
 
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
                 const struct rule *r = &rules[i];
+                const char *theirs = r->theirs[f->family > RAN_HF_BERT ? f->family - 1 : 0];
 
                 if (strlen(r->ours) != n || strncmp(r->ours, stem, n) != 0)
                         continue;
@@ -125,10 +120,9 @@ static void of_layer(const struct ran_hf *f, const char *stem, size_t n, size_t 
                 const bool has_bias = strstr(r->ours, "norm") != NULL    ? f->norm_bias
                                       : strncmp(r->ours, "attn", 4) == 0 ? f->attention_bias
                                                                          : f->ffn_bias;
-                if (!bias || has_bias) /* else it is zero */
-                        put_name(from, r->theirs[f->family > RAN_HF_BERT ? f->family - 1 : 0],
-                                 layer, end);
-                return;
+                if (theirs != NULL && (strcmp(end, ".bias") != 0 || has_bias)) /* else it is zero */
+                        snprintf(from->name, sizeof from->name, "%s%.*s%s%s", stack,
+                                 (int)strcspn(layer, ".") + (layer[0] != '\0'), layer, theirs, end);
         }
 }
 
@@ -150,13 +144,13 @@ static void of_head(const struct ran_hf *f, const char *name, const char *end,
 
         if (strncmp(name, "bert.dense_norm", 15) == 0) {
                 if (!bias || f->norm_bias)
-                        put_name(from, h->norm, 0, end);
+                        put_name(from, h->norm, end);
         } else if (strncmp(name, "bert.dense", 10) == 0) {
                 from->dense = f->config.task == RAN_TASK_EMBED;
                 if (!bias || f->dense_bias)
-                        put_name(from, h->dense, 0, end);
+                        put_name(from, h->dense, end);
         } else if (strcmp(name, "lm.bias") != 0 || f->lm_bias) {
-                put_name(from, h->out, 0, end);
+                put_name(from, h->out, end);
         }
 }
 
@@ -165,8 +159,7 @@ bool ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
 {
         static const char *const made[] = {"bert.prefix.weight", "bert.suffix.weight",
                                            "bert.position.weight"};
-        const char *name = spec->name, *end = strrchr(name, '.'), *stem;
-        size_t layer = 0, digits;
+        const char *name = spec->name, *end = strrchr(name, '.');
 
         *from = (struct ran_hf_origin){.parts = 1};
         if (f->family == RAN_HF_RANNET) {
@@ -180,10 +173,10 @@ bool ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
                 of_head(f, name, end, from);
                 return true;
         }
-        stem = name + 5;
-        digits = strspn(stem, "0123456789");
-        if (digits > 0 && ran_parse_size(stem, digits, &layer))
-                stem += digits + 1;
+        const char *stem = name + 5;
+        const size_t digits = strspn(stem, "0123456789");
+        const char *layer = digits > 0 ? stem : "";
+        stem += digits > 0 ? digits + 1 : 0;
         of_layer(f, stem, (size_t)(end - stem), layer, end, from);
         return true;
 }

@@ -479,9 +479,8 @@ static int from_vocab_json(struct folder *f)
 
 /* ---- classes -------------------------------------------------------------------------------- */
 
-/* What a class makes of the settings: nothing, of BERT's normalizer, or of bytes; or it has no
- * tokenizer.json, but tokens of a package of Python. */
-enum rules { RULES_NONE, RULES_BERT, RULES_BYTES, RULES_PYTHON };
+/* What a class makes of the settings: nothing, BERT's normalizer, or bytes. */
+enum rules { RULES_NONE, RULES_BERT, RULES_BYTES };
 static const struct {
         const char *name; /* without Tokenizer */
         enum rules rules;
@@ -497,19 +496,12 @@ static const struct {
         {"ConvBert", RULES_BERT, of_bert, ""},
         {"Roberta", RULES_BYTES, of_roberta, "roberta"},
         {"Longformer", RULES_BYTES, of_roberta, ""},
-        {"BertJapanese", RULES_PYTHON, NULL, ""},
-        {"Bertweet", RULES_PYTHON, NULL, ""},
-        {"BioGpt", RULES_PYTHON, NULL, ""},
-        {"ByT5", RULES_PYTHON, NULL, ""},
-        {"Canine", RULES_PYTHON, NULL, ""},
-        {"Esm", RULES_PYTHON, NULL, ""},
-        {"Flaubert", RULES_PYTHON, NULL, ""},
-        {"Phobert", RULES_PYTHON, NULL, ""},
-        {"ProphetNet", RULES_PYTHON, NULL, ""},
-        {"RoCBert", RULES_PYTHON, NULL, ""},
-        {"Tapas", RULES_PYTHON, NULL, ""},
-        {"XLM", RULES_PYTHON, NULL, ""},
 };
+
+/* Those whose tokens a package of Python makes. */
+static const char *const of_python[] = {"BertJapanese", "Bertweet", "BioGpt",   "ByT5",
+                                        "Canine",       "Esm",      "Flaubert", "Phobert",
+                                        "ProphetNet",   "RoCBert",  "Tapas",    "XLM"};
 
 /* The rules of the folder's class; older: it has no tokenizer.json, which any class may read. */
 static int find_rules(struct folder *f, bool older, enum rules *rules)
@@ -534,15 +526,18 @@ static int find_rules(struct folder *f, bool older, enum rules *rules)
                 *rules = classes[i].rules;
                 f->usual = classes[i].usual;
         }
-        if (*rules == RULES_PYTHON || (older && class != NULL && *rules == RULES_NONE))
+        const char *why = older && class != NULL && *rules == RULES_NONE
+                                  ? "save the folder again with its own library, so that it has a "
+                                    "tokenizer.json"
+                                  : NULL;
+        for (size_t i = 0; i < sizeof of_python / sizeof *of_python; i++)
+                if (n == strlen(of_python[i]) && strncmp(class, of_python[i], n) == 0)
+                        why = "a package of Python makes its tokens";
+        if (why != NULL)
                 return ran_fail(f->err, RAN_EFORMAT,
                                 "tokenizer_config.json: the tokenizer_class \"%s\" is not known: "
                                 "%s",
-                                class,
-                                *rules == RULES_PYTHON
-                                        ? "a package of Python makes its tokens"
-                                        : "save the folder again with its own library, so that it "
-                                          "has a tokenizer.json");
+                                class, why);
         return RAN_OK;
 }
 
