@@ -259,7 +259,6 @@ static void say_result(const struct distil *d, const struct ran_distil_report *r
         cmd_note("on %zu texts that were held out: mean cosine to the teacher's vectors %.3f, "
                  "before the fit %.3f",
                  r->held_out, r->cosine, r->before);
-        cmd_note("on %zu pairs of them: rank correlation of the cosines %.3f", r->pairs, r->rank);
         if (stat(d->output, &file) == 0 && S_ISREG(file.st_mode))
                 cmd_note("%s: %sB", d->output, train_amount(amount, (double)file.st_size));
 }

@@ -26,8 +26,7 @@ static const double smooth = 1e-3;    /* a */
 static const double begin_rms = 0.1;  /* of the numbers of all rows at the beginning */
 static const double save_every = 300; /* seconds: the cache is written as a whole */
 enum { PROJECTED = 512 };
-enum { READ = 64 };    /* texts of one block that one thread reads */
-enum { PAIRS = 2000 }; /* to measure by, at most */
+enum { READ = 64 }; /* texts of one block that one thread reads */
 
 #define AT(member) offsetof(struct ran_distil_settings, member)
 const struct ran_field ran_distil_fields[] = {
@@ -276,11 +275,6 @@ static int encode_texts(struct distiller *d, struct ran_error *err)
         return RAN_OK;
 }
 
-static const uint32_t *ids_of(const struct distiller *d, size_t text)
-{
-        return (const uint32_t *)d->ids.data + d->first[text];
-}
-
 /* ---- principal components -------------------------------------------------------------------- */
 
 static void read_half(const struct distiller *d, const struct taught *of, size_t i, float *v)
@@ -412,105 +406,30 @@ static int fit(struct distiller *d, struct ran_error *err)
 
 /* ---- what was lost --------------------------------------------------------------------------- */
 
-/* The vectors of text i of those that were held out: the student's (D) and the teacher's (F). */
-static void read_both(const struct distiller *d, size_t i, float *student, float *teacher)
-{
-        const size_t text = d->order[i];
-
-        ran_static_mean(d->rows, d->D, ids_of(d, text), d->first[text + 1] - d->first[text],
-                        student);
-        read_half(d, &d->texts, text, teacher);
-}
-
-static double cosine_of(const float *x, const float *y, size_t n)
-{
-        const double xx = ran_dot(x, x, n), yy = ran_dot(y, y, n);
-
-        return xx > 0 && yy > 0 ? ran_dot(x, y, n) / sqrt(xx * yy) : 0;
-}
-
-/* The mean cosine of student and teacher, all F directions counted. */
+/* The mean cosine of student and teacher on the texts that were held out, all F directions counted.
+ */
 static double mean_cosine(const struct distiller *d)
 {
         float *student = ran_new_floats(d->D), *teacher = ran_new_floats(d->F);
         double sum = 0;
 
         for (size_t i = 0; i < d->job->held_out; i++) {
-                const float *target = (const float *)d->target.data + d->order[i] * d->D;
+                const size_t text = d->order[i];
+                const float *target = (const float *)d->target.data + text * d->D;
 
-                read_both(d, i, student, teacher);
+                ran_static_mean(d->rows, d->D, (const uint32_t *)d->ids.data + d->first[text],
+                                d->first[text + 1] - d->first[text], student);
+                read_half(d, &d->texts, text, teacher);
                 const double in = ran_dot(target, target, d->D),
-                             all = ran_dot(teacher, teacher, d->F);
-                if (all > 0)
-                        sum += cosine_of(student, target, d->D) * fmin(1, sqrt(in / all));
+                             all = ran_dot(teacher, teacher, d->F),
+                             own = ran_dot(student, student, d->D);
+                if (all > 0 && in > 0 && own > 0)
+                        sum += ran_dot(student, target, d->D) / sqrt(own * in) *
+                               fmin(1, sqrt(in / all));
         }
         free(student);
         free(teacher);
         return d->job->held_out > 0 ? sum / (double)d->job->held_out : 0;
-}
-
-struct ranked {
-        double x;
-        size_t at;
-};
-
-static int by_value(const void *a, const void *b)
-{
-        const struct ranked *x = a, *y = b;
-
-        if (x->x != y->x)
-                return x->x < y->x ? -1 : 1;
-        return x->at < y->at ? -1 : 1;
-}
-
-/* Ranks from 0, without their mean; equal values share the mean of theirs. x changes. */
-static void rank(struct ranked *x, size_t n, double *ranks)
-{
-        qsort(x, n, sizeof *x, by_value);
-        for (size_t from = 0, end; from < n; from = end) {
-                for (end = from; end < n && x[end].x == x[from].x; end++)
-                        ;
-                for (size_t i = from; i < end; i++)
-                        ranks[x[i].at] = (double)(from + end - 1) / 2 - ((double)n - 1) / 2;
-        }
-}
-
-/* Spearman's correlation of the cosines of pairs of texts, drawn by the seed, by the student and by
- * the teacher. */
-static double rank_correlation(const struct distiller *d, size_t *pairs)
-{
-        const size_t n = d->job->held_out, F = d->F, D = d->D;
-        const size_t m = n < 2 ? 0 : n > PAIRS || n * (n - 1) / 2 > PAIRS ? PAIRS : n * (n - 1) / 2;
-        const uint64_t key = ran_random_key(d->job->settings->seed, RAN_FOR_SAMPLING, 0, 0);
-        struct ranked *student = ran_new(m + 1, sizeof *student),
-                      *teacher = ran_new(m + 1, sizeof *teacher);
-        float *s = ran_new_floats(2 * D), *t = ran_new_floats(2 * F);
-        double *x = ran_new(m, sizeof *x), *y = ran_new(m, sizeof *y), xy = 0, xx = 0, yy = 0;
-
-        for (size_t i = 0; i < m; i++) {
-                const size_t a = (size_t)(ran_random_draw(key, 2 * i) % n);
-                const size_t other = (size_t)(ran_random_draw(key, 2 * i + 1) % (n - 1));
-
-                read_both(d, a, s, t);
-                read_both(d, other + (other >= a), s + D, t + F);
-                student[i] = (struct ranked){cosine_of(s, s + D, D), i};
-                teacher[i] = (struct ranked){cosine_of(t, t + F, F), i};
-        }
-        rank(student, m, x);
-        rank(teacher, m, y);
-        for (size_t i = 0; i < m; i++) {
-                xy += x[i] * y[i];
-                xx += x[i] * x[i];
-                yy += y[i] * y[i];
-        }
-        *pairs = m;
-        free(student);
-        free(teacher);
-        free(s);
-        free(t);
-        free(x);
-        free(y);
-        return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
 /* ---- the model ------------------------------------------------------------------------------- */
@@ -529,8 +448,6 @@ static void describe(const struct distiller *d, struct ran_buf *out)
         ran_buf_float(out, (float)r->before);
         ran_buf_str(out, ",\"cosine\":");
         ran_buf_float(out, (float)r->cosine);
-        ran_buf_printf(out, ",\"pairs\":%zu,\"rank_correlation\":", r->pairs);
-        ran_buf_float(out, (float)r->rank);
         ran_buf_char(out, '}');
         if (d->job->description != NULL) {
                 ran_buf_char(out, ',');
@@ -636,7 +553,6 @@ static int distil(struct distiller *d, const char *path, struct ran_error *err)
         d->report->before = mean_cosine(d);
         RAN_TRY(fit(d, err));
         d->report->cosine = mean_cosine(d);
-        d->report->rank = rank_correlation(d, &d->report->pairs);
         return write_static(d, path, err);
 }
 

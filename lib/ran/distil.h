@@ -49,8 +49,6 @@ struct ran_distil_report {
         size_t found, computed; /* vectors of the teacher: in the cache, or made now */
         double explained;       /* share of the variance of the teacher's vectors in D directions */
         double before, cosine;  /* mean of student and teacher: before the fit, and after it */
-        size_t pairs;
-        double rank; /* Spearman's correlation of the cosines of pairs: student and teacher */
 };
 
 /* Makes the student and writes it: task embed, encoder static. The file depends on the

@@ -155,13 +155,18 @@ static void text_distilled(const struct about *a, const cJSON *said, struct repo
         train_pretrained_name(teacher, &v);
         if (teacher != NULL)
                 row(r, "teacher", &v);
-        report_put(r, NULL, "result",
-                   "mean cosine to the teacher's vectors %.3f, on %.0f texts that were held out "
-                   "(%s %.3f); rank correlation of the cosines of %.0f pairs %.3f",
-                   train_about_number(said, "cosine"), train_about_number(said, "held_out"),
-                   ran ? "of the static vectors" : "before the fit",
-                   train_about_number(said, ran ? "cosine_static" : "cosine_before"),
-                   train_about_number(said, "pairs"), train_about_number(said, "rank_correlation"));
+        ran_buf_printf(
+                &v,
+                "mean cosine to the teacher's vectors %.3f, on %.0f texts that were held out "
+                "(%s %.3f)",
+                train_about_number(said, "cosine"), train_about_number(said, "held_out"),
+                ran ? "of the static vectors" : "before the fit",
+                train_about_number(said, ran ? "cosine_static" : "cosine_before"));
+        if (cJSON_HasObjectItem(said, "rank_correlation"))
+                ran_buf_printf(&v, "; rank correlation of the cosines of %.0f pairs %.3f",
+                               train_about_number(said, "pairs"),
+                               train_about_number(said, "rank_correlation"));
+        row(r, "result", &v);
 }
 
 static void text_training(const struct about *a, struct report *r)
