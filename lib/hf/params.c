@@ -124,25 +124,17 @@ int ran_hf_settle(struct ran_hf *f, struct ran_error *err)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Several missing tensors are one mistake. */
-struct missing {
-        char first[96];
-        size_t n;
-};
-
-static int check_named(struct missing *m, const struct ran_hf_weights *w, const char *name,
-                       size_t rows, size_t cols, struct ran_error *err)
+static int check_named(const struct ran_hf_weights *w, const char *name, size_t rows, size_t cols,
+                       struct ran_error *err)
 {
         struct ran_hf_tensor *t = ran_hf_find(w, name);
 
-        if (t != NULL)
-                return ran_hf_check(t, rows, cols, err);
-        if (m->n++ == 0)
-                snprintf(m->first, sizeof m->first, "%s", name);
-        return RAN_OK;
+        return t != NULL ? ran_hf_check(t, rows, cols, err)
+                         : ran_fail(err, RAN_EFORMAT,
+                                    "there is no tensor %s, which config.json asks for", name);
 }
 
-static int check_spec(struct missing *m, const struct ran_hf *f, const struct ran_tensor_spec *spec,
+static int check_spec(const struct ran_hf *f, const struct ran_tensor_spec *spec,
                       struct ran_error *err)
 {
         struct ran_hf_origin from;
@@ -156,7 +148,7 @@ static int check_spec(struct missing *m, const struct ran_hf *f, const struct ra
                 rows *= from.parts;
         else
                 cols *= from.parts;
-        return check_named(m, from.dense ? &f->dense : &f->weights, from.name,
+        return check_named(from.dense ? &f->dense : &f->weights, from.name,
                            from.transposed ? cols : rows, from.transposed ? rows : cols, err);
 }
 
@@ -195,24 +187,14 @@ static int check_decoder(const struct ran_hf *f, struct ran_error *err)
 int ran_hf_check_all(const struct ran_hf *f, const struct ran_layout *layout, struct ran_error *err)
 {
         const bool positions = f->config.bert.positions && f->family != RAN_HF_RANNET;
-        struct missing m = {.n = 0};
+        const size_t D = f->config.dim;
 
         if (positions)
-                RAN_TRY(check_named(&m, &f->weights, RAN_HF_POSITIONS, f->rows, f->config.dim,
-                                    err));
+                RAN_TRY(check_named(&f->weights, RAN_HF_POSITIONS, f->rows, D, err));
         if (positions && f->token_types > 0)
-                RAN_TRY(check_named(&m, &f->weights, RAN_HF_TOKEN_TYPES, f->token_types,
-                                    f->config.dim, err));
+                RAN_TRY(check_named(&f->weights, RAN_HF_TOKEN_TYPES, f->token_types, D, err));
         for (size_t i = 0; i < layout->n; i++)
-                RAN_TRY(check_spec(&m, f, &layout->spec[i], err));
-        if (m.n == 1)
-                return ran_fail(err, RAN_EFORMAT,
-                                "there is no tensor %s, which config.json asks for", m.first);
-        if (m.n > 1)
-                return ran_fail(err, RAN_EFORMAT,
-                                "there are no tensors %s and %zu others, which config.json asks "
-                                "for",
-                                m.first, m.n - 1);
+                RAN_TRY(check_spec(f, &layout->spec[i], err));
         RAN_TRY(check_decoder(f, err));
         return ran_hf_check_rest(f, err);
 }

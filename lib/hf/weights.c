@@ -292,18 +292,13 @@ static bool is_useless(const struct ran_hf *f, const char *name)
 
 int ran_hf_check_rest(const struct ran_hf *f, struct ran_error *err)
 {
-        const struct ran_hf_weights *w = &f->weights;
-        size_t n = 0, first = 0;
+        const struct ran_hf_tensor *t = f->weights.tensor, *end = t + f->weights.n;
 
-        for (size_t i = 0; i < w->n; i++)
-                if (!w->tensor[i].used && !is_useless(f, w->tensor[i].name)) {
-                        first = n == 0 ? i : first;
-                        n++;
-                }
-        if (n == 0)
-                return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT,
-                        "tensor %s%s not part of a model of model_type \"%s\" with the sizes in "
-                        "config.json: the two do not belong together",
-                        w->tensor[first].tensor->name, n > 1 ? " and others are" : " is", f->type);
+        while (t < end && (t->used || is_useless(f, t->name)))
+                t++;
+        return t == end ? RAN_OK
+                        : ran_fail(err, RAN_EFORMAT,
+                                   "tensor %s is not part of a model of model_type \"%s\" with the "
+                                   "sizes in config.json: the two do not belong together",
+                                   t->tensor->name, f->type);
 }

@@ -319,9 +319,9 @@ TEST(a_bad_published_folder_is_refused_with_a_sentence)
         refused(CHANGE("\"vocab_size\": 117", "\"vocab_size\": 118"), "config.json asks for");
         refused(CHANGE("\"embedding_size\": 12", "\"embedding_size\": 14"), "config.json asks for");
         refused(CHANGE("\"ran_layers\": 2", "\"ran_layers\": 3"),
-                "there are no tensors ran-2/cell-initializer/kernel");
+                "there is no tensor ran-2/cell-initializer/kernel");
         refused(CHANGE("\"ran_layers\": 2", "\"ran_layers\": 1"),
-                "are not part of a model of model_type \"rannet\"");
+                "is not part of a model of model_type \"rannet\"");
         refused(CHANGE("\"head_num\": 2", "\"head_num\": 0"), "head_num");
         refused(CHANGE("\"head_size\": 8", "\"head_size\": 7"), "must be even");
         refused(CHANGE("\"window_size\": 8", "\"window_size\": 3"), "is not below");
