@@ -114,7 +114,8 @@ static int add_mask(void *arg, size_t i, const float *logits, struct ran_error *
         json_begin(out, '[');
         for (size_t k = 0; k < n; k++) {
                 json_begin(out, '{');
-                lm_add_token(out, &f->lm, s->best[k]);
+                json_name(out, f->lm.tokenizer != NULL ? "piece" : "id");
+                lm_add_piece(out, &f->lm, s->best[k]);
                 json_put_float(out, "probability", (float)s->p[k]);
                 json_end(out, '}');
         }

@@ -45,10 +45,10 @@ struct cmd_sequence_how lm_how(const struct lm *lm);
 struct ran_pool *lm_loop_pool(const struct lm *lm);
 
 /* Parts of the output: `"pieces":["the","cat"],"nll":[2.5,1.25]`, or "ids" where there is no
- * vocabulary; `"piece":"the"`, or "id"; `"ids":[7,9]`. */
+ * vocabulary; `"the"`, or `7`; `"ids":[7,9]`. */
 void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids, const float *nll,
                    size_t n);
-void lm_add_token(struct ran_buf *out, const struct lm *lm, uint32_t id);
+void lm_add_piece(struct ran_buf *out, const struct lm *lm, uint32_t id);
 void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n);
 
 /* (V) Tokens that are never generated: ids without a token, and reserved tokens, except [UNK] if

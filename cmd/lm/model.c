@@ -101,25 +101,18 @@ struct ran_pool *lm_loop_pool(const struct lm *lm)
 
 /* ---- parts of the output -------------------------------------------------------------------- */
 
-static void add_piece(struct ran_buf *out, const struct lm *lm, uint32_t id)
+void lm_add_piece(struct ran_buf *out, const struct lm *lm, uint32_t id)
 {
         size_t n;
-        const char *token = ran_tokenizer_token(lm->tokenizer, id, &n);
+        const char *token =
+                lm->tokenizer != NULL ? ran_tokenizer_token(lm->tokenizer, id, &n) : NULL;
 
-        if (token != NULL)
+        if (lm->tokenizer == NULL)
+                json_size(out, id);
+        else if (token != NULL)
                 json_string(out, token, n);
         else
                 json_raw(out, "null", 4);
-}
-
-void lm_add_token(struct ran_buf *out, const struct lm *lm, uint32_t id)
-{
-        if (lm->tokenizer == NULL) {
-                json_put_size(out, "id", id);
-                return;
-        }
-        json_name(out, "piece");
-        add_piece(out, lm, id);
 }
 
 void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n)
@@ -134,15 +127,11 @@ void lm_add_ids(struct ran_buf *out, const uint32_t *ids, size_t n)
 void lm_add_tokens(struct ran_buf *out, const struct lm *lm, const uint32_t *ids, const float *nll,
                    size_t n)
 {
-        if (lm->tokenizer == NULL) {
-                lm_add_ids(out, ids, n);
-        } else {
-                json_name(out, "pieces");
-                json_begin(out, '[');
-                for (size_t i = 0; i < n; i++)
-                        add_piece(out, lm, ids[i]);
-                json_end(out, ']');
-        }
+        json_name(out, lm->tokenizer != NULL ? "pieces" : "ids");
+        json_begin(out, '[');
+        for (size_t i = 0; i < n; i++)
+                lm_add_piece(out, lm, ids[i]);
+        json_end(out, ']');
         json_name(out, "nll");
         json_floats(out, nll, n);
 }

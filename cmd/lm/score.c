@@ -177,49 +177,28 @@ static void *make_scratch(void *arg)
         return s;
 }
 
-static int make_room(struct scratch *s, size_t n, size_t V, struct ran_error *err)
-{
-        size_t floats;
-
-        RAN_ROOM(s->gold, s->gold_cap, n);
-        RAN_ROOM(s->nll, s->nll_cap, n);
-        if (!options.logits)
-                return RAN_OK;
-        if (__builtin_mul_overflow(n, V, &floats))
-                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu tokens", n);
-        return RAN_GROW(s->logits, s->logits_cap, floats, err);
-}
-
-/* Reads tokens [from, n) as one, and scores those that follow the tokens from `scored` on. */
-static int read_chunk(struct lm *lm, struct scratch *s, size_t from, size_t scored, size_t n,
-                      struct ran_error *err)
-{
-        const struct cmd_sequence *q = &s->sequence;
-        const struct ran_lm_out out = {
-                .skip = scored - from,
-                .gold = s->gold + scored,
-                .nll = s->nll + scored,
-                .logits = options.logits ? s->logits + scored * lm->V : NULL,
-                .cache = s->cache,
-        };
-
-        return ran_lm_read(lm->model, s->state, lm->context, q->ids + from, n - from,
-                           q->sources < n ? q->sources : n, &out, err);
-}
-
 /* Chunks of `history` tokens start every `stride` tokens, each without context. Each scores the
  * tokens that the chunk before it did not contain. */
 static int read_chunks(struct lm *lm, struct scratch *s, size_t n, struct ran_error *err)
 {
+        const struct cmd_sequence *q = &s->sequence;
         size_t history = options.history > 0 ? options.history : n, scored = 0;
         size_t stride = options.stride > 0 ? options.stride : history - history / 2;
 
         if (s->cache != NULL)
                 ran_cache_clear(s->cache);
         for (size_t from = 0; scored < n; from += stride) {
-                size_t end = n - from < history ? n : from + history;
+                const size_t end = n - from < history ? n : from + history;
+                const struct ran_lm_out out = {
+                        .skip = scored - from,
+                        .gold = s->gold + scored,
+                        .nll = s->nll + scored,
+                        .logits = options.logits ? s->logits + scored * lm->V : NULL,
+                        .cache = s->cache,
+                };
 
-                RAN_TRY(read_chunk(lm, s, from, scored, end, err));
+                RAN_TRY(ran_lm_read(lm->model, s->state, lm->context, q->ids + from, end - from,
+                                    q->sources < end ? q->sources : end, &out, err));
                 scored = end;
         }
         return RAN_OK;
@@ -240,7 +219,12 @@ static int score(struct lm *lm, struct scratch *s, const struct record *record,
         const bool last = (options.logits && !q->ended) || q->sources > 0;
         const size_t n = lm->context == NULL && last ? q->L : q->L - 1;
         s->read = q->ended ? q->L - 1 : n;
-        RAN_TRY(make_room(s, n, lm->V, err));
+        RAN_ROOM(s->gold, s->gold_cap, n);
+        RAN_ROOM(s->nll, s->nll_cap, n);
+        size_t floats = 0;
+        if (options.logits && __builtin_mul_overflow(n, lm->V, &floats))
+                return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu tokens", n);
+        RAN_TRY(RAN_GROW(s->logits, s->logits_cap, floats, err));
         for (size_t t = 0; t < n; t++)
                 s->gold[t] = t + 1 >= q->first && t + 1 < q->L ? q->ids[t + 1] : RAN_NO_ID;
         RAN_TRY(read_chunks(lm, s, n, err));

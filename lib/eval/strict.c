@@ -120,27 +120,6 @@ void ran_strict_add(struct ran_strict *s, const struct ran_tag *gold, const stru
 
 /* ---- the numbers ---------------------------------------------------------------------------- */
 
-static void add_up(struct ran_strict_report *r)
-{
-        for (size_t i = 0; i < r->n_types; i++) {
-                const struct ran_tag_score *score = &r->types[i];
-
-                r->all.gold += score->gold;
-                r->all.found += score->found;
-                r->all.correct += score->correct;
-                r->macro.precision += score->rates.precision;
-                r->macro.recall += score->rates.recall;
-                r->macro.f1 += score->rates.f1;
-        }
-        /* divided at the end: the mean of rates of 1 is 1 */
-        if (r->n_types > 0) {
-                r->macro.precision /= (double)r->n_types;
-                r->macro.recall /= (double)r->n_types;
-                r->macro.f1 /= (double)r->n_types;
-        }
-        r->all.rates = ran_types_rates(1, &r->all);
-}
-
 void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report)
 {
         *report = (struct ran_strict_report){
@@ -152,5 +131,21 @@ void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report)
                 .invalid_found = s->invalid_found,
         };
         report->types = ran_types_order(&s->types, &report->n_types);
-        add_up(report);
+        for (size_t i = 0; i < report->n_types; i++) {
+                const struct ran_tag_score *score = &report->types[i];
+
+                report->all.gold += score->gold;
+                report->all.found += score->found;
+                report->all.correct += score->correct;
+                report->macro.precision += score->rates.precision;
+                report->macro.recall += score->rates.recall;
+                report->macro.f1 += score->rates.f1;
+        }
+        /* divided at the end: the mean of rates of 1 is 1 */
+        if (report->n_types > 0) {
+                report->macro.precision /= (double)report->n_types;
+                report->macro.recall /= (double)report->n_types;
+                report->macro.f1 /= (double)report->n_types;
+        }
+        report->all.rates = ran_types_rates(1, &report->all);
 }

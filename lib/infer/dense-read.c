@@ -18,34 +18,27 @@ struct reader {
         struct ran_error err;
 };
 
-/* Takes documents from the block, as many as are best read at once. Who takes which does not change
- * their vectors. */
-static size_t take(struct reader *r, const struct ran_state *state, struct ran_document *d,
-                   size_t *first)
-{
-        size_t n = 0;
-
-        pthread_mutex_lock(&r->lock);
-        *first = r->next;
-        while (n < RAN_SCORE_ABREAST && r->next + n < r->end) {
-                d[n] = ran_dataset_document(r->d, r->next + n);
-                n++;
-        }
-        n = n > 0 ? ran_score_abreast(state, d, n) : 0;
-        r->next += n;
-        pthread_mutex_unlock(&r->lock);
-        return n;
-}
-
+/* Takes documents from the block, as many as are best read at once, until there are none. Who takes
+ * which does not change their vectors. */
 static void read_worker(void *arg, size_t worker)
 {
         struct reader *r = arg;
+        struct ran_state *state = r->state[worker];
         struct ran_document d[RAN_SCORE_ABREAST];
         struct ran_error err = {0};
-        size_t first, n;
+        size_t n = 1;
 
-        while (err.code == RAN_OK && (n = take(r, r->state[worker], d, &first)) > 0)
-                ran_score_vectors(r->state[worker], d, n, r->k->v + first * r->k->F, &err);
+        while (err.code == RAN_OK && n > 0) {
+                pthread_mutex_lock(&r->lock);
+                const size_t first = r->next;
+                for (n = 0; n < RAN_SCORE_ABREAST && first + n < r->end; n++)
+                        d[n] = ran_dataset_document(r->d, first + n);
+                n = n > 0 ? ran_score_abreast(state, d, n) : 0;
+                r->next += n;
+                pthread_mutex_unlock(&r->lock);
+                if (n > 0)
+                        ran_score_vectors(state, d, n, r->k->v + first * r->k->F, &err);
+        }
         if (err.code == RAN_OK)
                 return;
         pthread_mutex_lock(&r->lock);

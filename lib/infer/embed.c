@@ -86,18 +86,6 @@ static double *make_frequencies(const struct ran_embedder *e)
         return p;
 }
 
-static void make_weights(struct ran_embedder *e, const double *p)
-{
-        const size_t D = e->m->config.dim;
-
-        for (size_t id = 0; id < e->m->V; id++) {
-                const float *row = e->m->params.embed + id * D;
-
-                e->weight[id] = (float)(smooth / (smooth + p[id]));
-                ran_simd->axpy(e->mean, (float)p[id], row, D);
-        }
-}
-
 /* The covariance of rows (lower triangle), by what documents have of them: a block of rows at a
  * time in a product, blocks in double. */
 enum { BLOCK = 512 };
@@ -154,12 +142,16 @@ static void set_weights(struct ran_embedder *e)
 {
         ran_model_token_weights(e->m, e->weight);
         if (!averages(e)) {
+                const size_t D = e->m->config.dim;
                 double *p = make_frequencies(e);
 
-                make_weights(e, p);
+                for (size_t id = 0; id < e->m->V; id++) {
+                        e->weight[id] = (float)(smooth / (smooth + p[id]));
+                        ran_simd->axpy(e->mean, (float)p[id], e->m->params.embed + id * D, D);
+                }
                 if (e->whiten != NULL) {
                         make_covariance(e, p);
-                        decompose(e->whiten, e->m->config.dim);
+                        decompose(e->whiten, D);
                 }
                 free(p);
         }

@@ -166,7 +166,7 @@ fits() {
   checkpoint tag --wide 1024 --spelling 64 --no-early-stop
   fits "$sizes and .\"train.embed.v\" == \$R * \$D and .\"train.chain\" == 8"
   jq -r keys[] header >names
-  checkpoint lm --window 4 --bptt 2 --min-count 1
+  checkpoint lm --vocab-type word --window 4 --bptt 2 --min-count 1
   fits "$sizes and .\"train.embed.v\" == 257 * \$D and \$V > 257"
   jq -r keys[] header >>names
   for name in $(grep '^train' names | sort -u); do
