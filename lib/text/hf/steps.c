@@ -123,20 +123,6 @@ static int read_strip(struct ran_steps *s, const cJSON *object, struct ran_error
         return RAN_OK;
 }
 
-static int read_replace(struct ran_steps *s, const cJSON *object, struct ran_error *err)
-{
-        struct ran_step *step = ran_steps_add(s, (struct ran_step){.kind = STEP_REPLACE});
-
-        RAN_TRY(set_pattern(step, object, err));
-        return set_text(step, object, "content", err);
-}
-
-static int read_prepend(struct ran_steps *s, const cJSON *object, struct ran_error *err)
-{
-        return set_text(ran_steps_add(s, (struct ran_step){.kind = STEP_PREPEND}), object,
-                        "prepend", err);
-}
-
 static int read_charsmap(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
         struct ran_step *step = ran_steps_add(s, (struct ran_step){.kind = STEP_CHARSMAP});
@@ -230,11 +216,6 @@ static int read_meta(struct ran_steps *s, const cJSON *object, struct ran_error 
         return RAN_OK;
 }
 
-static void add_split(struct ran_steps *s, enum ran_step_kind kind, enum ran_behavior behavior)
-{
-        ran_steps_add(s, (struct ran_step){.kind = kind, .behavior = behavior});
-}
-
 static int read_byte_level(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
         bool prefix, regex;
@@ -246,7 +227,16 @@ static int read_byte_level(struct ran_steps *s, const cJSON *object, struct ran_
                 ran_steps_add(s,
                               (struct ran_step){.kind = STEP_LEAD, .c = ' ', .lead = LEAD_ALWAYS});
         if (regex)
-                add_split(s, STEP_GPT2, SPLIT_ISOLATED);
+                ran_steps_add(s, (struct ran_step){.kind = STEP_GPT2, .behavior = SPLIT_ISOLATED});
+        return RAN_OK;
+}
+
+static int read_bert_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
+{
+        (void)object;
+        (void)err;
+        ran_steps_add(s, (struct ran_step){.kind = STEP_SPACES});
+        ran_steps_add(s, (struct ran_step){.kind = STEP_PUNCTUATION, .behavior = SPLIT_ISOLATED});
         return RAN_OK;
 }
 
@@ -255,59 +245,56 @@ static int read_digits(struct ran_steps *s, const cJSON *object, struct ran_erro
         bool single;
 
         RAN_TRY(ran_cjson_bool(object, "individual_digits", false, &single, err));
-        add_split(s, STEP_NUMBERS, single ? SPLIT_ISOLATED : SPLIT_CONTIGUOUS);
-        return RAN_OK;
-}
-
-static int read_delimiter(struct ran_steps *s, const cJSON *object, struct ran_error *err)
-{
-        struct ran_step step = {.kind = STEP_CHAR, .behavior = SPLIT_REMOVED};
-
-        RAN_TRY(read_char(object, "delimiter", &step.c, err));
-        ran_steps_add(s, step);
-        return RAN_OK;
-}
-
-static int read_punctuation(struct ran_steps *s, const cJSON *object, struct ran_error *err)
-{
-        enum ran_behavior behavior;
-
-        RAN_TRY(read_behavior(object, &behavior, err));
-        add_split(s, STEP_PUNCTUATION, behavior);
-        return RAN_OK;
-}
-
-static int read_bert_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
-{
-        (void)object;
-        (void)err;
-        add_split(s, STEP_SPACES, SPLIT_REMOVED);
-        add_split(s, STEP_PUNCTUATION, SPLIT_ISOLATED);
+        ran_steps_add(s, (struct ran_step){.kind = STEP_NUMBERS,
+                                           .behavior = single ? SPLIT_ISOLATED : SPLIT_CONTIGUOUS});
         return RAN_OK;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* A type, and its reader; NULL: it is a split of this kind, which removes what it finds. */
+/* A type: its own reader, or a step, with members that it has. */
 struct part {
         const char *type;
         int (*read)(struct ran_steps *s, const cJSON *object, struct ran_error *err);
-        enum ran_step_kind kind;
+        struct ran_step step;
+        const char *text, *character; /* their names; NULL: none */
+        bool pattern, behavior;
 };
 static const struct part normalizers[] = {
-        {"BertNormalizer", read_bert, 0},  {"Strip", read_strip, 0},
-        {"Replace", read_replace, 0},      {"Prepend", read_prepend, 0},
-        {"Precompiled", read_charsmap, 0}, {NULL, NULL, 0}};
-static const struct part pre_tokenizers[] = {{"BertPreTokenizer", read_bert_split, 0},
-                                             {"WhitespaceSplit", NULL, STEP_SPACES},
-                                             {"Whitespace", NULL, STEP_RUNS},
-                                             {"Punctuation", read_punctuation, 0},
-                                             {"Digits", read_digits, 0},
-                                             {"Split", read_split, 0},
-                                             {"CharDelimiterSplit", read_delimiter, 0},
-                                             {"Metaspace", read_meta, 0},
-                                             {"ByteLevel", read_byte_level, 0},
-                                             {NULL, NULL, 0}};
+        {.type = "BertNormalizer", .read = read_bert},
+        {.type = "Strip", .read = read_strip},
+        {.type = "Replace", .step = {.kind = STEP_REPLACE}, .pattern = true, .text = "content"},
+        {.type = "Prepend", .step = {.kind = STEP_PREPEND}, .text = "prepend"},
+        {.type = "Precompiled", .read = read_charsmap},
+        {.type = NULL},
+};
+static const struct part pre_tokenizers[] = {
+        {.type = "BertPreTokenizer", .read = read_bert_split},
+        {.type = "WhitespaceSplit", .step = {.kind = STEP_SPACES}},
+        {.type = "Whitespace", .step = {.kind = STEP_RUNS}},
+        {.type = "Punctuation", .step = {.kind = STEP_PUNCTUATION}, .behavior = true},
+        {.type = "Digits", .read = read_digits},
+        {.type = "Split", .read = read_split},
+        {.type = "CharDelimiterSplit", .step = {.kind = STEP_CHAR}, .character = "delimiter"},
+        {.type = "Metaspace", .read = read_meta},
+        {.type = "ByteLevel", .read = read_byte_level},
+        {.type = NULL},
+};
+
+static int read_part(struct ran_steps *s, const struct part *part, const cJSON *object,
+                     struct ran_error *err)
+{
+        if (part->read != NULL)
+                return part->read(s, object, err);
+        struct ran_step *step = ran_steps_add(s, part->step);
+        if (part->pattern)
+                RAN_TRY(set_pattern(step, object, err));
+        if (part->text != NULL)
+                RAN_TRY(set_text(step, object, part->text, err));
+        if (part->character != NULL)
+                RAN_TRY(read_char(object, part->character, &step->c, err));
+        return part->behavior ? read_behavior(object, &step->behavior, err) : RAN_OK;
+}
 
 /* The two kinds of parts of a document, and the list that a Sequence of them has. */
 static const struct kind {
@@ -355,10 +342,7 @@ static int read_parts(struct ran_steps *s, const struct kind *kind, const cJSON 
                 part++;
         if (part->type == NULL)
                 return ran_fail(err, RAN_EFORMAT, "the %s '%s' is not supported", kind->name, type);
-        if (part->read != NULL)
-                return part->read(s, object, err);
-        add_split(s, part->kind, SPLIT_REMOVED);
-        return RAN_OK;
+        return read_part(s, part, object, err);
 }
 
 int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
