@@ -79,21 +79,6 @@ int ran_tokenizer_set_prefix(struct ran_tokenizer *t, const char *prefix, struct
         return RAN_OK;
 }
 
-static size_t longest_token(const struct ran_tokenizer *t)
-{
-        const size_t widest = 4; /* bytes of a character */
-        size_t longest = 0;
-
-        for (size_t i = 0; i < t->tokens.n; i++) {
-                size_t n;
-                ran_string_table_get(&t->tokens, (uint32_t)i, &n);
-                longest = n > longest ? n : longest;
-        }
-        if (t->type == TOKENIZER_WORDPIECE && longest / widest > t->max_chars)
-                longest = t->max_chars * widest;
-        return longest;
-}
-
 /* The layout of vocabularies made here. */
 static bool begins_with_reserved(const struct ran_tokenizer *t)
 {
@@ -135,31 +120,29 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_err
         return RAN_OK;
 }
 
-/* Tokens with a role, where the file does not name them, by their usual names. */
-static void find_roles(struct ran_tokenizer *t)
+int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
 {
+        /* Tokens with a role, where the file does not name them. */
         static const char *const usual[RAN_TOKEN_ROLES][2] = {
                 [RAN_TOKEN_UNKNOWN] = {"[UNK]", "<unk>"}, [RAN_TOKEN_PADDING] = {"[PAD]", "<pad>"},
                 [RAN_TOKEN_MASK] = {"[MASK]", "<mask>"},  [RAN_TOKEN_FIRST] = {"[CLS]", "<s>"},
                 [RAN_TOKEN_LAST] = {"[SEP]", "</s>"},
         };
+        const size_t widest = 4; /* bytes of a character */
 
-        if (t->unk != RAN_NO_ID)
-                t->role[RAN_TOKEN_UNKNOWN] = t->unk;
-        for (int i = 0; i < RAN_TOKEN_ROLES; i++)
-                for (int k = 0; k < 2 && t->role[i] == RAN_NO_ID; k++)
-                        ran_tokenizer_find(t, usual[i][k], strlen(usual[i][k]), &t->role[i]);
-}
-
-int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_error *err)
-{
         if (t->type == TOKENIZER_BPE)
                 t->unk = t->bpe.unknown;
         if (unk != NULL && !ran_tokenizer_find(t, unk, strlen(unk), &t->unk))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the vocabulary has no token '%s' for unknown words", unk);
         t->least = begins_with_reserved(t) && !t->exact ? RAN_RESERVED : 0;
-        t->longest = longest_token(t);
+        t->longest = 0;
+        for (size_t i = 0, n; i < t->tokens.n; i++) {
+                ran_string_table_get(&t->tokens, (uint32_t)i, &n);
+                t->longest = n > t->longest ? n : t->longest;
+        }
+        if (t->type == TOKENIZER_WORDPIECE && t->longest / widest > t->max_chars)
+                t->longest = t->max_chars * widest;
         if ((t->type == TOKENIZER_WORDPIECE || t->type == TOKENIZER_UNIGRAM) &&
             t->longest > TOKENIZER_TOKEN_MOST)
                 return ran_fail(err, RAN_EFORMAT, "a token has %zu bytes; the maximum for %s is %d",
@@ -169,7 +152,11 @@ int ran_tokenizer_finish(struct ran_tokenizer *t, const char *unk, struct ran_er
                                 t->tokens.bytes_n);
         if (t->type == TOKENIZER_UNIGRAM)
                 ran_unigram_prepare(&t->unigram, &t->tokens);
-        find_roles(t);
+        if (t->unk != RAN_NO_ID)
+                t->role[RAN_TOKEN_UNKNOWN] = t->unk;
+        for (int i = 0; i < RAN_TOKEN_ROLES; i++)
+                for (int k = 0; k < 2 && t->role[i] == RAN_NO_ID; k++)
+                        ran_tokenizer_find(t, usual[i][k], strlen(usual[i][k]), &t->role[i]);
         /* If words may have any characters, a merge might spell a reserved token. */
         for (size_t i = 0; i < t->bpe.merges.n; i++)
                 if (t->bpe.joined[i] < t->least)

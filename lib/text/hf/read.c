@@ -169,22 +169,6 @@ struct ran_tokenizer *ran_hf_make(const cJSON *document, const char *json, struc
         return t;
 }
 
-/* Parses the document without the vocabulary with cJSON. */
-static cJSON *parse_rest(const char *data, size_t n, struct ran_span vocab, struct ran_error *err)
-{
-        struct ran_buf rest = {0};
-
-        ran_buf_add(&rest, data, vocab.begin);
-        ran_buf_str(&rest, vocab.end > 0 ? "{}" : "");
-        ran_buf_add(&rest, data + vocab.end, n - vocab.end);
-        cJSON *document = ran_cjson_parse(rest.data, rest.len, NULL);
-        if (document == NULL)
-                ran_fail(err, RAN_EFORMAT,
-                         "not valid JSON: nested too deeply, or half of a surrogate pair");
-        ran_buf_release(&rest);
-        return document;
-}
-
 int ran_hf_parse(cJSON **document, struct ran_span *vocab, const char *data, size_t n,
                  struct ran_error *err)
 {
@@ -199,7 +183,15 @@ int ran_hf_parse(cJSON **document, struct ran_span *vocab, const char *data, siz
                 const struct ran_member *model = ran_record_find(&scanned, "model", NULL);
                 if (model != NULL && !ran_json_find(data, model->value, "vocab", 'o', vocab, NULL))
                         ran_json_find(data, model->value, "vocab", 'a', vocab, NULL);
-                *document = parse_rest(data, n, *vocab, err);
+                struct ran_buf rest = {0}; /* without the vocabulary */
+                ran_buf_add(&rest, data, vocab->begin);
+                ran_buf_str(&rest, vocab->end > 0 ? "{}" : "");
+                ran_buf_add(&rest, data + vocab->end, n - vocab->end);
+                *document = ran_cjson_parse(rest.data, rest.len, NULL);
+                if (*document == NULL)
+                        ran_fail(err, RAN_EFORMAT,
+                                 "not valid JSON: nested too deeply, or half of a surrogate pair");
+                ran_buf_release(&rest);
         } else if (rc == RAN_EFORMAT) { /* a document has many lines: its columns are bytes */
                 ran_fail(err, rc, "not valid JSON at byte %s",
                          why.text + strcspn(why.text, "0123456789"));

@@ -9,26 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A vocabulary contains the reserved tokens, and the end-of-line token, once each. */
-static int check_eol(const char *eol, struct ran_error *err)
-{
-        for (size_t i = 0; i < RAN_RESERVED; i++) {
-                if (eol != NULL && strcmp(eol, ran_tokenizer_reserved[i]) == 0)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "the end-of-line token cannot be '%s', which is reserved",
-                                        eol);
-        }
-        return RAN_OK;
-}
-
 struct ran_counter *ran_counter_new(const struct ran_vocab_settings *settings,
                                     struct ran_error *err)
 {
         struct ran_counter *c = ran_new(1, sizeof(*c));
 
+        int rc = RAN_OK;
+
         c->settings = *settings;
-        if (check_eol(settings->eol_token, err) != RAN_OK ||
-            ran_text_rules_set(&c->rules, settings, err) != RAN_OK) {
+        /* A vocabulary contains the reserved tokens, and the end-of-line token, once each. */
+        for (size_t i = 0; i < RAN_RESERVED; i++)
+                if (settings->eol_token != NULL &&
+                    strcmp(settings->eol_token, ran_tokenizer_reserved[i]) == 0)
+                        rc = ran_fail(err, RAN_EINVAL,
+                                      "the end-of-line token cannot be '%s', which is reserved",
+                                      settings->eol_token);
+        if (rc != RAN_OK || ran_text_rules_set(&c->rules, settings, err) != RAN_OK) {
                 ran_counter_free(c);
                 return NULL;
         }

@@ -27,13 +27,21 @@ static bool is_missing(const struct ran_tokenizer *t, struct ran_words_scratch *
                (t->type != TOKENIZER_WORDPIECE || word.chars <= t->max_chars);
 }
 
-/* Returns how many. */
-static size_t add_words(struct ran_tokenizer *t, const struct ran_counter *c, size_t least)
+int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
+                       struct ran_tokenizer **to, struct ran_error *err)
 {
         struct ran_words_scratch scratch = {0};
-        uint32_t *order = ran_counter_order(c);
-        size_t added = 0, n;
+        size_t n, added = 0;
+        const char *json = ran_tokenizer_json(of, &n);
 
+        *to = NULL;
+        if (of->type >= TOKENIZER_BPE || of->exact || c->words.n == 0 ||
+            !ran_text_rules_equal(&c->rules, &of->rules))
+                return RAN_OK;
+        struct ran_tokenizer *t = ran_tokenizer_load(json, n, err);
+        if (t == NULL)
+                return RAN_EFORMAT;
+        uint32_t *order = ran_counter_order(c);
         for (size_t i = 0; i < c->words.n && added < c->settings.vocab_size; i++) {
                 const char *word = ran_string_table_get(&c->words, order[i], &n);
 
@@ -46,25 +54,8 @@ static size_t add_words(struct ran_tokenizer *t, const struct ran_counter *c, si
         }
         ran_words_scratch_release(&scratch);
         free(order);
-        return added;
-}
-
-int ran_counter_extend(const struct ran_counter *c, const struct ran_tokenizer *of, size_t least,
-                       struct ran_tokenizer **to, struct ran_error *err)
-{
-        size_t n;
-        const char *json = ran_tokenizer_json(of, &n);
-
-        *to = NULL;
-        if (of->type >= TOKENIZER_BPE || of->exact || c->words.n == 0 ||
-            !ran_text_rules_equal(&c->rules, &of->rules))
-                return RAN_OK;
-        struct ran_tokenizer *t = ran_tokenizer_load(json, n, err);
-        if (t == NULL)
-                return RAN_EFORMAT;
-        const bool added = add_words(t, c, least) > 0;
-        const int rc = added ? ran_tokenizer_finish(t, NULL, err) : RAN_OK;
-        if (added && rc == RAN_OK)
+        const int rc = added > 0 ? ran_tokenizer_finish(t, NULL, err) : RAN_OK;
+        if (added > 0 && rc == RAN_OK)
                 *to = t;
         else
                 ran_tokenizer_free(t);

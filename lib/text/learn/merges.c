@@ -52,18 +52,6 @@ struct learner {
         size_t changed_n, changed_cap;
 };
 
-static void learner_release(struct learner *l)
-{
-        free(l->row);
-        free(l->begin);
-        free(l->length);
-        ran_pairs_release(&l->pairs);
-        free(l->pair);
-        free(l->occurrence);
-        free(l->heap);
-        free(l->changed);
-}
-
 /* ---- the heap ------------------------------------------------------------------------------- */
 
 static bool better(const struct learner *l, uint32_t i, uint32_t j)
@@ -258,42 +246,34 @@ static void join(struct learner *l, uint32_t pair)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* Splits each word into a row of units. Words that cannot be split are ignored. */
-static void spell_words(struct learner *l)
-{
-        const struct ran_string_table *words = &l->counter->words;
-
-        l->begin = ran_new(words->n, sizeof(*l->begin));
-        l->length = ran_new(words->n, sizeof(*l->length));
-        l->row = ran_new(words->bytes_n, sizeof(*l->row));
-        size_t end = 0;
-        for (size_t i = 0; i < words->n; i++) {
-                size_t n;
-                const char *word = ran_string_table_get(words, (uint32_t)i, &n);
-                l->begin[i] = end;
-                l->length[i] = (uint32_t)ran_learn_spell(l->t, word, n, l->row + end);
-                end += l->length[i];
-        }
-}
-
-static void count_pairs(struct learner *l)
-{
-        for (size_t i = 0; i < l->counter->words.n; i++) {
-                const uint32_t *row = l->row + l->begin[i];
-                for (uint32_t k = 1; k < l->length[i]; k++)
-                        gain(l, row[k - 1], row[k], (uint32_t)i);
-        }
-        restore_heap(l);
-}
-
 void ran_learn_merges(const struct ran_counter *c, struct ran_tokenizer *t)
 {
         struct learner l = {.counter = c, .t = t, .free = NONE};
+        const struct ran_string_table *words = &c->words;
+        size_t end = 0, n;
 
-        spell_words(&l);
-        count_pairs(&l);
+        l.begin = ran_new(words->n, sizeof(*l.begin));
+        l.length = ran_new(words->n, sizeof(*l.length));
+        l.row = ran_new(words->bytes_n, sizeof(*l.row));
+        for (size_t i = 0; i < words->n; i++) { /* a word that cannot be spelt has no units */
+                const char *word = ran_string_table_get(words, (uint32_t)i, &n);
+                uint32_t *row = l.row + end;
+                l.begin[i] = end;
+                l.length[i] = (uint32_t)ran_learn_spell(t, word, n, row);
+                end += l.length[i];
+                for (uint32_t k = 1; k < l.length[i]; k++)
+                        gain(&l, row[k - 1], row[k], (uint32_t)i);
+        }
+        restore_heap(&l);
         while (t->tokens.n < c->settings.vocab_size && l.heap_n > 0 &&
                l.pair[l.heap[0]].key >= c->settings.min_count)
                 join(&l, l.heap[0]);
-        learner_release(&l);
+        free(l.row);
+        free(l.begin);
+        free(l.length);
+        ran_pairs_release(&l.pairs);
+        free(l.pair);
+        free(l.occurrence);
+        free(l.heap);
+        free(l.changed);
 }

@@ -55,51 +55,41 @@ static int by_frequency(const void *a, const void *b, void *arg)
         return by_bytes(a, b, arg);
 }
 
-/* Adds a letter as a token, in one of its two forms, unless it exists as the end-of-line token. */
-static void add_letter(struct ran_tokenizer *t, const struct alphabet *all,
-                       const struct letter *letter, bool goes_on)
-{
-        struct ran_buf text = {0};
-        size_t n;
-        const char *s = ran_string_table_get(&all->names, letter->index, &n);
-
-        if (goes_on)
-                ran_buf_str(&text, t->prefix);
-        ran_buf_add(&text, s, n);
-        ran_string_table_add(&t->tokens, text.data, text.len);
-        ran_buf_release(&text);
-}
-
 /* Adds the most frequent letters, up to the limit and the size of the vocabulary, in the order
- * of their bytes; first the forms that begin a word, then those that continue one. */
-static void add_alphabet(const struct ran_counter *c, struct alphabet *all, struct ran_tokenizer *t)
-{
-        size_t room = c->settings.vocab_size - t->tokens.n, kept = 0, n = all->names.n;
-
-        if (n == 0)
-                return;
-        qsort_r(all->letter, n, sizeof(*all->letter), by_frequency, all);
-        for (; kept < n && kept < c->settings.limit_alphabet; kept++) {
-                size_t forms = (size_t)all->letter[kept].begins + all->letter[kept].goes_on;
-                if (forms > room)
-                        break;
-                room -= forms;
-        }
-        qsort_r(all->letter, kept, sizeof(*all->letter), by_bytes, all);
-        for (int goes_on = 0; goes_on <= 1; goes_on++)
-                for (size_t i = 0; i < kept; i++)
-                        if (goes_on ? all->letter[i].goes_on : all->letter[i].begins)
-                                add_letter(t, all, &all->letter[i], goes_on);
-}
-
+ * of their bytes; first the forms that begin a word, then those that continue one. One of them may
+ * be there, as the end-of-line token. */
 static int learn_characters(const struct ran_counter *c, struct ran_tokenizer *t,
                             struct ran_error *err)
 {
         const size_t before = t->tokens.n;
         struct alphabet all = {0};
+        struct ran_buf text = {0};
 
         count_letters(c, &all);
-        add_alphabet(c, &all, t);
+        size_t room = c->settings.vocab_size - before, kept = 0, n = all.names.n;
+        if (n > 0)
+                qsort_r(all.letter, n, sizeof(*all.letter), by_frequency, &all);
+        for (; kept < n && kept < c->settings.limit_alphabet; kept++) {
+                size_t forms = (size_t)all.letter[kept].begins + all.letter[kept].goes_on;
+                if (forms > room)
+                        break;
+                room -= forms;
+        }
+        if (kept > 0)
+                qsort_r(all.letter, kept, sizeof(*all.letter), by_bytes, &all);
+        for (size_t i = 0; i < 2 * kept; i++) {
+                const struct letter *letter = &all.letter[i % kept];
+                const bool goes_on = i >= kept;
+
+                if (!(goes_on ? letter->goes_on : letter->begins))
+                        continue;
+                const char *s = ran_string_table_get(&all.names, letter->index, &n);
+                text.len = 0;
+                ran_buf_str(&text, goes_on ? t->prefix : "");
+                ran_buf_add(&text, s, n);
+                ran_string_table_add(&t->tokens, text.data, text.len);
+        }
+        ran_buf_release(&text);
         ran_string_table_release(&all.names);
         free(all.letter);
         if (t->tokens.n == before)

@@ -357,30 +357,22 @@ static int next_row(struct ran_vectors *v, struct row *row, bool *there, struct 
         return row->line.n > 0 ? read_numbers(v, &row->line, NULL, &row->n, err) : RAN_OK;
 }
 
-static int load_floats(const struct ran_vectors *v, const char *numbers, float *x,
-                       struct ran_error *err)
-{
-        for (size_t i = 0; i < v->width; i++) {
-                uint32_t bits;
-
-                memcpy(&bits, numbers + 4 * i, sizeof bits);
-                bits = le32toh(bits);
-                memcpy(&x[i], &bits, sizeof bits);
-                if (!isfinite(x[i]))
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "%s: vector %llu contains a number that is not finite",
-                                        v->path, (unsigned long long)v->row);
-        }
-        return RAN_OK;
-}
-
 static int take(struct ran_vectors *v, const struct row *row, struct filling *f,
                 struct ran_error *err)
 {
         size_t n;
 
-        if (v->binary)
-                RAN_TRY(load_floats(v, row->numbers, f->row, err));
+        for (size_t i = 0; v->binary && i < v->width; i++) {
+                uint32_t bits;
+
+                memcpy(&bits, row->numbers + 4 * i, sizeof bits);
+                bits = le32toh(bits);
+                memcpy(&f->row[i], &bits, sizeof bits);
+                if (!isfinite(f->row[i]))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "%s: vector %llu contains a number that is not finite",
+                                        v->path, (unsigned long long)v->row);
+        }
         const uint32_t id = choose(f, row->line.text, row->n);
         if (id == RAN_NO_ID)
                 return RAN_OK;
@@ -432,23 +424,6 @@ int ran_vectors_read(struct ran_vectors *v, const struct ran_tokenizer *t, struc
 
 /* ---- words for a vocabulary ----------------------------------------------------------------- */
 
-/* Words that a text would split cannot be a token. */
-static void want(struct ran_counter *c, const char *word, size_t n, struct ran_encoding *e,
-                 struct ran_buf *words, size_t *wanted)
-{
-        uint32_t length = 0;
-
-        words->len = 0;
-        if (n == 0 || ran_counter_words(c, word, n, e, words, NULL) != RAN_OK) /* not UTF-8 */
-                return;
-        if (words->len > sizeof length)
-                memcpy(&length, words->data, sizeof length);
-        if (length == 0 || words->len != sizeof length + length)
-                return;
-        ++*wanted;
-        ran_string_table_add(&c->wanted, words->data + sizeof length, length);
-}
-
 int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, size_t *wanted,
                      struct ran_error *err)
 {
@@ -457,13 +432,23 @@ int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, siz
         const struct ran_vectors before = *v;
         struct row row;
         bool there = true;
+        uint32_t length = 0;
         int code = RAN_OK;
 
         *wanted = 0;
         for (size_t i = 0; i < n && there && code == RAN_OK; i++) {
                 code = next_row(v, &row, &there, err);
-                if (code == RAN_OK && there)
-                        want(c, row.line.text, row.n, &e, &words, wanted);
+                words.len = 0;
+                if (code != RAN_OK || row.n == 0 || /* or not UTF-8 */
+                    ran_counter_words(c, row.line.text, row.n, &e, &words, NULL) != RAN_OK)
+                        continue;
+                if (words.len > sizeof length)
+                        memcpy(&length, words.data, sizeof length);
+                /* A word that a text would split cannot be a token. */
+                if (words.len <= sizeof length || words.len != sizeof length + length)
+                        continue;
+                ++*wanted;
+                ran_string_table_add(&c->wanted, words.data + sizeof length, length);
         }
         *v = before;
         ran_encoding_release(&e);

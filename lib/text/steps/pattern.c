@@ -138,36 +138,11 @@ static size_t step(struct search *k, const struct pattern_thread *now, size_t n,
 
 /* Threads are in the order of what counts first: those that began earlier, then the order of the
  * expression. So a match ends all behind it, and those before it go on for a better one. */
-static void search(struct search *k, size_t *begin, size_t *end)
-{
-        struct pattern_thread *now = k->s->thread, *next = now + k->p->n, *swap;
-        size_t n = 0;
-
-        memset(k->s->seen, 0, k->p->n * sizeof *k->s->seen);
-        while (k->pos <= k->n) {
-                if (n == 0 && *begin == SIZE_MAX) {
-                        size_t pos = k->pos;
-                        while (pos < k->n && !k->p->first[(unsigned char)k->text[pos]])
-                                pos++;
-                        if (pos == k->n)
-                                return;
-                        look_at(k, pos);
-                }
-                if (*begin == SIZE_MAX)
-                        n = add_thread(k, now, n, 0, k->pos);
-                if (n == 0 && *begin != SIZE_MAX)
-                        return;
-                n = step(k, now, n, next, begin, end);
-                swap = now;
-                now = next;
-                next = swap;
-        }
-}
-
 void ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, size_t from,
                       struct ran_pattern_scratch *s, size_t *begin, size_t *end)
 {
         struct search k = {.p = p, .s = s, .text = text, .n = n};
+        size_t waiting = 0;
 
         if (p->literal != NULL) {
                 const char *at = memmem(text + from, n - from, p->literal, p->literal_n);
@@ -179,9 +154,27 @@ void ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, s
         RAN_ROOM(s->thread, s->thread_cap, 2 * p->n);
         RAN_ROOM(s->seen, s->seen_cap, p->n);
         RAN_ROOM(s->stack, s->stack_cap, 2 * p->n + 1);
+        memset(s->seen, 0, p->n * sizeof *s->seen);
+        struct pattern_thread *now = s->thread, *next = now + p->n, *swap;
         *begin = *end = SIZE_MAX;
-        look_at(&k, from);
-        search(&k, begin, end);
+        for (look_at(&k, from); k.pos <= n;) {
+                if (waiting == 0 && *begin == SIZE_MAX) {
+                        size_t pos = k.pos;
+                        while (pos < n && !p->first[(unsigned char)text[pos]])
+                                pos++;
+                        if (pos == n)
+                                break;
+                        look_at(&k, pos);
+                }
+                if (*begin == SIZE_MAX)
+                        waiting = add_thread(&k, now, waiting, 0, k.pos);
+                else if (waiting == 0)
+                        break;
+                waiting = step(&k, now, waiting, next, begin, end);
+                swap = now;
+                now = next;
+                next = swap;
+        }
         if (*begin == SIZE_MAX)
                 *begin = *end = n;
 }
