@@ -343,30 +343,42 @@ void classify_columns(const void *arg, struct cmd_row *row)
 {
         const struct classifier *c = arg;
 
-        cmd_row_text(row, "id");
+        if (row->taken == NULL)
+                cmd_row_text(row, "id");
         cmd_row_text(row, "label");
         cmd_row_text(row, "score");
         if (c->options->coverage > 0)
                 cmd_row_text(row, "set");
         for (size_t i = 0; c->options->probs && i < c->C; i++)
                 cmd_row_text(row, ran_model_label(c->model, i));
-        cmd_row_text(row, "text");
+        if (row->taken == NULL)
+                cmd_row_text(row, "text");
 }
 
-/* The labels that are at least as probable as their limits, with bars between. */
+/* The labels that are at least as probable as their limits, with bars between; then, if asked for,
+ * their scores alike, or the highest if there is none. */
 static void add_labels(struct cmd_row *row, const struct classifier *c, const float *p,
-                       const float *limits, float limit)
+                       const float *limits, float limit, bool scored)
 {
-        struct ran_buf labels = {0};
+        struct ran_buf labels = {0}, scores = {0};
+        struct cmd_row score = {.out = &scores, .format = row->format};
 
         for (size_t i = 0; i < c->C; i++) {
                 if (p[i] < (limits != NULL ? limits[i] : limit))
                         continue;
                 ran_buf_str(&labels, labels.len > 0 ? "|" : "");
                 cmd_labels_join(&labels, ran_model_label(c->model, i), '|');
+                ran_buf_str(&scores, scores.len > 0 ? "|" : "");
+                score.begun = false;
+                cmd_row_float(&score, p[i]);
         }
         cmd_row_string(row, labels.data, labels.len);
+        if (scored && scores.len > 0)
+                cmd_row_string(row, scores.data, scores.len);
+        else if (scored)
+                cmd_row_float(row, p[decision_best(&c->decision, p)]);
         ran_buf_release(&labels);
+        ran_buf_release(&scores);
 }
 
 static int write_row(const struct classifier *c, struct classify_scratch *s,
@@ -375,17 +387,20 @@ static int write_row(const struct classifier *c, struct classify_scratch *s,
         struct cmd_row row = {.out = out, .format = c->options->output.format};
         size_t best = decision_best(&c->decision, s->p);
 
-        RAN_TRY(cmd_row_id(&row, line, err));
-        if (c->thresholds != NULL)
-                add_labels(&row, c, s->p, c->thresholds, 0);
-        else
+        if (!line->continued)
+                RAN_TRY(cmd_row_id(&row, line, err));
+        if (c->thresholds != NULL) {
+                add_labels(&row, c, s->p, c->thresholds, 0, true);
+        } else {
                 cmd_row_text(&row, is_given(c, s->p, best) ? ran_model_label(c->model, best) : "");
-        cmd_row_float(&row, s->p[best]);
+                cmd_row_float(&row, s->p[best]);
+        }
         if (c->options->coverage > 0)
-                add_labels(&row, c, s->p, NULL, c->cut);
+                add_labels(&row, c, s->p, NULL, c->cut, false);
         for (size_t i = 0; c->options->probs && i < c->C; i++)
                 cmd_row_float(&row, s->p[i]);
-        RAN_TRY(cmd_row_document(&row, line, &s->text, err));
+        if (!line->continued)
+                RAN_TRY(cmd_row_document(&row, line, &s->text, err));
         cmd_row_end(&row);
         return RAN_OK;
 }

@@ -153,6 +153,7 @@ static int run(struct classifier *c, char **files)
                 .free_scratch = classify_scratch_free,
                 .work = c->work = classify_predict,
                 .columns = classify_columns,
+                .continues = true,
                 .arg = c,
         };
 

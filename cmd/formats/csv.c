@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cmd/formats/json.h"
-#include "cmd/formats/record.h"
+#include "cmd/formats/output.h"
 
 struct csv {
         struct table_scan scan;
@@ -227,6 +227,20 @@ static bool is_odd(const char *s, const struct table_cell *cell)
         return end[-1] != '"' && memchr(begin, '\n', (size_t)(end - begin)) != NULL;
 }
 
+/* The next cell of a row, of which it is cell n, for a column; the last may take the rest. */
+static bool next_cell(const struct csv *csv, const struct text_line *row, size_t n, size_t *at,
+                      struct table_cell *cell)
+{
+        if (!table_next_cell(&csv->scan, row->s, row->n, at, cell))
+                return false;
+        if (csv->rest && n + 1 == csv->columns && !cell->open) {
+                if (*at <= row->n) /* further tabs */
+                        *cell = (struct table_cell){{cell->span.begin, row->n}, false, false};
+                *at = row->n + 1;
+        }
+        return true;
+}
+
 /* Bytes for the escapes, quotes and commas of most records, to allocate once. */
 enum { ESCAPES = 128 };
 
@@ -246,15 +260,9 @@ static int import(const struct import *i, const struct text_line *row, struct ra
         const size_t cells = row->n < csv->columns ? row->n + 1 : csv->columns;
         ran_buf_room(out, row->n + (cells > 0 ? csv->json_end[cells - 1] : 0) + ESCAPES);
         json_begin(out, '{');
-        for (; table_next_cell(&csv->scan, row->s, row->n, &at, &cell); n++) {
+        for (; next_cell(csv, row, n, &at, &cell); n++) {
                 if (n >= csv->columns)
                         continue;
-                if (csv->rest && n + 1 == csv->columns && !cell.open) {
-                        bool whole = at == row->n + 1;
-                        if (!whole) /* further tabs */
-                                cell = (struct table_cell){{cell.span.begin, row->n}, false, false};
-                        at = row->n + 1;
-                }
                 open = cell.open;
                 odd |= i->format == &import_tsv && cell.escaped && is_odd(row->s, &cell);
                 if (n + 1 != csv->maybe || cell.span.begin < cell.span.end)
@@ -277,6 +285,42 @@ static int import(const struct import *i, const struct text_line *row, struct ra
 const char *csv_columns(const struct import *i)
 {
         return ((const struct csv *)i->state)->shown.data;
+}
+
+void csv_header(const struct import *i, struct cmd_row *row, struct ran_buf *names)
+{
+        const struct csv *csv = i->state;
+        struct ran_buf name = {0};
+
+        ran_buf_char(names, '\n');
+        for (size_t c = 0; c < csv->columns; c++, name.len = 0) {
+                const struct ran_span json = {c > 0 ? csv->json_end[c - 1] : 0,
+                                              csv->json_end[c] - 1};
+                (void)ran_json_decode(csv->json.data, json, &name, NULL);
+                cmd_row_string(row, name.data, name.len);
+                ran_buf_add(names, name.data, name.len);
+                ran_buf_char(names, '\n');
+        }
+        ran_buf_release(&name);
+}
+
+void csv_cells(const struct import *i, const struct text_line *text, struct cmd_row *row)
+{
+        const struct csv *csv = i->state;
+        struct ran_buf plain = {0};
+        size_t at = 0;
+
+        for (size_t c = 0; c < csv->columns; c++, plain.len = 0) {
+                struct table_cell cell = {0};
+                if (next_cell(csv, text, c, &at, &cell) && cell.escaped)
+                        table_decode(text->s, &cell, &plain);
+                if (cell.escaped)
+                        cmd_row_string(row, plain.data, plain.len);
+                else
+                        cmd_row_string(row, text->s + cell.span.begin,
+                                       cell.span.end - cell.span.begin);
+        }
+        ran_buf_release(&plain);
 }
 
 void csv_example(const struct import *i, struct ran_buf *out)

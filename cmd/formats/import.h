@@ -134,6 +134,11 @@ const char *csv_columns(const struct import *i);
 /* Whether a first line has cells of which one is named by --text-member, --label-member or
  * --id-member: then it is a header. */
 bool csv_is_asked(const struct import_columns *c, const char *line, size_t n);
+/* Writes the names of a table's columns, and appends them with a line feed around each; the cells
+ * of a row, empty ones for those it lacks. */
+struct cmd_row;
+void csv_header(const struct import *i, struct cmd_row *row, struct ran_buf *names);
+void csv_cells(const struct import *i, const struct text_line *text, struct cmd_row *row);
 /* Appends a record with all columns of a table, each empty. */
 void csv_example(const struct import *i, struct ran_buf *out);
 

@@ -20,6 +20,8 @@
           "the input stay, and the tag comes last")                                              \
         X(csv, ROWS, "csv", "a table")                                                           \
         X(tsv, ROWS, "tsv", "a table with tabs")                                                 \
+        X(excel, ROWS, "excel",                                                                  \
+          "a table for Excel where decimals have commas: semicolons, a byte order mark")         \
         X(npy, VECTORS, "npy",                                                                   \
           "the vectors of --embed as an array of numpy, a row for each record; those of a bad "  \
           "record are not numbers (NaN)")                                                        \
@@ -55,6 +57,7 @@ struct cmd_line {
         size_t raw_length;
         const struct conll *columns; /* of raw; NULL in other formats than conll */
         bool renamed;                /* members of the record have other names than in its line */
+        bool continued; /* its columns stay: rows have only what the program adds to them */
         struct record record;
 };
 
@@ -72,7 +75,11 @@ struct cmd_output {
 struct cmd_row {
         const struct output_format *format; /* of rows */
         struct ran_buf *out;
-        bool begun; /* it has a cell */
+        size_t cells; /* so far */
+        bool begun;   /* it has one */
+        /* Of a header that continues that of a table: its names, each between line feeds. A name
+         * that is among them gets ".2", as readers of the table call a second one. */
+        const struct ran_buf *taken;
 };
 
 /* The words of a record in the making. */
@@ -101,7 +108,8 @@ struct output_format {
         void (*word)(struct output_words *w, const char *word, size_t n, const char *tag);
         void (*sentence)(struct output_words *w);
         void (*tagged)(struct output_words *w);
-        char delimiter; /* ROWS: between cells */
+        char delimiter; /* ROWS: between cells; numbers as people write them there: 0,5 */
+        bool excel;
         /* VECTORS: the beginning of a file of so many rows, which is as long for any number; a row
          * of v (width), or v NULL: of a record that has none. */
         void (*head)(struct ran_buf *out, size_t rows, size_t width);
@@ -151,7 +159,9 @@ void cmd_row_size(struct cmd_row *row, size_t x);
 void cmd_row_float(struct cmd_row *row, float x);
 void cmd_row_double(struct cmd_row *row, double x); /* NaN: empty */
 void cmd_row_end(struct cmd_row *row);
-/* A cell for each of them, NULL at the end. */
+/* Appends the byte order mark of a file, if its format has one and nothing precedes it. */
+void cmd_row_mark(struct cmd_row *row);
+/* A header: a cell for each of them, NULL at the end. */
 void cmd_row_names(struct cmd_row *row, const char *const *names);
 
 /* Appends what stands for the id of a record without one: "FILE:LINE", of standard input

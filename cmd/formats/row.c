@@ -14,8 +14,8 @@ const struct ran_field cmd_table_fields[] = {
          .help = "csv, tsv: put ' before a cell that a spreadsheet would take for a formula: one "
                  "that "
                  "begins with = + - @ or a tab, and is no number",
-         .needs = "output_format=csv,tsv eval_format=csv,tsv",
-         .why = "is for a table: --output-format csv or tsv, or --eval-format"},
+         .needs = "output_format=csv,tsv,excel eval_format=csv,tsv",
+         .why = "is for a table: --output-format csv, tsv or excel, or --eval-format"},
         {0},
 };
 
@@ -52,12 +52,14 @@ static bool is_formula(const char *s, size_t n)
 
 const struct output_format output_csv = {.kind = OUTPUT_ROWS, .delimiter = ','};
 const struct output_format output_tsv = {.kind = OUTPUT_ROWS, .delimiter = '\t'};
+const struct output_format output_excel = {.kind = OUTPUT_ROWS, .delimiter = ';', .excel = true};
 
 static void begin_cell(struct cmd_row *row)
 {
         if (row->begun)
                 ran_buf_char(row->out, row->format->delimiter);
         row->begun = true;
+        row->cells++;
 }
 
 /* Cells that need quotes get them, and those that a spreadsheet would compute an apostrophe. */
@@ -85,7 +87,20 @@ void cmd_row_string(struct cmd_row *row, const char *s, size_t n)
 
 void cmd_row_text(struct cmd_row *row, const char *s)
 {
-        cmd_row_string(row, s, strlen(s));
+        struct ran_buf name = {0};
+        bool taken = false;
+
+        if (row->taken != NULL) {
+                ran_buf_printf(&name, "\n%s\n", s);
+                taken = memmem(row->taken->data, row->taken->len, name.data, name.len) != NULL;
+                name.len--;
+                ran_buf_str(&name, taken ? ".2" : "");
+        }
+        if (taken)
+                cmd_row_string(row, name.data + 1, name.len - 1);
+        else
+                cmd_row_string(row, s, strlen(s));
+        ran_buf_release(&name);
 }
 
 void cmd_row_size(struct cmd_row *row, size_t x)
@@ -94,17 +109,36 @@ void cmd_row_size(struct cmd_row *row, size_t x)
         ran_buf_size(row->out, x);
 }
 
+/* Of a number from `at` on. */
+static void decimal_comma(struct cmd_row *row, size_t at)
+{
+        char *point =
+                row->format->excel ? memchr(row->out->data + at, '.', row->out->len - at) : NULL;
+
+        if (point != NULL)
+                *point = ',';
+}
+
+void cmd_row_mark(struct cmd_row *row)
+{
+        ran_buf_str(row->out, row->format->excel && row->out->len == 0 ? "\xef\xbb\xbf" : "");
+}
+
 void cmd_row_float(struct cmd_row *row, float x)
 {
         begin_cell(row);
+        const size_t at = row->out->len;
         ran_buf_float(row->out, x);
+        decimal_comma(row, at);
 }
 
 void cmd_row_double(struct cmd_row *row, double x)
 {
         begin_cell(row);
+        const size_t at = row->out->len;
         if (!isnan(x))
                 ran_buf_double(row->out, x);
+        decimal_comma(row, at);
 }
 
 void cmd_row_end(struct cmd_row *row)
@@ -149,6 +183,7 @@ int cmd_row_document(struct cmd_row *row, const struct cmd_line *line, struct ra
 
 void cmd_row_names(struct cmd_row *row, const char *const *names)
 {
+        cmd_row_mark(row);
         for (; *names != NULL; names++)
                 cmd_row_text(row, *names);
 }

@@ -61,12 +61,67 @@ static void end_at(struct cmd_run *run, const struct cmd_line *line, const struc
         run_end(run, err->code, "");
 }
 
+/* Parts of --shard are concatenated: only the first one has it. */
+int run_add_header(struct cmd_run *run, const struct lines *lines, struct ran_error *err)
+{
+        const struct cmd_loop *loop = run->loop;
+        const char *shard = loop->input->shard;
+        const bool table = lines != NULL && run->import.format->unit == LINES_ROW;
+        struct ran_buf out = {0}, names = {0};
+
+        if (loop->take != NULL || output_format_of(loop->output)->kind != OUTPUT_ROWS ||
+            (run->headed && (lines == NULL || !run->continued)))
+                return RAN_OK;
+        struct cmd_row row = {.out = &out, .format = output_format_of(loop->output)};
+        cmd_row_mark(&row);
+        if (table && loop->continues)
+                csv_header(&run->import, &row, &names);
+        const bool same = names.len == run->names.len && names.len > 0 &&
+                          memcmp(names.data, run->names.data, names.len) == 0;
+        if (!run->headed) {
+                run->headed = true;
+                run->continued = names.len > 0;
+                row.taken = run->continued ? &names : NULL;
+                row.cells = 0;
+                loop->columns(loop->arg, &row);
+                run->added = row.cells;
+                cmd_row_end(&row);
+                if (shard == NULL || strncmp(shard, "1/", 2) == 0)
+                        ran_buf_add(&run->out, out.data, out.len);
+                run_write(run);
+                run->names = names;
+                ran_buf_release(&out);
+                return RAN_OK;
+        }
+        ran_buf_release(&out);
+        ran_buf_release(&names);
+        return same ? RAN_OK
+                    : ran_fail(err, RAN_EFORMAT,
+                               "%s has other columns than the file before it: write a table for "
+                               "each",
+                               lines_name(lines));
+}
+
+/* The cells of a row, before what is added to it. */
+static void add_cells(struct cmd_run *run, const struct slot *slot)
+{
+        struct cmd_row row = {.out = &run->out, .format = output_format_of(run->loop->output)};
+
+        if (!slot->line.continued)
+                return;
+        csv_cells(&run->import, slot->text, &row);
+        ran_buf_char(&run->out, row.format->delimiter);
+}
+
 /* Of a record without a result. */
-static void add_nothing(struct cmd_run *run)
+static void add_nothing(struct cmd_run *run, const struct slot *slot)
 {
         const struct cmd_output *output = run->loop->output;
         const struct output_format *format = output_format_of(output);
 
+        add_cells(run, slot);
+        for (size_t i = 1; slot->line.continued && i < run->added; i++)
+                ran_buf_char(&run->out, format->delimiter);
         if (format->vector != NULL)
                 format->vector(&run->out, NULL, output->width);
         else
@@ -83,7 +138,7 @@ static void deliver_bad(struct cmd_run *run, struct slot *slot)
                 return;
         const struct output_format *format = output_format_of(loop->output);
         if (format->error == NULL)
-                add_nothing(run);
+                add_nothing(run, slot);
         else
                 format->error(&run->out, &slot->line, loop->output, run->into, &slot->err);
 }
@@ -113,7 +168,8 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
                 if (format->record != NULL)
                         format->record(&run->out, &slot->line, loop->output, run->into,
                                        &slot->result.out);
-                else
+                add_cells(run, slot);
+                if (format->record == NULL)
                         ran_buf_add(&run->out, slot->result.out.data, slot->result.out.len);
                 run->rows++;
                 return;
@@ -121,13 +177,15 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
         slot->status = run_status_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));
 }
 
-static void deliver_passed(struct cmd_run *run, const struct cmd_line *line)
+static void deliver_passed(struct cmd_run *run, const struct slot *slot)
 {
+        const struct cmd_line *line = &slot->line;
+
         run->counts.passed++;
         if (run->loop->take != NULL)
                 return;
         if (output_format_of(run->loop->output)->record == NULL) {
-                add_nothing(run);
+                add_nothing(run, slot);
                 return;
         }
         ran_buf_add(&run->out, line->record.json.line, line->record.json.length);
@@ -148,7 +206,7 @@ static void deliver(struct cmd_run *run, struct slot *slot)
                 deliver_bad(run, slot);
                 break;
         case RECORD_PASSED:
-                deliver_passed(run, &slot->line);
+                deliver_passed(run, slot);
                 break;
         case RECORD_LEFT:
                 run->counts.left++;

@@ -25,6 +25,7 @@ static void fill_slots(struct cmd_run *run)
                 line->raw = l->line[i].s;
                 line->raw_length = l->line[i].n;
                 line->columns = conll_of(&run->import);
+                line->continued = run->continued;
                 run->slots[i].read = run->slots[i].done = false;
         }
         run->count = l->count;
@@ -467,6 +468,7 @@ static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error
                         continue; /* only a header has arrived */
                 if (begun && !chosen && first_text(lines) < lines->count) {
                         RAN_TRY(choose_members(run, lines, first_text(lines), err));
+                        RAN_TRY(run_add_header(run, lines, err));
                         chosen = true;
                 }
                 fill_slots(run);
@@ -474,7 +476,10 @@ static int run_groups(struct cmd_run *run, struct lines *lines, struct ran_error
                 keep_shard(run);
                 ran_parallel(run->loop->pool, run->units - run->first, work_task, run);
         }
-        return begun && !chosen ? choose_members(run, lines, lines->count, err) : RAN_OK;
+        if (!begun || chosen)
+                return RAN_OK;
+        RAN_TRY(choose_members(run, lines, lines->count, err));
+        return run_add_header(run, lines, err);
 }
 
 void run_lines(struct cmd_run *run, struct lines *lines)

@@ -64,23 +64,6 @@ static void open_outputs(struct cmd_run *run, char **files)
         }
 }
 
-/* Parts of --shard are concatenated: only the first one has it. */
-static void add_header(struct cmd_run *run)
-{
-        const struct cmd_loop *loop = run->loop;
-        const char *shard = loop->input->shard;
-
-        if (loop->take != NULL || (shard != NULL && strncmp(shard, "1/", 2) != 0))
-                return;
-        struct cmd_row row = {.format = output_format_of(loop->output), .out = &run->out};
-        if (row.format->kind != OUTPUT_ROWS)
-                return;
-        loop->columns(loop->arg, &row);
-        cmd_row_end(&row);
-        if (run->out.len > 0)
-                run_write(run);
-}
-
 /* The number of rows is in front of them: at the beginning 0, to see that it can be changed. What
  * ends a file is behind them. */
 static void write_head(struct cmd_run *run)
@@ -116,6 +99,7 @@ static void release(struct cmd_run *run)
         run_free_scratch(run);
         members_release(&run->members);
         ran_buf_release(&run->said);
+        ran_buf_release(&run->names);
         ran_buf_release(&run->out);
         pthread_mutex_destroy(&run->scratch_lock);
         pthread_mutex_destroy(&run->order);
@@ -201,12 +185,12 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         pthread_mutex_init(&run.order, NULL);
         shard_init(&run.shard, loop->input->shard, files.name);
         open_outputs(&run, files.name);
-        add_header(&run);
         write_head(&run);
         add_named(&run);
         if (!loop->own_progress && loop->input->shard == NULL)
                 progress_begin(&run.progress, &files, loop->take == NULL && run.writer == NULL);
         run_files(&run, &files);
+        (void)run_add_header(&run, NULL, NULL);
         progress_end(&run.progress);
         release(&run);
         /* Where every record failed, its message says why; but not that a label was misspelt. */

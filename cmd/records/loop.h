@@ -111,8 +111,10 @@ struct cmd_loop {
                         CMD_MAY_LACK,      /* the loop warns if no record has it */
                 } absent;
         } * named;
-        /* The names of the columns, for formats of rows; NULL: the program writes none. */
+        /* The names of the columns, for formats of rows; NULL: the program writes none.
+         * `continues`: a row of a table stays, and what it gets comes behind its cells. */
         void (*columns)(const void *arg, struct cmd_row *row);
+        bool continues;
         bool own_progress; /* the program says how far it is; otherwise a live line does */
         bool again;        /* the files are read once more later, which reports bad lines */
         bool accepted; /* skip records that an annotator rejected or ignored (record_accepted) */

@@ -194,6 +194,10 @@ struct cmd_run {
         struct import import;          /* of this file */
         struct import_columns columns; /* of this file beside the records */
         struct members members;        /* of this file */
+        bool headed;                   /* the header of a table has been written */
+        bool continued;                /* columns of the input stay, */
+        size_t added;                  /* and so many come behind */
+        struct ran_buf names;          /* those that stay, with line feeds around */
         struct ran_buf said; /* about the members of the last file of which anything was said */
         struct named named;  /* of all files */
         bool unlike_any;     /* its first line matches no format; it is read as JSON lines */
@@ -247,6 +251,9 @@ void run_free_scratch(struct cmd_run *run);
 void run_deliver(struct cmd_run *run, size_t from, size_t to);
 /* Releases the record of a slot, and what the program found about it. (deliver.c) */
 void run_forget(struct cmd_run *run, struct slot *slot);
+/* Writes the header of a table, if that is the output: of the first file, or of none; else
+ * RAN_EFORMAT if the file has other columns that stay. (deliver.c) */
+int run_add_header(struct cmd_run *run, const struct lines *lines, struct ran_error *err);
 /* Writes what is in run->out. (deliver.c) */
 void run_write(struct cmd_run *run);
 /* Ends the run: no further slot is processed or delivered. text: a message, or "". (deliver.c) */

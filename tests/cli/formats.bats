@@ -269,6 +269,46 @@ input.jsonl:3,wet,P,rain rain' ]
   [ "${lines[3]}" = $'all\t1\t1\t1\t180\t180\t180' ]
 }
 
+@test "tables: the columns of a table stay, and label and score come behind" {
+  printf 'nr;text;note\n1;sun;"a;b ""c"""\n2;"rain\nrain";=1+1\n3;sun\n' >in.csv
+  run -1 --separate-stderr ran-classify -m labels.ran --output-format csv in.csv
+  [ "$(sed 's/0\.[0-9e-]*$/P/' <<<"$output")" = 'nr,text,note,label,score
+1,sun,"a;b ""c""",dry,P
+2,"rain
+rain",'"'"'=1+1,wet,P
+3,sun,,,' ]
+  # Parts are the whole; a second file has the same columns.
+  for i in 1 2 3; do ran-classify -q -m labels.ran --errors-ok --output-format csv --shard $i/3 in.csv; done 2>/dev/null | cmp - <(echo "$output")
+  [ "$(ran-classify -q -m labels.ran --errors-ok --output-format csv in.csv in.csv 2>/dev/null | wc -l)" = 9 ]
+  printf 'nr,text\n1,sun\n' >other.csv
+  run -3 --separate-stderr ran-classify -q -m labels.ran --output-format csv other.csv in.csv
+  [[ $stderr == *'in.csv has other columns than the file before it'* ]]
+  # A label that is there stays, and is what --eval compares with.
+  printf 'label,text,score\nwet,sun,1\n' >gold.csv
+  ran-classify -m labels.ran --probs --output-format tsv gold.csv >out.tsv
+  [ "$(head -n 1 out.tsv)" = $'label\ttext\tscore\tlabel.2\tscore.2\tdry\twet' ]
+  [ "$(ran-classify -m labels.ran --eval out.tsv | jq -c '[.n, .accuracy]')" = '[1,0]' ]
+  # Without a header, names are those that were assumed; without a row, there is a header.
+  [ "$(printf 'wet\tsun\n' | ran-classify -q -m labels.ran --output-format csv | head -n 1)" = 'label,text,label.2,score' ]
+  [ "$(echo nr,text | ran-classify -q -m labels.ran --output-format csv)" = 'nr,text,label,score' ]
+  [ "$(ran-classify -q -m labels.ran --output-format csv </dev/null)" = 'id,label,score,text' ]
+}
+
+@test "tables: Excel where decimals have commas" {
+  printf 'nr,text,note\n1,sun,0.5\n' >in.csv
+  run -0 --separate-stderr ran-classify -m labels.ran --output-format excel in.csv
+  [[ ${lines[0]} == $'\xef\xbb\xbfnr;text;note;label;score' ]]
+  [[ ${lines[1]} =~ ^'1;sun;0.5;dry;0,'[0-9]+$ ]]
+  ran-classify -m labels.ran --output-format excel in.csv >out.csv
+  [ "$(ran-classify -q -m labels.ran --only out.csv | jq -r .id)" = out.csv:2 ]
+  run -0 --separate-stderr ran-tag -m names.ran --output-format excel - <<<'{"id":7,"text":"Ann saw Rome."}'
+  [[ ${lines[0]} == $'\xef\xbb\xbfid;start;end;label;text;score' ]]
+  [[ ${lines[1]} =~ ^'7;0;3;PER;Ann;'[01](,[0-9]+)?$ ]]
+  # Of several labels each has a score.
+  run -0 ran-classify -m several.ran --output-format excel - <<<'{"id":1,"text":"number 3: rain"}'
+  [[ ${lines[1]} =~ ^'1;storm|wet;0,'[0-9]+'|0,'[0-9]+';number 3: rain'$ ]]
+}
+
 @test "fasttext: labels that cannot be written, and options that make no sense" {
   for i in 1 2 3; do printf 'New York\ta %d\nBern\tb %d\n' $i $i; done >space.tsv
   ran-train classify -q --no-dev --dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 2 --epochs 1 \
