@@ -115,6 +115,7 @@ static void add_row(struct classify_nearest *to, const char *path, size_t row,
         ran_buf_release(&id);
 }
 
+/* Adds the rows of an array to the collection, row i as "PATH:i", from 1. */
 static int read_rows(const struct reading *r, const char *path, const struct ran_bytes *b,
                      struct ran_error *err)
 {
@@ -130,19 +131,6 @@ static int read_rows(const struct reading *r, const char *path, const struct ran
                 add_row(r->nearest, path, i, b->data + from + i * D * 4, v, D);
         free(v);
         return RAN_OK;
-}
-
-/* Adds the rows of an array to the collection, row i as "PATH:i", from 1. Exits on failure. */
-static void read_array(const struct reading *r, const char *path)
-{
-        struct ran_error err = {0};
-        struct ran_bytes b;
-
-        if (ran_bytes_open(&b, path, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "--among %s", err.text);
-        if (read_rows(r, path, &b, &err) != RAN_OK)
-                cmd_die(CMD_FAILED, "--among %s: %s", path, err.text);
-        ran_bytes_release(&b);
 }
 
 /* ---- the vector of a record ------------------------------------------------------------------ */
@@ -267,47 +255,50 @@ static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_
 
 /* ---- the collection -------------------------------------------------------------------------- */
 
-static void read_files(struct reading *r)
+struct classify_nearest *classify_collection_read(const struct classifier *c)
 {
-        const struct classify_options *o = r->classifier.options;
+        const struct classify_options *o = c->options;
         const char *const also[] = {o->output.into != NULL ? o->output.into : "prediction", NULL};
         const struct cmd_input input = cmd_input_beside(&o->input, "among", o->among_format);
+        struct reading r = {.classifier = *c,
+                            .nearest = classify_nearest_new(c->D, o->nearest, o->least)};
         const struct cmd_loop loop = {.input = &input,
                                       .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT,
                                       .also = also,
-                                      .pool = r->classifier.pool,
+                                      .pool = c->pool,
                                       .make_scratch = classify_scratch_new,
                                       .free_scratch = classify_scratch_free,
                                       .work = read_vector,
                                       .take = take_vector,
                                       .result_size = sizeof(struct found),
                                       .release = release_found,
-                                      .arg = r};
-
+                                      .arg = &r};
         char **files = ran_new(o->among.n + 1, sizeof *files); /* that are no arrays; NULL */
-        for (size_t i = 0, n = 0; i < o->among.n; i++)
-                if (is_array(o->among.item[i]))
-                        read_array(r, o->among.item[i]);
-                else
-                        files[n++] = o->among.item[i];
+        struct ran_error err = {0};
+        struct ran_bytes b;
+
+        cmd_check_inputs("output", o->output.output, o->among.item);
+        for (size_t i = 0, n = 0; i < o->among.n; i++) {
+                char *path = o->among.item[i];
+
+                if (!is_array(path)) {
+                        files[n++] = path;
+                        continue;
+                }
+                if (ran_bytes_open(&b, path, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "--among %s", err.text);
+                if (read_rows(&r, path, &b, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "--among %s: %s", path, err.text);
+                ran_bytes_release(&b);
+        }
         if (files[0] != NULL)
                 cmd_records(&loop, files, NULL);
         free(files);
-        if (r->computed > 0)
+        if (r.computed > 0)
                 cmd_note("--among: %zu records had a vector, and those of %zu were computed from "
                          "their text",
-                         r->given, r->computed);
-        if (classify_nearest_count(r->nearest) == 0)
+                         r.given, r.computed);
+        if (classify_nearest_count(r.nearest) == 0)
                 cmd_die(CMD_FAILED, "--among %s: no document to compare with", o->among.item[0]);
-}
-
-struct classify_nearest *classify_collection_read(const struct classifier *c)
-{
-        const struct classify_options *o = c->options;
-        struct reading r = {.classifier = *c,
-                            .nearest = classify_nearest_new(c->D, o->nearest, o->least)};
-
-        cmd_check_inputs("output", o->output.output, o->among.item);
-        read_files(&r);
         return r.nearest;
 }

@@ -193,20 +193,6 @@ static int by_count(const void *a, const void *b)
         return x->predicted < y->predicted ? -1 : 1;
 }
 
-static void add_confusions(const struct ran_eval_report *e, struct report *r)
-{
-        struct ran_eval_cell *wrong = ran_new(e->cells + 1, sizeof *wrong);
-        size_t n = 0;
-
-        for (size_t i = 0; i < e->cells; i++)
-                if (e->confusion[i].gold != e->confusion[i].predicted)
-                        wrong[n++] = e->confusion[i];
-        if (n > 0)
-                qsort(wrong, n, sizeof *wrong, by_count);
-        add_cells(e, wrong, n < CONFUSIONS ? n : CONFUSIONS, NULL, "Most frequent confusions", r);
-        free(wrong);
-}
-
 static void add_unknown(const struct ran_eval_report *e, struct report *r)
 {
         report_begin(r, REPORT_OBJECT, "unknown_labels", "");
@@ -237,6 +223,9 @@ static void add_unknown(const struct ran_eval_report *e, struct report *r)
 
 void classify_eval_figures(const struct ran_eval_report *e, struct report *r)
 {
+        struct ran_eval_cell *wrong = ran_new(e->cells + 1, sizeof *wrong);
+        size_t n = 0;
+
         add_figures(e, r);
         if (e->sets)
                 add_sets(e, r);
@@ -250,7 +239,14 @@ void classify_eval_figures(const struct ran_eval_report *e, struct report *r)
                 add_cells(e, e->confusion, e->cells, "cells", NULL, r);
                 report_end(r);
         }
+        for (size_t i = 0; i < e->cells; i++)
+                if (e->confusion[i].gold != e->confusion[i].predicted)
+                        wrong[n++] = e->confusion[i];
+        if (n > 0)
+                qsort(wrong, n, sizeof *wrong, by_count);
         if (!e->multilabel)
-                add_confusions(e, r);
+                add_cells(e, wrong, n < CONFUSIONS ? n : CONFUSIONS, NULL,
+                          "Most frequent confusions", r);
+        free(wrong);
         add_unknown(e, r);
 }

@@ -212,22 +212,6 @@ static int by_score(const void *a, const void *b)
         return by_position(a, b);
 }
 
-/* Classifies the document without each passage, and keeps those that make the label more probable.
- */
-static int confirm(struct classify_evidence *e, size_t c, float p, struct ran_error *err)
-{
-        size_t kept = 0;
-
-        e->proposed = e->n;
-        for (size_t i = 0; i < e->n; i++) {
-                RAN_TRY(remove_passage(e, &e->passage[i], c, err));
-                if (!(e->passage[i].without >= p))
-                        e->passage[kept++] = e->passage[i];
-        }
-        e->n = kept;
-        return RAN_OK;
-}
-
 /* ---- output -------------------------------------------------------------------------- */
 
 /* Offsets and text of the passages, which are in the order of the record. */
@@ -259,8 +243,17 @@ static int locate(struct classify_evidence *e, struct ran_error *err)
 
 int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struct ran_error *err)
 {
+        size_t kept = 0;
+
         RAN_TRY(propose(e, c, err));
-        RAN_TRY(confirm(e, c, p, err));
+        e->proposed = e->n;
+        /* Those stay without which the label is less probable. */
+        for (size_t i = 0; i < e->n; i++) {
+                RAN_TRY(remove_passage(e, &e->passage[i], c, err));
+                if (!(e->passage[i].without >= p))
+                        e->passage[kept++] = e->passage[i];
+        }
+        e->n = kept;
         RAN_TRY(locate(e, err));
         if (e->n > 0)
                 qsort(e->passage, e->n, sizeof *e->passage, by_score);

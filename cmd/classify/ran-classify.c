@@ -209,20 +209,6 @@ static struct ran_vector_cache *open_vectors(struct ran_model *m, const struct c
         return k;
 }
 
-static void close_vectors(struct ran_vector_cache *k, const struct classify_options *o)
-{
-        struct ran_error err;
-        size_t found, computed;
-
-        if (k == NULL)
-                return;
-        ran_vector_cache_counts(k, &found, &computed);
-        if (ran_vector_cache_close(k, &err) != RAN_OK)
-                cmd_warn("the vectors of %zu documents were not saved: %s", computed, err.text);
-        else
-                cmd_note("%s: %zu vectors were in it, %zu added", o->vector_cache, found, computed);
-}
-
 static float cut_of(const struct ran_model *m, const struct classify_options *o)
 {
         const double exact = 0.02;
@@ -294,9 +280,18 @@ int main(int argc, char **argv)
         int status = run(&c, files);
 
         classify_nearest_free(nearest);
-
         decision_release(&c.decision);
-        close_vectors(vectors, o);
+        if (vectors != NULL) {
+                size_t found, computed;
+
+                ran_vector_cache_counts(vectors, &found, &computed);
+                if (ran_vector_cache_close(vectors, &err) != RAN_OK)
+                        cmd_warn("the vectors of %zu documents were not saved: %s", computed,
+                                 err.text);
+                else
+                        cmd_note("%s: %zu vectors were in it, %zu added", o->vector_cache, found,
+                                 computed);
+        }
         ran_pool_free(c.pool);
         free(thresholds);
         ran_embedder_free(embedder);

@@ -103,23 +103,15 @@ static void take_long(struct reading *c)
         add_setting(c, &f.option, text);
 }
 
-static bool find_letter(const struct cmd_program *program, char letter, struct cmd_option *o)
-{
-        *o = (struct cmd_option){0};
-        while (cmd_option_next(program, o)) {
-                if (o->field->letter == letter)
-                        return true;
-        }
-        return false;
-}
-
 /* -xv: letters, until one takes the rest or the next argument as its value. */
 static void take_letters(struct reading *c)
 {
-        struct cmd_option o;
-
         for (const char *letter = c->argv[c->at] + 1; *letter != '\0'; letter++) {
-                if (!find_letter(c->program, *letter, &o))
+                struct cmd_option o = {0};
+
+                while (cmd_option_next(c->program, &o) && o.field->letter != *letter)
+                        ;
+                if (o.field == NULL || o.field->letter != *letter)
                         cmd_usage("unknown option -%c", *letter);
                 if (o.field->type != RAN_FIELD_BOOL) {
                         add_setting(c, &o,

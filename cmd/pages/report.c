@@ -326,17 +326,6 @@ static void text_table(const struct report *r, size_t list, struct ran_buf *out)
         }
 }
 
-/* "min 3, median 7" of an object, "3, 7" of a list. */
-static void text_list(const struct report *r, size_t list, struct ran_buf *out)
-{
-        for (size_t i = list + 1; i < report_next(r, list); i = report_next(r, i)) {
-                ran_buf_str(out, i > list + 1 ? ", " : "");
-                if (r->node[i].title[0] != '\0')
-                        ran_buf_printf(out, "%s ", r->node[i].title);
-                report_value(r, &r->node[i], out);
-        }
-}
-
 /* Words in lines that begin in column `left`. */
 static void text_wrapped(const char *text, size_t n, size_t left, struct ran_buf *out)
 {
@@ -366,11 +355,16 @@ static void text_fact(const struct report *r, size_t i, size_t width, struct ran
 
         text_padded(v->title, strlen(v->title), width, true, out);
         ran_buf_str(out, "  ");
-        if (v->size > 1)
-                text_list(r, i, out);
-        else if (v->kind == REPORT_TEXT)
+        /* "min 3, median 7" of an object, "3, 7" of a list. */
+        for (const struct report_node *k = v + 1; k < v + v->size; k += k->size) {
+                ran_buf_str(out, k > v + 1 ? ", " : "");
+                if (k->title[0] != '\0')
+                        ran_buf_printf(out, "%s ", k->title);
+                report_value(r, k, out);
+        }
+        if (v->size == 1 && v->kind == REPORT_TEXT)
                 text_wrapped(r->text.data + v->at, v->count, width + 2, out);
-        else
+        else if (v->size == 1)
                 report_value(r, v, out);
         ran_buf_str(out, interval || note ? " (" : "");
         if (interval)
