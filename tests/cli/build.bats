@@ -63,6 +63,30 @@ commands() {
   grep -q -e ' -DRAN_HAVE_X86 ' wide
 }
 
+# reads FOLDERS... -- VARIABLE=VALUE...: with those settings, the compiler finds nothing to say of any file there.
+reads() {
+  local folders=()
+  while [ "$1" != -- ]; do
+    folders+=("$1")
+    shift
+  done
+  commands "${@:2}" | sed -n 's/ -MMD .*error[.]c$//p' >command
+  echo "exec $(cat command) -DRAN_SIMD=base -DRAN_INTEGER=base -DRAN_LANES=4 -fsyntax-only -Werror \"\$@\"" >reader
+  cd "$root"
+  find "${folders[@]}" -name '*.c' ! -name mpi.c -print0 | xargs -0 -n 40 -P 2 sh "$BATS_TEST_TMPDIR/reader"
+}
+
+@test "build: clang has nothing to say of any file [all]" {
+  command -v clang >/dev/null || skip "there is no clang"
+  reads lib cmd -- CC=clang
+}
+
+@test "build: the library is C for 32 bits, too, where a compiler and its headers are there [all]" {
+  echo '#include <stdio.h>' >one.c
+  gcc -m32 -fsyntax-only one.c || skip "there is nothing for 32 bits"
+  reads lib -- CC=gcc CFLAGS='-O2 -m32'
+}
+
 @test "build: the C library checks sizes where it can, and where nobody else does [all]" {
   commands CFLAGS=-O2 | grep -q -e '-D_FORTIFY_SOURCE=[23] '
   for cflags in -g -O0 '-O2 -O0' '-O1 -fsanitize=address' '-O2 -D_FORTIFY_SOURCE=1'; do
