@@ -144,6 +144,8 @@ static int write_words(const struct tagger *t, struct tag_scratch *s, const stru
 
                 s->text.len = 0;
                 RAN_TRY(cmd_spans_next(&spans, i, i + 1, &start, &end, &s->text, item->err));
+                if (start == end) /* a token of white space is no word */
+                        continue;
                 if (i > 0 && r->document.split > 0 && begins_sentence(r, i))
                         format->sentence(&w);
                 format->word(&w, s->text.data, s->text.len, tag);

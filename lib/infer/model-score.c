@@ -6,7 +6,6 @@
 #include "ran/math.h"
 #include "record/tags.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -139,19 +138,7 @@ int ran_tagger_tags(struct ran_state *s, const struct ran_crf_rules *rules,
 
 struct ran_tag *ran_model_tags(const struct ran_model *m)
 {
-        struct ran_tag *tags = ran_new(m->C, sizeof *tags);
-        bool all = m->labels != NULL;
-
-        if (all && ran_model_is_foreign(m))
-                all = ran_tags_guess(tags, m->labels, m->C);
-        else
-                for (size_t c = 0; c < m->C && all; c++)
-                        all = ran_tag_parse(&tags[c], m->labels[c], strlen(m->labels[c]), NULL) ==
-                              RAN_OK;
-        if (all)
-                return tags;
-        free(tags);
-        return NULL;
+        return ran_tags_of(m->labels, m->labels != NULL ? m->C : 0, ran_model_is_foreign(m));
 }
 
 int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,

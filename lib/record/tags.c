@@ -50,7 +50,7 @@ static bool guess_tag(struct ran_tag *tag, const char *text, size_t n)
         return true;
 }
 
-bool ran_tags_guess(struct ran_tag *tags, char *const *label, size_t C)
+static bool guess_tags(struct ran_tag *tags, char *const *label, size_t C)
 {
         size_t marks = 0, outsides = 0, strays = 0;
 
@@ -71,6 +71,19 @@ bool ran_tags_guess(struct ran_tag *tags, char *const *label, size_t C)
                         marks++;
                 }
         return marks > 0;
+}
+
+struct ran_tag *ran_tags_of(char *const *label, size_t C, bool foreign)
+{
+        struct ran_tag *tags = ran_new(C, sizeof *tags);
+        bool all = C > 0 && (!foreign || guess_tags(tags, label, C));
+
+        for (size_t c = 0; c < C && all && !foreign; c++)
+                all = ran_tag_parse(&tags[c], label[c], strlen(label[c]), NULL) == RAN_OK;
+        if (all)
+                return tags;
+        free(tags);
+        return NULL;
 }
 
 /* ---- from tag to tag ------------------------------------------------------------------------ */

@@ -4,10 +4,10 @@
 
 #include "ran/record.h"
 
-/* The C labels of a tagger that others trained, as tags: in any scheme; types without a part, if
- * there is an O, are I-; a label that is none, such as [PAD], is one more O. False: they mark no
- * entities. */
-bool ran_tags_guess(struct ran_tag *tags, char *const *label, size_t C);
+/* The C labels of a tagger as tags, which the caller frees; NULL: they mark no entities. foreign:
+ * others trained it, and may use any scheme: types without a part, if there is an O, are I-; a
+ * label that is none, such as [PAD], is one more O. Else all must be tags of a scheme. */
+struct ran_tag *ran_tags_of(char *const *label, size_t C, bool foreign);
 
 /* Whether `tag` continues the entity of `before`, the tag to its left. */
 bool ran_tag_goes_on(const struct ran_tag *before, const struct ran_tag *tag);

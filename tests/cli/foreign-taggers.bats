@@ -57,6 +57,10 @@ entities() {
       sort -u >same
     [ "$(cat same)" = true ]
   done
+  # A model file of the folder is the same tagger.
+  ran-train import -q -o bert.ran bert.x
+  ran-tag -m bert.ran texts.jsonl >file.jsonl
+  ran-tag -m bert.x texts.jsonl | cmp - file.jsonl
 }
 
 @test "foreign taggers: labels of one type without any B-" {
@@ -126,7 +130,9 @@ words() {
 
 @test "foreign taggers: a sentence without spaces was one word" {
   [ "$(words unigram '我在北京')" = '["我","在","北京"]' ]
-  # The first token is the space that the tokenizer adds.
+  # The first token is the space that the tokenizer adds: no word of columns.
+  jq -n -c '{text: "\u0e01 the."}' | ran-tag -m unigram.x --output-format conll | cut -d ' ' -f 1 >column
+  [ "$(paste -s -d ' ' column)" = 'ก the . ' ]
   [ "$(words unigram 'กบ.')" = '["ก","บ","."]' ]
 }
 

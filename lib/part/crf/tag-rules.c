@@ -3,18 +3,14 @@
 #include "record/tags.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int ran_tag_rules_init(struct ran_crf_rules *r, char *const *names, size_t C, struct ran_error *err)
 {
-        struct ran_tag *tags = ran_new(C, sizeof *tags);
-        bool all = true;
+        struct ran_tag *tags = ran_tags_of(names, C, false);
         int rc = RAN_OK;
 
         *r = (struct ran_crf_rules){0};
-        for (size_t c = 0; c < C && all; c++)
-                all = ran_tag_parse(&tags[c], names[c], strlen(names[c]), NULL) == RAN_OK;
-        if (all) { /* not numbers, for example, for which any order is allowed */
+        if (tags != NULL) { /* not numbers, for example, for which any order is allowed */
                 r->start = ran_new(C, sizeof *r->start);
                 r->open = ran_new(C, sizeof *r->open);
                 r->type = ran_new(C, sizeof *r->type);
