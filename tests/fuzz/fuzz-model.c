@@ -122,8 +122,7 @@ static void explain(const struct ran_model *m)
         struct ran_explainer *e = ran_explainer_new(m, NULL);
         double value[L];
 
-        if (done(e != NULL ? RAN_OK : (int)err.code, &err) &&
-            done(ran_explain_read(e, &document, 0, &err), &err)) {
+        if (done(ran_explain_read(e, &document, 0, &err), &err)) {
                 done(ran_explain_label(e, 0, ran_model_classes(m) - 1, 0, value, &err), &err);
                 done(ran_explain_label(e, 0, 0, 2, value, &err), &err);
                 done(ran_explain_tokens(e, 1, L, 1, value, &err), &err);
@@ -131,7 +130,7 @@ static void explain(const struct ran_model *m)
         ran_explainer_free(e);
 }
 
-static void learn(struct tiny *t, const struct ran_model *m, const char *path)
+static void learn(struct tiny *t, const struct ran_model *m)
 {
         struct ran_train_job job = t->job;
         struct ran_error err = {0};
@@ -147,20 +146,17 @@ static void learn(struct tiny *t, const struct ran_model *m, const char *path)
         tiny_close(&output);
 }
 
-static void use(struct tiny *t, const struct ran_model *m, const char *path, unsigned how)
+static void use(struct tiny *t, const struct ran_model *m, unsigned how)
 {
-        struct ran_error err = {0};
         struct ran_state *s = ran_state_new(m, NULL);
 
-        if (!done(s != NULL ? RAN_OK : (int)err.code, &err))
-                return;
         score(m, s);
         if (how == 1)
                 look(m, s);
         if (how == 2)
                 explain(m);
         if (how == 3)
-                learn(t, m, path);
+                learn(t, m);
         ran_state_free(s);
 }
 
@@ -183,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         /* What nobody can wait for is no defect. */
         if (m != NULL && ran_model_config(m)->dim <= 64 && ran_model_config(m)->layers <= 8)
-                use(&subject[kind].run, m, f.path, data[0] >> 5 & 3);
+                use(&subject[kind].run, m, data[0] >> 5 & 3);
         ran_model_free(m);
         tiny_close(&f);
         return 0;

@@ -272,7 +272,7 @@ static void check_storage(struct ran_config c, int storage)
         if (m->params.integers)
                 multiply_integers(all);
         CHECK(ran_linear_of(&m->params)->wide == NULL &&
-              ran_linear_of(&m->params)->compact.rows == m->rows);
+              ran_linear_of(&m->params)->compact.rows == m->linear.rows.n);
         CHECK((ran_linear_of(&m->params)->compact.i8 != NULL) ==
               (storage == RAN_STORAGE_I8 && t.C > 4));
         CHECK(m->file.size < all->file.size);
