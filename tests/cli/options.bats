@@ -300,7 +300,8 @@ value_of() { # OPTION: a value that it takes, and that is not its default
   done
   ran-train tag --help-all | grep -qF -- '--[no-]crf'
   # A configuration of another verb has their defaults.
-  ran-train classify --print-config | grep -v '"\(vocab_type\|wide\|affixes\|mask\|min_window\|metric\|refit\|early_stop\)"' >config.json
+  ran-train classify --print-config | grep -v '"\(vocab_type\|split_at\|wide\|affixes\|mask\|min_window\|metric\|refit\|early_stop\)"' |
+    sed 'N;s/,\n}/\n}/;P;D' >config.json
   run -3 --separate-stderr ran-train lm -o m --config config.json none
 }
 
