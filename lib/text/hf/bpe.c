@@ -65,30 +65,13 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
         return ran_bpe_add_merge(&t->bpe, a, b, id, err);
 }
 
-static int read_merges(struct ran_tokenizer *t, const cJSON *merges, struct ran_error *err)
-{
-        struct ran_buf joined = {0};
-        struct ran_error why;
-        const cJSON *item;
-        int code = RAN_OK;
-
-        if (!cJSON_IsArray(merges))
-                return ran_fail(err, RAN_EFORMAT, "the model BPE has no list 'merges'");
-        cJSON_ArrayForEach(item, merges)
-        {
-                if (code != RAN_OK)
-                        break;
-                code = add_merge(t, item, &joined, &why);
-                if (code != RAN_OK)
-                        ran_fail(err, code, "merge %zu: %s", t->bpe.merges.n + 1, why.text);
-        }
-        ran_buf_release(&joined);
-        return code;
-}
-
 int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_error *err)
 {
         const char *unk = ran_cjson_text(model, "unk_token");
+        const cJSON *merges = ran_cjson_member(model, "merges");
+        struct ran_buf joined = {0};
+        struct ran_error why;
+        int rc = RAN_OK;
 
         RAN_TRY(check_bpe(model, err));
         RAN_TRY(ran_cjson_bool(model, "ignore_merges", false, &t->bpe.whole, err));
@@ -100,5 +83,13 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_erro
                         ran_tokenizer_find(t, unk, strlen(unk), &t->bpe.unknown);
         }
         RAN_TRY(ran_tokenizer_find_bytes(t, t->steps != NULL && !t->steps->bytes, err));
-        return read_merges(t, ran_cjson_member(model, "merges"), err);
+        if (!cJSON_IsArray(merges))
+                return ran_fail(err, RAN_EFORMAT, "the model BPE has no list 'merges'");
+        for (const cJSON *item = merges->child; item != NULL && rc == RAN_OK; item = item->next) {
+                rc = add_merge(t, item, &joined, &why);
+                if (rc != RAN_OK)
+                        ran_fail(err, rc, "merge %zu: %s", t->bpe.merges.n + 1, why.text);
+        }
+        ran_buf_release(&joined);
+        return rc;
 }

@@ -45,28 +45,11 @@ static int read_pair(struct ran_tokenizer *t, const cJSON *object, struct ran_er
                           err);
 }
 
-static int read_special(struct ran_tokenizer *t, const cJSON *object, const char *name, bool behind,
-                        size_t *first, struct ran_error *err)
-{
-        const cJSON *special = ran_cjson_member(ran_cjson_member(object, "special_tokens"), name);
-        const cJSON *ids = ran_cjson_member(special, "ids"), *item;
-
-        if (!cJSON_IsArray(ids))
-                return ran_fail(err, RAN_EFORMAT,
-                                "the post_processor TemplateProcessing has no ids for '%.80s'",
-                                name);
-        cJSON_ArrayForEach(item, ids)
-        {
-                RAN_TRY(add_number(t, item, behind, first, err));
-        }
-        return RAN_OK;
-}
-
 /* TemplateProcessing: what stands on either side of the sequence A in "single". */
 static int read_template(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
 {
+        const cJSON *tokens = ran_cjson_member(object, "special_tokens"), *item;
         size_t first = 0;
-        const cJSON *item;
         int sequences = 0;
 
         cJSON_ArrayForEach(item, ran_cjson_member(object, "single"))
@@ -76,7 +59,17 @@ static int read_template(struct ran_tokenizer *t, const cJSON *object, struct ra
                 const char *sequence = ran_cjson_text(ran_cjson_member(item, "Sequence"), "id");
 
                 if (name != NULL) {
-                        RAN_TRY(read_special(t, object, name, sequences > 0, &first, err));
+                        const cJSON *ids = ran_cjson_member(ran_cjson_member(tokens, name), "ids"),
+                                    *id;
+                        if (!cJSON_IsArray(ids))
+                                return ran_fail(err, RAN_EFORMAT,
+                                                "the post_processor TemplateProcessing has no ids "
+                                                "for '%.80s'",
+                                                name);
+                        cJSON_ArrayForEach(id, ids)
+                        {
+                                RAN_TRY(add_number(t, id, sequences > 0, &first, err));
+                        }
                 } else if (sequence != NULL && strcmp(sequence, "A") == 0) {
                         sequences++;
                 } else {

@@ -145,20 +145,6 @@ static int collect(struct entries *all, struct ran_tokenizer *t, struct ran_item
         return RAN_OK;
 }
 
-/* Finds a token in the normalised text, by the text that it is normalised to. */
-static int add_normalized(struct ran_tokenizer *t, const struct ran_added_token *token,
-                          const char *content, struct ran_error *err)
-{
-        struct ran_passage p = {0};
-        size_t points;
-        int rc = ran_steps_normalize(t->steps, &p, content, strlen(content), &points, err);
-
-        if (rc == RAN_OK)
-                rc = ran_added_tokens_add(&t->normalized, p.s, p.n, token, err);
-        ran_passage_release(&p);
-        return rc;
-}
-
 static int read_flags(const cJSON *added, struct ran_added_token *token, bool *normalized,
                       struct ran_error *err)
 {
@@ -188,11 +174,19 @@ bool ran_hf_added_need_steps(const struct ran_normalizer *z, const cJSON *added)
 static int add_added(struct ran_tokenizer *t, const struct entry *e, struct ran_error *err)
 {
         struct ran_added_token token = {.id = (uint32_t)e->id};
+        struct ran_passage p = {0};
         bool normalized = false;
+        size_t points;
 
         RAN_TRY(read_flags(e->added, &token, &normalized, err));
-        return normalized && t->steps != NULL ? add_normalized(t, &token, e->token, err)
-                                              : ran_tokenizer_add_special(t, &token, err);
+        if (!normalized || t->steps == NULL)
+                return ran_tokenizer_add_special(t, &token, err);
+        /* Found in the normalised text, by the text that it is normalised to. */
+        int rc = ran_steps_normalize(t->steps, &p, e->token, strlen(e->token), &points, err);
+        if (rc == RAN_OK)
+                rc = ran_added_tokens_add(&t->normalized, p.s, p.n, &token, err);
+        ran_passage_release(&p);
+        return rc;
 }
 
 /* A token may be given twice: in the vocabulary, and as an added token of the same id. */

@@ -45,17 +45,6 @@ static double power(double x, size_t n)
         return n == 0 ? 1 : x * power(x, n - 1);
 }
 
-/* The most rows a band with which texts of this similarity meet. */
-static size_t choose_rows(double least)
-{
-        size_t rows = 1;
-
-        for (size_t r = 2; r <= 16; r++)
-                if (1 - power(1 - power(least, r), SIGNATURE / r) >= MEET)
-                        rows = r;
-        return rows;
-}
-
 struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_error *err)
 {
         if (!(least > 0 && least <= 1)) {
@@ -64,7 +53,10 @@ struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_err
         }
         struct ran_near_duplicates *t = ran_new(1, sizeof *t);
         t->least = least;
-        t->rows = choose_rows(least);
+        t->rows = 1; /* the most with which texts of this similarity meet */
+        for (size_t r = 2; r <= 16; r++)
+                if (1 - power(1 - power(least, r), SIGNATURE / r) >= MEET)
+                        t->rows = r;
         t->bands = SIGNATURE / t->rows;
         t->bits = 12;
         for (size_t i = 0; i < SIGNATURE; i++) {

@@ -205,22 +205,8 @@ static void decompose(struct ran_glyphs *out, const struct ran_glyphs *in, bool 
         }
 }
 
-/* Sorts n marks by combining class with a stable counting sort: input may have runs of marks of
- * any length. */
-static void sort_marks(struct ran_glyph *marks, size_t n, struct ran_glyph *scratch)
-{
-        size_t first[COMBINING_CLASSES + 1] = {0};
-
-        for (size_t i = 0; i < n; i++)
-                first[ran_unicode_combining_class(marks[i].c) + 1]++;
-        for (size_t k = 0; k < COMBINING_CLASSES; k++)
-                first[k + 1] += first[k];
-        for (size_t i = 0; i < n; i++)
-                scratch[first[ran_unicode_combining_class(marks[i].c)]++] = marks[i];
-        memcpy(marks, scratch, n * sizeof(*marks));
-}
-
-/* Canonical order: sorts the marks between starters (class 0) by class. */
+/* Canonical order: sorts the marks between starters (class 0) by class, by counting and in a stable
+ * way: input may have runs of marks of any length. */
 static void reorder(struct ran_glyphs *g, struct ran_glyphs *scratch)
 {
         for (size_t i = 0; i < g->n;) {
@@ -238,11 +224,19 @@ static void reorder(struct ran_glyphs *g, struct ran_glyphs *scratch)
                         sorted = sorted && class >= last;
                         last = class;
                 }
-                if (!sorted) {
-                        ran_glyphs_reserve(scratch, end - i);
-                        sort_marks(g->at + i, end - i, scratch->at);
-                }
+                const size_t run = i;
                 i = end;
+                if (sorted)
+                        continue;
+                size_t first[COMBINING_CLASSES + 1] = {0};
+                ran_glyphs_reserve(scratch, end - run);
+                for (size_t k = run; k < end; k++)
+                        first[ran_unicode_combining_class(g->at[k].c) + 1]++;
+                for (size_t k = 0; k < COMBINING_CLASSES; k++)
+                        first[k + 1] += first[k];
+                for (size_t k = run; k < end; k++)
+                        scratch->at[first[ran_unicode_combining_class(g->at[k].c)]++] = g->at[k];
+                memcpy(g->at + run, scratch->at, (end - run) * sizeof *g->at);
         }
 }
 

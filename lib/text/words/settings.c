@@ -56,27 +56,6 @@ const struct ran_field ran_vocab_fields[] = {
 };
 /* clang-format on */
 
-static void add_steps(struct ran_normalizer *z, const struct ran_vocab_settings *s)
-{
-        const struct {
-                bool wanted;
-                enum ran_normalizer_step step;
-        } all[] = {
-                {s->normalize == RAN_NORMALIZE_NFC, NORMAL_NFC},
-                {s->normalize == RAN_NORMALIZE_NFKC, NORMAL_NFKC},
-                {s->clean == RAN_CLEAN_ALL, NORMAL_CLEAN},
-                {s->cjk, NORMAL_CJK},
-                {s->strip_accents, NORMAL_NFD},
-                {s->strip_accents, NORMAL_STRIP_NONSPACING},
-                {s->lowercase, NORMAL_LOWERCASE},
-        };
-
-        for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-                if (all[i].wanted)
-                        z->step[z->n++] = all[i].step;
-        }
-}
-
 /* The end-of-line token goes through the same steps as text and must come out whole. */
 static int check_eol(const struct ran_text_rules *r, const struct ran_vocab_settings *s,
                      struct ran_error *err)
@@ -130,18 +109,33 @@ static int check_settings(const struct ran_vocab_settings *s, struct ran_error *
         return RAN_OK;
 }
 
-int ran_text_rules_set(struct ran_text_rules *r, const struct ran_vocab_settings *settings,
+int ran_text_rules_set(struct ran_text_rules *r, const struct ran_vocab_settings *s,
                        struct ran_error *err)
 {
-        if (check_settings(settings, err) != RAN_OK)
+        const struct {
+                bool wanted;
+                enum ran_normalizer_step step;
+        } all[] = {
+                {s->normalize == RAN_NORMALIZE_NFC, NORMAL_NFC},
+                {s->normalize == RAN_NORMALIZE_NFKC, NORMAL_NFKC},
+                {s->clean == RAN_CLEAN_ALL, NORMAL_CLEAN},
+                {s->cjk, NORMAL_CJK},
+                {s->strip_accents, NORMAL_NFD},
+                {s->strip_accents, NORMAL_STRIP_NONSPACING},
+                {s->lowercase, NORMAL_LOWERCASE},
+        };
+
+        if (check_settings(s, err) != RAN_OK)
                 return RAN_EINVAL;
-        r->split = settings->split_at;
-        const char *eol = settings->eol_token;
-        if (eol != NULL)
-                RAN_TRY(ran_normalizer_add_eol(&r->normal, eol, strlen(eol), err));
-        add_steps(&r->normal, settings);
+        r->split = s->split_at;
+        if (s->eol_token != NULL)
+                RAN_TRY(ran_normalizer_add_eol(&r->normal, s->eol_token, strlen(s->eol_token),
+                                               err));
+        for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+                if (all[i].wanted)
+                        r->normal.step[r->normal.n++] = all[i].step;
         ran_text_rules_prepare(r);
         if (r->normal.eol != NULL)
-                RAN_TRY(check_eol(r, settings, err));
+                RAN_TRY(check_eol(r, s, err));
         return RAN_OK;
 }
