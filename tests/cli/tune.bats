@@ -282,12 +282,14 @@ END
   documents 100 >train.jsonl
   settings="$few --epochs 8 --patience 100 --checkpoint-minutes 0.0005 --tune 60"
   ran-train classify $settings -q -j 1 -o whole.ran train.jsonl >whole.json
-  for n in 3 8 15 25; do
+  for n in 3 4 5 3; do
     rm -f log
     ran-train classify $settings -q -j 1 --resume --log log -o m.ran train.jsonl >/dev/null 2>&1 3>&- &
     for ((i = 0; i < 1500; i++)); do [ "$(grep -cs '"dev"' log)" -ge $n ] && break; kill -0 $! || break; sleep 0.02; done
-    kill -KILL $! || true
-    wait $! || true
+    kill -KILL $!
+    ended=0
+    wait $! || ended=$?
+    [ $ended -eq 137 ]
   done
   ran-train classify $settings -q -j 1 --resume -o m.ran train.jsonl >found.json
   cmp m.ran whole.ran

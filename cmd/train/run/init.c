@@ -164,12 +164,11 @@ static void open_folder(struct train_init *s, struct ran_config *config)
                 cmd_die(CMD_FAILED, "%s", err.text);
         /* Its files are read, but no option names them. */
         for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-                char *path;
+                struct ran_buf path = {0};
 
-                if (asprintf(&path, "%s/%s", name, files[i]) < 0)
-                        cmd_die(CMD_FAILED, "out of memory");
-                cmd_check_read(path);
-                free(path);
+                ran_buf_printf(&path, "%s/%s%c", name, files[i], '\0');
+                cmd_check_read(path.data);
+                ran_buf_release(&path);
         }
         if (cmd_was_set("dim") && config->dim != s->folder.rows.D)
                 cmd_usage("%s: its vectors have %zu numbers each, not %zu, as --dim says", name,

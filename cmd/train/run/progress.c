@@ -73,8 +73,9 @@ void train_figure_metric(const struct train_progress *p, double metric,
                 ran_buf_printf(out, ", %.3g %% of tokens unknown", 100 * p->unknown);
 }
 
-void train_figure_add(const struct train_progress *p, const struct ran_train_report *r,
-                      struct ran_buf *out)
+/* The same behind "validation loss 0.4490, ", of a report RAN_REPORT_DEV or _FITTED. */
+static void add_figure(const struct train_progress *p, const struct ran_train_report *r,
+                       struct ran_buf *out)
 {
         const struct ran_interval none = {1, 0};
 
@@ -151,7 +152,7 @@ static void add_epoch(const struct train_progress *p, const struct ran_train_rep
         const bool two = r->encoder_loss > 0; /* encoder and linear model */
 
         ran_buf_printf(line, "epoch %zu/%zu  %s", r->epoch, r->epochs, two ? "ensemble: " : "");
-        train_figure_add(p, r, line);
+        add_figure(p, r, line);
         if (r->improved)
                 ran_buf_str(line, ", best so far");
         else
@@ -185,7 +186,7 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
                 add_tail(p, line, r->share, &tail);
         } else if (r->event == RAN_REPORT_FITTED || r->no_encoder) {
                 ran_buf_str(line, "linear model: ");
-                train_figure_add(p, r, line);
+                add_figure(p, r, line);
         } else if (r->event == RAN_REPORT_DEV) {
                 add_epoch(p, r, line);
         } else {

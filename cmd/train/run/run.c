@@ -117,11 +117,11 @@ static void check_trial(const char *path, void *arg)
 static char *beside(const char *output, const char *suffix, bool folder,
                     const struct cmd_program *program, char **files)
 {
+        struct ran_buf path = {0};
         struct stat st;
-        char *name;
 
-        if (asprintf(&name, "%s%s", output, suffix) < 0)
-                cmd_die(CMD_FAILED, "out of memory");
+        ran_buf_printf(&path, "%s%s%c", output, suffix, '\0');
+        char *name = path.data;
         if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode) && !(folder && S_ISDIR(st.st_mode)))
                 cmd_die(CMD_FAILED,
                         "%s is %s, and the training would write there: remove it, or give "

@@ -84,12 +84,9 @@ void train_page_write(struct train_page *p, const struct ran_train_job *job, con
  */
 double train_progress_metric(const struct train_progress *p, double metric);
 const char *train_progress_name(const struct train_progress *p);
-/* Appends "accuracy 84.00 (84 of 100, 76 to 90 %)": metric, documents and 95 % interval; and the
- * same behind "validation loss 0.4490, ", of a report RAN_REPORT_DEV or _FITTED. */
+/* Appends "accuracy 84.00 (84 of 100, 76 to 90 %)": metric, documents and 95 % interval. */
 void train_figure_metric(const struct train_progress *p, double metric,
                          struct ran_interval interval, size_t documents, struct ran_buf *out);
-void train_figure_add(const struct train_progress *p, const struct ran_train_report *r,
-                      struct ran_buf *out);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/message.h"
-#include "cmd/options/write.h"
-#include "cmd/options/outputs.h"
-#include "cmd/options/options.h"
 #include "cmd/content/model.h"
 #include "cmd/content/reading.h"
 #include "cmd/content/vocab.h"
+#include "cmd/options/message.h"
+#include "cmd/options/options.h"
+#include "cmd/options/outputs.h"
+#include "cmd/options/write.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
