@@ -200,21 +200,6 @@ static void release_found(void *found)
         ran_buf_release(&f->id);
 }
 
-static void add_id(struct ran_buf *out, const struct cmd_line *line)
-{
-        const struct ran_member *id = ran_record_find(&line->record.json, "id", NULL);
-        struct ran_buf place = {0};
-
-        if (id != NULL && id->type != '0') {
-                ran_buf_add(out, line->record.json.line + id->value.begin,
-                            id->value.end - id->value.begin);
-                return;
-        }
-        cmd_line_place(line, &place);
-        ran_buf_json(out, place.data, place.len);
-        ran_buf_release(&place);
-}
-
 static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
                        struct cmd_result *result, struct ran_error *err)
 {
@@ -235,7 +220,7 @@ static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
                 RAN_TRY(classify_vector(c, scratch, line, &v, err));
                 memcpy(f->v, v, c->D * sizeof *v);
         }
-        add_id(&f->id, line);
+        cmd_line_id(line, &f->id);
         return RAN_OK;
 }
 

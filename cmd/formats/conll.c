@@ -70,24 +70,20 @@ static enum line_kind line_kind(const struct conll *c, const char *line, size_t 
 
 /* The lines of a block, one after another. */
 struct walk {
-        const char *block, *line; /* line: without its end, LF or CR LF */
-        size_t size, next, n, number;
+        struct sample block;
+        const char *line; /* (n) without its end, LF or CR LF, and a byte order mark */
+        size_t next, n;
+        size_t number; /* of the next line, from 0 */
 };
 
 static bool next_line(struct walk *w)
 {
-        if (w->next > w->size || (w->next == w->size && w->next > 0))
+        if (!sample_next(&w->block, &w->next, &w->line, &w->n))
                 return false;
-        w->line = w->block + w->next;
-        const char *feed = memchr(w->line, '\n', w->size - w->next);
-        w->n = feed != NULL ? (size_t)(feed - w->line) : w->size - w->next;
-        w->number += w->next > 0;
-        w->next += w->n + 1;
+        w->number++;
         const size_t mark = ran_utf8_mark(w->line, w->n);
         w->line += mark;
         w->n -= mark;
-        if (w->n > 0 && w->line[w->n - 1] == '\r')
-                w->n--;
         return true;
 }
 
@@ -149,7 +145,7 @@ static size_t last_column(const struct conll *c, const struct walk *at)
  * columns. */
 static int begin_file(struct conll *c, const char *block, size_t n, struct ran_error *err)
 {
-        struct walk w = {.block = block, .size = n};
+        struct walk w = {.block = {.s = block, .n = n}};
         struct ran_span last;
 
         c->tabs = c->universal = c->numbered = c->scheme = false;
@@ -184,14 +180,14 @@ struct rows {
 static int list_rows(struct rows *rows, const struct conll *c, const char *block, size_t n,
                      size_t *line, struct ran_error *err)
 {
-        struct walk w = {.block = block, .size = n};
+        struct walk w = {.block = {.s = block, .n = n}};
 
         while (next_line(&w)) {
                 const size_t from = (size_t)(w.line - block);
                 size_t at = 0, columns = 0;
                 struct ran_span field;
 
-                *line = w.number;
+                *line = w.number - 1;
                 if (line_kind(c, w.line, w.n, rows->n > 0) != WORD)
                         continue;
                 RAN_ROOM(rows->field, rows->cap, (rows->n + 1) * c->columns);
@@ -318,7 +314,7 @@ static void add_tag(const struct ran_buf *tags, size_t *at, struct ran_buf *out)
 static void add_column_of(const struct conll *c, const char *block, size_t n,
                           const struct ran_buf *tags, struct ran_buf *out)
 {
-        struct walk w = {.block = block, .size = n};
+        struct walk w = {.block = {.s = block, .n = n}};
         size_t at = 0;
         bool inside = false;
 

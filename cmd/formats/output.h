@@ -167,7 +167,9 @@ void cmd_row_names(struct cmd_row *row, const char *const *names);
 /* Appends what stands for the id of a record without one: "FILE:LINE", of standard input
  * "stdin:LINE". */
 void cmd_line_place(const struct cmd_line *line, struct ran_buf *out);
-/* The id of a record, or its place without one. RAN_EFORMAT for one that cannot be decoded. */
+/* Appends as JSON the id of a record, or its place without one. */
+void cmd_line_id(const struct cmd_line *line, struct ran_buf *out);
+/* The same as a cell. RAN_EFORMAT for one that cannot be decoded. */
 int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_error *err);
 /* Its text, or its tokens with a space between; scratch: for the text. */
 int cmd_row_document(struct cmd_row *row, const struct cmd_line *line, struct ran_buf *scratch,

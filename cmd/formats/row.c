@@ -153,6 +153,20 @@ void cmd_line_place(const struct cmd_line *line, struct ran_buf *out)
                        line->number);
 }
 
+void cmd_line_id(const struct cmd_line *line, struct ran_buf *out)
+{
+        const struct ran_member *id = json_member(&line->record.json, "id");
+        struct ran_buf place = {0};
+
+        cmd_line_place(line, &place);
+        if (id != NULL)
+                ran_buf_add(out, line->record.json.line + id->value.begin,
+                            id->value.end - id->value.begin);
+        else
+                ran_buf_json(out, place.data, place.len);
+        ran_buf_release(&place);
+}
+
 int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_error *err)
 {
         const struct ran_member *id = json_member(&line->record.json, "id");

@@ -58,21 +58,11 @@ static int read_words(void *arg, void *scratch, const struct cmd_line *line,
 /* Adds a text, with the id of its record, or its place. */
 static int add_text(struct duplicates *d, const struct cmd_line *line, struct ran_error *err)
 {
-        struct ran_buf place = {0};
-        const struct ran_member *id = ran_record_find(&line->record.json, "id", NULL);
-
         RAN_TRY(ran_near_duplicates_add(d->known, &d->shingles, err));
         size_t *end = ran_spool_reserve(&d->ends, d->texts + 1, sizeof *end, err);
         if (end == NULL)
                 return (int)err->code;
-        if (id != NULL) {
-                ran_buf_add(&d->ids, line->record.json.line + id->value.begin,
-                            id->value.end - id->value.begin);
-        } else {
-                cmd_line_place(line, &place);
-                ran_buf_json(&d->ids, place.data, place.len);
-                ran_buf_release(&place);
-        }
+        cmd_line_id(line, &d->ids);
         end[d->texts++] = d->ids.len;
         return RAN_OK;
 }
