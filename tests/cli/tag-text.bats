@@ -116,7 +116,8 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
     .tags = ["O"] + .tags + ["O"]' "$BATS_FILE_TMPDIR/split.jsonl" >ptb.jsonl
   ran-train tag -q --encoder none --min-count 1 -o ptb.ran ptb.jsonl
   run -0 ran-train info ptb.ran
-  [[ $output == *'like the training data: ptb'*"marks of texts "*"'s "*'-LRB-'* ]]
+  [[ $output == *'like the training data: ptb'* ]]
+  ran-train info --format json ptb.ran | jq -e '[.. | .text_marks? // empty | .[]] | index("-LRB-") != null'
   o=$'\xe2\x80\x9c' c=$'\xe2\x80\x9d' a=$'\xe2\x80\x99'
   jq -cn --arg t "${o}Mr. Fox of Oslo didn${a}t see U.N. (yet).$c" '{text: $t}' >raw.jsonl
   jq -cn '{tokens: ["``", "Mr.", "Fox", "of", "Oslo", "did", "n\u0027t", "see", "U.N.", "-LRB-", "yet", "-RRB-", ".", "\u0027\u0027"]}' >cut.jsonl
