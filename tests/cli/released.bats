@@ -26,7 +26,7 @@ each_version() {
 
 # Results without the members that 0.1.0 did not have.
 before() {
-  sed -E 's/"baseline":\{[^}]*\},//; s/"unknown_share":[^,}]*,//g; s/,"embedding_model":"[0-9a-f]*"//g'
+  sed -E 's/"baseline":\{[^}]*\},//; s/"unknown_share":[^,}]*,//g; s/,"(embedding_model|without|no_evidence)":"[^"]*"//g'
 }
 
 # same FILE FILE: but for the last digits of numbers, which follow the order of sums.
