@@ -66,20 +66,6 @@ static struct found find_long(const struct cmd_program *program, const char *giv
         return f;
 }
 
-static _Noreturn void refuse_long(const struct cmd_program *program, const struct found *f,
-                                  const char *given, size_t n)
-{
-        struct ran_buf name = {0};
-
-        ran_buf_printf(&name, "%.*s%c", (int)n, given, '\0');
-        if (f->matches > 1)
-                cmd_usage("--%s is short for more than one option", name.data);
-        const struct ran_field *like = cmd_option_nearest(program, name.data);
-        if (like == NULL)
-                cmd_usage("unknown option --%s", name.data);
-        cmd_usage("unknown option --%s; did you mean --%s?", name.data, cmd_option_name(like).text);
-}
-
 static void take_long(struct reading *c)
 {
         const char *given = c->argv[c->at] + 2;
@@ -87,8 +73,17 @@ static void take_long(struct reading *c)
         const char *text = given[n] == '=' ? given + n + 1 : NULL;
         struct found f = find_long(c->program, given, n);
 
-        if (f.matches != 1)
-                refuse_long(c->program, &f, given, n);
+        if (f.matches > 1)
+                cmd_usage("--%.*s is short for more than one option", (int)n, given);
+        if (f.matches == 0) {
+                struct ran_buf name = {0};
+
+                ran_buf_printf(&name, "%.*s%c", (int)n, given, '\0');
+                const struct ran_field *like = cmd_option_nearest(c->program, name.data);
+                cmd_usage("unknown option --%s%s%s%s", name.data,
+                          like != NULL ? "; did you mean --" : "",
+                          like != NULL ? cmd_option_name(like).text : "", like != NULL ? "?" : "");
+        }
         const struct ran_field *field = f.option.field;
         const bool next = c->at + 1 < c->argc && c->argv[c->at + 1][0] != '-';
         if (f.negated && text != NULL)

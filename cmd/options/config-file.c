@@ -67,18 +67,6 @@ char *cmd_beside_program(const char *name)
 
 /* ---- its settings --------------------------------------------------------------------------- */
 
-static _Noreturn void refuse_setting(const struct cmd_program *program, const char *path,
-                                     const char *name, int n)
-{
-        struct ran_buf option = {0};
-
-        ran_buf_printf(&option, "%.*s%c", n, name, '\0');
-        const struct ran_field *like = cmd_option_nearest(program, option.data);
-        if (like == NULL)
-                cmd_usage("%s: unknown setting \"%.*s\"", path, n, name);
-        cmd_usage("%s: unknown setting \"%.*s\"; did you mean \"%s\"?", path, n, name, like->name);
-}
-
 /* Without this check a misspelt name would silently leave a setting as it is. */
 static void check_names(const struct cmd_program *program, const char *path,
                         const struct ran_record *config)
@@ -89,8 +77,15 @@ static void check_names(const struct cmd_program *program, const char *path,
                 int n = (int)(span.end - span.begin);
                 struct cmd_option o;
 
-                if (!cmd_option_find(program, name, (size_t)n, &o))
-                        refuse_setting(program, path, name, n);
+                if (!cmd_option_find(program, name, (size_t)n, &o)) {
+                        struct ran_buf option = {0};
+
+                        ran_buf_printf(&option, "%.*s%c", n, name, '\0');
+                        const struct ran_field *like = cmd_option_nearest(program, option.data);
+                        cmd_usage("%s: unknown setting \"%s\"%s%s%s", path, option.data,
+                                  like != NULL ? "; did you mean \"" : "",
+                                  like != NULL ? like->name : "", like != NULL ? "\"?" : "");
+                }
                 if (o.field->local)
                         cmd_usage("%s: \"%.*s\" is for the command line only", path, n, name);
                 cmd_set_note(o.field, !cmd_option_has_default(&o));

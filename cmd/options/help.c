@@ -120,18 +120,6 @@ static void add_option(struct ran_buf *out, const struct cmd_program *program,
         ran_buf_release(&right);
 }
 
-/* "Usage: NAME ..." with each further form of the command below the first. */
-static void add_usage(struct ran_buf *out, const struct cmd_program *program)
-{
-        const char *line = program->usage, *title = "Usage: ";
-
-        for (size_t n; title != NULL; line += n + 1) {
-                n = strcspn(line, "\n");
-                ran_buf_printf(out, "%s%s %.*s\n", title, program->name, (int)n, line);
-                title = line[n] != '\0' ? "       " : NULL;
-        }
-}
-
 /* A program with no more options than this shows all of them at once. */
 enum { FEW = 32 };
 
@@ -191,7 +179,11 @@ void cmd_help(const struct cmd_program *program, bool all, struct ran_buf *out)
                 first += is_listed(program, o.field, true);
         }
         const bool marked = !all && listed > FEW;
-        add_usage(out, program);
+        for (size_t at = 0, end; at <= strlen(program->usage); at = end + 1) {
+                end = at + strcspn(program->usage + at, "\n");
+                ran_buf_printf(out, "%s%s %.*s\n", at == 0 ? "Usage: " : "       ", program->name,
+                               (int)(end - at), program->usage + at);
+        }
         ran_buf_char(out, '\n');
         wrap(out, program->summary, 0, 0);
         if (program->verbs != NULL) {

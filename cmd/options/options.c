@@ -70,19 +70,6 @@ static void answer(const struct ran_buf *out)
         exit(cmd_finish(CMD_OK));
 }
 
-/* The number of threads without --jobs. */
-static size_t default_jobs(const struct ran_field *jobs)
-{
-        const char *asked = getenv("RAN_THREADS");
-        size_t n;
-
-        if (asked != NULL && asked[0] != '\0' &&
-            !(ran_parse_size(asked, strlen(asked), &n) && (double)n <= jobs->high))
-                cmd_usage("RAN_THREADS=%s: it must be a whole number from 1 to %.0f", asked,
-                          jobs->high);
-        return ran_threads_default();
-}
-
 int cmd_parse(const struct cmd_program *program, int argc, char **argv)
 {
         struct cmd_settings settings = {0};
@@ -117,8 +104,14 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         cmd_rules_check(program);
         cmd_check_outputs(program);
         cmd_process_check_isa();
+        const char *asked = getenv("RAN_THREADS");
+        const double most = cmd_common_group.fields[0].high;
+        size_t n;
+        if (cmd_common.jobs == 0 && asked != NULL && asked[0] != '\0' &&
+            !(ran_parse_size(asked, strlen(asked), &n) && (double)n <= most))
+                cmd_usage("RAN_THREADS=%s: it must be a whole number from 1 to %.0f", asked, most);
         if (cmd_common.jobs == 0)
-                cmd_common.jobs = default_jobs(&cmd_common_group.fields[0]);
+                cmd_common.jobs = ran_threads_default();
         return first;
 }
 

@@ -137,6 +137,6 @@ END
 2|ran-classify --model-file m.ran good.jsonl|unknown option --model-file; did you mean --model?
 2|ran-classify -m m.ran --sep ";" x.csv|unknown option --sep; did you mean --delimiter?
 2|ran-classify -m m.ran --delimiter ab x.csv|--delimiter ab: give one character of ASCII, or tab, comma, semicolon, pipe or space
-2|ran-classify -m m.ran --output-format xlsx good.jsonl|--output-format must be jsonl, fasttext, csv, tsv, npy, label-studio or html, not 'xlsx'
+2|ran-classify -m m.ran --output-format xlsx good.jsonl|--output-format must be jsonl, fasttext, csv, tsv, excel, npy, label-studio or html, not 'xlsx'
 END
 }
