@@ -25,24 +25,18 @@ void ran_encoding_release(struct ran_encoding *e)
         *e = (struct ran_encoding){0};
 }
 
-static void grow(struct ran_encoding *e)
-{
-        const size_t want = e->n + 1;
-        size_t cap = e->cap, caps[] = {e->cap, e->cap, e->cap};
-
-        RAN_ROOM(e->ids, cap, want);
-        if (!e->ids_only) {
-                RAN_ROOM(e->start, caps[0], want);
-                RAN_ROOM(e->end, caps[1], want);
-                RAN_ROOM(e->word, caps[2], want);
-        }
-        e->cap = cap;
-}
-
 void ran_encoding_add(struct ran_encoding *e, uint32_t id, size_t start, size_t end)
 {
-        if (e->n == e->cap)
-                grow(e);
+        if (e->n == e->cap) {
+                size_t caps[] = {e->cap, e->cap, e->cap};
+
+                RAN_ROOM(e->ids, e->cap, e->n + 1);
+                if (!e->ids_only) {
+                        RAN_ROOM(e->start, caps[0], e->n + 1);
+                        RAN_ROOM(e->end, caps[1], e->n + 1);
+                        RAN_ROOM(e->word, caps[2], e->n + 1);
+                }
+        }
         e->ids[e->n] = id;
         if (!e->ids_only) {
                 e->start[e->n] = start;

@@ -56,18 +56,6 @@ static bool is_small(char c)
         return c >= 'a' && c <= 'z';
 }
 
-/* "well - known" was "well-known", but "Oslo - Ann" has a dash: takes back the space before the
- * hyphen, the last word. */
-static void glue_hyphen(struct ran_segment_fit *f)
-{
-        struct span *last = (struct span *)(f->spans.data + f->spans.len) - 1;
-
-        f->text.data[--last->begin] = '-';
-        last->end--;
-        f->text.len--;
-        f->glued = true;
-}
-
 void ran_segment_fit_word(struct ran_segment_fit *f, const char *word, size_t n)
 {
         bool open, join = joins(f, word, n, &open);
@@ -78,8 +66,16 @@ void ran_segment_fit_word(struct ran_segment_fit *f, const char *word, size_t n)
                 word = typed;
                 n = strlen(typed);
         }
-        if (f->hyphen && n > 0 && is_small(*word))
-                glue_hyphen(f);
+        if (f->hyphen && n > 0 && is_small(*word)) {
+                /* "well - known" was "well-known", but "Oslo - Ann" has a dash: takes back the
+                 * space before the hyphen, the last word. */
+                struct span *last = (struct span *)(f->spans.data + f->spans.len) - 1;
+
+                f->text.data[--last->begin] = '-';
+                last->end--;
+                f->text.len--;
+                f->glued = true;
+        }
         f->hyphen = n == 1 && *word == '-' && !f->glued && f->text.len > 0 &&
                     is_small(f->text.data[f->text.len - 1]);
         if (!f->glued && !join)

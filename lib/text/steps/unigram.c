@@ -213,60 +213,44 @@ static void add_unknown(const struct ran_unigram *u, const struct ran_string_tab
                 ran_word_parts_add(to, part.id, part.from, part.to);
 }
 
-/* Turns the chain of ends around: `start` of each becomes the end of the next token. */
-static void turn(struct unigram_end *end, size_t chars)
-{
-        size_t at = chars, next = chars;
-        uint32_t id = RAN_NO_ID;
-
-        while (at > 0) {
-                const struct unigram_end here = end[at];
-                end[at].start = (uint32_t)next;
-                end[at].id = id;
-                next = at;
-                id = here.id;
-                at = here.start;
-        }
-        end[0].start = (uint32_t)next;
-        end[0].id = id;
-}
-
-static void collect(const struct ran_unigram *u, const struct ran_string_table *tokens,
-                    uint32_t unk, const char *word, size_t n, size_t chars, struct unigram_end *end,
-                    struct ran_word_parts *to)
-{
-        size_t pos = 0;
-
-        turn(end, chars);
-        for (size_t k = 0, next; k < chars; k = next) {
-                const uint32_t id = end[k].id;
-                const size_t begin = pos;
-
-                next = end[k].start;
-                while (id == unk && next < chars && end[next].id == unk)
-                        next = end[next].start;
-                for (size_t left = next - k; pos < n && left > 0; pos++)
-                        left -= pos + 1 == n || begins_char(word[pos + 1]);
-                if (id != unk)
-                        ran_word_parts_add(to, id, k, next);
-                else
-                        add_unknown(u, tokens, word + begin, pos - begin,
-                                    (struct ran_word_part){unk, (uint32_t)k, (uint32_t)next}, to);
-        }
-}
-
 void ran_unigram_cut(const struct ran_unigram *u, const struct ran_string_table *tokens,
                      uint32_t unk, const char *word, size_t n, size_t chars,
                      struct ran_unigram_scratch *s, struct ran_word_parts *to)
 {
         RAN_ROOM(s->end, s->end_cap, chars + 1);
+        struct unigram_end *end = s->end;
         for (size_t i = 0; i <= chars; i++)
-                s->end[i] = (struct unigram_end){0, RAN_NO_ID, 0};
-        s->end[0].start = 0;
+                end[i] = (struct unigram_end){0, RAN_NO_ID, 0};
+        end[0].start = 0;
         for (size_t pos = 0, k = 0; pos < n; k++) {
-                offer_tokens(u, unk, word, n, pos, k, s->end);
+                offer_tokens(u, unk, word, n, pos, k, end);
                 for (pos++; pos < n && !begins_char(word[pos]);)
                         pos++;
         }
-        collect(u, tokens, unk, word, n, chars, s->end, to);
+        /* Turns the chain of ends around: `start` of each becomes the end of the next token. */
+        struct unigram_end next = {0, (uint32_t)chars, RAN_NO_ID};
+        for (size_t at = chars;;) {
+                const struct unigram_end here = end[at];
+
+                end[at] = next;
+                if (at == 0)
+                        break;
+                next = (struct unigram_end){0, (uint32_t)at, here.id};
+                at = here.start;
+        }
+        for (size_t pos = 0, k = 0, behind; k < chars; k = behind) {
+                const uint32_t id = end[k].id;
+                const size_t begin = pos;
+
+                behind = end[k].start;
+                while (id == unk && behind < chars && end[behind].id == unk)
+                        behind = end[behind].start;
+                for (size_t left = behind - k; pos < n && left > 0; pos++)
+                        left -= pos + 1 == n || begins_char(word[pos + 1]);
+                if (id != unk)
+                        ran_word_parts_add(to, id, k, behind);
+                else
+                        add_unknown(u, tokens, word + begin, pos - begin,
+                                    (struct ran_word_part){unk, (uint32_t)k, (uint32_t)behind}, to);
+        }
 }
