@@ -1,6 +1,8 @@
 /* fingerprint.c - a number by which a text is known again, and from which it cannot be restored. */
 #include "ran/base.h"
 
+#include <stdlib.h>
+
 void ran_fingerprint_begin(struct ran_fingerprint *f)
 {
         ran_sha256_init(&f->sha256);
@@ -29,10 +31,8 @@ void ran_fingerprint_add(struct ran_fingerprint *f, const char *text, size_t n)
 uint32_t ran_fingerprint_end(struct ran_fingerprint *f)
 {
         char hex[65];
-        uint32_t number = 0;
 
         ran_sha256_hex(&f->sha256, hex);
-        for (size_t i = 0; i < 8; i++)
-                number = number << 4 | (uint32_t)(hex[i] <= '9' ? hex[i] - '0' : hex[i] - 'a' + 10);
-        return number;
+        hex[8] = '\0';
+        return (uint32_t)strtoul(hex, NULL, 16);
 }

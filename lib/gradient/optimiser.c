@@ -29,17 +29,10 @@ static size_t band_of(size_t id, size_t V, size_t *end)
         return id < ROWS ? id : band;
 }
 
-/* Rows of second moments. */
-static size_t bands_of(size_t rows, bool tied)
-{
-        size_t end;
-
-        return tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
-}
-
 static void table_init(struct ran_table_state *t, const struct ran_table *like, bool tied)
 {
-        size_t rows = like->rows, width = like->width, bands = bands_of(rows, tied);
+        size_t rows = like->rows, width = like->width, end,
+               bands = tied && rows > 0 ? band_of(rows - 1, rows, &end) + 1 : rows;
 
         t->rows = rows;
         t->width = width;
