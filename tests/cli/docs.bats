@@ -80,7 +80,7 @@ source_map() {
   bash -eo pipefail ../pasted >../said
   said=$(sed -n '$s/.* # //p' ../pasted)
   [ -n "$said" ]
-  [ "$(tail -n +2 <(grep -A 9 '^id,label,score,text' ../said) | cut -d , -f 2 | paste -s -d , | sed 's/,/, /g')" = "$said" ]
+  [ "$(tail -n +2 <(grep -A 9 '^text,label,score' ../said) | cut -d , -f 2 | paste -s -d , | sed 's/,/, /g')" = "$said" ]
 }
 
 @test "docs: the Debian package has the version, and says what the programs need" {

@@ -175,7 +175,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
 }
 
 @test "csv: a space behind each delimiter belonged to names, labels and quotes" {
-  for d in , ';' '|'; do
+  for d in ',' ';' '|'; do
     printf 'id%s text%s label\n1%s "sun, sea"%s  a\n2%sx%s b\n' "$d" "$d" "$d" "$d" "$d" "$d" >s.csv
     run -0 --separate-stderr ran-tokenize records s.csv
     [ "$(jq -sc 'map([.text, .label])' <<<"$output")" = '[["sun, sea","a"],["x","b"]]' ]
