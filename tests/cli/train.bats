@@ -653,7 +653,6 @@ END
   refused 2 '-o MODEL' ran-train classify -o -
   refused 2 'exclude each other' ran-train classify --check --dry-run
   refused 2 'exclude each other' ran-train classify --resume --overwrite-checkpoint -o m.ran
-  refused 2 '-o FILE' ran-train classify -m m.ran -o n.ran
   refused 2 'task is no option: the verb or a model sets it' ran-train classify --task tag -o m.ran
   refused 2 'task is no option: the verb or a model sets it' ran-train tag --task classify -o m.ran
   refused 2 'causal' ran-train classify --mask causal -o m.ran /dev/null
