@@ -40,12 +40,6 @@ static bool parse_number(const char **s, unsigned long *n)
         return *n >= 1 && *n <= MOST;
 }
 
-static bool parse(const char *s, unsigned long *which, unsigned long *of)
-{
-        return parse_number(&s, which) && *s++ == '/' && parse_number(&s, of) && *s == '\0' &&
-               *which <= *of;
-}
-
 /* The end of part i of n, and the beginning of the next one. */
 static uint64_t boundary(uint64_t all, unsigned long i, unsigned long n)
 {
@@ -54,13 +48,15 @@ static uint64_t boundary(uint64_t all, unsigned long i, unsigned long n)
 
 void shard_init(struct shard *s, const char *text, char **files)
 {
+        const char *at = text;
         unsigned long which, of;
         uint64_t all = 0, size;
 
         *s = (struct shard){.to = UINT64_MAX};
         if (text == NULL)
                 return;
-        if (!parse(text, &which, &of))
+        if (!parse_number(&at, &which) || *at++ != '/' || !parse_number(&at, &of) || *at != '\0' ||
+            which > of)
                 cmd_usage("--shard %s: give I/N, part I of N, as in 1/4 to 4/4 (N at most %d)",
                           text, MOST);
         for (; *files != NULL; files++) {

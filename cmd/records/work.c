@@ -17,27 +17,17 @@ static void *take_scratch(struct cmd_run *run)
         return scratch;
 }
 
-/* Lists the good slots of [from, to) as items; returns their number. */
-static size_t gather(struct cmd_run *run, size_t from, size_t to)
-{
-        struct cmd_item *items = run->items + from;
-        size_t n = 0;
-
-        for (size_t i = from; i < to; i++) {
-                struct slot *slot = &run->slots[i];
-                if (slot->status == RECORD_GOOD)
-                        items[n++] =
-                                (struct cmd_item){&slot->line, &slot->result, &slot->err, RAN_OK};
-        }
-        return n;
-}
-
+/* The good slots of [from, to) are items for the program. */
 static void work_on(struct cmd_run *run, void *scratch, size_t from, size_t to)
 {
         const struct cmd_loop *loop = run->loop;
-        size_t n = gather(run, from, to);
         struct cmd_item *items = run->items + from;
+        size_t n = 0;
 
+        for (struct slot *slot = run->slots + from; slot < run->slots + to; slot++)
+                if (slot->status == RECORD_GOOD)
+                        items[n++] =
+                                (struct cmd_item){&slot->line, &slot->result, &slot->err, RAN_OK};
         if (n > 0 && loop->work_all != NULL)
                 loop->work_all(loop->arg, scratch, items, n);
         for (size_t i = 0; i < n && loop->work_all == NULL && loop->work != NULL; i++)
