@@ -98,7 +98,7 @@ static void add_ids(struct ran_sha256 *sha, const uint32_t *ids, size_t n)
 struct ran_vector_key ran_vector_key(const uint32_t *ids, size_t n, const uint32_t *spelling,
                                      size_t m)
 {
-        struct ran_vector_key key;
+        struct ran_vector_key key = {0};
         struct ran_sha256 sha;
 
         ran_sha256_init(&sha);
