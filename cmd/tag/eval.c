@@ -114,7 +114,7 @@ static void note_tag(struct tag_eval *e, const struct cmd_line *line, const char
 static int compare_tags(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p,
                         struct ran_error *err)
 {
-        struct ran_tag_census unused;
+        struct ran_tag_census unused = {0};
         struct ran_buf found = {0};
         int rc = RAN_OK;
 

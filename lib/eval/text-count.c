@@ -282,7 +282,7 @@ static size_t longest_subsequence(struct ran_text_counter *k)
 
 static void count_bleu(struct ran_text_counter *c, struct ran_text_counts *out)
 {
-        struct ngram_counts n[RAN_BLEU_ORDER];
+        struct ngram_counts n[RAN_BLEU_ORDER] = {0};
 
         count_ngrams(c, RAN_BLEU_ORDER, n);
         out->length = c->text.n;

@@ -294,8 +294,9 @@ static void add_named(struct folder *f, const cJSON *member)
         const cJSON *item;
 
         add_name(f, content_of(member), false);
-        if (cJSON_IsArray(member))
-                cJSON_ArrayForEach(item, member) add_name(f, content_of(item), false);
+        if (!cJSON_IsArray(member))
+                return;
+        cJSON_ArrayForEach(item, member) add_name(f, content_of(item), false);
 }
 
 /* Tokens of other files than the vocabulary's: the list of the configuration, or in its place that
