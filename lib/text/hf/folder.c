@@ -184,9 +184,10 @@ static bool find_id(struct folder *f, const char *name, uint32_t *id)
         if (f->id == NULL && f->vocab.end > 0)
                 index_tokens(f);
         const uint32_t found = ran_string_table_find(&f->tokens, name, strlen(name));
-        if (found != RAN_STRING_TABLE_NONE)
-                *id = (uint32_t)f->id[found];
-        return found != RAN_STRING_TABLE_NONE;
+        if (f->id == NULL || found == RAN_STRING_TABLE_NONE)
+                return false;
+        *id = (uint32_t)f->id[found];
+        return true;
 }
 
 /* ---- added tokens ---------------------------------------------------------------------------- */

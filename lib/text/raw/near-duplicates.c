@@ -42,7 +42,11 @@ struct ran_near_duplicates {
 
 static double power(double x, size_t n)
 {
-        return n == 0 ? 1 : x * power(x, n - 1);
+        double y = 1;
+
+        while (n-- > 0)
+                y *= x;
+        return y;
 }
 
 struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_error *err)
