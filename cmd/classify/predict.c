@@ -16,12 +16,8 @@ enum { SHOWN = 4096 };
  * with, and would be read twice. */
 enum { TOGETHER_BYTES = 1 << 14 };
 
-void classify_scratch_free(void *arg)
+static void free_one(struct classify_scratch *s)
 {
-        struct classify_scratch *s = arg;
-
-        if (s == NULL)
-                return;
         ran_state_free(s->state);
         free(s->others.ids);
         free(s->others.logits);
@@ -36,16 +32,24 @@ void classify_scratch_free(void *arg)
         classify_neighbours_release(&s->near);
         ran_buf_release(&s->text);
         free(s->ranked);
-        classify_scratch_free(s->against);
         cmd_vocab_words_release(&s->words);
         cmd_labels_release(&s->gold);
         free(s->mark);
         free(s);
 }
 
-void *classify_scratch_new(void *arg)
+void classify_scratch_free(void *arg)
 {
-        const struct classifier *c = arg;
+        struct classify_scratch *s = arg;
+
+        if (s != NULL && s->against != NULL)
+                free_one(s->against);
+        if (s != NULL)
+                free_one(s);
+}
+
+static struct classify_scratch *new_one(const struct classifier *c)
+{
         const struct classify_options *o = c->options;
         struct classify_scratch *s = ran_new(1, sizeof *s);
 
@@ -57,13 +61,22 @@ void *classify_scratch_new(void *arg)
         s->p = ran_new_floats(c->C);
         s->ranked = ran_new(c->C, sizeof *s->ranked);
         s->gold.separator = cmd_input_separator(&o->input);
-        s->against = c->other != NULL ? classify_scratch_new((void *)c->other) : NULL;
         if (classify_options_embed(o))
                 s->embedding = ran_new_floats(c->D);
         if (o->evidence.evidence > 0) {
                 s->document.with_positions = true;
                 s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool);
         }
+        return s;
+}
+
+void *classify_scratch_new(void *arg)
+{
+        const struct classifier *c = arg;
+        struct classify_scratch *s = new_one(c);
+
+        if (c->other != NULL)
+                s->against = new_one(c->other);
         return s;
 }
 

@@ -244,7 +244,7 @@ static int guess_format(struct cmd_run *run, struct lines *lines, struct sample 
                 take_unlike_any(run, lines, sample);
         if (cmd_common.verbose)
                 cmd_note("%s is read as %s", lines_name(lines), import_name(run->import.format));
-        else if (match == IMPORT_LIKE && is_news(run))
+        else if (format != NULL && match == IMPORT_LIKE && is_news(run))
                 cmd_note("%s looks like %s (--%s-format names another format)", lines_name(lines),
                          format->looks_like, run->import.option);
         return RAN_OK;

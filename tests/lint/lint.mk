@@ -26,7 +26,7 @@ lib/math/simd-sparse.c-except := -Wno-analyzer-shift-count-overflow
 except := lib/infer/lm-context.c:clang-analyzer-core.NullDereference \
   lib/part/linear/cross-validate.c:clang-analyzer-core.NonNullParamChecker
 # - that what is counted is there, and that there is nothing where the count is 0;
-except += lib/text/learn/counter.c:clang-analyzer-core.NullDereference lib/infer/dense-read.c:clang-analyzer-core.NullDereference \
+except += cmd/formats/conll.c:clang-analyzer-core.NullDereference lib/text/learn/counter.c:clang-analyzer-core.NullDereference lib/infer/dense-read.c:clang-analyzer-core.NullDereference \
   lib/gradient/batch.c:clang-analyzer-core.DivideZero \
   lib/gradient/grad.c:clang-analyzer-core.NullDereference cmd/attnmask/page.c:clang-analyzer-core.NullDereference \
   lib/part/contextualizer/encoder.c:clang-analyzer-core.DivideZero lib/gradient/plan.c:clang-analyzer-core.DivideZero \
@@ -40,6 +40,8 @@ except += lib/train/share.c:clang-analyzer-core.NonNullParamChecker lib/train/sh
 except += cmd/pages/chart.c:clang-analyzer-security.FloatLoopCounter cmd/pages/chart.c:cert-flp30-c
 # - that a table is written to be read, in this order;
 except += cmd/formats/record.c:clang-analyzer-optin.performance.Padding
+# - that texts which stand beside each other are joined, and cannot be in parentheses;
+except += cmd/formats/unpack.c:bugprone-macro-parentheses
 # - that what is nested has a limit.
 except += $(foreach file,hf/frame hf/steps steps/pattern-class steps/pattern-read,lib/text/$(file).c:misc-no-recursion)
 except += cmd/records/files.c:misc-no-recursion cmd/pages/report.c:misc-no-recursion cmd/pages/report-page.c:misc-no-recursion
