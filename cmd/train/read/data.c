@@ -173,20 +173,24 @@ static size_t mix_labels(struct train_reader *r, uint32_t *labels, float *p, siz
                          double probability)
 {
         const struct ran_dataset *set = &r->data->set;
-        const size_t soft = n;
+        const size_t soft = n, had = r->target_cap;
 
+        RAN_ROOM(r->target_at, r->target_cap, set->C + 1);
+        memset(r->target_at + had, 0, (r->target_cap - had) * sizeof *r->target_at);
+        for (size_t i = 0; i < soft; i++)
+                r->target_at[labels[i]] = (uint32_t)i + 1;
         for (size_t i = set->label_first[set->B - 1]; i < set->label_first[set->B]; i++) {
-                size_t at = 0;
+                const uint32_t label = set->labels[i], at = r->target_at[label];
 
-                while (at < soft && labels[at] != set->labels[i])
-                        at++;
-                if (at < soft) {
-                        p[at] = (float)((double)p[at] + probability);
-                } else {
-                        labels[n] = set->labels[i];
+                if (at == 0) {
+                        labels[n] = label;
                         p[n++] = (float)probability;
+                } else {
+                        p[at - 1] = (float)((double)p[at - 1] + probability);
                 }
         }
+        for (size_t i = 0; i < soft; i++)
+                r->target_at[labels[i]] = 0;
         return n;
 }
 
@@ -300,6 +304,7 @@ void train_finish(struct train_reader *r)
 
         free(r->labels);
         free(r->soft);
+        free(r->target_at);
         ran_buf_release(&r->renamed);
         sentence_group_release(&r->sentences);
         ran_sha256_hex(&r->digest, d->set.digest);

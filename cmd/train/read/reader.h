@@ -22,7 +22,8 @@ struct train_reader {
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take: class of each label of a document */
         float *soft;
-        size_t labels_cap, soft_cap;
+        uint32_t *target_at; /* by class, 1 + its place in a target; 0 between documents */
+        size_t labels_cap, soft_cap, target_cap;
         struct sentence_group sentences; /* where sentences are joined */
         bool joined;                     /* the document is the next sentence of the last one */
         struct ran_buf renamed;          /* scratch of train_line_text */
