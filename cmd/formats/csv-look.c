@@ -159,7 +159,7 @@ static bool is_unlike_below(const struct table_scan *t, bool texts, const struct
 void csv_look(struct import *i, const struct sample *sample)
 {
         const struct import_columns *c = i->columns;
-        const bool tabs = i->format == &import_tsv;
+        const bool tabs = i->format->guess == csv_guess_tsv;
 
         i->table = (struct table_scan){
                 .delimiter = c->delimiter != NULL ? table_delimiter(c->delimiter)

@@ -7,6 +7,21 @@
 
 #include <string.h>
 
+void ran_bert_drop(const struct ran_bert_pass *s, int site, float *x)
+{
+        struct ran_workspace *w = s->w;
+        const size_t D = w->D;
+
+        if (!w->training || s->stays || !(w->noise.dropout > 0))
+                return;
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
+                const struct ran_bert_window *v = &s->own->window[i];
+
+                ran_workspace_dropout(w, v->b, s->l, site, w->noise.dropout, x + v->row * D,
+                                      ran_bert_window_rows(w->c, v) * D, v->at * D);
+        }
+}
+
 /* ---- activations ---------------------------------------------------------------------------- */
 
 /* gelu_tanh(x) = x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 = x sigmoid(z), z = a (x + b x³). */

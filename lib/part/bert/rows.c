@@ -119,21 +119,6 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
         };
 }
 
-void ran_bert_drop(const struct ran_bert_pass *s, int site, float *x)
-{
-        struct ran_workspace *w = s->w;
-        const size_t D = w->D;
-
-        if (!w->training || s->stays || !(w->noise.dropout > 0))
-                return;
-        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
-                const struct ran_bert_window *v = &s->own->window[i];
-
-                ran_workspace_dropout(w, v->b, s->l, site, w->noise.dropout, x + v->row * D,
-                                      ran_bert_window_rows(w->c, v) * D, v->at * D);
-        }
-}
-
 /* ---- into the layers, and out of them ------------------------------------------------------- */
 
 static void embed_window(struct ran_bert_pass *s, size_t i)

@@ -7,6 +7,56 @@
 
 #include <string.h>
 
+/* ---- a layer and a window at work -------------------------------------------------------------
+ */
+
+struct ran_paper_pass ran_paper_pass_of(struct ran_workspace *w, const struct ran_params *p,
+                                        struct ran_params *dp, size_t l)
+{
+        struct ran_paper_memory *own = ran_paper_memory_of(w);
+        const struct ran_paper_params *layer = p->layers;
+        struct ran_paper_params *dlayer = dp != NULL ? dp->layers : NULL;
+        const struct ran_paper_cells *cells = &own->cells[l];
+        const bool gated = ran_paper_is_gated(w->c);
+
+        return (struct ran_paper_pass){
+                .w = w,
+                .own = own,
+                .p = &layer[l],
+                .dp = dlayer != NULL ? &dlayer[l] : NULL,
+                .panels = p->panels,
+                .l = l,
+                .x = l == 0 ? own->start : w->x[l],
+                .cells = cells,
+                .act = &own->window,
+                .review = {w, &own->review, l, cells->key, cells->value, own->adj.dkey,
+                           own->adj.dvalue},
+                .gated = gated,
+                .published = ran_paper_is_published(w->c),
+                .projected = 3 * w->E + (gated ? 2 * w->D : 0),
+        };
+}
+
+void ran_paper_at(struct ran_paper_pass *s, size_t i)
+{
+        const struct ran_packed *packed = s->w->packed;
+        const struct ran_layer_window v = ran_layer_window(packed, i, 0);
+
+        s->v = v;
+        s->cell = v.first == 1 || !ran_layer_stays_open(s->w, i) ? 1 : 0;
+        s->tokens = v.n - v.first;
+        s->rows = s->cell + s->tokens;
+        s->begins = s->published && i == packed->doc_window[v.b] &&
+                    ran_packed_earlier(packed, v.b) == 0;
+}
+
+void ran_paper_dropout(const struct ran_paper_pass *s, int site, float *x, size_t n, size_t at)
+{
+        const struct ran_workspace *w = s->w;
+
+        ran_workspace_dropout(w, s->v.b, s->l, site, w->noise.dropout, x, n * w->D, at * w->D);
+}
+
 /* LN of n rows of D, without weight SN, as this kind of cell divides them; see ran_simd.norm. */
 static void norm(const struct ran_workspace *w, float *y, float *stat, const float *x,
                  const float *weight, const float *bias, size_t n)
