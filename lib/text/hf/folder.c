@@ -297,7 +297,10 @@ static void add_named(struct folder *f, const cJSON *member)
         add_name(f, content_of(member), false);
         if (!cJSON_IsArray(member))
                 return;
-        cJSON_ArrayForEach(item, member) add_name(f, content_of(item), false);
+        cJSON_ArrayForEach(item, member)
+        {
+                add_name(f, content_of(item), false);
+        }
 }
 
 /* Tokens of other files than the vocabulary's: the list of the configuration, or in its place that
@@ -321,18 +324,23 @@ static void add_others(struct folder *f)
                         add_token(f, content, find_id(f, content, &id) ? id : given, item, false,
                                   false);
         }
-        cJSON_ArrayForEach(item, f->added) if (!find_id(f, item->string, &id) &&
-                                               ran_cjson_whole(item, 0, UINT32_MAX - 1.0, &given))
-                add_id(f, item->string, strlen(item->string), given);
+        cJSON_ArrayForEach(item, f->added)
+        {
+                if (!find_id(f, item->string, &id) &&
+                    ran_cjson_whole(item, 0, UINT32_MAX - 1.0, &given))
+                        add_id(f, item->string, strlen(item->string), given);
+        }
         for (int i = 0; f->usual != NULL && i < RAN_TOKEN_ROLES; i++)
                 add_name(f, token_of(f, i), i == RAN_TOKEN_MASK && f->usual != of_bert);
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
                 add_named(f, ran_cjson_member(f->names, names[i]));
                 add_named(f, ran_cjson_member(f->config, names[i]));
         }
-        cJSON_ArrayForEach(item, f->added) if (find_added(f, item->string) == NULL &&
-                                               find_id(f, item->string, &id))
-                add_token(f, item->string, id, NULL, false, false);
+        cJSON_ArrayForEach(item, f->added)
+        {
+                if (find_added(f, item->string) == NULL && find_id(f, item->string, &id))
+                        add_token(f, item->string, id, NULL, false, false);
+        }
 }
 
 /* The tokens around a text; more: further members of the post-processor. */
