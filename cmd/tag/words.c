@@ -151,7 +151,7 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
 static void bend_tags(const struct tag_record *r)
 {
         const struct ran_encoding *e = &r->document.encoding;
-        struct ran_tag_census unused;
+        struct ran_tag_census unused = {0};
 
         ran_tags_to_iob2(r->found, r->words, &unused);
         for (size_t i = r->words;
