@@ -17,10 +17,10 @@ static char names[sizeof "avx512, avx2, base, portable"]; /* those that run here
  * compiler rounds each of them to float or double. */
 static struct ran_kernels portable;
 
-/* The same bits everywhere, too, with fused multiplications, which a processor without them makes
- * of others, and with 16 lanes of sums. RAN_ISA=portable has neither, as in earlier versions. */
-static struct ran_kernels alike;
-const struct ran_kernels *ran_simd_in_use[2] = {&ran_simd_base, &alike};
+/* What integers go with is the same everywhere, too, with fused multiplications, which a processor
+ * without them makes of others, and with 16 lanes of sums. RAN_ISA=portable has neither, as in
+ * earlier versions. */
+const struct ran_kernels *ran_simd_in_use[2] = {&ran_simd_base, &ran_simd_alike4};
 #if FLT_EVAL_METHOD == 0 && !defined(__FAST_MATH__)
 enum { PORTABLE = true };
 #else
@@ -50,44 +50,23 @@ static bool runs(const struct ran_kernels *table)
         return table == &ran_simd_base || PORTABLE;
 }
 
-/* The kernels of base and alike, in wider vectors where the processor has them; of base's, sums
- * within a vector depend on its width. */
-static const struct ran_kernels *wide = &ran_simd_base, *fused = &ran_simd_alike4;
-
-static void portable_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas,
-                          const float *b, size_t rbs, size_t cbs, const float *bias, size_t M,
-                          size_t N, size_t K, bool add)
+/* The kernels of base in wider vectors, where the processor has them: sums within a vector depend
+ * on its width. */
+static void choose_widths(void)
 {
-        (M > RAN_FEW_ROWS ? wide : &ran_simd_base)
-                ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
-}
+        const struct ran_kernels *wide = &ran_simd_base;
 
-static void alike_gemm(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
-                       size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
-                       bool add)
-{
-        (M > RAN_FEW_ROWS ? fused : &ran_simd_base)
-                ->gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
-}
-
-static void make_portable(void)
-{
 #ifdef RAN_HAVE_X86
         if (runs(&ran_simd_avx512)) {
                 wide = &ran_simd_plain16;
-                fused = &ran_simd_alike16;
+                ran_simd_in_use[1] = &ran_simd_alike16;
         } else if (runs(&ran_simd_avx2)) {
                 wide = &ran_simd_plain8;
-                fused = &ran_simd_alike8;
+                ran_simd_in_use[1] = &ran_simd_alike8;
         }
 #endif
-        alike = *fused;
-        alike.gemm = alike_gemm;
-        alike.similarity = ran_simd_base.similarity;
         portable = *wide;
         portable.name = "portable";
-        portable.gemm = portable_gemm;
-        portable.similarity = ran_simd_base.similarity;
         portable.norm = ran_simd_base.norm;
         portable.norm_bwd = ran_simd_base.norm_bwd;
         portable.raw_norm = ran_simd_base.raw_norm;
@@ -125,7 +104,7 @@ __attribute__((constructor)) static void choose(void)
 #ifdef RAN_HAVE_X86
         __builtin_cpu_init();
 #endif
-        make_portable();
+        choose_widths();
         if (want != NULL && *want == '\0')
                 want = NULL;
         refused = want;

@@ -1,6 +1,14 @@
 /* simd-attention.c - attention over single keys, and rotary positions. See simd.h. */
 #include "math/simd-vector.h"
 
+#if defined(RAN_PLAIN) || defined(RAN_ALIKE)
+/* Its sums are base's, whose vectors have four lanes everywhere. */
+void RAN_KERNEL(similarity)(int how, float *out, const float *x, size_t ldx, const float *y,
+                            size_t ldy, size_t N, size_t d)
+{
+        ran_simd_base.similarity(how, out, x, ldx, y, ldy, N, d);
+}
+#else
 static inline vf similarity_add(int how, vf x, vf y, vf sum)
 {
         vf difference = x - y;
@@ -63,6 +71,7 @@ void RAN_KERNEL(similarity)(int how, float *out, const float *x, size_t ldx, con
         else
                 similarity_as(RAN_ROWS_DOT, out, x, ldx, y, ldy, N, d, 0);
 }
+#endif
 
 /* y += sum over lines of p x, `vectors` vectors of a row, or with `rest` not 0 one of so many
  * elements. p: ldp apart; x: a row of each line, `at` further on. */

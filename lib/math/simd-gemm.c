@@ -382,6 +382,18 @@ void RAN_KERNEL(gemm_paneled)(float *c, size_t ldc, const float *a, size_t lda, 
 
 /* ---- few rows ------------------------------------------------------------------------------- */
 
+#if defined(RAN_PLAIN) || defined(RAN_ALIKE)
+/* Their sums are base's, whose vectors have four lanes everywhere. */
+void RAN_KERNEL(gemm)(float *c, size_t ldc, const float *a, size_t ras, size_t cas, const float *b,
+                      size_t rbs, size_t cbs, const float *bias, size_t M, size_t N, size_t K,
+                      bool add)
+{
+        if (M > RAN_FEW_ROWS)
+                gemm_blocked(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
+        else
+                ran_simd_base.gemm(c, ldc, a, ras, cas, b, rbs, cbs, bias, M, N, K, add);
+}
+#else
 /* Rows that B's columns pass at once: their sums stay in registers. */
 enum { ABREAST = VL == 16 ? 4 : 2 };
 
@@ -502,3 +514,4 @@ void RAN_KERNEL(gemm)(float *c, size_t ldc, const float *a, size_t ras, size_t c
                         row_by_rows(c + i * ldc, a + i * ras, b, rbs, bias, N, K, add);
         }
 }
+#endif

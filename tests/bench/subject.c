@@ -396,7 +396,6 @@ static void score(struct subject *s, struct order *o)
 
         start(&p, &s->c, s->outputs);
         p.panels = ran_kept_panels_new(false);
-        bench_check(p.panels != NULL ? RAN_OK : RAN_ENOMEM, &err);
         const size_t abreast = abreast_of(s, o->threads);
         k = (struct scoring){.s = s,
                              .abreast = abreast,
@@ -405,10 +404,8 @@ static void score(struct subject *s, struct order *o)
                              .loss = ran_alloc(o->threads, sizeof *k.loss, &err),
                              .loss_cap = ran_alloc(o->threads, sizeof *k.loss_cap, &err)};
         bench_check(k.state && k.reader && k.loss && k.loss_cap ? RAN_OK : RAN_ENOMEM, &err);
-        for (size_t i = 0; i < o->threads; i++) {
+        for (size_t i = 0; i < o->threads; i++)
                 k.state[i] = ran_score_state_new(&s->c, &p, s->outputs, s->pool);
-                bench_check(k.state[i] != NULL ? RAN_OK : RAN_ENOMEM, &err);
-        }
         runs_begin(&runs, o->seconds, o->threads, &o->speed);
         while (on) {
                 bool next;
