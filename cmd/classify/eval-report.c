@@ -195,13 +195,16 @@ static int by_count(const void *a, const void *b)
 
 static void add_unknown(const struct ran_eval_report *e, struct report *r)
 {
+        const size_t C = e->n_unknown > 0 ? e->C : 0;
+        struct cmd_folded *folded = cmd_folded_new((char *const *)e->names, C);
+
         report_begin(r, REPORT_OBJECT, "unknown_labels", "");
         report_count(r, "count", NULL, e->unknown_total);
         report_begin(r, REPORT_LIST, "labels", "Labels that the model does not have");
         for (size_t i = 0; i < e->n_unknown; i++) {
                 const struct ran_eval_label *l = &e->unknown[i];
                 char *name = ran_copy(l->name, l->length);
-                const char *like = cmd_label_like((char *const *)e->names, e->C, name);
+                const char *like = cmd_label_like(folded, (char *const *)e->names, C, name);
                 struct ran_buf how = {0};
 
                 report_begin(r, REPORT_OBJECT, "", "");
@@ -217,6 +220,7 @@ static void add_unknown(const struct ran_eval_report *e, struct report *r)
                 ran_buf_release(&how);
                 free(name);
         }
+        cmd_folded_free(folded, C);
         report_end(r);
         report_end(r);
 }

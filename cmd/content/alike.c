@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *cmd_label_fold(const char *name)
+static char *fold(const char *name)
 {
         struct ran_buf text = {0};
         struct ran_error err = {0};
@@ -16,6 +16,32 @@ char *cmd_label_fold(const char *name)
         }
         ran_buf_char(&text, '\0');
         return text.data;
+}
+
+static int by_text(const void *a, const void *b)
+{
+        const struct cmd_folded *x = a, *y = b;
+        int order = strcmp(x->text, y->text);
+
+        return order != 0 ? order : (x->label > y->label) - (x->label < y->label);
+}
+
+struct cmd_folded *cmd_folded_new(char *const *names, size_t n)
+{
+        struct cmd_folded *folded = ran_new(n, sizeof *folded);
+
+        for (size_t i = 0; i < n; i++)
+                folded[i] = (struct cmd_folded){fold(names[i]), i};
+        if (n > 0)
+                qsort(folded, n, sizeof *folded, by_text);
+        return folded;
+}
+
+void cmd_folded_free(struct cmd_folded *folded, size_t n)
+{
+        for (size_t i = 0; folded != NULL && i < n; i++)
+                free(folded[i].text);
+        free(folded);
 }
 
 /* Whether two labels differ in ASCII case and white space only, as anyone can see. */
@@ -68,18 +94,24 @@ void cmd_label_difference(struct ran_buf *out, const char *a, const char *b)
         ran_buf_char(out, ')');
 }
 
-const char *cmd_label_like(char *const *names, size_t n, const char *name)
+const char *cmd_label_like(const struct cmd_folded *folded, char *const *names, size_t n,
+                           const char *name)
 {
-        char *wanted = cmd_label_fold(name);
-        bool found = false;
-        size_t i = 0;
+        const struct cmd_folded wanted = {fold(name), 0};
+        size_t begin = 0, end = n;
 
-        for (; i < n && !found; i++) {
-                char *other = cmd_label_fold(names[i]);
+        while (begin < end) {
+                const size_t middle = begin + (end - begin) / 2;
 
-                found = strcmp(other, wanted) == 0 && strcmp(names[i], name) != 0;
-                free(other);
+                if (by_text(&folded[middle], &wanted) < 0)
+                        begin = middle + 1;
+                else
+                        end = middle;
         }
-        free(wanted);
-        return found ? names[i - 1] : NULL;
+        while (begin < n && strcmp(folded[begin].text, wanted.text) == 0 &&
+               strcmp(names[folded[begin].label], name) == 0)
+                begin++;
+        const bool found = begin < n && strcmp(folded[begin].text, wanted.text) == 0;
+        free(wanted.text);
+        return found ? names[folded[begin].label] : NULL;
 }

@@ -37,12 +37,19 @@ int cmd_names_find(const struct cmd_names *names, const char *s, size_t n, const
 /* ---- alike.c ----------------------------------------------------------------------------------
  */
 
-/* A label without what cannot be seen, or is easily written in two ways; the caller frees it. */
-char *cmd_label_fold(const char *name);
+/* A label without what cannot be seen, or is easily written in two ways. */
+struct cmd_folded {
+        char *text;
+        size_t label;
+};
+/* (n) Names, folded and sorted by text and label. */
+struct cmd_folded *cmd_folded_new(char *const *names, size_t n);
+void cmd_folded_free(struct cmd_folded *folded, size_t n);
 /* Appends how two labels that look alike differ: "differ in case or spaces only". */
 void cmd_label_difference(struct ran_buf *out, const char *a, const char *b);
-/* The first of n labels that looks like another one; NULL: none does. */
-const char *cmd_label_like(char *const *names, size_t n, const char *name);
+/* The first of n names, which are folded, that looks like another one; NULL: none does. */
+const char *cmd_label_like(const struct cmd_folded *folded, char *const *names, size_t n,
+                           const char *name);
 
 /* ---- labels.c ---------------------------------------------------------------------------------
  */

@@ -29,33 +29,15 @@ static int shown_bytes(const char *name)
         return (int)n;
 }
 
-/* As cmd_label_fold makes it. */
-struct folded {
-        char *text;
-        size_t label;
-};
-
-static int by_text(const void *a, const void *b)
-{
-        const struct folded *x = a, *y = b;
-        int order = strcmp(x->text, y->text);
-
-        return order != 0 ? order : (x->label > y->label) - (x->label < y->label);
-}
-
 /* Adds a sentence for each pair of the first labels that look alike: different case, spaces,
  * characters that cannot be seen, composed letters or not, 1 and 1.0. count (C): how often each
  * occurs; word: "label" or "tag". */
 static void find_alike(struct train_problems *w, const struct ran_dataset *set, const size_t *count,
                        const char *word)
 {
-        struct folded *folded = ran_new(set->C, sizeof *folded);
+        struct cmd_folded *folded = cmd_folded_new(set->names, set->C);
         size_t found = 0;
 
-        for (size_t c = 0; c < set->C; c++)
-                folded[c] = (struct folded){cmd_label_fold(set->names[c]), c};
-        if (set->C > 0)
-                qsort(folded, set->C, sizeof *folded, by_text);
         for (size_t i = 1; i < set->C && found < SHOWN; i++) {
                 if (strcmp(folded[i - 1].text, folded[i].text) != 0)
                         continue;
@@ -72,9 +54,7 @@ static void find_alike(struct train_problems *w, const struct ran_dataset *set, 
                                   (int)how.len, how.data);
                 ran_buf_release(&how);
         }
-        for (size_t c = 0; c < set->C; c++)
-                free(folded[c].text);
-        free(folded);
+        cmd_folded_free(folded, set->C);
 }
 
 /* ---- labels --------------------------------------------------------------------------------- */

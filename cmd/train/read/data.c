@@ -99,11 +99,14 @@ static struct train_document unpack(const struct ran_buf *packed)
 }
 
 /* Appends how a label that is unknown differs from one that looks like it, if there is one. */
-static void add_like(const struct ran_dataset *d, const char *name, size_t n, struct ran_buf *out)
+static void add_like(struct train_reader *r, const char *name, size_t n, struct ran_buf *out)
 {
+        const struct ran_dataset *d = &r->data->set;
         char *own = ran_copy(name, n);
-        const char *like = cmd_label_like(d->names, d->C, own);
 
+        if (r->folded == NULL)
+                r->folded = cmd_folded_new(d->names, d->C);
+        const char *like = cmd_label_like(r->folded, d->names, d->C, own);
         if (like != NULL) {
                 ran_buf_printf(out, "; this and \"%.100s\" ", like);
                 cmd_label_difference(out, own, like);
@@ -112,15 +115,15 @@ static void add_like(const struct ran_dataset *d, const char *name, size_t n, st
         free(own);
 }
 
-static void note_unknown(const struct train_reader *r, const struct cmd_line *line,
-                         const char *name, size_t n)
+static void note_unknown(struct train_reader *r, const struct cmd_line *line, const char *name,
+                         size_t n)
 {
         struct train_location at = train_location_of(line);
         struct ran_buf like = {0};
 
         if (++r->data->unknown > TRAIN_LISTED)
                 return;
-        add_like(&r->data->set, name, n, &like);
+        add_like(r, name, n, &like);
         cmd_warn("%s:%zu: the training data have no %s \"%.*s\": any answer counts as wrong%s",
                  at.file, at.line, train_label_word(r->source->task), (int)(n < 200 ? n : 200),
                  name, like.data);
@@ -147,7 +150,7 @@ static int number_labels(struct train_reader *r, const struct cmd_line *line,
                     !r->source->judge) {
                         struct ran_buf like = {0};
 
-                        add_like(&r->data->set, names + begin, length, &like);
+                        add_like(r, names + begin, length, &like);
                         ran_fail(err, RAN_EFORMAT, "%s has no label \"%.*s\"%s",
                                  r->source->label_texts, (int)length, names + begin, like.data);
                         ran_buf_release(&like);
@@ -305,6 +308,7 @@ void train_finish(struct train_reader *r)
         free(r->labels);
         free(r->soft);
         free(r->target_at);
+        cmd_folded_free(r->folded, r->data->set.C);
         ran_buf_release(&r->renamed);
         sentence_group_release(&r->sentences);
         ran_sha256_hex(&r->digest, d->set.digest);

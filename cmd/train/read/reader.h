@@ -24,6 +24,7 @@ struct train_reader {
         float *soft;
         uint32_t *target_at; /* by class, 1 + its place in a target; 0 between documents */
         size_t labels_cap, soft_cap, target_cap;
+        struct cmd_folded *folded; /* (C) the given classes, once one is looked for among them */
         struct sentence_group sentences; /* where sentences are joined */
         bool joined;                     /* the document is the next sentence of the last one */
         struct ran_buf renamed;          /* scratch of train_line_text */
