@@ -279,7 +279,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
                 RAN_TRY(read_training(m, err));
         }
         if (ran_task_of(&m->config)->output == RAN_OUTPUT_WORD && !ran_model_is_foreign(m))
-                RAN_TRY(ran_tag_rules_init(&m->rules, m->labels, m->C, err));
+                ran_tag_rules_init(&m->rules, m->labels, m->C);
         return RAN_OK;
 }
 

@@ -121,14 +121,11 @@ static int by_type(const void *a, const void *b)
         return x->length == 0 ? 0 : memcmp(x->type, y->type, x->length);
 }
 
-int ran_tags_rules(bool *start, bool *open, uint32_t *type, const struct ran_tag *tags, size_t C,
-                   struct ran_error *err)
+void ran_tags_rules(bool *start, bool *open, uint32_t *type, const struct ran_tag *tags, size_t C)
 {
-        const struct ran_tag **sorted = ran_alloc(C, sizeof *sorted, err);
+        const struct ran_tag **sorted = ran_new(C, sizeof *sorted);
         uint32_t types = 0;
 
-        if (sorted == NULL)
-                return RAN_ENOMEM;
         for (size_t c = 0; c < C; c++) {
                 start[c] = !is_later(&tags[c]);
                 open[c] = is_open(&tags[c]);
@@ -140,7 +137,6 @@ int ran_tags_rules(bool *start, bool *open, uint32_t *type, const struct ran_tag
                 type[sorted[i] - tags] = types;
         }
         free(sorted);
-        return RAN_OK;
 }
 
 /* ---- one scheme from all -------------------------------------------------------------------- */

@@ -14,9 +14,7 @@ bool ran_tag_goes_on(const struct ran_tag *before, const struct ran_tag *tag);
 
 /* The transitions that IOB2 allows among C tags. start (C): the tag may begin a sentence, and then
  * may follow any tag. open (C): an entity may continue after the tag. type (C): a number < C for
- * each type. A tag that may not begin a sentence must continue an open tag of its type. RAN_ENOMEM.
- */
-int ran_tags_rules(bool *start, bool *open, uint32_t *type, const struct ran_tag *tags, size_t C,
-                   struct ran_error *err);
+ * each type. A tag that may not begin a sentence must continue an open tag of its type. */
+void ran_tags_rules(bool *start, bool *open, uint32_t *type, const struct ran_tag *tags, size_t C);
 
 #endif

@@ -111,10 +111,9 @@ int ran_tag_rates(struct ran_rates *rates, const struct ran_dataset *d, const fl
                             .crf = *crf,
                             .tags = ran_new(d->label_first[d->B], sizeof *k.tags),
                             .loss = ran_new(d->B, sizeof *k.loss)};
-        int rc = ran_tag_rules_init(&k.rules, d->names, d->C, err);
 
-        if (rc == RAN_OK)
-                rc = decode_all(&k, pool, err);
+        ran_tag_rules_init(&k.rules, d->names, d->C);
+        const int rc = decode_all(&k, pool, err);
         if (rc == RAN_OK) {
                 count_tags(e, d, k.tags);
                 rate(rates, e, &k);

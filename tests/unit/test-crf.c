@@ -285,7 +285,7 @@ TEST(crf_decoding_keeps_to_iob2)
 
         for (size_t c = 0; c < C; c++)
                 ran_tag_parse(&tags[c], names[c], strlen(names[c]), NULL);
-        CHECK(ran_tags_rules(start, open, type, tags, C, NULL) == RAN_OK);
+        ran_tags_rules(start, open, type, tags, C);
         for (size_t t = 0; t < L; t++)
                 for (size_t c = 0; c < C; c++)
                         score[t * C + c] =

@@ -276,7 +276,7 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
                 const struct ran_document document = ran_dataset_document(&f.joined, 0);
                 const struct ran_crf chain = ran_crf_of(&f.toy.p);
                 struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL);
-                CHECK_OK(ran_tag_rules_init(&rules, f.joined.names, TOY_C, &err), err);
+                ran_tag_rules_init(&rules, f.joined.names, TOY_C);
                 CHECK_OK(ran_tagger_tags(s, &rules, &document, tags, score, logits, &err), err);
                 CHECK_OK(ran_score_words(s, &document, &k, &err), err);
                 for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++]) {

@@ -37,8 +37,7 @@ struct ran_crf_rules {
 };
 /* The sequences that IOB2 allows, if the names of the classes are tags; otherwise all
  * (tag-rules.c). */
-int ran_tag_rules_init(struct ran_crf_rules *r, char *const *names, size_t C,
-                       struct ran_error *err);
+void ran_tag_rules_init(struct ran_crf_rules *r, char *const *names, size_t C);
 void ran_tag_rules_release(struct ran_crf_rules *r);
 static inline bool ran_crf_allows(const struct ran_crf_rules *r, size_t from, size_t to)
 {

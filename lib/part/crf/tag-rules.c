@@ -4,22 +4,18 @@
 
 #include <stdlib.h>
 
-int ran_tag_rules_init(struct ran_crf_rules *r, char *const *names, size_t C, struct ran_error *err)
+void ran_tag_rules_init(struct ran_crf_rules *r, char *const *names, size_t C)
 {
         struct ran_tag *tags = ran_tags_of(names, C, false);
-        int rc = RAN_OK;
 
         *r = (struct ran_crf_rules){0};
         if (tags != NULL) { /* not numbers, for example, for which any order is allowed */
                 r->start = ran_new(C, sizeof *r->start);
                 r->open = ran_new(C, sizeof *r->open);
                 r->type = ran_new(C, sizeof *r->type);
-                rc = ran_tags_rules(r->start, r->open, r->type, tags, C, err);
+                ran_tags_rules(r->start, r->open, r->type, tags, C);
         }
         free(tags);
-        if (rc != RAN_OK)
-                ran_tag_rules_release(r);
-        return rc;
 }
 
 void ran_tag_rules_release(struct ran_crf_rules *r)
