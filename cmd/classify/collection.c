@@ -220,7 +220,7 @@ static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
                 RAN_TRY(classify_vector(c, scratch, line, &v, err));
                 memcpy(f->v, v, c->D * sizeof *v);
         }
-        cmd_line_id(line, &f->id);
+        cmd_line_id(line, false, &f->id);
         return RAN_OK;
 }
 

@@ -85,29 +85,13 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
                 ran_buf_char(out, '}');
 }
 
-/* Without an id, file and line number identify it; null is no id, nor, in an error record
- * (readable), is a string that cannot be decoded. */
-static void emit_id(struct ran_buf *out, const struct cmd_line *line, bool readable)
-{
-        const struct ran_record *r = &line->record.json;
-        const struct ran_member *id = json_member(r, "id");
-        struct ran_buf position = {0};
-
-        if (id != NULL && !(readable && !ran_json_decodable(r->line, id->value))) {
-                json_put_raw(out, "id", r->line + id->value.begin, id->value.end - id->value.begin);
-                return;
-        }
-        cmd_line_place(line, &position);
-        json_put_string(out, "id", position.data, position.len);
-        ran_buf_release(&position);
-}
-
 static void emit(struct ran_buf *out, const struct cmd_line *line, const struct cmd_output *how,
                  const char *name, const struct ran_buf *value, const char *stale)
 {
         if (how->only) {
                 json_begin(out, '{');
-                emit_id(out, line, stale != NULL);
+                json_name(out, "id");
+                cmd_line_id(line, stale != NULL, out);
                 json_put_raw(out, name, value->data, value->len);
                 json_end(out, '}');
         } else {

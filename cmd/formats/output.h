@@ -78,7 +78,7 @@ struct cmd_row {
         size_t cells; /* so far */
         bool begun;   /* it has one */
         /* Of a header that continues that of a table: its names, each between line feeds. A name
-         * that is among them gets ".2", as readers of the table call a second one. */
+         * that is among them gets ".2", as readers of the table call a second one, or ".3", ... */
         const struct ran_buf *taken;
 };
 
@@ -167,8 +167,9 @@ void cmd_row_names(struct cmd_row *row, const char *const *names);
 /* Appends what stands for the id of a record without one: "FILE:LINE", of standard input
  * "stdin:LINE". */
 void cmd_line_place(const struct cmd_line *line, struct ran_buf *out);
-/* Appends as JSON the id of a record, or its place without one. */
-void cmd_line_id(const struct cmd_line *line, struct ran_buf *out);
+/* Appends as JSON the id of a record, or its place without one: null is none, nor, if it has to be
+ * readable, is a string that cannot be decoded. */
+void cmd_line_id(const struct cmd_line *line, bool readable, struct ran_buf *out);
 /* The same as a cell. RAN_EFORMAT for one that cannot be decoded. */
 int cmd_row_id(struct cmd_row *row, const struct cmd_line *line, struct ran_error *err);
 /* Its text, or its tokens with a space between; scratch: for the text. */

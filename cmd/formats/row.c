@@ -11,9 +11,9 @@ struct cmd_table cmd_table;
 const struct ran_field cmd_table_fields[] = {
         {"escape_formulas", 0, RAN_FIELD_BOOL, offsetof(struct cmd_table, escape_formulas),
          .initial = "true",
-         .help = "csv, tsv: put ' before a cell that a spreadsheet would take for a formula: one "
-                 "that "
-                 "begins with = + - @ or a tab, and is no number",
+         .help = "csv, tsv, excel: put ' before a cell that a spreadsheet would take for a "
+                 "formula: one "
+                 "that begins with = + - @ or a tab, and is no number",
          .needs = "output_format=csv,tsv,excel eval_format=csv,tsv",
          .why = "is for a table: --output-format csv, tsv or excel, or --eval-format"},
         {0},
@@ -87,19 +87,19 @@ void cmd_row_string(struct cmd_row *row, const char *s, size_t n)
 
 void cmd_row_text(struct cmd_row *row, const char *s)
 {
+        const struct ran_buf *taken = row->taken;
         struct ran_buf name = {0};
-        bool taken = false;
 
-        if (row->taken != NULL) {
-                ran_buf_printf(&name, "\n%s\n", s);
-                taken = memmem(row->taken->data, row->taken->len, name.data, name.len) != NULL;
-                name.len--;
-                ran_buf_str(&name, taken ? ".2" : "");
-        }
-        if (taken)
-                cmd_row_string(row, name.data + 1, name.len - 1);
-        else
+        if (taken == NULL) {
                 cmd_row_string(row, s, strlen(s));
+                return;
+        }
+        ran_buf_printf(&name, "\n%s\n", s);
+        for (size_t i = 2; memmem(taken->data, taken->len, name.data, name.len) != NULL; i++) {
+                name.len = 0;
+                ran_buf_printf(&name, "\n%s.%zu\n", s, i);
+        }
+        cmd_row_string(row, name.data + 1, name.len - 2);
         ran_buf_release(&name);
 }
 
@@ -153,17 +153,18 @@ void cmd_line_place(const struct cmd_line *line, struct ran_buf *out)
                        line->number);
 }
 
-void cmd_line_id(const struct cmd_line *line, struct ran_buf *out)
+void cmd_line_id(const struct cmd_line *line, bool readable, struct ran_buf *out)
 {
-        const struct ran_member *id = json_member(&line->record.json, "id");
+        const struct ran_record *r = &line->record.json;
+        const struct ran_member *id = json_member(r, "id");
         struct ran_buf place = {0};
 
+        if (id != NULL && !(readable && !ran_json_decodable(r->line, id->value))) {
+                ran_buf_add(out, r->line + id->value.begin, id->value.end - id->value.begin);
+                return;
+        }
         cmd_line_place(line, &place);
-        if (id != NULL)
-                ran_buf_add(out, line->record.json.line + id->value.begin,
-                            id->value.end - id->value.begin);
-        else
-                ran_buf_json(out, place.data, place.len);
+        ran_buf_json(out, place.data, place.len);
         ran_buf_release(&place);
 }
 

@@ -165,12 +165,13 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
         }
         if (loop->take == NULL) {
                 const struct output_format *format = output_format_of(loop->output);
-                if (format->record != NULL)
-                        format->record(&run->out, &slot->line, loop->output, run->into,
-                                       &slot->result.out);
-                add_cells(run, slot);
-                if (format->record == NULL)
-                        ran_buf_add(&run->out, slot->result.out.data, slot->result.out.len);
+                const struct ran_buf *out = &slot->result.out;
+                if (format->record != NULL) {
+                        format->record(&run->out, &slot->line, loop->output, run->into, out);
+                } else {
+                        add_cells(run, slot);
+                        ran_buf_add(&run->out, out->data, out->len);
+                }
                 run->rows++;
                 return;
         }

@@ -62,7 +62,7 @@ static int add_text(struct duplicates *d, const struct cmd_line *line, struct ra
         size_t *end = ran_spool_reserve(&d->ends, d->texts + 1, sizeof *end, err);
         if (end == NULL)
                 return (int)err->code;
-        cmd_line_id(line, &d->ids);
+        cmd_line_id(line, false, &d->ids);
         end[d->texts++] = d->ids.len;
         return RAN_OK;
 }
