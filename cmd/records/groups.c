@@ -307,8 +307,6 @@ static int set_format(struct cmd_run *run, struct lines *lines, struct ran_error
         lines->unit = run->import.format->unit;
         if (run->import.format->look != NULL && sample.s != NULL)
                 run->import.format->look(&run->import, &sample);
-        if (run->import.table.spaces)
-                cmd_note("%s: the spaces behind delimiters are left out", lines_name(lines));
         lines->role = run->import.role;
         lines->table = run->import.table;
         return RAN_OK;

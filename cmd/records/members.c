@@ -267,6 +267,9 @@ static void say(const struct members *m, const struct cmd_loop *loop, const stru
         if (out.len == 0 && import->assumed != NULL)
                 ran_buf_printf(&out, " no header: %s (--columns names them otherwise)",
                                import->assumed);
+        if (import->table.spaces)
+                ran_buf_printf(&out, "%s the spaces behind delimiters are left out",
+                               out.len > 0 ? ";" : "");
         say_others(&out, m, loop, first);
         say_replaced(&out, loop, first);
         ran_buf_char(&out, '\0');

@@ -181,6 +181,11 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
     [ "$(jq -sc 'map([.text, .label])' <<<"$output")" = '[["sun, sea","a"],["x","b"]]' ]
     [[ $stderr == *'s.csv: the spaces behind delimiters are left out'* ]]
   done
+  # Once for files alike; and an option may name a column as it stands there.
+  cp s.csv t.csv
+  run -0 --separate-stderr ran-tokenize records s.csv t.csv
+  [ "$(grep -c 'spaces behind' <<<"$stderr")" = 1 ]
+  [ "$(ran-tokenize records -q --text-member ' text' s.csv | jq -sr '.[0].text')" = ' "sun, sea"' ]
   printf 'text,label, note\n a,b,c\n' >s.csv
   [ "$(ran-tokenize records -q s.csv | jq -c '[.text, .label]')" = '[" a","b"]' ]
 }
