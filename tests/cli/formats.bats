@@ -288,6 +288,8 @@ rain",'"'"'=1+1,wet,P
   ran-classify -m labels.ran --probs --output-format tsv gold.csv >out.tsv
   [ "$(head -n 1 out.tsv)" = $'label\ttext\tscore\tlabel.2\tscore.2\tdry\twet' ]
   [ "$(ran-classify -m labels.ran --eval out.tsv | jq -c '[.n, .accuracy]')" = '[1,0]' ]
+  # No two columns have one name.
+  [ "$(printf 'label,text,label\na,sun,b\n' | ran-classify -q -m labels.ran --output-format csv | head -n 1)" = 'label,text,label.2,label.3,score' ]
   # Without a header, names are those that were assumed; without a row, there is a header.
   [ "$(printf 'wet\tsun\n' | ran-classify -q -m labels.ran --output-format csv | head -n 1)" = 'label,text,label.2,score' ]
   [ "$(echo nr,text | ran-classify -q -m labels.ran --output-format csv)" = 'nr,text,label,score' ]
