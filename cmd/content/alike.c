@@ -59,7 +59,7 @@ static bool differ_visibly(const char *a, const char *b)
         }
 }
 
-/* "U+00A0", the first character of a text; "its end". */
+/* "U+00A0", the first character of a text; "the end" of one. */
 static void add_code_point(struct ran_buf *out, const char *s)
 {
         const unsigned char c = (unsigned char)*s;

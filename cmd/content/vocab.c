@@ -41,8 +41,7 @@ struct ran_tokenizer *cmd_vocab_open(const char *path)
             strcmp(kind->is, "a JSON file") != 0)
                 cmd_die(CMD_FAILED,
                         "%s is %s, no vocabulary: a vocabulary is a file that ran-tokenize learn "
-                        "wrote "
-                        "(-o VOCAB), or a tokenizer.json",
+                        "wrote (-o VOCAB), or a tokenizer.json",
                         path, kind->is);
         if (t == NULL)
                 cmd_die(CMD_FAILED, "%s: %s", path, err.text);
@@ -114,6 +113,5 @@ int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct record *record,
         return found ? RAN_OK
                      : ran_fail(err, RAN_EFORMAT,
                                 "no words: give one of tokens, text, source and target "
-                                "(--text-member names another "
-                                "member)");
+                                "(--text-member names another member)");
 }

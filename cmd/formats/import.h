@@ -230,7 +230,7 @@ int tuple_import(const struct import *i, const char *s, size_t n, struct ran_buf
 /* Whether a record is a task of Label Studio that nobody has annotated, or only cancelled. */
 bool tuple_is_bare(const struct ran_record *r);
 
-/* ---- frame.c ---------------------------------------------------------------------------------
+/* ---- values.c --------------------------------------------------------------------------------
  *
  * a table in one JSON object, as pandas' to_json writes it by default: as JSON lines.
  */

@@ -14,8 +14,7 @@ const struct ran_field cmd_input_fields[] = {
         {"input_format", 0, RAN_FIELD_CHOICE, INPUT(input_format), .choices = import_names,
          .value = "NAME", .initial = "auto",
          .help = "format of the input; auto: by the first lines of each file, and file for files "
-                 "in "
-                 "a folder" IMPORT_HELP,
+                 "in a folder" IMPORT_HELP,
          .first = true},
         {"files_from", 0, RAN_FIELD_TEXT, INPUT(files_from), .value = "FILE", .local = true,
          .help = "also read the files listed in FILE, one a line or each ended by a NUL; with "
@@ -95,8 +94,7 @@ void cmd_input_check(const struct cmd_input *input)
 
         if (c->delimiter != NULL && table_delimiter(c->delimiter) == '\0')
                 cmd_usage("--delimiter %s: give one character of ASCII, or tab, comma, semicolon, "
-                          "pipe "
-                          "or space",
+                          "pipe or space",
                           c->delimiter);
         if (c->label_separator != NULL && cmd_input_separator(input) == '\0')
                 cmd_usage("--label-separator %s: give one character of ASCII, or comma, semicolon, "

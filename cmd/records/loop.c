@@ -135,8 +135,7 @@ static void sum_up(const struct cmd_counts *c)
                 cmd_note("%zu of %zu records came with an error", c->passed, all);
         if (c->left > 0)
                 cmd_note("left out %zu record%s whose \"answer\" is reject or ignore, or that "
-                         "nobody "
-                         "has annotated",
+                         "nobody has annotated",
                          c->left, c->left == 1 ? "" : "s");
         if (cmd_common.verbose)
                 cmd_note("%zu records, %zu blank lines", all, c->blank);

@@ -128,8 +128,6 @@ void progress_end(struct progress *p);
  * which members, or columns of a table, are the text, the label and the id.
  */
 
-struct import;
-
 /* The members of a file's records. Zero-initialise. */
 struct members {
         struct members_name {
@@ -163,8 +161,7 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
 int members_rename(const struct members *m, struct ran_record *record, struct ran_buf *line,
                    struct ran_error *err);
 
-/* ---- run.c ------------------------------------------------------------------------------------
- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 enum record_status {
         RECORD_GOOD,
