@@ -26,11 +26,10 @@ void classify_against_open(struct classify_against *a, const struct classifier *
                                                  .pool = c->pool,
                                                  .C = ran_model_classes(m),
                                                  .D = ran_model_config(m)->dim}};
-        a->thresholds = classify_thresholds(m, o);
-        a->other.thresholds = a->thresholds;
+        a->other.thresholds = classify_thresholds(m, o);
         decision_open(&a->other.decision, m, &none, NULL, true);
         a->pairs = ran_paired_new(several);
-        classify_eval_init(&a->eval, a->thresholds, &a->other.decision);
+        classify_eval_init(&a->eval, a->other.thresholds, &a->other.decision);
         a->eval.labels.called = names;
         a->is_gold[0] = ran_new(c->C, sizeof(bool));
         a->is_gold[1] = ran_new(a->other.C, sizeof(bool));
@@ -43,7 +42,7 @@ void classify_against_close(struct classify_against *a)
         free(a->is_gold[1]);
         classify_eval_release(&a->eval);
         decision_release(&a->other.decision);
-        free(a->thresholds);
+        free((float *)a->other.thresholds);
         ran_model_free((struct ran_model *)a->other.model);
         *a = (struct classify_against){0};
 }

@@ -204,17 +204,16 @@ struct classify_scratch {
         struct cmd_labels gold;
         struct page_mark *mark;
         size_t mark_n, mark_cap;
-        /* Records that are scored together, and the place of the one at hand + 1; 0: it is alone.
-         */
-        size_t item;
+        /* Records that are scored together, and the place of the one at hand among their documents
+         * + 1; 0: it is alone. */
+        size_t place;
         struct classify_together {
                 struct ran_document document[CLASSIFY_TOGETHER]; /* those that could be read, */
-                size_t first[CLASSIFY_TOGETHER];                 /* where their ids begin, */
-                size_t of[CLASSIFY_TOGETHER]; /* and their place among the items + 1 */
+                size_t of[CLASSIFY_TOGETHER]; /* and of which items they are, in order */
                 size_t n;
                 uint32_t *ids;
                 float *logits, *embedding; /* (n, C), (n, D) */
-                size_t ids_n, ids_cap, logits_cap, embedding_cap;
+                size_t ids_cap, logits_cap, embedding_cap;
                 struct classify_neighbours near;
         } others;
 };
@@ -305,9 +304,8 @@ void classify_eval_page_write(struct classify_eval_page *p, const struct classif
 
 /* --against: another model on the same records, and whether it differs by more than chance. */
 struct classify_against {
-        struct classifier other;
+        struct classifier other;   /* with thresholds of its own */
         struct classify_eval eval; /* of the other model */
-        float *thresholds;         /* of the other model */
         struct ran_paired *pairs;
         bool *is_gold[2]; /* (C) of this model, and of the other: scratch */
 };

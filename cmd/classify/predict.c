@@ -16,68 +16,56 @@ enum { SHOWN = 4096 };
  * with, and would be read twice. */
 enum { TOGETHER_BYTES = 1 << 14 };
 
-static void free_one(struct classify_scratch *s)
-{
-        ran_state_free(s->state);
-        free(s->others.ids);
-        free(s->others.logits);
-        free(s->others.embedding);
-        classify_neighbours_release(&s->others.near);
-        cmd_document_release(&s->document);
-        cmd_shown_release(&s->shown);
-        classify_evidence_free(s->evidence);
-        free(s->logits);
-        free(s->p);
-        free(s->embedding);
-        classify_neighbours_release(&s->near);
-        ran_buf_release(&s->text);
-        free(s->ranked);
-        cmd_vocab_words_release(&s->words);
-        cmd_labels_release(&s->gold);
-        free(s->mark);
-        free(s);
-}
-
 void classify_scratch_free(void *arg)
 {
-        struct classify_scratch *s = arg;
-
-        if (s != NULL && s->against != NULL)
-                free_one(s->against);
-        if (s != NULL)
-                free_one(s);
-}
-
-static struct classify_scratch *new_one(const struct classifier *c)
-{
-        const struct classify_options *o = c->options;
-        struct classify_scratch *s = ran_new(1, sizeof *s);
-
-        s->document.spelling = ran_model_config(c->model)->spelling;
-        s->document.encoding.ids_only = s->document.spelling == 0 && o->evidence.evidence == 0;
-        s->document.with_fingerprint = c->known != NULL || o->select > 0;
-        s->state = ran_state_new(c->model, c->pool);
-        s->logits = ran_new_floats(c->C);
-        s->p = ran_new_floats(c->C);
-        s->ranked = ran_new(c->C, sizeof *s->ranked);
-        s->gold.separator = cmd_input_separator(&o->input);
-        if (classify_options_embed(o))
-                s->embedding = ran_new_floats(c->D);
-        if (o->evidence.evidence > 0) {
-                s->document.with_positions = true;
-                s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool);
+        for (struct classify_scratch *s = arg, *other; s != NULL; s = other) {
+                other = s->against;
+                ran_state_free(s->state);
+                free(s->others.ids);
+                free(s->others.logits);
+                free(s->others.embedding);
+                classify_neighbours_release(&s->others.near);
+                cmd_document_release(&s->document);
+                cmd_shown_release(&s->shown);
+                classify_evidence_free(s->evidence);
+                free(s->logits);
+                free(s->p);
+                free(s->embedding);
+                classify_neighbours_release(&s->near);
+                ran_buf_release(&s->text);
+                free(s->ranked);
+                cmd_vocab_words_release(&s->words);
+                cmd_labels_release(&s->gold);
+                free(s->mark);
+                free(s);
         }
-        return s;
 }
 
 void *classify_scratch_new(void *arg)
 {
-        const struct classifier *c = arg;
-        struct classify_scratch *s = new_one(c);
+        struct classify_scratch *first = NULL, **at = &first;
 
-        if (c->other != NULL)
-                s->against = new_one(c->other);
-        return s;
+        for (const struct classifier *c = arg; c != NULL; c = c->other, at = &(*at)->against) {
+                const struct classify_options *o = c->options;
+                struct classify_scratch *s = *at = ran_new(1, sizeof *s);
+
+                s->document.spelling = ran_model_config(c->model)->spelling;
+                s->document.encoding.ids_only =
+                        s->document.spelling == 0 && o->evidence.evidence == 0;
+                s->document.with_fingerprint = c->known != NULL || o->select > 0;
+                s->state = ran_state_new(c->model, c->pool);
+                s->logits = ran_new_floats(c->C);
+                s->p = ran_new_floats(c->C);
+                s->ranked = ran_new(c->C, sizeof *s->ranked);
+                s->gold.separator = cmd_input_separator(&o->input);
+                if (classify_options_embed(o))
+                        s->embedding = ran_new_floats(c->D);
+                if (o->evidence.evidence > 0) {
+                        s->document.with_positions = true;
+                        s->evidence = classify_evidence_new(&o->evidence, c->model, c->pool);
+                }
+        }
+        return first;
 }
 
 /* ---- documents that are scored together ------------------------------------------------------ */
@@ -89,8 +77,9 @@ static void read_items(const struct classifier *c, struct classify_scratch *s,
         struct classify_together *a = &s->others;
         const struct ran_model *m = c->model;
         struct ran_error err;
+        size_t ids = 0;
 
-        a->n = a->ids_n = 0;
+        a->n = 0;
         for (size_t i = 0; i < n && a->n < CLASSIFY_TOGETHER; i++) {
                 if (items[i].line->record.json.length > TOGETHER_BYTES ||
                     cmd_document_read(&s->document, &items[i].line->record, ran_model_tokenizer(m),
@@ -100,15 +89,14 @@ static void read_items(const struct classifier *c, struct classify_scratch *s,
                 const struct ran_document d = cmd_document_view(&s->document);
                 if (d.L == 0)
                         continue;
-                RAN_ROOM(a->ids, a->ids_cap, a->ids_n + d.L);
-                memcpy(a->ids + a->ids_n, d.ids, d.L * sizeof *d.ids);
-                a->first[a->n] = a->ids_n;
+                RAN_ROOM(a->ids, a->ids_cap, ids + d.L);
+                memcpy(a->ids + ids, d.ids, d.L * sizeof *d.ids);
                 a->document[a->n] = (struct ran_document){.L = d.L};
-                a->of[a->n++] = i + 1;
-                a->ids_n += d.L;
+                a->of[a->n++] = i;
+                ids += d.L;
         }
-        for (size_t k = 0; k < a->n; k++)
-                a->document[k].ids = a->ids + a->first[k];
+        for (size_t k = 0, at = 0; k < a->n; at += a->document[k++].L)
+                a->document[k].ids = a->ids + at;
 }
 
 static int score_items(const struct classifier *c, struct classify_scratch *s,
@@ -128,15 +116,6 @@ static int score_items(const struct classifier *c, struct classify_scratch *s,
                                  embed && c->embedder == NULL ? a->embedding : NULL, err);
 }
 
-/* The place of the record at hand among the documents that were scored; SIZE_MAX: it was not. */
-static size_t place_of(const struct classify_scratch *s)
-{
-        for (size_t k = 0; k < s->others.n && s->item > 0; k++)
-                if (s->others.of[k] == s->item)
-                        return k;
-        return SIZE_MAX;
-}
-
 /* Nothing is known of documents that cannot be read or scored: they fail again alone, with their
  * message. */
 void classify_work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
@@ -152,11 +131,11 @@ void classify_work_all(void *arg, void *scratch, struct cmd_item *items, size_t 
         a->near.n = 0;
         if (c->nearest != NULL && classify_nearest_together(c->nearest) && a->n > 0)
                 classify_nearest_find(c->nearest, a->embedding, a->n, &a->near);
-        for (size_t i = 0; i < n; i++) {
-                s->item = i + 1;
+        for (size_t i = 0, k = 0; i < n; i++) {
+                s->place = k < a->n && a->of[k] == i ? ++k : 0;
                 items[i].code = c->work(arg, s, items[i].line, items[i].result, items[i].err);
         }
-        s->item = 0;
+        s->place = 0;
 }
 
 /* ---- a document ------------------------------------------------------------------------------ */
@@ -170,8 +149,8 @@ static int score(const struct classifier *c, struct classify_scratch *s,
         RAN_TRY(cmd_document_read(&s->document, record, ran_model_tokenizer(m),
                                   ran_model_vocabulary(m), &c->options->document, err));
         const struct ran_document document = cmd_document_view(&s->document);
-        const size_t k = place_of(s);
-        const bool known = k != SIZE_MAX;
+        const bool known = s->place > 0;
+        const size_t k = known ? s->place - 1 : 0;
         if (known)
                 memcpy(s->logits, s->others.logits + k * c->C, c->C * sizeof *s->logits);
         if (known && s->embedding != NULL)
@@ -466,14 +445,13 @@ int classify_predict(void *arg, void *scratch, const struct cmd_line *line,
                 json_put_text(out, "embedding_model", c->vectors);
         }
         if (c->nearest != NULL) {
-                const size_t at = place_of(s);
-                const bool found = at < s->others.near.n,
+                const bool found = s->place > 0 && s->place <= s->others.near.n,
                            known = classify_knows_a_token(c->model, &s->document);
 
                 if (known && !found)
                         classify_nearest_find(c->nearest, s->embedding, 1, &s->near);
                 classify_nearest_add(c->nearest, known ? found ? &s->others.near : &s->near : NULL,
-                                     found ? at : 0, out);
+                                     found ? s->place - 1 : 0, out);
         }
         if (s->evidence != NULL && c->thresholds == NULL)
                 RAN_TRY(classify_evidence_add(s->evidence, best, s->p[best], out, err));
