@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MATRIX: the classes of the largest matrix in JSON; beyond, it has the cells above 0 only. */
-enum { MATRIX = 50, CONFUSIONS = 40 };
+#include "cmd/options/message.h"
+
+/* MATRIX: the classes of the largest matrix in JSON; beyond, it has the cells above 0 only. TOLD:
+ * warnings of labels that look alike. */
+enum { MATRIX = 50, CONFUSIONS = 40, TOLD = 5 };
 
 static void add_rates(struct report *r, const struct ran_prf *rates)
 {
@@ -193,10 +196,12 @@ static int by_count(const void *a, const void *b)
         return x->predicted < y->predicted ? -1 : 1;
 }
 
+/* Warns of those that the model has in another way of writing. */
 static void add_unknown(const struct ran_eval_report *e, struct report *r)
 {
         const size_t C = e->n_unknown > 0 ? e->C : 0;
         struct cmd_folded *folded = cmd_folded_new((char *const *)e->names, C);
+        size_t told = 0;
 
         report_begin(r, REPORT_OBJECT, "unknown_labels", "");
         report_count(r, "count", NULL, e->unknown_total);
@@ -214,6 +219,12 @@ static void add_unknown(const struct ran_eval_report *e, struct report *r)
                         cmd_label_difference(&how, name, like);
                         report_put(r, NULL, "label", "\"%s\": this and \"%s\" %.*s", name, like,
                                    (int)how.len, how.data);
+                        if (told++ < TOLD)
+                                cmd_caution(
+                                        "the label \"%.100s\" of the data (%zu times) counts as "
+                                        "wrong: the model has \"%.100s\"; they %.*s: write them "
+                                        "alike",
+                                        name, l->count, like, (int)how.len, how.data);
                 }
                 report_count(r, "count", "times", l->count);
                 report_end(r);

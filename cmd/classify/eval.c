@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/message.h"
-
 void classify_eval_init(struct classify_eval *e, const float *thresholds,
                         const struct decision *decision)
 {
@@ -98,40 +96,12 @@ int classify_eval_add(struct classify_eval *e, const struct record *record, cons
         return RAN_OK;
 }
 
-/* Warns of labels of the data that a model has in another way of writing. */
-static void tell_alike(const struct ran_eval_report *e)
-{
-        enum { SHOWN = 5 };
-        struct ran_buf a = {0}, b = {0};
-        size_t told = 0;
-
-        for (size_t i = 0; i < e->n_unknown; i++)
-                for (size_t c = 0; c < e->C && told < SHOWN; c++) {
-                        const struct ran_eval_label *u = &e->unknown[i];
-                        const char *name = e->names[c];
-                        a.len = b.len = 0;
-                        if (ran_text_fold(u->name, u->length, &a, NULL) != RAN_OK ||
-                            ran_text_fold(name, strlen(name), &b, NULL) != RAN_OK ||
-                            a.len != b.len || (a.len > 0 && memcmp(a.data, b.data, a.len) != 0))
-                                continue;
-                        told++;
-                        cmd_caution(
-                                "the label \"%.*s\" of the data (%zu times) counts as wrong: the "
-                                "model has \"%s\"; they differ in spaces, case or the form of a "
-                                "number only: write them alike",
-                                (int)(u->length < 100 ? u->length : 100), u->name, u->count, name);
-                }
-        ran_buf_release(&a);
-        ran_buf_release(&b);
-}
-
 void classify_eval_tree(const struct classify_eval *e, struct report *r)
 {
         struct ran_eval_report figures;
 
         ran_eval_finish(e->eval, &figures);
         figures.n_skipped = e->skipped;
-        tell_alike(&figures);
         classify_eval_figures(&figures, r);
         if (e->decision->by_cost)
                 report_number(r, "mean_cost", "mean cost", e->cost / (double)e->compared, 4);
