@@ -286,16 +286,12 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
         return RAN_OK;
 }
 
-int tag_page_add(struct tag_page *p, const struct page_document *d, struct ran_error *err)
+void tag_page_add(struct tag_page *p, const struct page_document *d)
 {
-        (void)err;
-        if (p->eval != NULL) {
+        if (p->eval != NULL)
                 p->documents.most = WORST;
-                if (!(d->doubt > 0) || !page_documents_want(&p->documents, d->doubt))
-                        return RAN_OK;
-        }
-        page_documents_add(&p->documents, d);
-        return RAN_OK;
+        if (p->eval == NULL || (d->doubt > 0 && page_documents_want(&p->documents, d->doubt)))
+                page_documents_add(&p->documents, d);
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ static int tag_part(const struct tagger *t, struct tag_scratch *s, struct ran_st
         for (size_t i = word; i < end; i++)
                 s->positions[i] -= (uint32_t)token;
         return ran_tag(t->model, state, &part, s->tags + word, s->score + word,
-                       t->logits ? s->logits + word * t->C : NULL, err);
+                       tag_options.logits ? s->logits + word * t->C : NULL, err);
 }
 
 struct job {

@@ -121,7 +121,9 @@ static int take_page(void *arg, const struct cmd_line *line, const struct cmd_re
         const struct found *found = result->found;
 
         (void)line;
-        return tag_page_add(&((struct program_state *)arg)->page, &found->document, err);
+        (void)err;
+        tag_page_add(&((struct program_state *)arg)->page, &found->document);
+        return RAN_OK;
 }
 
 static int make_page(struct program_state *p, struct cmd_loop *loop, char **files)
@@ -151,9 +153,9 @@ static int compare_tags(void *arg, const struct cmd_line *line, const struct cmd
         const struct found *found = result->found;
 
         RAN_TRY(tag_eval_add(&p->eval, line, &found->pairs, err));
-        return tag_options.eval_format == TAG_EVAL_HTML && found->pairs.present
-                       ? tag_page_add(&p->page, &found->document, err)
-                       : RAN_OK;
+        if (tag_options.eval_format == TAG_EVAL_HTML && found->pairs.present)
+                tag_page_add(&p->page, &found->document);
+        return RAN_OK;
 }
 
 static void write_report(struct program_state *p, const struct cmd_counts *counts)
@@ -237,8 +239,6 @@ int main(int argc, char **argv)
                                           .pool = cmd_pool(),
                                           .C = ran_model_classes(model),
                                           .tags = ran_model_tags(model),
-                                          .options = tag_document_options,
-                                          .logits = tag_options.logits,
                                   }};
 
         tag_split_choose(&p.tagger);

@@ -36,9 +36,7 @@ struct tagger {
         struct ran_pool *pool;
         size_t C;
         struct ran_tag *tags; /* (C) parsed; NULL: of no scheme, they mark no entities */
-        struct cmd_document_options options;
-        bool logits; /* wanted */
-        int split;   /* of a text: as in struct cmd_document */
+        int split;            /* of a text: as in struct cmd_document */
         struct ran_marks marks;
         bool fingerprints; /* wanted, of the document of each record */
 };
@@ -195,7 +193,7 @@ int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct t
                   const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item,
                   struct page_document *d);
 /* In order. */
-int tag_page_add(struct tag_page *p, const struct page_document *d, struct ran_error *err);
+void tag_page_add(struct tag_page *p, const struct page_document *d);
 /* Writes the page to a file, NULL: standard output. */
 void tag_page_write(struct tag_page *p, size_t failed, const char *output);
 

@@ -117,7 +117,7 @@ static void read_record(const struct tagger *t, struct tag_scratch *s, struct ta
         d->marks.n = t->marks.n;
         d->spelling = ran_model_config(m)->spelling;
         item->code = cmd_document_read(d, &item->line->record, ran_model_tokenizer(m),
-                                       ran_model_vocabulary(m), &t->options, item->err);
+                                       ran_model_vocabulary(m), &tag_document_options, item->err);
         if (item->code == RAN_OK)
                 item->code = add_record(s, d, item->err);
         r->words = item->code == RAN_OK ? d->words : 0;
@@ -134,7 +134,7 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
         d->spelling = ran_model_config(t->model)->spelling > 0 ? s->spelling : NULL;
         d->positions = s->positions;
         d->begins = s->begins;
-        if (t->logits && __builtin_mul_overflow(n, t->C, &logits))
+        if (tag_options.logits && __builtin_mul_overflow(n, t->C, &logits))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the logits of %zu words", n);
         RAN_ROOM(s->tags, s->tags_cap, n);
         RAN_ROOM(s->score, s->score_cap, n);
@@ -143,7 +143,7 @@ static int run_model(const struct tagger *t, struct tag_scratch *s, struct ran_e
         RAN_TRY(RAN_GROW(s->logits, s->logits_cap, logits, err));
         return s->segmented ? tag_parts(t, s, err)
                             : ran_tag(t->model, s->state, d, s->tags, s->score,
-                                      t->logits ? s->logits : NULL, err);
+                                      tag_options.logits ? s->logits : NULL, err);
 }
 
 /* The tags of others, which may be of any scheme, as IOB2. No entity begins or ends with a token of
