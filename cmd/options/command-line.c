@@ -76,11 +76,10 @@ static void take_long(struct reading *c)
         if (f.matches > 1)
                 cmd_usage("--%.*s is short for more than one option", (int)n, given);
         if (f.matches == 0) {
-                struct ran_buf name = {0};
+                const char *name = ran_copy(given, n);
+                const struct ran_field *like = cmd_option_nearest(c->program, name);
 
-                ran_buf_printf(&name, "%.*s%c", (int)n, given, '\0');
-                const struct ran_field *like = cmd_option_nearest(c->program, name.data);
-                cmd_usage("unknown option --%s%s%s%s", name.data,
+                cmd_usage("unknown option --%s%s%s%s", name,
                           like != NULL ? "; did you mean --" : "",
                           like != NULL ? cmd_option_name(like).text : "", like != NULL ? "?" : "");
         }

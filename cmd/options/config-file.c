@@ -2,7 +2,6 @@
  * installed beside a program. */
 #include "cmd/options/table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,19 +23,18 @@ static bool go_up(char *path)
         return true;
 }
 
-/* "FOLDER/NAME"; the caller frees it. */
-static char *path_of(const char *folder, const char *name)
+/* The caller frees it. */
+static char *path_of(const char *folder, const char *name, const char *ending)
 {
-        char *path;
+        struct ran_buf path = {0};
 
-        if (asprintf(&path, "%s/%s", folder, name) < 0)
-                cmd_die(CMD_FAILED, "out of memory");
-        return path;
+        ran_buf_printf(&path, "%s/%s%s%c", folder, name, ending, '\0');
+        return path.data;
 }
 
 static bool has(const char *folder, const char *name)
 {
-        char *path = path_of(folder, name);
+        char *path = path_of(folder, name, "");
         const bool there = access(path, F_OK) == 0;
 
         free(path);
@@ -52,13 +50,13 @@ char *cmd_beside_program(const char *name)
         if (at != NULL && go_up(at) && go_up(at)) {
                 bool source = has(at, "lib/ran.h");
                 if (!source)
-                        share = path_of(at, "share/ran");
+                        share = path_of(at, "share/ran", "");
                 source = source || (go_up(at) && has(at, "lib/ran.h"));
                 if (source) {
                         free(share);
-                        share = path_of(at, "share");
+                        share = path_of(at, "share", "");
                 }
-                found = path_of(share, name);
+                found = path_of(share, name, "");
         }
         free(share);
         free(at);
@@ -78,11 +76,10 @@ static void check_names(const struct cmd_program *program, const char *path,
                 struct cmd_option o;
 
                 if (!cmd_option_find(program, name, (size_t)n, &o)) {
-                        struct ran_buf option = {0};
+                        const char *option = ran_copy(name, (size_t)n);
+                        const struct ran_field *like = cmd_option_nearest(program, option);
 
-                        ran_buf_printf(&option, "%.*s%c", n, name, '\0');
-                        const struct ran_field *like = cmd_option_nearest(program, option.data);
-                        cmd_usage("%s: unknown setting \"%s\"%s%s%s", path, option.data,
+                        cmd_usage("%s: unknown setting \"%s\"%s%s%s", path, option,
                                   like != NULL ? "; did you mean \"" : "",
                                   like != NULL ? like->name : "", like != NULL ? "\"?" : "");
                 }
@@ -100,7 +97,7 @@ void cmd_config_file_apply(const struct cmd_program *program, const char *name)
         const bool in_source = strncmp(name, source, sizeof source - 1) == 0;
         const char *file_name = in_source ? name + sizeof source - 1 : name;
         char *folder = strchr(file_name, '/') == NULL ? cmd_beside_program("recipes") : NULL;
-        char *recipe = folder != NULL ? path_of(folder, file_name) : NULL;
+        char *recipe = folder != NULL ? path_of(folder, file_name, "") : NULL;
         const bool here = access(name, F_OK) == 0;
         struct ran_record config = {0};
         const struct cmd_group *g;
@@ -109,8 +106,7 @@ void cmd_config_file_apply(const struct cmd_program *program, const char *name)
 
         if (recipe != NULL && access(recipe, R_OK) != 0) {
                 free(recipe);
-                if (asprintf(&recipe, "%s/%s.json", folder, file_name) < 0)
-                        cmd_die(CMD_FAILED, "out of memory");
+                recipe = path_of(folder, file_name, ".json");
         }
         const bool there = recipe != NULL && access(recipe, R_OK) == 0;
         const char *path = there && !here ? recipe : name;

@@ -61,7 +61,7 @@ void page_put_excerpt(struct ran_buf *out, const char *s, size_t n, size_t most)
 struct page_mark {
         size_t start, end;
         const char *kind;  /* its class in the style: "e"; NULL: plain */
-        int colour;        /* page_colour_add; -1: none */
+        int colour;        /* the i-th of many; -1: none */
         const char *label; /* text behind it, of label_n bytes; NULL: none */
         size_t label_n;
         char title[64]; /* of ours, shown when pointed at; "": none */
@@ -92,8 +92,7 @@ void record_name(struct ran_buf *out, const struct ran_record *record, const cha
 void page_record_name(struct ran_buf *out, const struct ran_record *record, const char *file,
                       size_t number);
 
-/* ---- the style of all pages (style.c) ---------------------------------------------------------
- */
+/* ---- the style of all pages (style.c) -------------------------------------------------------- */
 
 extern const char page_style[];
 

@@ -12,12 +12,8 @@
  *
  * No sum overflows 64 bits: each is at most N^2, and N is at most 10^9.
  */
+#include "base/size.h"
 #include "mask/mask.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-        return a < b ? a : b;
-}
 
 /* P(x) and Q(x) */
 struct sums {
@@ -26,7 +22,7 @@ struct sums {
 
 static struct sums within(const struct ran_mask *m, uint64_t x)
 {
-        uint64_t n = least(x, m->near), k = ran_mask_far_within(m, x);
+        uint64_t n = ran_least(x, m->near), k = ran_mask_far_within(m, x);
         uint64_t far =
                 m->step > 0 ? k * (k + 1) / 2 * m->step : k * m->near + k * (k + 1) * (k + 5) / 6;
 
@@ -41,15 +37,15 @@ static uint64_t lower(const struct ran_mask *m, uint64_t a, uint64_t b)
         /* Up to distance a - b there are b of each, from there on a - distance. */
         struct sums all = within(m, a - 1), whole = within(m, a > b ? a - b : 0);
 
-        return least(a, b) + whole.count * b + a * (all.count - whole.count) -
+        return ran_least(a, b) + whole.count * b + a * (all.count - whole.count) -
                (all.total - whole.total);
 }
 
 static uint64_t corner(const struct ran_mask *m, uint64_t a, uint64_t b)
 {
-        uint64_t seen = least(b, m->sources);
+        uint64_t seen = ran_least(b, m->sources);
 
-        return lower(m, a, b) + lower(m, seen, a) - least(a, seen);
+        return lower(m, a, b) + lower(m, seen, a) - ran_least(a, seen);
 }
 
 uint64_t ran_mask_count(const struct ran_mask *m, size_t i0, size_t i1, size_t j0, size_t j1)
