@@ -355,11 +355,9 @@ int classify_page(const struct classifier *c, struct cmd_loop loop, char **files
         struct page p = {.classifier = *c};
         struct cmd_counts counts;
 
-        cmd_check_inputs("output", output, files);
+        cmd_check_output(output, files);
         if (output == NULL)
                 cmd_check_standard_output(files);
-        else
-                cmd_check_writable(output);
         p.given = ran_new(c->C, sizeof *p.given);
         loop.output = NULL;
         loop.work = p.classifier.work = work;

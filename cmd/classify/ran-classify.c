@@ -100,9 +100,7 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         struct cmd_names names;
         struct cmd_counts counts;
 
-        cmd_check_inputs("output", o->output.output, files);
-        if (o->output.output != NULL)
-                cmd_check_writable(o->output.output);
+        cmd_check_output(o->output.output, files);
         e.classifier.known = &e.known;
         classify_eval_init(&e.eval, c->thresholds, &c->decision);
         if (o->coverage > 0)

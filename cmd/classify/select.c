@@ -264,9 +264,7 @@ int classify_select(const struct classifier *c, struct cmd_loop loop, char **fil
         struct ran_vocab_settings settings = {0};
         struct ran_error err;
 
-        cmd_check_inputs("output", output, files);
-        if (output != NULL)
-                cmd_check_writable(output);
+        cmd_check_output(output, files);
         x.selection = ran_selection_new();
         if (ran_fields_init(ran_vocab_fields, &settings, &err) != RAN_OK ||
             (x.counter = ran_counter_new(&settings, &err)) == NULL)

@@ -200,9 +200,7 @@ int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
 {
         struct evaluation e = {.options = options, .how = how, .model = model};
 
-        cmd_check_inputs("output", output, files);
-        if (output != NULL)
-                cmd_check_writable(output);
+        cmd_check_output(output, files);
         e.score = ran_text_score_new();
         loop.output = NULL;
         loop.make_scratch = make_scratch;

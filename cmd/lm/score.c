@@ -380,9 +380,7 @@ static int run(struct scorer *c, char **files)
         };
 
         if (all)
-                cmd_check_inputs("output", output.output, files);
-        if (all && output.output != NULL)
-                cmd_check_writable(output.output);
+                cmd_check_output(output.output, files);
         int status = cmd_records(&loop, files, NULL);
         if (options.total) {
                 cmd_known_warn(&c->known, c->total.records, model_options.model);

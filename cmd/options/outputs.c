@@ -3,6 +3,7 @@
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/table.h"
+#include "cmd/options/write.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -58,6 +59,13 @@ void cmd_check_inputs(const char *option, const char *path, char **inputs)
 {
         for (; path != NULL && *inputs != NULL; inputs++)
                 cmd_check_input(option, path, *inputs);
+}
+
+void cmd_check_output(const char *path, char **inputs)
+{
+        cmd_check_inputs("output", path, inputs);
+        if (path != NULL)
+                cmd_check_writable(path);
 }
 
 void cmd_check_standard_output(char **inputs)

@@ -10,9 +10,12 @@
  * programs check operands. */
 void cmd_check_input(const char *option, const char *path, const char *input);
 void cmd_check_inputs(const char *option, const char *path, char **inputs); /* NULL at the end */
+/* The same of the output, NULL: standard output, and exits with 3 unless it can be written. */
+void cmd_check_output(const char *path, char **inputs);
 /* Exits with 2 if path, a file beside the output, is the file of an option, or an input. */
 void cmd_check_beside(const struct cmd_program *program, const char *path, char **inputs);
-/* The same for standard output: an input that grows while it is read would never end. */
+/* Exits with 2 if standard output is an input: an input that grows while it is read would never
+ * end. */
 void cmd_check_standard_output(char **inputs);
 /* Exits with 2 if an option writes a file that another one reads or writes. */
 void cmd_check_outputs(const struct cmd_program *program);

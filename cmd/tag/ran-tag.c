@@ -130,11 +130,9 @@ static int make_page(struct program_state *p, struct cmd_loop *loop, char **file
 {
         struct cmd_counts counts;
 
-        cmd_check_inputs("output", tag_output.output, files);
+        cmd_check_output(tag_output.output, files);
         if (tag_output.output == NULL)
                 cmd_check_standard_output(files);
-        else
-                cmd_check_writable(tag_output.output);
         loop->output = NULL;
         loop->take = take_page;
         loop->result_size = sizeof(struct found);
@@ -178,9 +176,7 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         struct tag_eval *eval = &p->eval;
         struct cmd_counts counts;
 
-        cmd_check_inputs("output", tag_output.output, files);
-        if (tag_output.output != NULL)
-                cmd_check_writable(tag_output.output);
+        cmd_check_output(tag_output.output, files);
         tag_eval_init(eval, p->tagger.model, p->tagger.tags);
         p->tagger.fingerprints = true;
         cmd_names_open(&p->names, tag_options.label_names, true);
