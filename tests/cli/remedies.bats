@@ -66,18 +66,14 @@ train='ran-train classify --encoder none -o n.ran'
   says 'neither "label" nor "labels"' "$train --on-error=skip --errors-ok bad.jsonl"
   [ -e n.ran ]
   # A member of another name: to skip all lines is no remedy, and is not advised.
-  jq -c '.kind_of = .label | del(.label)' train.jsonl >named.jsonl
-  says '--label-member names the member or column with the label' "$train named.jsonl"
-  run ! grep -q on-error said
-  then_not 'neither "label"' "$train --label-member kind_of named.jsonl"
-  says '--label-member names the member or column with the label' 'ran-classify -m m.ran --eval named.jsonl'
-  then_not 'no record has a label' 'ran-classify -m m.ran --eval --label-member kind_of named.jsonl'
-  jq -c '.said = .text | del(.text)' train.jsonl >said.jsonl
-  says '--text-member names another member' "$train said.jsonl"
-  run ! grep -q on-error said
-  then_not 'names another' "$train --text-member said said.jsonl"
-  says '--text-member names another member' 'ran-classify -m m.ran said.jsonl'
-  then_not 'names another' 'ran-classify -m m.ran --text-member said said.jsonl'
+  for member in label text; do
+    jq -c --arg m $member '.other = .[$m] | del(.[$m])' train.jsonl >other.jsonl
+    for command in "$train" "ran-classify -m m.ran $([ $member = text ] || echo --eval)"; do
+      says "--$member-member names" "$command other.jsonl"
+      run ! grep -q on-error said
+      then_not "--$member-member names" "$command --$member-member other other.jsonl"
+    done
+  done
   says '(--max-record-bytes)' 'ran-classify -m m.ran --max-record-bytes 20 train.jsonl'
   then_not '(--max-record-bytes)' 'ran-classify -m m.ran --max-record-bytes 200 train.jsonl'
 }
