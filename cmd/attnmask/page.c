@@ -15,8 +15,9 @@
 /* BLOCK: tokens of a block, without windows; STRIP: the most cells of the strip of windows; KEYS,
  * FEW_KEYS: the most keys of a query, and what is left of them in a long document; PAIR: bytes of a
  * key and its weight; LEVELS: shades of the text; PLAIN: bytes of a window that is shown without
- * its attention, in a long document. */
-enum { BLOCK = 256, STRIP = 256, KEYS = 8, FEW_KEYS = 2, PAIR = 24, LEVELS = 9, PLAIN = 200 };
+ * its attention, in a document of more than LONG tokens. */
+enum { BLOCK = 256, STRIP = 256, KEYS = 8, FEW_KEYS = 2, PAIR = 24, LEVELS = 9 };
+enum { PLAIN = 200, LONG = 400000 };
 static const size_t page_room = 9000000, sum_room = (size_t)256 << 20;
 
 struct page {
@@ -269,7 +270,7 @@ static void write_strip(const struct page *p, struct ran_buf *out)
 /* A window without its attention. */
 static void write_plain(struct page *p, size_t w, struct cmd_sink *out)
 {
-        bool brief = p->s->shape.L > (size_t)400000;
+        bool brief = p->s->shape.L > LONG;
         struct token_part part;
         size_t bytes = 0;
 
@@ -381,7 +382,7 @@ static void write_notes(const struct page *p, struct ran_buf *out)
                          " %zu of %zu windows are shown with their attention: those that get the "
                          "most; the others are plain text%s. %s",
                          p->shown_n, p->windows,
-                         p->s->shape.L > 400000 ? ", of which only the begin is shown" : "",
+                         p->s->shape.L > LONG ? ", of which only the begin is shown" : "",
                          p->rows ? "--in-window N selects one." : "");
         page_close(out, "p");
 }

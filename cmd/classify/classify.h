@@ -227,6 +227,8 @@ int classify_score(const struct classifier *c, struct classify_scratch *s,
  * token. It belongs to the scratch. */
 int classify_vector(const struct classifier *c, struct classify_scratch *s,
                     const struct cmd_line *line, const float **v, struct ran_error *err);
+/* Sorts s->ranked: the most probable label first, equals in the order of the labels. */
+void classify_rank(const struct classifier *c, struct classify_scratch *s);
 /* Whether a document gets label i, if `best` is the one to show; of several labels any. */
 bool classify_gives(const struct classifier *c, const float *p, size_t best, size_t i);
 

@@ -92,27 +92,16 @@ static void add_gold(struct report *r, struct page *page, const struct cmd_label
         atomic_fetch_add(&page->right, found == gold->n && given == gold->n);
 }
 
-/* The most probable labels with bars, by looking for the next one. */
-static void add_bars(struct ran_buf *out, const struct classifier *c, const float *p)
+/* The most probable labels with bars. */
+static void add_bars(struct ran_buf *out, const struct classifier *c, struct classify_scratch *s)
 {
         const size_t asked = c->options->top, bars = asked > 0 ? asked : BARS;
         struct report r = {0};
 
-        for (size_t k = 0, last = 0; k < bars && k < c->C; k++) {
-                const float before = p[last];
-                size_t next = SIZE_MAX;
-
-                for (size_t i = 0; i < c->C; i++) {
-                        const bool later = k == 0 || p[i] < before || (p[i] == before && i > last);
-
-                        if (later && (next == SIZE_MAX || p[i] > p[next]))
-                                next = i;
-                }
-                if (next == SIZE_MAX)
-                        break; /* of probabilities that are no numbers */
-                last = next;
-                report_bar(&r, NULL, ran_model_label(c->model, next), (double)p[next]);
-        }
+        classify_rank(c, s);
+        for (size_t k = 0; k < bars && k < c->C; k++)
+                report_bar(&r, NULL, ran_model_label(c->model, s->ranked[k].c),
+                           (double)s->ranked[k].p);
         report_page(&r, out);
         report_release(&r);
 }
@@ -238,7 +227,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
                 add_gold(&labels, page, &s->gold, s->p, best);
         report_page(&labels, &d->body);
         report_release(&labels);
-        add_bars(&d->body, c, s->p);
+        add_bars(&d->body, c, s);
         if (s->evidence != NULL && s->mark_n == 0)
                 page_put(&d->body, "p.note", "No evidence: %s.",
                          classify_evidence_lacking(s->evidence));

@@ -313,13 +313,18 @@ static int compare_ranked(const void *a, const void *b)
         return (x->c > y->c) - (x->c < y->c);
 }
 
+void classify_rank(const struct classifier *c, struct classify_scratch *s)
+{
+        for (size_t i = 0; i < c->C; i++)
+                s->ranked[i] = (struct classify_ranked){s->p[i], (uint32_t)i};
+        qsort(s->ranked, c->C, sizeof *s->ranked, compare_ranked);
+}
+
 static void add_top(struct ran_buf *out, const struct classifier *c, struct classify_scratch *s)
 {
         size_t k = c->options->top < c->C ? c->options->top : c->C;
 
-        for (size_t i = 0; i < c->C; i++)
-                s->ranked[i] = (struct classify_ranked){s->p[i], (uint32_t)i};
-        qsort(s->ranked, c->C, sizeof *s->ranked, compare_ranked);
+        classify_rank(c, s);
         json_name(out, "top");
         json_begin(out, '[');
         for (size_t i = 0; i < k; i++) {
