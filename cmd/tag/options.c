@@ -102,8 +102,8 @@ static void check_together(void *options)
                      "eval logits output_format eval_format into only drop");
         cmd_excludes(o->conlleval && o->model == NULL,
                      "--conlleval reads predictions, or needs --model",
-                     "eval verify logits offsets output_format eval_format into only max_tokens "
-                     "truncate drop label_names [Input]");
+                     "eval verify logits split_at offsets output_format eval_format into only "
+                     "max_tokens truncate drop label_names [Input]");
 }
 
 const struct cmd_program tag_program = {
