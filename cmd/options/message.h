@@ -38,7 +38,7 @@ _Noreturn void cmd_bug(const char *format, ...) __attribute__((format(printf, 1,
 /* Messages begin with the first word of the name, the hint at --help has all of it. Not copied. */
 void cmd_set_program(const char *name);
 const char *cmd_program_name(void);
-/* --quiet: cmd_note says nothing. */
+/* --quiet: cmd_note and cmd_caution say nothing. */
 void cmd_set_quiet(bool quiet);
 
 #endif
