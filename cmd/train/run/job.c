@@ -82,6 +82,12 @@ static void tell_held_out(struct train_session *s)
                          s->train.set.group != NULL ? "groups of documents" : "documents");
 }
 
+/* ---- an encoder that nothing would judge ----------------------------------------------------- */
+
+/* An encoder beside a linear model must show on validation documents that it helps. Without such
+ * documents a classifier has none, unless an option asks for one. A pretrained encoder has shown
+ * what it knows: where few documents could be held out, all teach it. */
+
 void train_choose_dev_share(struct train_session *s)
 {
         const struct train_options *o = s->options;

@@ -48,6 +48,9 @@ void train_pairs_adapt(struct train_session *s);
 
 /* ---- base.c ---------------------------------------------------------------------------------- */
 
+/* Whether an option asks for an encoder, or says how to train it. *setting, unless that is NULL:
+ * the first that describes one to be trained from the start, NULL: there is none. */
+bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting);
 /* Exits with 2 if other options rule --base out. */
 void train_base_check(const struct train_session *s);
 /* Before the data are read: whether a base model may be used. Exits with 3 if --base names one that
@@ -106,9 +109,6 @@ int train_find_wrong_labels(const struct train_session *s, const struct ran_trai
 /* Validation documents: fewer stop a pretrained encoder too early, or leave it out, by chance.
  * Measured, see share/experiments. */
 enum { TRAIN_FEW = 50 };
-/* Whether an option asks for an encoder, or says how to train it. *setting, unless that is NULL:
- * the first that describes one to be trained from the start, NULL: there is none. */
-bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting);
 /* When the training data are read: s->dev_share, that of --dev-share, or 0. */
 void train_choose_dev_share(struct train_session *s);
 /* Trains, or does a dry run, a replay or a search; returns the exit status. */

@@ -7,49 +7,6 @@
 #include "cmd/options/message.h"
 #include "cmd/train/run/session.h"
 
-/* ---- an encoder that nothing would judge ----------------------------------------------------- */
-
-/* An encoder beside a linear model must show on validation documents that it helps. Without such
- * documents a classifier has none, unless an option asks for one. A pretrained encoder has shown
- * what it knows: where few documents could be held out, all teach it. */
-
-/* Settings of training that do not ask for an encoder. */
-static bool is_of_any_classifier(const char *name)
-{
-        static const char *const any[] = {"seed",      "refit",       "metric",
-                                          "wide_cost", "wide_ratios", "class_weights"};
-
-        for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-                if (strcmp(any[i], name) == 0)
-                        return true;
-        return false;
-}
-
-bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting)
-{
-        const struct train_options *o = s->options;
-        const bool documents = s->task->of_documents;
-        const struct ran_field *none = NULL;
-
-        setting = setting != NULL ? setting : &none;
-        *setting = NULL;
-        if (o->file.init.model != NULL || o->file.init.vectors != NULL || o->mode.replay != NULL ||
-            o->run.tune > 0 || cmd_was_asked("frozen") || cmd_was_asked("pooling") ||
-            !ran_config_has_predictor(&s->config))
-                return true;
-        for (const struct ran_field *f = ran_config_fields; f->name != NULL; f++)
-                if (cmd_was_asked(f->name) && !ran_config_is_of_task(f->name)) {
-                        *setting = strcmp(f->name, "encoder") != 0 ? f : NULL;
-                        return true;
-                }
-        for (const struct ran_field *f = ran_train_fields; documents && f->name != NULL; f++)
-                if (cmd_was_asked(f->name) && !is_of_any_classifier(f->name)) {
-                        *setting = f;
-                        return true;
-                }
-        return false;
-}
-
 /* With fewer documents of a label, the interval of its recall spans a half of all there is. */
 enum { FOLDS = 5, FEWEST = 10 };
 
