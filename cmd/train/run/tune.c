@@ -36,13 +36,12 @@ struct search {
         struct train_progress progress;
         double budget, before, began; /* seconds: in all, of earlier runs, clock */
 
-        /* The trial at work. */
+        /* The trial at work: n, or one that is over, and trained again to restore its model. */
         size_t at;
         struct ran_config config;
         struct ran_train_settings settings;
         struct ran_train_job run;
         double trial_before, trial_began;
-        bool again; /* repeats a trial that is over, to restore its model */
         enum { CONTINUES, NOT_BETTER, TOO_FAR_BEHIND, TOO_LATE } outcome;
 };
 
@@ -252,7 +251,7 @@ static int on_report(void *arg, const struct ran_train_report *r)
         const struct train_trial *b = best != SIZE_MAX ? &t->result[best] : NULL;
 
         train_progress_report(&t->progress, r);
-        if (t->again)
+        if (t->at < t->n)
                 return train_run_stopped();
         switch (r->event) {
         case RAN_REPORT_DECIDED:
@@ -322,7 +321,7 @@ static bool propose(struct search *t)
 static int train(struct search *t, bool resume, struct ran_error *err)
 {
         t->run.resume = resume;
-        if (t->again) /* that file may be of another trial */
+        if (t->at < t->n) /* that file may be of another trial */
                 t->run.checkpoint = NULL;
         t->trial_before = t->result[t->at].seconds;
         t->trial_began = ran_clock();
@@ -447,10 +446,8 @@ static bool find_model(struct search *t, struct ran_error *err)
                 return true;
         cmd_note("%s is not the model of trial %zu, the best so far: training it again",
                  t->job->output, best + 1);
-        t->again = true;
         set_trial(t, best);
         const int rc = train(t, false, err);
-        t->again = false;
         if (rc == RAN_EINTR)
                 err->code = RAN_OK;
         return rc == RAN_OK;
