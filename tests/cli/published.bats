@@ -31,7 +31,7 @@ shape='-q --cell published --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
   ran-train lm $shape --epochs 20 -o lm.ran train.jsonl
   ran-lm score -m lm.ran --total train.jsonl | jq -e '.perplexity < 3'
-  ran-train mlm $shape --epochs 60 --seed 4 -o masked.ran train.jsonl
+  ran-train mlm $shape --epochs 100 --learning-rate 0.003 -o masked.ran train.jsonl
   echo '{"text":"the [MASK] sleeps in the sun ."}' | ran-lm fill -m masked.ran --top 3 |
     jq -e '[.lm.masks[0].candidates[].piece] | sort == ["cat", "dog", "horse"]'
 }
