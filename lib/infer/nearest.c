@@ -53,6 +53,20 @@ static int compare(const void *a, const void *b)
         return is_worse(a, b) ? 1 : is_worse(b, a) ? -1 : 0;
 }
 
+/* A heap with the worst of n on top: moves the one at `at` down to its place. */
+static void sift(struct ran_neighbour *heap, size_t n, size_t at)
+{
+        const struct ran_neighbour x = heap[at];
+
+        for (size_t child; (child = 2 * at + 1) < n; at = child) {
+                child += child + 1 < n && is_worse(&heap[child + 1], &heap[child]);
+                if (!is_worse(&heap[child], &x))
+                        break;
+                heap[at] = heap[child];
+        }
+        heap[at] = x;
+}
+
 /* ---- a block of the collection --------------------------------------------------------------- */
 
 enum { BLOCK = 256 };
@@ -66,18 +80,17 @@ struct search {
         double *length;             /* (n) of the vectors */
         float *unit, *limit;        /* (n, D) of length 1; (n) float products below it are no use */
         float *product;             /* (BLOCK, n) */
-        struct ran_neighbour *list; /* (n, k) sorted once there are k */
+        struct ran_neighbour *list; /* (n, k) heaps once there are k */
         size_t *found;              /* (n) */
 };
 
 /* The smallest cosine that helps vector q, less what floats may be wrong by. */
 static void set_limit(struct search *s, size_t q)
 {
-        const size_t last = (q + 1) * s->k - 1;
         double least = s->least;
 
-        if (s->k > 0 && s->found[q] == s->k && s->list[last].cosine > least)
-                least = s->list[last].cosine;
+        if (s->k > 0 && s->found[q] == s->k && s->list[q * s->k].cosine > least)
+                least = s->list[q * s->k].cosine;
         s->limit[q] = s->k > 0 && s->length[q] > 0 ? (float)(least - s->slack) : INFINITY;
 }
 
@@ -87,19 +100,17 @@ static void consider(struct search *s, size_t q, size_t i)
         const struct ran_nearest *c = s->c;
         const double cosine = ran_dot(s->v + q * c->D, c->v + i * c->D, c->D) / s->length[q];
         const struct ran_neighbour x = {i, cosine};
-        struct ran_neighbour *list = s->list + q * s->k;
-        size_t at = s->found[q];
+        struct ran_neighbour *heap = s->list + q * s->k;
 
-        if (cosine < s->least || (at == s->k && !is_worse(&list[at - 1], &x)))
+        if (cosine < s->least || (s->found[q] == s->k && !is_worse(&heap[0], &x)))
                 return;
-        if (at < s->k) {
-                list[s->found[q]++] = x;
-                if (s->found[q] == s->k)
-                        qsort(list, s->k, sizeof *list, compare);
+        if (s->found[q] < s->k) {
+                heap[s->found[q]++] = x;
+                for (size_t at = s->k / 2; s->found[q] == s->k && at-- > 0;)
+                        sift(heap, s->k, at);
         } else {
-                for (at--; at > 0 && is_worse(&list[at - 1], &x); at--)
-                        list[at] = list[at - 1];
-                list[at] = x;
+                heap[0] = x;
+                sift(heap, s->k, 0);
         }
         set_limit(s, q);
 }
