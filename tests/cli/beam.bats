@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# ran-lm generate: beam search, limits on what is generated, given beginnings.
+# ran-lm generate: beam search, and limits on what is generated.
 
 bats_require_minimum_version 1.5.0
 load lm.bash
@@ -15,7 +15,7 @@ setup_file() {
     i % 2 ? "cat" : "dog", i % 3 ? "sun" : "rain" }' >texts.jsonl
   shape='-q --vocab-type word --dim 16 --layers 2 --heads 2 --head-dim 8 --window 5 --no-dev --learning-rate 0.01
     --dropout 0 --embed-dropout 0'
-  RAN_ISA=portable ran-train lm $shape --epochs 12 --mask prefix -o pairs.ran pairs.jsonl
+  RAN_ISA=portable ran-train lm $shape --epochs 24 --mask prefix -o pairs.ran pairs.jsonl
   RAN_ISA=portable ran-train lm $shape --epochs 12 --mask prefix --encoder transformer --ffn-dim 16 -o tree.ran pairs.jsonl
   RAN_ISA=portable ran-train lm $shape --epochs 6 -o lm.ran texts.jsonl
 }
