@@ -1,12 +1,12 @@
-/* eval.h - what scores share: n-grams and words of generated texts, types of entities, the test
- * behind comparisons. */
+/* eval.h - what scores share: words of generated texts, types of entities, intervals of samples,
+ * the test behind comparisons. */
 #ifndef RAN_EVAL_EVAL_H
 #define RAN_EVAL_EVAL_H
 
 #include "base/string-table.h"
 #include "ran/eval.h"
 
-/* ---- words of texts in UTF-8 (text-words.c) ------------------------------------------------ */
+/* ---- words of texts in UTF-8 (text-words.c) -------------------------------------------------- */
 
 /* Appends the text with its tokens separated by white space: the tokenisation 13a, of the script
  * mteval-v13a of NIST, as sacreBLEU has it. scratch is overwritten. */
@@ -20,8 +20,7 @@ size_t ran_text_space(const char *text, size_t n);
 /* The next word from *at on: false if there is none. */
 bool ran_text_word(const char *text, size_t n, size_t *at, const char **word, size_t *length);
 
-/* ---- counts for each type of entity (types.c) -------------------------------------------------
- */
+/* ---- counts for each type of entity (types.c) ------------------------------------------------ */
 
 /* Zero-initialise. Types are numbered from 0 in order of appearance; score[number] has the counts
  * of one. Names and rates are set in the ordered list only. */
@@ -41,14 +40,12 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n);
  */
 struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score);
 
-/* ---- samples (interval.c) ---------------------------------------------------------------------
- */
+/* ---- samples (interval.c) -------------------------------------------------------------------- */
 
 /* Between which 95 of 100 of the n samples are; sorts them. */
 struct ran_interval ran_interval_samples(double *x, size_t n);
 
-/* ---- two models (paired.c) --------------------------------------------------------------------
- */
+/* ---- two models (paired.c) ------------------------------------------------------------------- */
 
 /* McNemar's exact test, two-sided: the probability of a split at least as uneven if both models are
  * equally good. */

@@ -1,9 +1,4 @@
-/* evaluate.c - see evaluate.h.
- *
- * Of each source the target is generated as in ran-lm generate --temperature 0: the most probable
- * token each time. Texts are those of the vocabulary, so the scores are those of `ran-lm generate
- * --eval` for a vocabulary that restores texts.
- */
+/* evaluate.c - see evaluate.h. */
 #include "evaluate/evaluate.h"
 #include "data/loss.h"
 #include "math/kept-panels.h"
@@ -96,6 +91,13 @@ static int score_masked(struct sweep *k, struct ran_state *s, size_t b, struct r
         return rc;
 }
 
+/* ---- a generated target ----------------------------------------------------------------------
+ *
+ * It is generated as in ran-lm generate --temperature 0: the most probable token each time. Texts
+ * are those of the vocabulary, so the scores are those of `ran-lm generate --eval` for a vocabulary
+ * that restores texts.
+ */
+
 /* The most probable token except [UNK] and [SEP]. */
 static uint32_t most_probable(const struct sweep *k, const float *logits, uint32_t sep)
 {
@@ -150,6 +152,8 @@ static int score_generated(struct sweep *k, struct scratch *s, size_t b, struct 
                        &k->counts[b]);
         return RAN_OK;
 }
+
+/* ---- either ---------------------------------------------------------------------------------- */
 
 static int score(struct sweep *k, struct scratch *x, size_t b, struct ran_error *err)
 {
@@ -253,14 +257,7 @@ int ran_evaluate_predict(const struct ran_config *c, const struct ran_params *p,
                          struct ran_ranks *ranks, float *encoder, float *linear,
                          struct ran_error *err)
 {
-        struct sweep k = {.c = c,
-                          .p = p,
-                          .C = C,
-                          .d = d,
-                          .pool = pool,
-                          .ranks = ranks,
-                          .encoder = encoder,
-                          .linear = linear};
+        struct sweep k = {c, p, C, d, pool, .ranks = ranks, .encoder = encoder, .linear = linear};
 
         return run(&k, err);
 }
@@ -273,14 +270,9 @@ int ran_evaluate_texts(struct ran_rates *rates, const struct ran_config *c,
                        struct ran_error *err)
 {
         double loss = 0, tokens = 0;
-        struct sweep k = {.c = c,
-                          .p = p,
-                          .C = V,
-                          .d = d,
-                          .pool = pool,
-                          .ranks = ranks,
-                          .mask = mask,
-                          .loss = ran_new(d->B, sizeof *k.loss)};
+        struct sweep k = {c, p, V, d, pool, .ranks = ranks, .mask = mask};
+
+        k.loss = ran_new(d->B, sizeof *k.loss);
         const int rc = run(&k, err);
 
         for (size_t b = 0; b < d->B && rc == RAN_OK; b++) {
@@ -297,17 +289,12 @@ int ran_evaluate_generated(struct ran_rates *rates, const struct ran_config *c,
                            const struct ran_tokenizer *tokenizer, struct ran_pool *pool,
                            struct ran_error *err)
 {
-        struct sweep k = {.c = c,
-                          .p = p,
-                          .C = V,
-                          .d = d,
-                          .pool = pool,
-                          .tokenizer = tokenizer,
-                          .counts = ran_new(d->B, sizeof *k.counts),
-                          .scored = ran_new(d->B, sizeof *k.scored),
-                          .end = d->B};
+        struct sweep k = {c, p, V, d, pool, .tokenizer = tokenizer, .end = d->B};
         struct ran_text_score *score = ran_text_score_new();
         struct ran_text_report report;
+
+        k.counts = ran_new(d->B, sizeof *k.counts);
+        k.scored = ran_new(d->B, sizeof *k.scored);
         const int rc = sweep(&k, err);
 
         for (size_t b = 0; b < d->B && rc == RAN_OK; b++)

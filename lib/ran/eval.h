@@ -263,7 +263,7 @@ struct ran_text_counts {
 struct ran_text_counter; /* scratch, one a thread */
 struct ran_text_counter *ran_text_counter_new(void);
 void ran_text_counter_free(struct ran_text_counter *c);
-/* Fails only for lack of memory, or for 2^32 characters. */
+/* A text and reference of 2^32 characters together are as if memory ran out. */
 void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
                     size_t reference_n, struct ran_text_counts *out);
 
