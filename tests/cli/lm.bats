@@ -480,7 +480,7 @@ random_ids() {
 
 @test "generate: the likelihood of each token is that of score" {
   echo '{"ids":[3,7,8]}' >start.jsonl
-  ran-lm generate -m lm.ran --temperature 3 --max-new-tokens 40 --per-token start.jsonl >made
+  ran-lm generate -m lm.ran --temperature 3 --min-new-tokens 10 --max-new-tokens 40 --per-token start.jsonl >made
   jq -c '{ids: (.ids + .lm.ids)}' made | ran-lm score -m lm.ran --per-token |
     jq '.lm.per_token.nll[2:][]' >want
   [ "$(wc -l <want)" -gt 5 ]
