@@ -14,50 +14,44 @@ void cmd_sequence_release(struct cmd_sequence *s)
 
 /* ---- putting ids together ------------------------------------------------------------------- */
 
-static int add(struct cmd_sequence *s, const uint32_t *ids, size_t n, struct ran_error *err)
+static void add(struct cmd_sequence *s, const uint32_t *ids, size_t n)
 {
-        if (n > SIZE_MAX - s->L)
-                return ran_fail(err, RAN_ENOMEM, "a document of more than %zu tokens", s->L);
         RAN_ROOM(s->ids, s->cap, s->L + n);
         if (n > 0)
                 memcpy(s->ids + s->L, ids, n * sizeof *ids);
         s->L += n;
-        return RAN_OK;
 }
 
-static int add_document(struct cmd_sequence *s, struct ran_error *err)
+static void add_document(struct cmd_sequence *s)
 {
         s->shown = s->L;
-        return add(s, s->document.ids, s->document.L, err);
+        add(s, s->document.ids, s->document.L);
 }
 
-static int add_end(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                   struct ran_error *err)
+static void add_end(struct cmd_sequence *s, const struct cmd_sequence_how *how)
 {
         s->ended = how->end;
-        return how->end ? add(s, &how->reserved.end, 1, err) : RAN_OK;
+        add(s, &how->reserved.end, how->end);
 }
 
 /* Begins with the token before the document, else with `otherwise` (RAN_NO_ID: nothing). */
-static int begin(struct cmd_sequence *s, const struct cmd_sequence_how *how, uint32_t otherwise,
-                 struct ran_error *err)
+static void begin(struct cmd_sequence *s, const struct cmd_sequence_how *how, uint32_t otherwise)
 {
-        uint32_t id = how->before != RAN_NO_ID ? how->before : otherwise;
+        const uint32_t id = how->before != RAN_NO_ID ? how->before : otherwise;
 
         s->L = s->sources = 0;
         s->ended = false;
-        return id != RAN_NO_ID ? add(s, &id, 1, err) : RAN_OK;
+        add(s, &id, id != RAN_NO_ID);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static int add_text(struct cmd_sequence *s, const struct cmd_sequence_how *how,
-                    struct ran_error *err)
+static void add_text(struct cmd_sequence *s, const struct cmd_sequence_how *how)
 {
         s->first = 1;
-        RAN_TRY(begin(s, how, how->reserved.start, err));
-        RAN_TRY(add_document(s, err));
-        return add_end(s, how, err);
+        begin(s, how, how->reserved.start);
+        add_document(s);
+        add_end(s, how);
 }
 
 /* The document is the source. */
@@ -66,9 +60,9 @@ static int add_source(struct cmd_sequence *s, const struct cmd_sequence_how *how
 {
         if (s->document.L == 0)
                 return ran_fail(err, RAN_EFORMAT, "the source has no tokens");
-        RAN_TRY(begin(s, how, RAN_NO_ID, err));
-        RAN_TRY(add_document(s, err));
-        RAN_TRY(add(s, &how->reserved.sep, 1, err));
+        begin(s, how, RAN_NO_ID);
+        add_document(s);
+        add(s, &how->reserved.sep, 1);
         s->sources = s->first = s->L;
         return RAN_OK;
 }
@@ -82,7 +76,10 @@ int cmd_sequence_read_text(struct cmd_sequence *s, const struct cmd_sequence_how
         d->from = CMD_FROM_TEXT;
         d->ids = d->encoding.ids;
         d->L = d->uncut = d->encoding.n;
-        return how->mask == RAN_MASK_PREFIX ? add_source(s, how, err) : add_text(s, how, err);
+        if (how->mask == RAN_MASK_PREFIX)
+                return add_source(s, how, err);
+        add_text(s, how);
+        return RAN_OK;
 }
 
 /* ---- source and target ---------------------------------------------------------------------- */
@@ -106,8 +103,9 @@ static int read_pair(struct cmd_sequence *s, const struct cmd_sequence_how *how,
         d->empty = false; /* a target may be */
         RAN_TRY(rc);
         s->fingerprint += d->fingerprint;
-        RAN_TRY(add_document(s, err));
-        return add_end(s, how, err);
+        add_document(s);
+        add_end(s, how);
+        return RAN_OK;
 }
 
 /* ---- bare ids ------------------------------------------------------------------------------- */
@@ -145,8 +143,8 @@ static int read_segments(struct cmd_sequence *s, const struct cmd_sequence_how *
 static int add_ids(struct cmd_sequence *s, const struct cmd_sequence_how *how,
                    const struct record *record, struct ran_error *err)
 {
-        RAN_TRY(begin(s, how, RAN_NO_ID, err));
-        RAN_TRY(add_document(s, err));
+        begin(s, how, RAN_NO_ID);
+        add_document(s);
         if (how->mask == RAN_MASK_PREFIX)
                 RAN_TRY(read_segments(s, how, record, err));
         s->first = s->sources > 0 ? s->sources : 1;
@@ -172,5 +170,8 @@ int cmd_sequence_read(struct cmd_sequence *s, const struct cmd_sequence_how *how
                         "a \"source\" needs a model with --mask prefix; this one reads a \"text\"");
         RAN_TRY(cmd_document_read(d, record, how->tokenizer, how->V, NULL, err));
         s->fingerprint = d->fingerprint;
-        return d->from == CMD_FROM_IDS ? add_ids(s, how, record, err) : add_text(s, how, err);
+        if (d->from == CMD_FROM_IDS)
+                return add_ids(s, how, record, err);
+        add_text(s, how);
+        return RAN_OK;
 }
