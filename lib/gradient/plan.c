@@ -115,7 +115,7 @@ static size_t floats_of(const struct ran_plan *p, size_t stream)
 {
         if (p->recurrent == NULL || !goes_on(p, &p->stream[stream]))
                 return 0;
-        return p->c->layers * p->recurrent[stream].width * (1 + 2 * states_of(p, stream));
+        return ran_recurrent_state_floats(&p->recurrent[stream], states_of(p, stream));
 }
 
 size_t ran_plan_floats(const struct ran_plan *p)
@@ -154,7 +154,7 @@ int ran_plan_unpack(struct ran_plan *p, const float *in, struct ran_error *err)
 static int move(struct ran_recurrent_state *recurrent, size_t states, size_t tokens, size_t from,
                 size_t to, struct ran_ranks *r, struct ran_error *err)
 {
-        size_t n = recurrent->layers * recurrent->width * (1 + 2 * states);
+        const size_t n = ran_recurrent_state_floats(recurrent, states);
 
         if (from == to || from == RAN_EVERY_RANK || (r->rank != from && r->rank != to))
                 return RAN_OK;
@@ -190,7 +190,8 @@ int ran_plan_move(const struct ran_chunk *chunk, const struct ran_config *c, siz
 int ran_plan_collect(struct ran_plan *p, struct ran_ranks *ranks, struct ran_error *err)
 {
         for (size_t i = 0; i < p->streams && ranks != NULL; i++)
-                RAN_TRY(floats_of(p, i) > 0 && move(&p->recurrent[i], states_of(p, i),
-                                                    p->stream[i].to, p->holder[i], 0, ranks, err));
+                if (floats_of(p, i) > 0)
+                        RAN_TRY(move(&p->recurrent[i], states_of(p, i), p->stream[i].to,
+                                     p->holder[i], 0, ranks, err));
         return RAN_OK;
 }

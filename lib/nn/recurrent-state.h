@@ -76,8 +76,13 @@ void ran_recurrent_state_recall(const struct ran_recurrent_state *s, size_t l, f
 /* Room for more states and for a window of `open` tokens. */
 int ran_recurrent_state_reserve(struct ran_recurrent_state *s, size_t states, size_t open,
                                 struct ran_error *err);
-/* Without a base and an open window: writes and reads all cells, then key and value layer by layer.
- * The caller of unpack supplies the numbers of tokens and states. */
+/* Without a base and an open window: writes and reads all cells, then key and value layer by layer;
+ * these floats with so many states. The caller of unpack supplies the numbers of tokens and states.
+ */
+static inline size_t ran_recurrent_state_floats(const struct ran_recurrent_state *s, size_t states)
+{
+        return s->layers * (s->cell_width + 2 * states * s->width);
+}
 void ran_recurrent_state_pack(const struct ran_recurrent_state *s, float *out);
 int ran_recurrent_state_unpack(struct ran_recurrent_state *s, const float *in, size_t tokens,
                                size_t states, struct ran_error *err);

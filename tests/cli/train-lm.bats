@@ -174,6 +174,10 @@ resumes() {
   ran-lm score -m whole.ran --total train.jsonl | jq -e '.perplexity < 3'
 }
 
+@test "train lm: published cells, whose state is two vectors, resume in chunks to the same bytes [all]" {
+  resumes --cell published
+}
+
 @test "train lm: --dry-run and --check count what is predicted" {
   texts 50 >train.jsonl
   pairs 12 >pairs.jsonl
