@@ -131,12 +131,7 @@ ASK(ran_parts_stream,
 
 size_t ran_parts_features(const struct ran_config *c)
 {
-        size_t n = 0;
-
-        for (int i = 0; i < RAN_PARTS_MOST; i++)
-                if (ran_part_table[i]->features != NULL && ran_part_table[i]->is_in(c))
-                        n += ran_part_table[i]->features(c);
-        return n;
+        return ran_parts_of(c).features;
 }
 
 size_t ran_parts_rows(const struct ran_config *c)

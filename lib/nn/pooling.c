@@ -24,22 +24,31 @@ static void pool_max(const struct ran_pooling *k, const struct ran_workspace *w,
                            w->packed->doc[b + 1] - from, D);
 }
 
-static void pool_mean(const struct ran_pooling *k, const struct ran_workspace *w, size_t b)
+void ran_pooling_mean(const struct ran_workspace *w, const float *x, size_t b, float *v)
 {
-        const struct ran_packed *packed = w->packed;
-        size_t D = w->D, n = packed->doc[b + 1] - packed->doc[b];
-        float *v = k->pooled + b * D;
+        const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
 
         memset(v, 0, D * sizeof *v);
-        ran_simd->bias_bwd(v, w->x[w->c->layers] + packed->doc[b] * D, D, n, D);
+        ran_simd->bias_bwd(v, x + from * D, D, n, D);
         for (size_t d = 0; d < D; d++)
                 v[d] /= (float)n;
+}
+
+void ran_pooling_mean_bwd(struct ran_workspace *w, size_t b, const float *dv)
+{
+        const size_t D = w->D, from = w->packed->doc[b], end = w->packed->doc[b + 1];
+
+        for (size_t t = from; t < end; t++)
+                ran_simd->axpy(w->dx + t * D, 1.0f / (float)(end - from), dv, D);
 }
 
 void ran_pooling(struct ran_pooling *k, const struct ran_workspace *w)
 {
         for (size_t b = 0; b < w->packed->B; b++)
-                (w->c->pooling == RAN_POOL_MAX ? pool_max : pool_mean)(k, w, b);
+                if (w->c->pooling == RAN_POOL_MAX)
+                        pool_max(k, w, b);
+                else
+                        ran_pooling_mean(w, w->x[w->c->layers], b, k->pooled + b * w->D);
 }
 
 static void pool_bwd(const struct ran_pooling *k, struct ran_workspace *w, size_t b)
@@ -54,8 +63,7 @@ static void pool_bwd(const struct ran_pooling *k, struct ran_workspace *w, size_
                 for (size_t d = 0; d < D; d++)
                         dx[k->argmax[b * D + d] * D + d] = dv[d];
         else
-                for (size_t t = 0; t < n; t++)
-                        ran_simd->axpy(dx + t * D, 1.0f / (float)n, dv, D);
+                ran_pooling_mean_bwd(w, b, dv);
 }
 
 void ran_pooling_bwd(const struct ran_pooling *k, struct ran_workspace *w)

@@ -157,10 +157,8 @@ struct ran_dims {
 };
 
 struct ran_head {
-#define X(field, floats) float *field;
-        RAN_HEAD(X)
-        RAN_HEAD_ADJOINTS(X)
-#undef X
+        RAN_HEAD(RAN_FLOATS_FIELD)
+        RAN_HEAD_ADJOINTS(RAN_FLOATS_FIELD)
 };
 
 /* The parts of a configuration, in order (part.h). */
@@ -246,5 +244,8 @@ void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
 void ran_pooling(struct ran_pooling *k, const struct ran_workspace *w);
 /* Adjoint: from k->dpooled to w->dx, overwritten. */
 void ran_pooling_bwd(const struct ran_pooling *k, struct ran_workspace *w);
+/* v (D) = the mean of x (L, D) over the tokens of document b. Adjoint: w->dx += that of dv (D). */
+void ran_pooling_mean(const struct ran_workspace *w, const float *x, size_t b, float *v);
+void ran_pooling_mean_bwd(struct ran_workspace *w, size_t b, const float *dv);
 
 #endif

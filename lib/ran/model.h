@@ -152,11 +152,9 @@ bool ran_task_reads_words(int task);
 bool ran_config_has_encoder(const struct ran_config *config);
 /* And whether training changes it: a frozen one stays as it is. */
 bool ran_config_trains_encoder(const struct ran_config *config);
-/* Whether a part makes vectors of documents of its outputs for the head alone. */
-/* Whether vectors of documents are features of a predictor: of a frozen encoder, or of its layers
- * below the tuned ones. */
+/* Whether vectors of documents, by a frozen encoder, are features of a predictor. */
 bool ran_config_has_features(const struct ran_config *config);
-/* Whether it computes anything: static vectors are rows of a table. */
+/* Whether the encoder computes anything: static vectors are rows of a table. */
 bool ran_config_has_layers(const struct ran_config *config);
 /* Whether it makes a vector of a document to compare it by, as pretrained ones do, and students of
  * them. */
@@ -165,12 +163,11 @@ bool ran_config_has_vector(const struct ran_config *config);
 bool ran_config_has_predictor(const struct ran_config *config);
 /* Whether a field that only some parts have matters to one of these. */
 bool ran_config_uses(const struct ran_config *config, const char *field);
-/* The same model without its encoder (all that is left of it then is what makes features), or
- * without its predictors. */
+/* The same model without its encoder, or without its predictors. */
 void ran_config_drop_encoder(struct ran_config *config);
+void ran_config_drop_predictors(struct ran_config *config);
 /* Static vectors of tokens, of `dim` numbers, in place of its encoder. */
 void ran_config_take_static(struct ran_config *config, size_t dim);
-void ran_config_drop_predictors(struct ran_config *config);
 /* Whether the encoder outputs a vector for each token: a Contextualizer has one for the document
  * instead. */
 bool ran_config_has_token_outputs(const struct ran_config *config);
@@ -627,9 +624,7 @@ int ran_explain_label(struct ran_explainer *e, size_t row, size_t c, size_t step
 int ran_explain_tokens(struct ran_explainer *e, size_t from, size_t to, size_t samples,
                        double *value, struct ran_error *err);
 
-/* ---- n-grams of a linear model (infer/top-ngrams.c)
- * -------------------------------------------
- */
+/* ---- n-grams of a linear model (infer/top-ngrams.c) ------------------------------------------ */
 
 /* Which n-grams speak most for each label. The model has hashes of n-grams; texts, or the
  * vocabulary for single tokens, give them names. */

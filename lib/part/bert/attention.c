@@ -305,7 +305,7 @@ static struct ran_norm mid_norm(const struct ran_bert_pass *s)
                                  .w = first ? s->p->ffn_norm_w : s->p->attn_norm_w,
                                  .b = first ? s->p->ffn_norm_b : s->p->attn_norm_b,
                                  .dx = s->own->adj.dh,
-                                 .dy = s->own->adj.dy,
+                                 .dy = first ? s->own->adj.dy : s->own->adj.dh,
                                  .dw = first ? s->dp->ffn_norm_w : s->dp->attn_norm_w,
                                  .db = first ? s->dp->ffn_norm_b : s->dp->attn_norm_b};
 }
@@ -358,8 +358,6 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         const struct ran_norm before = input_norm(s), after = mid_norm(s);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        if (!w->c->bert.norm_first) /* from dy to dh, the adjoint of mid */
-                memset(own->adj.dh, 0, s->R * D * sizeof *own->adj.dh);
         ran_rows_norm_bwd(&s->of, &after);
         float *d_o = memcpy(own->rows.o, own->adj.dh, s->R * D * sizeof *d_o);
         ran_bert_drop(s, RAN_DROP_ATTENTION, d_o);

@@ -125,29 +125,29 @@ struct ran_bert_window {
         X(last, R *D) /* output of the last layer, */                      \
         X(h, R *D)    /* and of the encoder */                             \
         X(h_stat, R * 2)
-#define RAN_BERT_ADJOINTS(X) \
-        X(dh, R *D)          \
-        X(dy, R *D)          \
-        X(dz, R *D)          \
-        X(dqkv, R * 3 * E)   \
-        X(da, R *E)          \
-        X(dup, R *up_ld)     \
-        X(dfed, R *ffn_dim)  \
+#define RAN_BERT_ADJOINTS(X)    \
+        X(dh, R *D)             \
+        X(dy, norm_first *R *D) \
+        X(dz, R *D)             \
+        X(dqkv, R * 3 * E)      \
+        X(da, R *E)             \
+        X(dup, R *up_ld)        \
+        X(dfed, R *ffn_dim)     \
         X(part, blocks * 2 * D)
 /* Of `units`: what the dense layer reads and makes, of all windows of the batch or, for heads of
  * words and tokens, word positions. */
-#define RAN_BERT_VECTORS(X)                                     \
-        X(pooled, units *D)                                     \
-        X(dpooled, training *units *D)                          \
-        X(pre, units *dense)   /* in front of the activation */ \
-        X(acted, units *dense) /* and behind it */              \
-        X(acted_stat, units * 2)                                \
-        X(vector, units *width)                                 \
-        X(unit, each *units *width) /* each of one length */    \
-        X(dvector, training *units *width)                      \
-        X(logits, certain *units *C)      /* of windows */      \
-        X(joined, B *width) /* in front of normalisation, */ \
-        X(whole, width)     /* and behind it, of one; or the adjoint */
+#define RAN_BERT_VECTORS(X)                                           \
+        X(pooled, units *D)                                           \
+        X(dpooled, training *units *D)                                \
+        X(pre, units *dense)   /* in front of the activation */       \
+        X(acted, units *dense) /* and behind it */                    \
+        X(acted_stat, units * 2)                                      \
+        X(vector, units *width)                                       \
+        X(unit, each *units *width) /* each of one length */          \
+        X(dvector, training *units *width)                            \
+        X(logits, certain *units *C) /* of windows */                 \
+        X(joined, B *width)          /* in front of normalisation, */ \
+        X(whole, width)              /* and behind it, of one; or the adjoint */
 
 struct ran_bert_acts {
         RAN_BERT_ACTS(RAN_FLOATS_FIELD)
@@ -170,8 +170,8 @@ struct ran_bert_memory {
         size_t M, groups;
         float *outputs;  /* rows (R, D) of the group at hand */
         bool pooled_bwd; /* backward begins with out.dpooled, not with w->dx */
-        size_t R;       /* rows of the largest group */
-        size_t longest; /* and of the longest window */
+        size_t R;        /* rows of the largest group */
+        size_t longest;  /* and of the longest window */
         size_t window_cap, doc_cap, group_cap;
         struct ran_rotary rotary, rotary_local;
         float *bias, *dbias;       /* by distance */
@@ -181,9 +181,9 @@ struct ran_bert_memory {
         struct ran_bert_rows rows;
         struct ran_bert_adjoints adj;
         struct ran_bert_vectors out;
-        uint32_t *argmax,
-                *join_argmax; /* pooling max: rows of windows (M, D); windows (B, width) */
-        uint32_t *chosen;     /* (B) the most certain window */
+        uint32_t *argmax, *join_argmax; /* pooling max: rows of windows (M, D), from pool_skip on;
+                                         * windows of documents (B, width) */
+        uint32_t *chosen;               /* (B) the most certain window */
 };
 static inline struct ran_bert_memory *ran_bert_memory_of(const struct ran_workspace *w)
 {
@@ -240,8 +240,8 @@ enum { RAN_BERT_BLOCK = 128 }; /* rows of a task of one thread */
  * to w->dx. */
 void ran_bert_embed(struct ran_bert_pass *s);
 void ran_bert_embed_bwd(struct ran_bert_pass *s);
-/* The outputs of a group's rows: in own->outputs, and those of tokens in w->x[N], unless they are of
- * a stream. Adjoint: to dh, from that of the pooled windows, or of w->x[N]. */
+/* The outputs of a group's rows: in own->outputs, and those of tokens in w->x[N], unless they are
+ * of a stream. Adjoint: to dh, from that of the pooled windows, or of w->x[N]. */
 void ran_bert_scatter(struct ran_bert_pass *s);
 void ran_bert_gather(struct ran_bert_pass *s);
 
@@ -260,8 +260,8 @@ static inline size_t ran_bert_biases(const struct ran_config *c)
 void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p);
 void ran_bert_bias_clear(const struct ran_workspace *w);
 void ran_bert_bias_bwd(const struct ran_workspace *w, struct ran_params *dp);
-/* From act->x to act->y. Adjoint: from adj.dy, that of y, and norm first from dh, that of mid, to
- * dh, that of x. */
+/* From act->x to act->y. Adjoint: from that of y, in dh, or norm first in dy, with that of mid in
+ * dh, to that of x, in dh. */
 void ran_bert_attention(struct ran_bert_pass *s);
 void ran_bert_attention_bwd(struct ran_bert_pass *s);
 
@@ -270,17 +270,19 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s);
 /* y = act(x), n numbers; adjoint: dx = dy act'(x), dx may be dy. */
 void ran_bert_activate(int activation, float *y, const float *x, size_t n);
 void ran_bert_activate_bwd(int activation, float *dx, const float *x, const float *dy, size_t n);
-/* From act->y to s->out. Adjoint: from dh to adj.dy; norm first: dh stays, for the residual. */
+/* From act->y to s->out. Adjoint: in dh; norm first: from dh, which stays for the residual, to dy.
+ */
 void ran_bert_feed(struct ran_bert_pass *s);
 void ran_bert_feed_bwd(struct ran_bert_pass *s);
 
 /* ---- vectors of documents (vector.c) --------------------------------------------------------- */
 
-/* Pools the group's windows, whose rows are in own->outputs. Adjoint of window i, to its rows dx. */
+/* Pools the group's windows, whose rows are in own->outputs. Adjoint of window i, to its rows dx.
+ */
 void ran_bert_pool(const struct ran_bert_pass *s);
 void ran_bert_pool_bwd(const struct ran_bert_pass *s, size_t i, float *dx);
-/* v of document b: the first vector_dim numbers, or all ran_bert_width. Adjoint, of all documents: from dv (B, width), which it
- * changes, to out.dpooled, overwritten. */
+/* v of document b: the first vector_dim numbers, or all ran_bert_width. Adjoint, of all documents:
+ * from dv (B, ran_bert_vector_width), to out.dpooled, overwritten. */
 void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
 void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, float *dv);

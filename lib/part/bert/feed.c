@@ -217,21 +217,20 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
         struct ran_bert_memory *own = s->own;
-        const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c), floats = s->R * D;
+        const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c);
         const bool first = w->c->bert.norm_first;
         const struct ran_norm norm = sum_norm(s);
 
         ran_phase = RAN_PHASE_FEED;
-        if (!first) {
+        if (!first)
                 ran_rows_norm_bwd(&s->of, &norm);
-                memcpy(own->adj.dy, own->adj.dh, floats * sizeof(float));
-        }
-        float *d_o = memcpy(own->rows.o, own->adj.dh, floats * sizeof *d_o);
+        float *d_o = memcpy(own->rows.o, own->adj.dh, s->R * D * sizeof *d_o);
         ran_bert_drop(s, RAN_DROP_FEED, d_o);
         ran_rows_each(&s->of, feed_rows, s);
         ran_gemm_linear_bwd(w->pool, own->adj.dfed, F, false, s->dp->down_w, s->dp->down_b, d_o, D,
                             own->rows.fed, F, s->p->down_w, s->R, F, D);
         ran_rows_each(&s->of, feed_rows_bwd, s);
-        ran_gemm_linear_bwd(w->pool, own->adj.dy, D, !first, s->dp->up_w, s->dp->up_b, own->adj.dup,
-                            ran_bert_up_ld(w->c), s->act->y, D, s->p->up_w, s->R, D, U);
+        ran_gemm_linear_bwd(w->pool, first ? own->adj.dy : own->adj.dh, D, !first, s->dp->up_w,
+                            s->dp->up_b, own->adj.dup, ran_bert_up_ld(w->c), s->act->y, D,
+                            s->p->up_w, s->R, D, U);
 }

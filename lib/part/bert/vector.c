@@ -77,20 +77,10 @@ static void pool(const struct ran_workspace *w, size_t i, const float *x)
         const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]),
                      skip = w->c->bert.pool_skip;
         float *v = own->out.pooled + i * D;
-        uint32_t *at = own->argmax + i * D;
 
         switch (w->c->pooling) {
         case RAN_POOL_MAX:
-                memcpy(v, x + skip * D, D * sizeof *v);
-                for (size_t d = 0; d < D; d++)
-                        at[d] = (uint32_t)skip;
-                for (size_t r = skip + 1; r < rows; r++)
-                        for (size_t d = 0; d < D; d++) {
-                                const bool more = x[r * D + d] > v[d];
-
-                                v[d] = more ? x[r * D + d] : v[d];
-                                at[d] = more ? (uint32_t)r : at[d];
-                        }
+                ran_simd->max_rows(v, own->argmax + i * D, x + skip * D, D, rows - skip, D);
                 return;
         case RAN_POOL_MEAN:
                 memset(v, 0, D * sizeof *v);
@@ -114,17 +104,17 @@ void ran_bert_pool_bwd(const struct ran_bert_pass *s, size_t i, float *dx)
 {
         const struct ran_workspace *w = s->w;
         const struct ran_bert_memory *own = s->own;
-        const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]);
-        const float *dv = own->out.dpooled + i * D,
-                    share = 1.0f / (float)(rows - w->c->bert.pool_skip);
+        const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]),
+                     skip = w->c->bert.pool_skip;
+        const float *dv = own->out.dpooled + i * D, share = 1.0f / (float)(rows - skip);
 
         switch (w->c->pooling) {
         case RAN_POOL_MAX:
                 for (size_t d = 0; d < D; d++)
-                        dx[own->argmax[i * D + d] * D + d] += dv[d];
+                        dx[(skip + own->argmax[i * D + d]) * D + d] += dv[d];
                 return;
         case RAN_POOL_MEAN:
-                for (size_t r = w->c->bert.pool_skip; r < rows; r++)
+                for (size_t r = skip; r < rows; r++)
                         ran_simd->axpy(dx + r * D, share, dv, D);
                 return;
         default:
@@ -191,23 +181,15 @@ static void make_vector(struct ran_workspace *w, const struct ran_params *p, siz
                         size_t n)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t Q = ran_bert_width(w->c), from = own->doc[b];
+        const size_t Q = ran_bert_width(w->c), from = own->doc[b], end = own->doc[b + 1];
         const float *x = joined_from(w) + from * Q;
-        uint32_t *at = own->join_argmax + b * Q;
-        float *joined = own->out.joined + b * Q;
+        float *joined = memset(own->out.joined + b * Q, 0, Q * sizeof *joined);
 
         window_vectors(w, p, b);
-        memset(joined, 0, Q * sizeof *joined);
-        for (size_t i = from; i < own->doc[b + 1]; i++, x += Q) {
-                if (!joins_max(w->c))
-                        ran_simd->axpy(joined, share_of(w, i), x, Q);
-                for (size_t d = 0; d < Q && joins_max(w->c); d++) {
-                        const bool more = i == from || x[d] > joined[d];
-
-                        joined[d] = more ? x[d] : joined[d];
-                        at[d] = more ? (uint32_t)i : at[d];
-                }
-        }
+        if (joins_max(w->c))
+                ran_simd->max_rows(joined, own->join_argmax + b * Q, x, Q, end - from, Q);
+        for (size_t i = from; i < end && !joins_max(w->c); i++, x += Q)
+                ran_simd->axpy(joined, share_of(w, i), x, Q);
         if (w->c->bert.l2_normalize)
                 ran_unit(own->out.whole, joined, Q, 1);
         memcpy(v, w->c->bert.l2_normalize ? own->out.whole : joined, n * sizeof *v);
@@ -221,16 +203,16 @@ void ran_bert_vector(struct ran_workspace *w, const struct ran_params *p, size_t
 static void join_bwd(const struct ran_workspace *w, size_t b, const float *dv)
 {
         const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t Q = ran_bert_width(w->c);
-        float *dx = own->out.dvector;
+        const size_t Q = ran_bert_width(w->c), from = own->doc[b], windows = own->doc[b + 1] - from;
+        float *dx = own->out.dvector + from * Q;
 
-        memset(dx + own->doc[b] * Q, 0, (own->doc[b + 1] - own->doc[b]) * Q * sizeof *dx);
+        memset(dx, 0, windows * Q * sizeof *dx);
         if (joins_max(w->c))
                 for (size_t d = 0; d < Q; d++)
                         dx[own->join_argmax[b * Q + d] * Q + d] = dv[d];
         else
-                for (size_t i = own->doc[b]; i < own->doc[b + 1]; i++)
-                        ran_simd->axpy(dx + i * Q, share_of(w, i), dv, Q);
+                for (size_t i = 0; i < windows; i++)
+                        ran_simd->axpy(dx + i * Q, share_of(w, from + i), dv, Q);
 }
 
 /* From out.dvector to out.dpooled. */

@@ -43,22 +43,6 @@ struct chosen {
         size_t n;
 };
 
-/* How many of n ascending numbers are below `bound`. */
-static size_t count_below(const size_t *x, size_t n, size_t bound)
-{
-        size_t from = 0;
-
-        while (from < n) {
-                size_t middle = from + (n - from) / 2;
-
-                if (x[middle] < bound)
-                        from = middle + 1;
-                else
-                        n = middle;
-        }
-        return from;
-}
-
 static struct chosen choose(const struct ran_prenorm_pass *s)
 {
         const struct ran_packed *packed = s->w->packed;
@@ -67,8 +51,8 @@ static struct chosen choose(const struct ran_prenorm_pass *s)
         if (!s->w->training || s->l + 1 < s->w->c->layers ||
             ran_task_of(s->w->c)->output == RAN_OUTPUT_DOCUMENT)
                 return all;
-        size_t from = count_below(packed->position, packed->positions, s->t0);
-        size_t end = count_below(packed->position, packed->positions, s->t0 + s->tokens);
+        size_t from = ran_count_below(packed->position, packed->positions, s->t0);
+        size_t end = ran_count_below(packed->position, packed->positions, s->t0 + s->tokens);
         if (end - from > s->tokens / 4 * 3)
                 return all; /* to move rows costs something, too */
         return (struct chosen){packed->position + from, end - from};
@@ -81,8 +65,8 @@ static struct tokens chosen_of(const struct ran_prenorm_pass *s, size_t i)
         struct tokens of = tokens_of(s, i);
 
         if (k.token != NULL) {
-                of.at = count_below(k.token, k.n, of.t);
-                of.n = count_below(k.token, k.n, of.t + of.n) - of.at;
+                of.at = ran_count_below(k.token, k.n, of.t);
+                of.n = ran_count_below(k.token, k.n, of.t + of.n) - of.at;
         }
         return of;
 }

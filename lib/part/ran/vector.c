@@ -32,28 +32,11 @@ void ran_vectors_lay_out(struct ran_workspace *w, struct ran_arena *k)
         own->doutputs = ran_arena_take(k, w->training ? floats : 0);
 }
 
-/* v (D): the mean of x (L, D) over the tokens of document b. */
-static void mean(const struct ran_workspace *w, const float *x, size_t b, float *v)
-{
-        const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
-
-        memset(v, 0, D * sizeof *v);
-        ran_simd->bias_bwd(v, x + from * D, D, n, D);
-        for (size_t d = 0; d < D; d++)
-                v[d] /= (float)n;
-}
-
 /* dx += the adjoint of means, dv (B, D). */
 static void mean_bwd(struct ran_workspace *w, const float *dv)
 {
-        const size_t D = w->D;
-
-        for (size_t b = 0; b < w->packed->B; b++) {
-                const size_t from = w->packed->doc[b], end = w->packed->doc[b + 1];
-
-                for (size_t t = from; t < end; t++)
-                        ran_simd->axpy(w->dx + t * D, 1 / (float)(end - from), dv + b * D, D);
-        }
+        for (size_t b = 0; b < w->packed->B; b++)
+                ran_pooling_mean_bwd(w, b, dv + b * w->D);
 }
 
 void ran_vectors_take_rows(struct ran_workspace *w)
@@ -61,7 +44,7 @@ void ran_vectors_take_rows(struct ran_workspace *w)
         const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
 
         for (size_t b = 0; b < w->packed->B; b++)
-                mean(w, w->x[0], b, own->rows + b * w->D);
+                ran_pooling_mean(w, w->x[0], b, own->rows + b * w->D);
         if (w->training) /* whoever reads the outputs alone has none */
                 memset(own->drows, 0, w->packed->B * w->D * sizeof *own->drows);
 }
@@ -78,7 +61,7 @@ void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_
         const size_t D = w->D;
         float *u = own->sum + b * D, *y = own->outputs + b * D;
 
-        mean(w, w->x[w->c->layers], b, y);
+        ran_pooling_mean(w, w->x[w->c->layers], b, y);
         memcpy(u, own->rows + b * D, D * sizeof *u);
         ran_gemm(u, D, y, D, 1, q->vector_w, 1, D, 1, D, D, true);
         ran_unit(v, u, D, 1);

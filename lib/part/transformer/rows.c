@@ -1,6 +1,7 @@
 /* rows.c - runs and blocks of rows for the parts of a Transformer. See
  * transformer.h. */
 #include "part/transformer/transformer.h"
+#include "base/size.h"
 #include "math/simd.h"
 #include "ran/model.h"
 
@@ -8,17 +9,7 @@
 
 size_t ran_transformer_document_at(const size_t *first, size_t B, size_t i)
 {
-        size_t low = 0, high = B;
-
-        while (high - low > 1) {
-                size_t b = low + (high - low) / 2;
-
-                if (first[b] <= i)
-                        low = b;
-                else
-                        high = b;
-        }
-        return low;
+        return ran_count_below(first + 1, B - 1, i + 1);
 }
 
 struct ran_transformer_span ran_transformer_span_of(const struct ran_packed *packed, size_t t,
