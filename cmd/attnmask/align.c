@@ -129,7 +129,7 @@ static int draw(const struct alignment *k, const struct cmd_line *line, struct p
                               picture_scale(k->weight, k->rows * k->sources), out, err));
         if (format == PICTURE_HTML)
                 page_end(&out->buf);
-        if (format == PICTURE_TEXT || format == PICTURE_PNG)
+        if (format == PICTURE_TEXT)
                 explain(p);
         return RAN_OK;
 }

@@ -52,14 +52,13 @@ static size_t cells_of(size_t n, size_t other)
 /* What SVG says beside its panels, and others do not. */
 static void explain(const struct attnmask_options *o, const struct picture *p)
 {
-        const bool text = o->format == PICTURE_TEXT, bare = text || o->format == PICTURE_PNG;
+        const bool text = o->format == PICTURE_TEXT;
 
-        for (size_t i = 0; i < p->panels && p->names != NULL && bare; i++)
+        for (size_t i = 0; i < p->panels && p->names != NULL && text; i++)
                 cmd_note("panel %zu: %s", i, p->names[i]);
-        if (bare)
-                cmd_note("lines: %s, columns: %s; %s is %s, %s %s or less: %s%s%s", p->y_name,
-                         p->x_name, text ? "#" : "black", p->most, text ? ":" : "the lightest grey",
-                         p->least, p->legend, text ? "; " : "", text ? PICTURE_LEGEND : "");
+        if (text)
+                cmd_note("lines: %s, columns: %s; # is %s, : %s or less: %s; %s", p->y_name,
+                         p->x_name, p->most, p->least, p->legend, PICTURE_LEGEND);
         if (p->down * p->across > 1)
                 cmd_note("a %s is a block of %zu x %zu tokens: --rows A:B draws a part of them",
                          text ? "character" : "cell", p->down, p->across);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const picture_format_names[] = {"text", "json", "png", "svg", "html", NULL};
+const char *const picture_format_names[] = {"text", "json", "svg", "html", NULL};
 
 int picture_init(struct picture *p, size_t panels, size_t width, size_t height,
                  struct ran_error *err)
@@ -72,8 +72,6 @@ int picture_write(const struct picture *p, int format, size_t size, struct cmd_s
 
         if (format == PICTURE_SVG || format == PICTURE_HTML)
                 return picture_svg(p, size, out, err);
-        if (format == PICTURE_PNG)
-                return picture_png(p, size, out, err);
         for (size_t i = 0; i < p->panels; i++) {
                 if (p->names != NULL)
                         ran_buf_printf(&out->buf, "%s%s\n", i > 0 ? "\n" : "", p->names[i]);

@@ -1,4 +1,4 @@
-/* picture.h - panels of shades, as text, as PNG and as SVG with text around them. */
+/* picture.h - panels of shades, as text, and as SVG with text around them. */
 #ifndef CMD_ATTNMASK_PICTURE_H
 #define CMD_ATTNMASK_PICTURE_H
 
@@ -7,7 +7,6 @@
 enum {
         PICTURE_TEXT,
         PICTURE_JSON, /* no picture: for the table of formats */
-        PICTURE_PNG,
         PICTURE_SVG,
         PICTURE_HTML /* a page: no picture either */
 };
@@ -50,7 +49,6 @@ struct picture_scale picture_scale(const double *value, size_t n);
  * one at least. RAN_ENOMEM, RAN_EINVAL: a picture that large cannot be written. */
 int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
                   struct ran_error *err);
-int picture_png(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err);
 int picture_svg(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err);
 /* The shades (width) of line y of a panel. */
 static inline const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y)

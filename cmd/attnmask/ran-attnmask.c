@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
@@ -50,8 +49,7 @@ static const struct ran_field answer_fields[] = {
         {"format", 0, RAN_FIELD_CHOICE, OPTION(format), .choices = picture_format_names,
          .value = "NAME", .initial = "text",
          .help = "text: a grid of characters; json: the keys of each query, as intervals; svg: "
-                 "a picture; png: its cells alone; html: with a model, a page of the document's "
-                 "words",
+                 "a picture; html: with a model, a page of the document's words",
          .first = true},
         {"size", 0, RAN_FIELD_SIZE, OPTION(size), 0, LARGEST_PICTURE, .value = "N", .initial = "0",
          .help = "largest width in characters or pixels; a larger mask is drawn in blocks; 0: that "
@@ -169,13 +167,6 @@ static const struct cmd_program program = {
 
 /* ---- what was asked ------------------------------------------------------------------------- */
 
-static void check_terminal(void)
-{
-        if (options.format > PICTURE_JSON && options.format < PICTURE_SVG &&
-            output.output == NULL && isatty(STDOUT_FILENO))
-                cmd_usage("a terminal cannot show this picture: give --output FILE");
-}
-
 static void check_question(char **files)
 {
         const bool counts = options.row != NULL || options.count || options.table;
@@ -188,7 +179,6 @@ static void check_question(char **files)
                           picture_format_names[options.format]);
         if (cmd_was_asked("size") && (counts || options.format == PICTURE_JSON))
                 cmd_usage("--size is for grids and pictures");
-        check_terminal();
         if (files[0] != NULL)
                 cmd_usage("%s: only --model reads files", files[0]);
         if (options.length == 0 && !options.table)
@@ -217,8 +207,7 @@ static void check_model(void)
                 cmd_usage("--format html shows all words: leave out --row and --rows");
         if ((!attnmask_draws(&options) || options.format == PICTURE_HTML) && options.size > 0 &&
             !(tokens && options.weights))
-                cmd_usage("--size is for pictures: give --format text, png or svg");
-        check_terminal();
+                cmd_usage("--size is for pictures: give --format text or svg");
 }
 
 /* Warns of options that are allowed but probably not meant. */

@@ -134,8 +134,8 @@ planted() {
   planted 100000 70000 >in.jsonl
   ran-attnmask -m wide.ran --map label --top 1 --drop text in.jsonl |
     jq -e '.attention.tokens == 100000'
-  ran-attnmask -q -m wide.ran --map tokens --size 1 --format png -o map.png in.jsonl
-  [ "$(head -c 4 map.png | tail -c 3)" = PNG ]
+  ran-attnmask -q -m wide.ran --map tokens --size 1 --format svg -o map.svg in.jsonl
+  grep -q '^</svg>' map.svg
 }
 
 @test "attnmask map: pictures" {
@@ -143,10 +143,6 @@ planted() {
   run --separate-stderr ran-attnmask -m topic.ran --map tokens --format text --size 40 in.jsonl
   [ "${#lines[@]}" -eq 40 ]
   [[ $stderr == *"lines: output (token), columns: token; # is "* ]]
-  for format in png svg; do
-    ran-attnmask -q -m topic.ran --map tokens --format $format -o tokens.$format in.jsonl
-    [ -s tokens.$format ]
-  done
   # a picture has the document's words beside its cells, its name, and what the shades mean
   jq -c '.id = "a < b"' in.jsonl >named.jsonl
   ran-attnmask -q -m topic.ran --map tokens --format svg named.jsonl >words.svg

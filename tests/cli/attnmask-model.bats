@@ -194,15 +194,15 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
 
 @test "attnmask model: pictures of every format, and heads side by side" {
   document ran-gated 11 >doc.jsonl
-  ran-attnmask -q -m "$(model ran-gated)" --format png --head 0 --size 15 -o m.png doc.jsonl
-  [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 0 15 0 0 0 15' ]
+  ran-attnmask -q -m "$(model ran-gated)" --format svg --head 0 --size 15 -o m.svg doc.jsonl
+  [ "$(grep -c 'width="17" height="1"' m.svg)" -eq 2 ]
   ran-attnmask -q -m "$(model ran-gated)" --format svg --head all --layer all doc.jsonl >m.svg
   [ "$(grep -c '>layer [0-9], head [0-9]<' m.svg)" -eq 4 ]
   [ "$(grep -c '>query (row: tokens and cells)<' m.svg)" -eq 4 ]
   grep -q '>attention weight (logarithmic scale)<' m.svg
   grep -q '>layer 0, head 1<' m.svg
-  ran-attnmask -q -m "$(model ran-gated)" --format png --head review doc.jsonl >m.png
-  [ "$(head -c 8 m.png | od -A n -t x1 | tr -d ' ')" = 89504e470d0a1a0a ]
+  ran-attnmask -q -m "$(model ran-gated)" --format svg --head review doc.jsonl >m.svg
+  grep -q '>layer 1, review<' m.svg
   document contextualizer-learned 23 >doc.jsonl
   ran-attnmask -q -m "$(model contextualizer-learned)" --format text doc.jsonl >steps
   [ "$(sed -n 1p steps)" = 'steps 0 to 2' ]
@@ -241,18 +241,18 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   refused 1 'more than 67108864 weights: select some' -m "$(model ran-gated)" --weights long.jsonl
   ran-attnmask -m "$(model ran-gated)" --weights --top 0 --row 8999 --layer 0 --head 0 long.jsonl |
     jq -e '.attention.heads[0].weights[0].keys == [[8997,9000]]'
-  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format png --size 100 -o m.png long.jsonl
-  [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 0 100 0 0 0 100' ]
+  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format svg --size 100 -o m.svg long.jsonl
+  [ "$(grep -c 'width="102" height="1"' m.svg)" -eq 2 ]
   [[ $stderr == *'a cell is a block of 120 x 120 tokens: --rows'* ]]
-  refused 2 'must be a whole number from 0 to 8192' -m "$(model ran-gated)" --format png --size 9000 long.jsonl
+  refused 2 'must be a whole number from 0 to 8192' -m "$(model ran-gated)" --format svg --size 9000 long.jsonl
 }
 
 @test "attnmask model: a picture is of one document, and there must be one" {
   refused 3 'a picture is of one document, and this is a second one' -q -m "$(model ran-gated)" --format text "$cases/ran-gated/input.jsonl"
-  refused 3 'input.jsonl:2: a picture' -q -m "$(model ran-gated)" --format png -o m.png "$cases/ran-gated/input.jsonl"
-  [ ! -e m.png ]
-  refused 3 'there is no document to draw' -m "$(model ran-gated)" --format png -o m.png </dev/null
-  [ ! -e m.png ]
+  refused 3 'input.jsonl:2: a picture' -q -m "$(model ran-gated)" --format svg -o m.svg "$cases/ran-gated/input.jsonl"
+  [ ! -e m.svg ]
+  refused 3 'there is no document to draw' -m "$(model ran-gated)" --format svg -o m.svg </dev/null
+  [ ! -e m.svg ]
 }
 
 @test "attnmask model: options of patterns and of models are kept apart" {

@@ -76,13 +76,14 @@ END
 # ---- pictures ------------------------------------------------------------------------------------
 
 @test "attnmask: pictures have the size that was asked for" {
-  ran-attnmask --length 40 --format png --size 100 >m.png
-  [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 0 80 0 0 0 80' ]
-  ran-attnmask -q --length 100000 --attention dispersed --format png -o m.png
+  # 40 cells of 2 pixels, and an edge of 1 around them
+  ran-attnmask --length 40 --format svg --size 100 >m.svg
+  [ "$(grep -c 'width="82" height="1"' m.svg)" -eq 2 ]
+  ran-attnmask -q --length 100000 --attention dispersed --format svg -o m.svg
   # 511 cells, 100000 / 196, up
-  [ "$(od -A n -t u1 -j 16 -N 8 m.png | tr -s ' ')" = ' 0 0 1 255 0 0 1 255' ]
-  run -2 ran-attnmask --length 40 --format pgm
-  [[ $output == *'text, json, png, svg or html'* ]]
+  [ "$(grep -c 'width="513" height="1"' m.svg)" -eq 2 ]
+  run -2 ran-attnmask --length 40 --format png
+  [[ $output == *'text, json, svg or html'* ]]
   ran-attnmask --length 9 --attention window,full --format svg >m.svg
   grep -q '^<svg xmlns=' m.svg
   [ "$(grep -c '^<g ' m.svg)" -eq 2 ]
@@ -93,8 +94,8 @@ END
 }
 
 @test "attnmask: a picture that cannot be written leaves nothing" {
-  run -3 ran-attnmask --length 9 --format png -o no/such/folder.png
-  [ "$output" = 'ran-attnmask: cannot write no/such/folder.png: No such file or directory' ]
+  run -3 ran-attnmask --length 9 --format svg -o no/such/folder.svg
+  [ "$output" = 'ran-attnmask: cannot write no/such/folder.svg: No such file or directory' ]
   [ -e /dev/full ] || skip 'no /dev/full'
   run -3 sh -c 'ran-attnmask --length 9 >/dev/full'
   [ "$output" = 'ran-attnmask: cannot write standard output: No space left on device' ]
@@ -222,7 +223,7 @@ keys a query   60.55' ]
   refused 'exclude each other' --length 9 --count --row 3
   refused '--reach needs --row' --length 9 --reach 3
   refused '--rows is for grids' --length 9 --count --rows 1:2
-  refused '--format png draws a whole pattern' --length 9 --count --format png
+  refused '--format svg draws a whole pattern' --length 9 --count --format svg
   refused 'only --model reads files' --length 9 file.jsonl
   refused '--table has lengths of its own' --table --length 9
   refused '--table compares' --table --mask causal

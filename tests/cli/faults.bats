@@ -74,8 +74,8 @@ inject() {
   inject -- ran-tokenize encode -j 1 --vocab ../vocab.json ../two.jsonl
 }
 
-@test "faults: memory that ran out for the header of a PNG was a broken picture, and status 0 [all]" {
-  inject -o grid.png -- ran-attnmask --attention window --window 2 --length 3 --format png -o grid.png
+@test "faults: memory that ran out for a picture was a broken one, and status 0 [all]" {
+  inject -o grid.svg -- ran-attnmask --attention window --window 2 --length 3 --format svg -o grid.svg
 }
 
 @test "faults: memory that ran out while options were read was a usage error [all]" {

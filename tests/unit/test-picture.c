@@ -1,102 +1,13 @@
-/* Pictures: read back by a reader of this test's own, pixel by pixel. */
+/* Pictures: shades, letters, SVG. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/attnmask/picture.h"
-#include "dice.h"
 #include "test.h"
 
-/* ---- a PNG reader, as the specifications say ------------------------------------------------- */
-
-static uint32_t read_u32(const unsigned char *s)
-{
-        return (uint32_t)s[0] << 24 | (uint32_t)s[1] << 16 | (uint32_t)s[2] << 8 | s[3];
-}
-
-/* Blocks that are not compressed; returns where they end, 0 if they are none. */
-static size_t inflate(const unsigned char *s, size_t n, struct ran_buf *out)
-{
-        for (size_t at = 0; at + 5 <= n;) {
-                const size_t length = s[at + 1] | (size_t)s[at + 2] << 8;
-
-                if (s[at] > 1 || (length ^ (s[at + 3] | (size_t)s[at + 4] << 8)) != 0xffff ||
-                    length > n - at - 5)
-                        return 0;
-                ran_buf_add(out, s + at + 5, length);
-                if (s[at] == 1)
-                        return at + 5 + length;
-                at += 5 + length;
-        }
-        return 0;
-}
-
-static uint32_t check_sum(const unsigned char *s, size_t n)
-{
-        uint32_t crc = UINT32_MAX;
-
-        for (size_t i = 0; i < 8 * n; i++) {
-                uint32_t bit = (s[i / 8] >> i % 8 & 1) ^ (crc & 1);
-                crc = crc >> 1 ^ (bit ? 0xedb88320 : 0);
-        }
-        return ~crc;
-}
-
-/* The pixels of a PNG file. */
-static void read_png(const unsigned char *s, size_t n, size_t *width, size_t *height,
-                     struct ran_buf *pixels)
-{
-        struct ran_buf data = {0}, rows = {0};
-        uint32_t a = 1, b = 0;
-        size_t at = 8, chunks = 0;
-
-        REQUIRE(n > 8 && memcmp(s, "\x89PNG\r\n\x1a\n", 8) == 0);
-        for (; at + 12 <= n; chunks++) {
-                size_t length = read_u32(s + at);
-                REQUIRE(length <= n - at - 12);
-                CHECK_SIZE(read_u32(s + at + 8 + length), check_sum(s + at + 4, length + 4));
-                if (chunks == 0) {
-                        REQUIRE(memcmp(s + at + 4, "IHDR", 4) == 0 && length == 13);
-                        *width = read_u32(s + at + 8);
-                        *height = read_u32(s + at + 12);
-                        CHECK(memcmp(s + at + 16, "\x08\0\0\0", 5) == 0);
-                } else if (memcmp(s + at + 4, "IDAT", 4) == 0) {
-                        ran_buf_add(&data, s + at + 8, length);
-                } else {
-                        CHECK(memcmp(s + at + 4, "IEND", 4) == 0 && at + 12 == n);
-                }
-                at += 12 + length;
-        }
-        CHECK_SIZE(at, n);
-        const unsigned char *stream = (unsigned char *)data.data + 2;
-        CHECK(data.len > 6 && ((unsigned char)data.data[0] * 256 + data.data[1]) % 31 == 0);
-        at = inflate(stream, data.len - 2, &rows);
-        for (size_t i = 0; i < rows.len; i++) {
-                a = (a + (unsigned char)rows.data[i]) % 65521;
-                b = (b + a) % 65521;
-        }
-        REQUIRE(at + 6 == data.len && rows.len == *height * (*width + 1));
-        CHECK_SIZE(read_u32(stream + at), b << 16 | a);
-        for (size_t y = 0; y < *height; y++) {
-                CHECK_SIZE((unsigned char)rows.data[y * (*width + 1)], 0);
-                ran_buf_add(pixels, rows.data + y * (*width + 1) + 1, *width);
-        }
-        ran_buf_release(&data);
-        ran_buf_release(&rows);
-}
-
 /* ---- pictures ------------------------------------------------------------------------------- */
-
-/* What the pixel (x, y) should be, of panels of width w and height h cells, each `scale` pixels. */
-static unsigned wanted(const struct picture *p, size_t scale, size_t gap, size_t x, size_t y)
-{
-        size_t panel = x / (p->width * scale + gap), in = x % (p->width * scale + gap);
-
-        if (in >= p->width * scale)
-                return 255 - 96;
-        return 255 - p->shade[(panel * p->height + y / scale) * p->width + in / scale];
-}
 
 /* What picture_write writes, as a file's bytes. */
 static void write_picture(const struct picture *p, int format, size_t size, struct ran_buf *out)
@@ -113,67 +24,6 @@ static void write_picture(const struct picture *p, int format, size_t size, stru
                 ran_buf_add(out, bytes.data, bytes.size);
         ran_bytes_release(&bytes);
         free(path);
-}
-
-static void check_png(const struct picture *p, size_t size, size_t scale)
-{
-        struct ran_buf file = {0}, pixels = {0};
-        size_t width = 0, height = 0, wrong = 0, gap = 1 + scale * p->width / 64;
-
-        write_picture(p, PICTURE_PNG, size, &file);
-        read_png((unsigned char *)file.data, file.len, &width, &height, &pixels);
-        CHECK_SIZE(width, p->panels * (p->width * scale + gap) - gap);
-        CHECK_SIZE(height, p->height * scale);
-        REQUIRE(pixels.len == width * height);
-        for (size_t i = 0; i < pixels.len; i++)
-                wrong += (unsigned char)pixels.data[i] !=
-                         wanted(p, scale, gap, i % width, i / width);
-        CHECK_SIZE(wrong, 0);
-        ran_buf_release(&file);
-        ran_buf_release(&pixels);
-}
-
-static struct picture random_picture(struct dice *dice, size_t panels, size_t width, size_t height)
-{
-        struct ran_error err = {0};
-        struct picture p;
-
-        CHECK_OK(picture_init(&p, panels, width, height, &err), err);
-        for (size_t i = 0, n = 0; i < panels * width * height; i++, n--) {
-                if (n == 0)
-                        n = dice_size(dice, 1, 9);
-                p.shade[i] =
-                        (unsigned char)(n > 1 && i > 0 ? p.shade[i - 1] : dice_size(dice, 0, 255));
-        }
-        return p;
-}
-
-TEST(picture_png)
-{
-        struct dice dice = {.key = 1};
-
-        for (size_t i = 0; i < 40; i++) {
-                size_t width = dice_size(&dice, 1, i < 39 ? 60 : 700),
-                       height = dice_size(&dice, 1, i < 39 ? width : 300);
-                struct picture p = random_picture(&dice, dice_size(&dice, 1, 3), width, height);
-
-                check_png(&p, 1, 1);
-                check_png(&p, 3 * width + dice_size(&dice, 0, width - 1), 3);
-                picture_release(&p);
-        }
-}
-
-/* Rows of more than a block has room for. */
-TEST(picture_png_of_wide_rows)
-{
-        struct ran_error err = {0};
-        struct picture p;
-
-        CHECK_OK(picture_init(&p, 1, 70000, 3, &err), err);
-        for (size_t i = 0; i < 210000; i++)
-                p.shade[i] = (unsigned char)(i / 3);
-        check_png(&p, 600, 1);
-        picture_release(&p);
 }
 
 TEST(picture_shades)
