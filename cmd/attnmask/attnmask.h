@@ -15,7 +15,7 @@ struct attnmask_options {
         bool count, table;
         /* With a model. */
         char *model, *layer, *head, *in_window;
-        bool verify, weights, align;
+        bool verify, weights;
         size_t top;
         int offsets, map;
         char *label;
@@ -125,13 +125,6 @@ int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_s
 int attnmask_attention_page(const struct attnmask_model *a, struct attnmask_scratch *s,
                             const struct cmd_line *line, struct cmd_sink *out,
                             struct ran_error *err);
-
-/* --align (align.c): the source tokens that each target token looked at; a picture, or a page with
- * it. RAN_EFORMAT for a record without a source or a target. */
-int attnmask_align(const struct attnmask_model *a, struct attnmask_scratch *s, struct ran_buf *out,
-                   struct ran_error *err);
-int attnmask_align_draw(const struct attnmask_model *a, struct attnmask_scratch *s,
-                        const struct cmd_line *line, struct cmd_sink *out, struct ran_error *err);
 
 /* The other maps: attribution of a label, or of the outputs of tokens, to tokens (map.c,
  * page-map.c). _select exits if the model does not support it. */

@@ -80,7 +80,7 @@ int attnmask_draw(const struct attnmask_options *o, struct picture *p, const dou
         if (p->height * p->y_cells > cells)
                 cells = p->height * p->y_cells;
         /* Without --size, some more pixels if words then fit. */
-        if (o->size == 0 && (o->format == PICTURE_SVG || o->format == PICTURE_HTML) &&
+        if (o->size == 0 && o->format == PICTURE_SVG &&
             (p->x_words != NULL || p->y_words != NULL) && cells <= enough / word &&
             cells * word > size)
                 size = cells * word;

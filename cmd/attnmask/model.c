@@ -56,9 +56,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         const struct attnmask_model *a = arg;
 
         RAN_TRY(read_record(a, scratch, &line->record, err));
-        return (maps(a)             ? attnmask_map
-                : a->options->align ? attnmask_align
-                                    : attnmask_attention)(a, scratch, &result->out, err);
+        return (maps(a) ? attnmask_map : attnmask_attention)(a, scratch, &result->out, err);
 }
 
 /* ---- a picture ------------------------------------------------------------------------------ */
@@ -83,10 +81,9 @@ static int paint(void *arg, const struct cmd_line *line, const struct cmd_result
                                 "a picture is of one document, and this is a second one: select "
                                 "one, with head -n 1 for example");
         RAN_TRY(read_record(a, p->scratch, &line->record, err));
-        RAN_TRY((a->options->align ? attnmask_align_draw
-                 : maps(a)         ? (page ? attnmask_map_page : attnmask_map_picture)
-                 : page            ? attnmask_attention_page
-                        : attnmask_attention_picture)(a, p->scratch, line, &p->sink, err));
+        RAN_TRY((maps(a) ? (page ? attnmask_map_page : attnmask_map_picture)
+                 : page  ? attnmask_attention_page
+                         : attnmask_attention_picture)(a, p->scratch, line, &p->sink, err));
         p->drawn++;
         return RAN_OK;
 }
@@ -157,9 +154,6 @@ static struct ran_model *open_model(struct attnmask_model *a,
                 cmd_note("ran-tag reads up to %zu records of one document together, ran-attnmask "
                          "each by itself",
                          c->tag.join_sentences);
-        if (o->align && (c->task != RAN_TASK_LM || c->mask != RAN_MASK_PREFIX))
-                cmd_usage("--align is for language models with sources and targets (--mask "
-                          "prefix)");
         a->how.document = document;
         a->how.unit = o->offsets;
         return m;

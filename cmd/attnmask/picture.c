@@ -70,7 +70,7 @@ int picture_write(const struct picture *p, int format, size_t size, struct cmd_s
 {
         static const char between[] = ":-=+*%@";
 
-        if (format == PICTURE_SVG || format == PICTURE_HTML)
+        if (format == PICTURE_SVG)
                 return picture_svg(p, size, out, err);
         for (size_t i = 0; i < p->panels; i++) {
                 if (p->names != NULL)

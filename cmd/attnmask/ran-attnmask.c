@@ -81,10 +81,6 @@ static const struct ran_field model_fields[] = {
          .help = "attention: the attention weights; label: the influence of tokens on the label; "
                  "tokens: their influence on the outputs for tokens",
          .first = true},
-        {"align", 0, RAN_FIELD_BOOL, OPTION(align), .initial = "false",
-         .help = "of records with a source and a target: which source tokens each target token "
-                 "attended to when it was predicted",
-         .first = true},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
          .help = "explain this label instead of the predicted one", .needs = "map=label"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
@@ -132,8 +128,7 @@ static void check_together(void *unused)
         cmd_excludes(model, "a model has a pattern of its own",
                      "attention mask length window dilation source reach count table");
         cmd_excludes(maps, "--map label and --map tokens are of the whole model",
-                     "layer head in_window align");
-        cmd_excludes(options.align, "--align has all target tokens", "row rows in_window");
+                     "layer head in_window");
         if (has_pattern(RAN_ATTENTION_DILATED, false) && cmd_was_asked("attention") &&
             options.dilation == 0)
                 cmd_usage("--attention dilated needs --dilation N: the tokens skipped between two "

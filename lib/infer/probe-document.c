@@ -24,8 +24,6 @@ int ran_probe_check(const struct ran_probe_shape *shape, const struct ran_probe 
         const struct ran_probe_table *t = &shape->table[k->table];
         if (k->table == RAN_PROBE_REVIEW && t->heads == 0)
                 return ran_fail(err, RAN_EINVAL, "the model has no review");
-        if (k->table == RAN_PROBE_SOURCE && t->heads == 0)
-                return ran_fail(err, RAN_EINVAL, "the model has no review of source tokens");
         if (k->layer >= shape->layers)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model has no layer %zu: it has %zu, and the first is 0",

@@ -508,14 +508,14 @@ void ran_nearest_find(const struct ran_nearest *c, const float *v, size_t n, siz
  *      Transformer   tokens and tokens, as far as they see
  *      Contextualizer  the document and its tokens; layers are steps
  *
- * With review_source there is RAN_PROBE_SOURCE, too, tokens and tokens: what the review of target
- * tokens gives to source tokens. Its weights and those of RAN_PROBE_REVIEW add up to 1.
+ * With review_source, the review of target tokens gives some of its weight to source tokens, which
+ * are no states: that is left out, and the rest adds up to less than 1.
  *
  * Rows are the tokens, with each window's cell before them. State i is the cell after i windows;
  * state 0, the document's first cell, is seen under a mask only. A Contextualizer has a vector
  * alpha * x for each token and step; the weight is its length, divided by the sum of all lengths.
  */
-enum { RAN_PROBE_HEADS, RAN_PROBE_REVIEW, RAN_PROBE_SOURCE, RAN_PROBE_TABLES };
+enum { RAN_PROBE_HEADS, RAN_PROBE_REVIEW, RAN_PROBE_TABLES };
 enum ran_axis { RAN_AXIS_TOKENS, RAN_AXIS_ROWS, RAN_AXIS_STATES, RAN_AXIS_DOCUMENT };
 struct ran_probe_shape {
         size_t L, layers;
@@ -562,17 +562,6 @@ uint64_t ran_review_scores(const struct ran_config *c, size_t L, size_t sources)
  * in memory. `sources`: as for ran_lm_read; any task. */
 int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
               size_t sources, struct ran_probe *probe, size_t n, struct ran_error *err);
-
-/* What a target looked at in its source (infer/alignment.c), for a model under the prefix mask. d:
- * `sources` source tokens, then tokens of the target. weight (L - sources + 1, sources): row i is
- * the position that predicts token sources + i, the last row the one that predicts what would
- * follow. In each layer these are the weights of a head, or RAN_PROBE_MEAN: the mean of all, and
- * with review_source those of the review added; or RAN_ALIGN_REVIEW: of the review alone. layer:
- * RAN_PROBE_MEAN averages them all. Rows without weight see no source: the window has none of it.
- */
-#define RAN_ALIGN_REVIEW (SIZE_MAX - 1)
-int ran_alignment(const struct ran_model *m, struct ran_state *s, const struct ran_document *d,
-                  size_t sources, size_t layer, size_t head, double *weight, struct ran_error *err);
 
 /* ---- explaining (infer/explain.c) ------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Sources and targets: a review of the source, what a target looked at, unknown words.
+# Sources and targets: a review of the source.
 
 bats_require_minimum_version 1.5.0
 load lm.bash
@@ -52,34 +52,3 @@ misused() {
     sed 's/,"score":[^,}]*//' | cmp - greedy
 }
 
-@test "pairs: ran-attnmask --align shows what a target looked at in its source" {
-  ran-train lm $shape --cell prenorm --epochs 2 --review-source -o source.ran pairs.jsonl
-  head -n 1 pairs.jsonl >one.jsonl
-  ran-attnmask -m source.ran --align --top 2 one.jsonl | jq -e '.attention |
-    .sources == 7 and [.targets[].piece] == ["t0", "t0", "t0", "[END]"]
-    and all(.targets[]; (.top | length) == 2 and all(.top[]; .token < 7 and .weight > 0))'
-  ran-attnmask -m source.ran --align --weights --top 0 one.jsonl | jq -e '[.attention.targets[].weights |
-    length] == [7, 7, 7, 7]'
-  # SVG and pages have both texts at the sides; of letters, standard error names them.
-  for format in svg html; do
-    ran-attnmask -m source.ran --align --format $format -o grid.$format one.jsonl
-    [ "$(grep -c '>t0</text>' grid.$format)" -eq 3 ]
-    [ "$(grep -c '>s0</text>' grid.$format)" -eq 6 ]
-  done
-  run -0 --separate-stderr ran-attnmask -m source.ran --align --format text -o grid.text one.jsonl
-  [[ $stderr == *'lines: t0 t0 t0 [END]; columns: s0 s0 s0 s0 s0 s0 [SEP]'* ]]
-  [ "$(grep -c '^[-.:=+*%@#]\{7\}$' grid.text)" -eq 4 ]
-}
-
-@test "pairs: --align is refused where there is no target or no source" {
-  ran-train lm $shape --epochs 1 --cell prenorm --no-review-source -o cells.ran pairs.jsonl
-  ran-train lm $shape --epochs 1 -o text.ran <<<'{"text":"a b c a b c a b c"}'
-  run -2 --separate-stderr ran-attnmask -m text.ran --align pairs.jsonl
-  [[ $stderr == *"models with sources and targets"* ]]
-  run -2 --separate-stderr ran-attnmask -m cells.ran --align --rows 0:2 pairs.jsonl
-  [[ $stderr == *"--align has all target tokens"* ]]
-  run -1 --separate-stderr ran-attnmask -m cells.ran --align --head review pairs.jsonl
-  [[ $stderr == *"no review of source tokens"* ]]
-  run -2 --separate-stderr ran-attnmask --align --length 9
-  [[ $stderr == *"--model"* ]]
-}

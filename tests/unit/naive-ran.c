@@ -169,8 +169,6 @@ static void review(const struct naive *n, const struct naive_layer *p, double *x
                 naive_softmax(score, states);
                 for (size_t j = 0; j < cells && n->seen.review != NULL; j++)
                         n->seen.review[(p->l * L + t) * cells + j] = score[j];
-                for (size_t j = cells; j < states && n->seen.source != NULL; j++)
-                        n->seen.source[(p->l * L + t) * L + j - cells] = score[j];
                 for (size_t j = 0; j < states; j++)
                         for (size_t i = 0; i < D; i++)
                                 R[t * D + i] += score[j] * v[j * D + i];

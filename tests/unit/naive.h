@@ -29,7 +29,6 @@ struct naive {
         struct naive_seen {       /* the weights of attention, where somebody wants them, or NULL */
                 double *heads;    /* (layers, h, L + m, L + m), all 0 before */
                 double *review;   /* (layers, L, m + 1) */
-                double *source;   /* (layers, L, L) of a review of the source, all 0 before */
                 double *steps;    /* (layers, L) of a Contextualizer: |α x|, not yet a share */
                 double *update;   /* (layers) and |z| */
         } seen;

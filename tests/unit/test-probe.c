@@ -111,42 +111,12 @@ static bool check_table(struct looker *l, const struct ran_document *d, size_t s
         const size_t n = ran_probe_height(&k) * ran_probe_width(&k);
         bool ok = look(l, d, sources, &k, 1);
 
-        if (k.table != RAN_PROBE_SOURCE && !(shared && k.table == RAN_PROBE_REVIEW))
+        if (!(shared && k.table == RAN_PROBE_REVIEW))
                 ok = ok && check_rows(k.sum, ran_probe_height(&k), ran_probe_width(&k));
         ok = ok && check_zeros(k.sum, want, n);
         ok = ok && CHECK_NEAR(distance(k.sum, want, n), 0, 1e-3); /* scores may be large */
         free(k.sum);
         return ok;
-}
-
-/* Rows of the target, from the one that predicts it on, and columns of the source: the means of
- * heads and what the review gives, over all layers. */
-static bool check_alignment(const struct naive *n, struct looker *l, const struct ran_document *d,
-                            const struct ran_probe_shape *shape, size_t sources)
-{
-        const size_t L = d->L, rows = L - sources + 1, N = n->c->layers, h = n->c->heads;
-        double *got = doubles(rows * sources), worst = 0;
-        struct ran_error err = {0};
-
-        CHECK_OK(ran_alignment(&l->model, l->state, d, sources, RAN_PROBE_MEAN, RAN_PROBE_MEAN, got,
-                               &err),
-                 err);
-        for (size_t i = 0; i < rows; i++)
-                for (size_t s = 0; s < sources; s++) {
-                        size_t q = sources - 1 + i;
-                        double want = 0;
-
-                        for (size_t k = 0; k < N * h; k++)
-                                want += n->seen.heads[(k * n->rows + ran_probe_row(shape, q)) *
-                                                              n->rows +
-                                                      ran_probe_row(shape, s)] /
-                                        (double)(N * h);
-                        for (size_t k = 0; k < N && n->c->ran.review_source; k++)
-                                want += n->seen.source[(k * L + q) * L + s] / (double)N;
-                        worst = fmax(worst, fabs(got[i * sources + s] - want));
-                }
-        free(got);
-        return CHECK_NEAR(worst, 0, 1e-3);
 }
 
 static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *dice, size_t L)
@@ -166,7 +136,6 @@ static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *
         n.states = shape.windows + 1;
         n.seen.heads = doubles(t->c.layers * t->c.heads * n.rows * n.rows);
         n.seen.review = doubles(t->c.layers * L * n.states);
-        n.seen.source = doubles(t->c.layers * L * L);
         naive_encode(&n, x, last, ids, L);
         for (size_t i = 0; i < t->c.layers; i++) {
                 for (size_t j = 0; j < t->c.heads && ok; j++)
@@ -175,17 +144,11 @@ static bool check_recurrent(const struct toy *t, struct looker *l, struct dice *
                 if (t->c.ran.review && ok)
                         ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_REVIEW, i, 0),
                                          n.seen.review + i * L * n.states);
-                if (t->c.ran.review_source && ok)
-                        ok = check_table(l, &d, sources, whole(&shape, RAN_PROBE_SOURCE, i, 0),
-                                         n.seen.source + i * L * L);
         }
-        if (sources > 0 && ok)
-                ok = check_alignment(&n, l, &d, &shape, sources);
         if (!ok)
                 printf("  %s; %zu tokens, %zu source\n", toy_name(&t->c), L, sources);
         free(n.seen.heads);
         free(n.seen.review);
-        free(n.seen.source);
         free(x);
         free(last);
         naive_release(&n);
@@ -548,8 +511,7 @@ static void check_blocks(const struct ran_config *c, struct dice *dice, size_t L
         toy_init(&t, c, L, 0.5);
         REQUIRE(looker_init(&l, &t, 3));
         ran_probe_shape(&shape, c, L);
-        tables = 1 + (shape.table[RAN_PROBE_REVIEW].heads > 0) +
-                 (shape.table[RAN_PROBE_SOURCE].heads > 0);
+        tables = 1 + (shape.table[RAN_PROBE_REVIEW].heads > 0);
         for (size_t i = 0; i < LOOKS; i++) {
                 size_t table = dice_size(dice, 0, tables - 1);
                 const struct ran_probe_table *of = &shape.table[table];

@@ -90,9 +90,6 @@ void ran_layer_probe_shape(const struct ran_config *c, struct ran_probe_shape *s
         if (c->ran.review)
                 s->table[RAN_PROBE_REVIEW] =
                         (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_STATES, s->L, m + 1, 1};
-        if (c->ran.review_source)
-                s->table[RAN_PROBE_SOURCE] =
-                        (struct ran_probe_table){RAN_AXIS_TOKENS, RAN_AXIS_TOKENS, s->L, s->L, 1};
 }
 
 /* ---- the recurrent state ----------------------------------------------------------------------

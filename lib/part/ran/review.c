@@ -407,22 +407,15 @@ void ran_review_probe(const struct ran_review_pass *k, struct ran_probe *probe, 
         const struct ran_packed *packed = k->w->packed;
         size_t t0 = packed->window[i] - packed->doc[packed->window_doc[i]],
                n = packed->window[i + 1] - packed->window[i], from, to;
-        bool source = ran_probe_matches(probe, RAN_PROBE_SOURCE, k->l);
 
-        if ((!source && !ran_probe_matches(probe, RAN_PROBE_REVIEW, k->l)) ||
+        if (!ran_probe_matches(probe, RAN_PROBE_REVIEW, k->l) ||
             !ran_probe_queries(probe, t0, n, &from, &to))
                 return;
         struct view v = view_of(k, i, scratch);
         weigh(k->w, &v, q, v.spare);
         for (size_t t = from; t < to; t++) {
-                const float *score = v.spare + t * v.keys;
+                const float *score = v.spare + t * v.keys + v.sources;
 
-                if (source) {
-                        ran_probe_add(probe, t0 + t, 0, score, t < v.first[1] ? 0 : v.sources,
-                                      1.0f);
-                        continue;
-                }
-                score += v.sources;
                 for (size_t pos = 0, a, b;
                      ran_mask_ranges_next(&k->own->seen[v.b], &v.row, &pos, &a, &b); score += b - a)
                         ran_probe_add(probe, t0 + t, unseen(k->w->c) + a, score, b - a, 1.0f);
