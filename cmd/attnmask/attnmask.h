@@ -59,7 +59,7 @@ int attnmask_table(const struct attnmask *a, struct cmd_sink *out, struct ran_er
 
 /* Reads records and answers each of them, or draws one; returns the program's status. */
 int attnmask_model(const struct attnmask_options *options,
-                   const struct cmd_document_options *document, const struct cmd_input *input,
+                   const struct cmd_document_options *document, struct cmd_input *input,
                    const struct cmd_output *output, char **files);
 /* Whether the output is a picture (perhaps of letters); else records. */
 bool attnmask_draws(const struct attnmask_options *o);

@@ -165,11 +165,12 @@ bool attnmask_draws(const struct attnmask_options *o)
 }
 
 int attnmask_model(const struct attnmask_options *options,
-                   const struct cmd_document_options *document, const struct cmd_input *input,
+                   const struct cmd_document_options *document, struct cmd_input *input,
                    const struct cmd_output *output, char **files)
 {
         struct attnmask_model a = {.options = options};
         struct ran_model *m = open_model(&a, document);
+        cmd_input_remember(input, m);
         const bool picture = attnmask_draws(options);
 
         if (maps(&a))

@@ -241,6 +241,7 @@ int main(int argc, char **argv)
                                           ? cmd_model_open_any(o->model, o->verify)
                                           : cmd_model_open(o->model, o->verify, RAN_TASK_CLASSIFY);
         classify_options_check_model(o, model);
+        cmd_input_remember(&o->input, model);
         /* The names of the option stand in the order of RAN_UPPER_MEAN and so on, after the
          * model's.
          */

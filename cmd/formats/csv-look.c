@@ -17,7 +17,7 @@ static bool is_asked(const struct import_columns *c, const char *s, size_t n)
         for (size_t i = 0; i < c->text_member.n; i++)
                 if (import_lists(c->text_member.item[i], s, n))
                         return true;
-        return false;
+        return c->remembered != NULL && is_asked(c->remembered, s, n);
 }
 
 static bool is_number(const char *s, size_t n)

@@ -30,7 +30,8 @@ struct import_columns {
         char *names;                 /* of the columns, with commas; NULL: by the header */
         struct ran_list text_member; /* each a name, or several with commas */
         char *label_member, *id_member;
-        char *label_separator; /* see table_delimiter; NULL: a label is whole */
+        char *label_separator;                   /* see table_delimiter; NULL: a label is whole */
+        const struct import_columns *remembered; /* text and label of a model's training, or NULL */
 };
 
 /* An input format: the parts of a file, and their conversion to records. */

@@ -169,6 +169,7 @@ int lm_fill(int argc, char **argv)
         if (options.mask_token == NULL || options.mask_token[0] == '\0')
                 cmd_usage("--mask-token needs a text that is not empty");
         lm_open(&f.lm, &model_options, RAN_TASK_MLM, files);
+        cmd_input_remember(&input, f.lm.model);
         f.never = lm_never(&f.lm, false, false);
         f.top = options.top < f.lm.V ? options.top : f.lm.V;
         const struct cmd_loop loop = {

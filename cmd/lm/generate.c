@@ -243,6 +243,7 @@ static void open_model(struct continuation_how *g, char **files)
         struct lm *lm = &g->lm;
 
         lm_open(lm, &model_options, RAN_TASK_LM, files);
+        cmd_input_remember(&input, lm->model);
         if (lm->tokenizer == NULL && options.how.stop.n > 0)
                 cmd_die(CMD_USAGE,
                         "%s: this model has no vocabulary: without a text there is nothing to "

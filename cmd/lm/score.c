@@ -409,6 +409,7 @@ int lm_score(int argc, char **argv)
         cmd_parallel_check_output(&parallel, "output", output.output);
         files = cmd_parallel_begin(&parallel, true, !options.total && !is_page(), files);
         lm_open(&c.lm, &model_options, RAN_TASK_LM, files);
+        cmd_input_remember(&input, c.lm.model);
         if (options.history > 0 && c.lm.mask == RAN_MASK_PREFIX)
                 cmd_die(CMD_FAILED,
                         "%s: this model has sources and targets and reads each source whole: it "

@@ -349,37 +349,6 @@ static void note_named(struct cmd_run *run, const struct ran_record *first)
         named_note_first(d, first);
 }
 
-/* Whether a record has a member that an option names: one name, or several with commas. */
-static bool has_named(const struct ran_record *r, const char *names)
-{
-        bool has = names == NULL || ran_record_find(r, names, NULL) != NULL;
-
-        for (size_t i = 0; !has && i < r->count; i++) {
-                const struct ran_span name = r->members[i].name;
-                has = name.end > name.begin &&
-                      import_lists(names, r->names.data + name.begin, name.end - name.begin);
-        }
-        return has;
-}
-
-/* Options name members of the records; of a file beside them only if its first record has them. */
-static void keep_named(struct cmd_run *run, const struct ran_record *first)
-{
-        struct import_columns *c = &run->columns;
-        bool has = false;
-
-        *c = *run->import.columns;
-        for (size_t i = 0; i < c->text_member.n; i++)
-                has = has || has_named(first, c->text_member.item[i]);
-        if (!has)
-                c->text_member.n = 0;
-        if (!has_named(first, c->label_member))
-                c->label_member = NULL;
-        if (!has_named(first, c->id_member))
-                c->id_member = NULL;
-        run->import.columns = c;
-}
-
 /* By text i of the group, the first that can be read, if any has arrived. */
 static int choose_members(struct cmd_run *run, const struct lines *lines, size_t i,
                           struct ran_error *err)
@@ -395,8 +364,6 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
             c->text_member.n == 0 && c->label_member == NULL && c->id_member == NULL)
                 return RAN_OK;
         int rc = scan_first(run, i < lines->count ? &lines->line[i] : NULL, &json, &record, &why);
-        if (rc == RAN_OK && run->loop->input->side != NULL && !run->loop->input->side_alike)
-                keep_named(run, &record.json);
         if (rc == RAN_OK)
                 rc = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
                                     &run->said, &why);

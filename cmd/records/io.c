@@ -2,6 +2,7 @@
 #include "cmd/records/loop.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cmd/options/message.h"
 
@@ -86,6 +87,17 @@ char cmd_input_separator(const struct cmd_input *input)
         const char c = s != NULL ? table_delimiter(s) : '\0';
 
         return c != '\\' ? c : '\0';
+}
+
+void cmd_input_remember(struct cmd_input *input, const struct ran_model *m)
+{
+        static struct cmd_input trained;
+        const char *said = ran_model_metadata(m, "training");
+        struct ran_error err;
+
+        if (said != NULL &&
+            ran_fields_parse(cmd_input_fields, &trained, said, strlen(said), true, &err) == RAN_OK)
+                input->columns.remembered = &trained.columns;
 }
 
 void cmd_input_check(const struct cmd_input *input)

@@ -40,6 +40,9 @@ struct cmd_input cmd_input_beside(const struct cmd_input *input, const char *opt
                         "--input-format is",                                                \
                 .needs = option                                                             \
         }
+/* Takes the names of text and label that a model was trained with: they count where the first
+ * record has them and no option names others. */
+void cmd_input_remember(struct cmd_input *input, const struct ran_model *m);
 /* Exits with 2 for settings that make no sense. */
 void cmd_input_check(const struct cmd_input *input);
 

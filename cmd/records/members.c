@@ -70,13 +70,14 @@ static size_t which(const struct members *m, const struct ran_record *r,
 /* ---- by options ----------------------------------------------------------------------------- */
 
 /* "title,body" is a name if a member is called so, else two. */
-static void ask_text(struct members *m, const char *names, const struct ran_record *first)
+static void ask_text(struct members *m, const char *names, const struct ran_record *first,
+                     bool asked)
 {
         const bool one = ran_record_find(first, names, NULL) != NULL;
 
         for (const char *comma; !one && (comma = strchr(names, ',')) != NULL; names = comma + 1)
-                add(m, ROLE_TEXT, names, (size_t)(comma - names), true);
-        add(m, ROLE_TEXT, names, strlen(names), true);
+                add(m, ROLE_TEXT, names, (size_t)(comma - names), asked);
+        add(m, ROLE_TEXT, names, strlen(names), asked);
 }
 
 /* ---- by usual names ------------------------------------------------------------------------- */
@@ -143,17 +144,43 @@ static const struct ran_member *most_usual(const struct record *r, enum role wan
         return best;
 }
 
-/* Chooses a member for a role by options, else by usual names. */
+/* Whether a record has a member of these names: one name, or several with commas. */
+static bool has_named(const struct ran_record *r, const char *names)
+{
+        bool has = ran_record_find(r, names, NULL) != NULL;
+
+        for (size_t i = 0; !has && i < r->count; i++) {
+                const struct ran_span name = r->members[i].name;
+                has = name.end > name.begin &&
+                      import_lists(names, r->names.data + name.begin, name.end - name.begin);
+        }
+        return has;
+}
+
+/* The names for a role that options give, or a model; all: also those that the first record lacks.
+ */
+static void choose_named(struct members *m, const struct import_columns *c,
+                         const struct ran_record *first, enum role role, bool asked, bool all)
+{
+        const char *one = role == ROLE_LABEL ? c->label_member : c->id_member;
+
+        for (size_t i = 0; role == ROLE_TEXT && i < c->text_member.n; i++)
+                if (all || has_named(first, c->text_member.item[i]))
+                        ask_text(m, c->text_member.item[i], first, asked);
+        if (role != ROLE_TEXT && one != NULL && (all || has_named(first, one)))
+                add(m, role, one, strlen(one), asked);
+}
+
+/* Chooses a member for a role by options, else by what the model remembers, else by usual names. */
 static void choose(struct members *m, const struct cmd_loop *loop, const struct import_columns *c,
                    const struct record *first, enum role role)
 {
-        const char *asked = role == ROLE_LABEL ? c->label_member : c->id_member;
+        const bool all = loop->input->side == NULL || loop->input->side_alike;
         const struct ran_member *usual = NULL;
 
-        for (size_t i = 0; role == ROLE_TEXT && i < c->text_member.n; i++)
-                ask_text(m, c->text_member.item[i], &first->json);
-        if (role != ROLE_TEXT && asked != NULL)
-                add(m, role, asked, strlen(asked), true);
+        choose_named(m, c, &first->json, role, true, all);
+        if (!has(m, role) && c->remembered != NULL && (role != ROLE_LABEL || loop->accepted))
+                choose_named(m, c->remembered, &first->json, role, false, false);
         if (has(m, role))
                 return;
         if (role == ROLE_TEXT
@@ -183,7 +210,7 @@ static int check_table(const struct members *m, const struct cmd_loop *loop,
                 for (k = 0; k < first->json.count; k++)
                         if (is_called(&first->json, &first->json.members[k], name))
                                 break;
-                if (k == first->json.count && name->n > 0)
+                if (k == first->json.count && name->n > 0 && name->asked)
                         return ran_fail(err, RAN_EFORMAT,
                                         "no column \"%.*s\": the columns are %.200s (--%s)",
                                         (int)(name->n < 100 ? name->n : 100), name->s, columns,
@@ -259,7 +286,7 @@ static void say(const struct members *m, const struct cmd_loop *loop, const stru
         struct ran_buf out = {0};
 
         for (const struct members_name *name = m->name; name < m->name + m->n; name++)
-                if (!name->asked)
+                if (!name->asked && strcmp(name->s, roles[name->role].what) != 0)
                         ran_buf_printf(&out, "%s the %s is \"%s\"", out.len > 0 ? "," : "",
                                        roles[name->role].what, name->s);
         if (out.len > 0)
@@ -290,10 +317,12 @@ int members_choose(struct members *m, const struct cmd_loop *loop, const struct 
         m->table = import->format->unit == LINES_ROW;
         m->separated = import->columns->label_separator != NULL;
         m->tags = (loop->reads & FIELD(TAGS)) != 0;
-        m->asked = import->columns->text_member.n > 0;
-        m->label_asked = import->columns->label_member != NULL;
         for (enum role role = ROLE_TEXT; role <= ROLE_ID; role++)
                 choose(m, loop, import->columns, first, role);
+        for (size_t i = 0; i < m->n; i++) {
+                m->asked |= m->name[i].asked && m->name[i].role == ROLE_TEXT;
+                m->label_asked |= m->name[i].asked && m->name[i].role == ROLE_LABEL;
+        }
         if (m->table)
                 RAN_TRY(check_table(m, loop, import, first, err));
         say(m, loop, import, first, file, said);
@@ -399,7 +428,7 @@ static int gather_texts(const struct members *m, struct ran_record *r, struct ra
                 else /* it might be called as the leader will be */
                         rename_member(r, member, hidden);
         }
-        return *leader != NULL ? RAN_OK : refuse_missing(m, err);
+        return RAN_OK;
 }
 
 /* The texts behind the record, as the value of the first of them. */
@@ -412,7 +441,7 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
         ran_buf_char(&text, '"');
         const int rc = gather_texts(m, r, &text, &leader, err);
         ran_buf_char(&text, '"');
-        if (rc == RAN_OK && leader != NULL) {
+        if (rc == RAN_OK) {
                 if (line->len == 0)
                         ran_buf_add(line, r->line, r->length);
                 leader->value = (struct ran_span){line->len, line->len + text.len};
@@ -478,7 +507,7 @@ int members_rename(const struct members *m, struct ran_record *r, struct ran_buf
         for (size_t i = 0; i < r->count; i++)
                 rename_one(m, r, &r->members[i], there[ROLE_TEXT],
                            m->label_asked || there[ROLE_LABEL]);
-        if (m->texts > 1)
+        if (m->texts > 1 && there[ROLE_TEXT])
                 RAN_TRY(join_texts(m, r, line, err));
         return RAN_OK;
 }

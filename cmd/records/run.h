@@ -147,9 +147,10 @@ struct members {
 const char *members_option(enum role role);
 void members_release(struct members *m);
 
-/* Chooses, for an m that is all zero, by the options of the loop, else by the usual names in the
- * first record of a file, unless it has the members that the program reads anyway; says on stderr
- * what names were chosen if they differ from those in `said`, and remembers them there.
+/* Chooses, for an m that is all zero, by the options of the loop, else by what the model remembers,
+ * else by the usual names in the first record of a file, unless it has the members that the program
+ * reads anyway; says on stderr what names were chosen if they differ from those in `said`, and
+ * remembers them there. Of a file beside the records, options name what its first record has.
  * RAN_EFORMAT: a table without such a column. */
 int members_choose(struct members *m, const struct cmd_loop *loop, const struct import *import,
                    const struct record *first, const char *file, struct ran_buf *said,
@@ -188,16 +189,15 @@ struct slot {
 struct cmd_run {
         const struct cmd_loop *loop;
         const char *into;
-        struct import import;          /* of this file */
-        struct import_columns columns; /* of this file beside the records */
-        struct members members;        /* of this file */
-        bool headed;                   /* the header of a table has been written */
-        bool continued;                /* columns of the input stay, */
-        size_t added;                  /* and so many come behind */
-        struct ran_buf names;          /* those that stay, with line feeds around */
-        struct ran_buf said; /* about the members of the last file of which anything was said */
-        struct named named;  /* of all files */
-        bool unlike_any;     /* its first line matches no format; it is read as JSON lines */
+        struct import import;   /* of this file */
+        struct members members; /* of this file */
+        bool headed;            /* the header of a table has been written */
+        bool continued;         /* columns of the input stay, */
+        size_t added;           /* and so many come behind */
+        struct ran_buf names;   /* those that stay, with line feeds around */
+        struct ran_buf said;    /* about the members of the last file of which anything was said */
+        struct named named;     /* of all files */
+        bool unlike_any;        /* its first line matches no format; it is read as JSON lines */
 
         char *alone; /* a file that is one document, though nothing said so before it was opened */
         const struct import_format *said_format; /* the last one that was said */

@@ -237,6 +237,7 @@ int main(int argc, char **argv)
                                           .tags = ran_model_tags(model),
                                   }};
 
+        cmd_input_remember(&tag_input, model);
         tag_split_choose(&p.tagger);
         if (p.tagger.tags == NULL && ran_model_is_foreign(model))
                 cmd_note("the labels of this model mark no entities: predictions have tags only");

@@ -28,6 +28,7 @@ static void restore(struct train_options *o, struct train_session *s)
         if (o->mode.replay == NULL)
                 return;
         train_replay_open(r, o->mode.replay, s->task->task);
+        cmd_input_remember(&o->input, r->model);
         if (file->init.model == NULL)
                 file->init.model = train_replay_find_init(r, file->base);
         train_replay_check_files(r, file->dev, file->init.model, file->init.vectors);

@@ -170,7 +170,7 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
 @test "csv: the hint of a training has the options that new rows need" {
   { echo "my text,class"; for i in $(seq 20); do printf 'rain a%d,wet\nsun a%d,dry\n' $i $i; done; } >x.csv
   run -0 --separate-stderr ran-train classify --encoder none --text-member 'my text' --label-member class -o m.ran x.csv
-  [[ $stderr == *"ran-classify -m m.ran --text-member 'my text' FILE"* ]]
+  [[ $stderr == *"ran-classify -m m.ran FILE"* ]]
   eval "$(sed -n 's/^ran-train:     \(.*\) FILE$/\1 x.csv/p' <<<"$stderr")" | jq -e -s 'length == 40'
 }
 
@@ -245,6 +245,24 @@ small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-
   run -0 --separate-stderr ran-tokenize encode --vocab vocab.json x.jsonl
   [ -z "$stderr" ]
   [ "$(ids <<<"$output")" = '[5]' ]
+}
+
+@test "members: a model remembers the names of the text and the label that it was trained with" {
+  { echo "text,my text,kind"; for i in $(seq 20); do printf 'sun b%d,rain a%d,wet\nrain b%d,sun a%d,dry\n' $i $i $i $i; done; } >x.csv
+  named=(--text-member 'my text' --label-member kind)
+  ran-train classify -q --encoder none "${named[@]}" -o m.ran x.csv
+  run -0 --separate-stderr ran-classify -m m.ran x.csv
+  [[ $stderr == *'x.csv: the text is "my text" (--text-member'* ]]
+  [ "$output" = "$(ran-classify -q -m m.ran "${named[@]}" x.csv)" ]
+  ran-classify -m m.ran --eval x.csv | jq -e '.accuracy == 1 and .n == 40'
+  # An option wins; input without the names is read as ever.
+  [ "$(ran-classify -m m.ran --text-member text x.csv | jq -r .prediction.label | head -n 1)" = dry ]
+  run -0 --separate-stderr ran-classify -m m.ran <<<'{"text":"rain","kind":"dry"}'
+  [ "$(jq -r .prediction.label <<<"$output")$stderr" = wet ]
+  # A replay needs no names, and writes those of the model.
+  ran-train classify -q --replay m.ran x.csv
+  sed '1s/my text/your text/' x.csv >y.csv
+  ran-train classify -q --replay m.ran --text-member 'your text' y.csv
 }
 
 @test "members: labels, tags and numbers of a table" {

@@ -133,10 +133,23 @@ static int storage_of(const struct train_session *s)
                        : s->options->file.weights;
 }
 
-/* Settings outside the library that can change the model. */
+static void put_list(struct ran_buf *out, const char *name, const struct ran_list *list)
+{
+        if (list->n == 0)
+                return;
+        json_name(out, name);
+        json_begin(out, '[');
+        for (size_t i = 0; i < list->n; i++)
+                json_string(out, list->item[i], strlen(list->item[i]));
+        json_end(out, ']');
+}
+
+/* Settings outside the library that can change the model, and what it remembers of its data: a
+ * replay writes that again, whatever it is called now. */
 static void describe_data(const struct train_session *s, struct ran_buf *out)
 {
         const struct train_file_options *file = &s->options->file;
+        const struct import_columns *columns = &s->options->input.columns;
 
         if (file->dev == NULL)
                 json_put_double(out, "dev_share", s->dev_share);
@@ -158,16 +171,14 @@ static void describe_data(const struct train_session *s, struct ran_buf *out)
         }
         if (file->weight_member != NULL)
                 json_put_text(out, "weight_member", file->weight_member);
-        if (file->threshold_for.n > 0) {
-                json_name(out, "threshold_for");
-                json_begin(out, '[');
-                for (size_t i = 0; i < file->threshold_for.n; i++)
-                        json_string(out, file->threshold_for.item[i],
-                                    strlen(file->threshold_for.item[i]));
-                json_end(out, ']');
-                if (train_thresholds_train_encoder(s))
-                        json_put_bool(out, "threshold_encoder", true);
-        }
+        put_list(out, "threshold_for", &file->threshold_for);
+        if (file->threshold_for.n > 0 && train_thresholds_train_encoder(s))
+                json_put_bool(out, "threshold_encoder", true);
+        if (columns->remembered != NULL)
+                columns = columns->remembered;
+        put_list(out, "text_member", &columns->text_member);
+        if (columns->label_member != NULL)
+                json_put_text(out, "label_member", columns->label_member);
         if (storage_of(s) != RAN_STORAGE_F32)
                 json_put_text(out, "weights", ran_storage_names[storage_of(s)]);
         ran_buf_char(out, '\0');

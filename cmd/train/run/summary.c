@@ -174,8 +174,6 @@ void train_tell_model(const struct ran_train_job *job, const struct train_run *r
         cmd_note("the model is %s (%sB); use it with:", job->output,
                  train_amount(size, (double)file.st_size));
         /* New records of the same kind need these options as well. */
-        for (size_t i = 0; i < c->text_member.n; i++)
-                add_option(&columns, "text-member", c->text_member.item[i]);
         if (c->id_member != NULL)
                 add_option(&columns, "id-member", c->id_member);
         if (c->delimiter != NULL)
