@@ -88,11 +88,16 @@ void import_end(struct import *i)
 
 const char *import_encoding_advice(const char *s, size_t n, size_t valid)
 {
-        const bool alone = valid < n && (valid + 1 == n || (unsigned char)s[valid + 1] < 0x80);
-        const bool missing = valid < n && strchr("\x81\x8d\x8f\x90\x9d", s[valid]) != NULL;
+        const char before = valid > 0 ? (char)(s[valid - 1] | 0x20) : ' ';
+        size_t end = valid;
+        bool missing = false;
 
-        return alone && !missing ? "Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE"
-                                 : "iconv converts other encodings";
+        for (; end < n && (unsigned char)s[end] >= 0x80; end++)
+                missing |= strchr("\x81\x8d\x8f\x90\x9d", s[end]) != NULL;
+        /* One character, or two behind a letter. */
+        const bool few = end - valid == 1 || (end - valid == 2 && before >= 'a' && before <= 'z');
+        return few && !missing ? "Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE"
+                               : "iconv converts other encodings";
 }
 
 int import_refuse_bytes(const struct text_line *text, size_t valid, size_t *line,

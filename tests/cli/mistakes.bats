@@ -29,6 +29,7 @@ setup_file() {
   printf 'text,label\na,x,y\n' >wide.csv
   printf 'text,label\n"a,x\nb,y\n' >open.csv
   printf 'text,l\344bel\na,x\n' >latin.csv
+  printf 'text,Gr\366\337e\na,x\n' >latin2.csv
   printf 'Satz;Klasse\na;x\n' >german.csv
   printf 'text,options\na,x\n' >options.csv
   printf '1,"a, b",x\n' >nohead.csv
@@ -91,11 +92,12 @@ END
 }
 
 @test "mistakes: tables and JSON" {
-  each 18 <<'END'
+  each 19 <<'END'
 3|ran-classify -m m.ran --input-format jsonl x.csv|x.csv: the first line is no record, it looks like a table: give --input-format=csv, or leave out --input-format
 1|ran-classify -m m.ran wide.csv|wide.csv:2: the row has 3 cells, the header has 2: a cell with the delimiter, a line end or a quote needs quotes around it (--delimiter, --quotes)
 1|ran-classify -m m.ran open.csv|open.csv:2: a quote opens a cell of this row and is never closed: write quotes inside a cell twice, or give --quotes=no
 3|ran-classify -m m.ran latin.csv|latin.csv: the header is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)
+3|ran-classify -m m.ran latin2.csv|latin2.csv: the header is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)
 1|ran-classify -m m.ran latin.txt|this is not valid UTF-8 (Windows-1252? iconv -f WINDOWS-1252 -t UTF-8 FILE)
 3|ran-classify -m m.ran sep.csv|sep.csv: the first line, sep=, is for spreadsheets only: leave it out (tail -n +2 FILE)
 3|ran-classify -m m.ran german.csv|which column is the text? give --text-member NAME, one of Satz, Klasse; if the first row is no header, --header=no
