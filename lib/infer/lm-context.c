@@ -296,7 +296,7 @@ static int read_state(struct ran_lm_context *p, const struct ran_tensors *t, str
              !ran_parse_size(sources, strlen(sources), &c->sources) || c->sources > c->tokens))
                 return ran_fail(err, RAN_EFORMAT, "its number of source tokens is impossible");
         c->states = ran_encoder_states(&p->m->config, c->tokens) + c->sources;
-        c->open = c->tokens % ran_encoder_of(&p->m->config)->state_tokens(&p->m->config);
+        c->open = c->tokens % ran_encoder_state_tokens(&p->m->config);
         if (c->states > t->size || c->open > t->size) /* before allocating that much */
                 return ran_fail(err, RAN_EFORMAT, "it is too small for %zu tokens", c->tokens);
         RAN_TRY(ran_recurrent_state_reserve(c, c->states, c->open, err));

@@ -10,10 +10,15 @@ void ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_
                                  encoder->state_width != NULL ? encoder->state_width(c) : 0);
 }
 
+size_t ran_encoder_state_tokens(const struct ran_config *c)
+{
+        return ran_encoder_of(c)->state_windows ? c->window : 1;
+}
+
 size_t ran_encoder_states(const struct ran_config *c, size_t tokens)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
-        size_t states = tokens / (encoder->state_tokens != NULL ? encoder->state_tokens(c) : 1);
+        const size_t states = tokens / ran_encoder_state_tokens(c);
 
         return encoder->states_kept != NULL ? encoder->states_kept(c, states) : states;
 }

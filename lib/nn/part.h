@@ -21,15 +21,18 @@
 #include "nn/workspace.h"
 
 struct ran_part {
-        /* Whether a model of this configuration has it. */
+        /* Whether a model of this configuration has it; NULL: where c->encoder is `encoder`. */
         bool (*is_in)(const struct ran_config *c);
+        int encoder;
 
         /* A function below that is NULL has nothing to say, unless it is said otherwise.
          *
          * ---- configuration */
         int (*check)(const struct ran_config *c, struct ran_error *err);
-        /* Whether a field that only some encoders have matters to this one. */
-        bool (*uses)(const struct ran_config *c, const char *field);
+        /* The fields, NULL at the end, that only some encoders have and that matter to this one;
+         * and whether the window does, if that depends on others. */
+        const char *const *fields;
+        bool (*uses_window)(const struct ran_config *c);
 
         /* ---- tensors: of an encoder structs of pointers, one a layer and one for the rest (size
          * 0: none); of another part p->own[its number]; a task's last layer is p->head. See
@@ -101,20 +104,20 @@ struct ran_part {
         void (*vector)(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v);
         void (*vector_bwd)(struct ran_workspace *w, const struct ran_params *p,
                            struct ran_params *dp, float *dv);
-        /* Whether that vector v is a sum over tokens (NULL: not so); then adds to value (L) each
-         * token's part of g · v, of the one document at hand, and may leave rows of the embedding
-         * in w->x[0]. */
-        bool (*vector_adds_up)(const struct ran_config *c);
+        /* Where that vector v is a sum over tokens: adds to value (L) each token's part of g · v,
+         * of the one document at hand, and may leave rows of the embedding in w->x[0]. */
         void (*vector_parts)(struct ran_workspace *w, const struct ran_params *p, const float *g,
                              double *value);
-        /* Whether the numbers of a document's vector are principal components, the large ones
-         * first, and are best left in proportion (data/dense.h). */
-        bool (*components)(const struct ran_config *c);
+        /* The numbers of a document's vector, if it makes one itself or has no layers, are
+         * principal components, the large ones first, and best left in proportion (data/dense.h).
+         */
+        bool components;
         bool windows; /* it reads windows by themselves */
-        /* The recurrent state of a document: its width (NULL: 0); the tokens that each state stands
-         * for (NULL: 1); how many of so many earlier states are kept, the last ones (NULL: all). */
+        /* The recurrent state of a document: its width (NULL: 0); whether each state stands for a
+         * window of tokens; how many of so many earlier states are kept, the last ones (NULL: all).
+         */
         size_t (*state_width)(const struct ran_config *c);
-        size_t (*state_tokens)(const struct ran_config *c);
+        bool state_windows;
         size_t (*states_kept)(const struct ran_config *c, size_t states);
         /* The attention tables and windows of a document of shape->L tokens; NULL: it has none.
          * `forward` fills those that w->probes asks for. */
@@ -225,7 +228,9 @@ int ran_task_check_no_mask(const struct ran_config *c, struct ran_error *err);
 
 /* A recurrent state for one document, with nothing read. */
 void ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c);
-/* The number of complete states of a document that are kept after so many tokens. */
+/* The tokens that a state stands for; and the number of complete states of a document that are kept
+ * after so many tokens. */
+size_t ran_encoder_state_tokens(const struct ran_config *c);
 size_t ran_encoder_states(const struct ran_config *c, size_t tokens);
 
 /* Fills w->x[0] with the rows of the tokens, and encodes these rows: the two steps of ran_encode,
@@ -263,9 +268,10 @@ void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ra
 int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
                        size_t V, struct ran_error *err);
 
-/* What encoders of a Transformer share: tables of attention of tokens to tokens, a head each, without
- * what stands around them; and a path on which the norms, which hardly depend on the size of a row,
- * and the residuals, which read it, change evenly: u^3 grows slowly where the norms change fast. */
+/* What encoders of a Transformer share: tables of attention of tokens to tokens, a head each,
+ * without what stands around them; and a path on which the norms, which hardly depend on the size
+ * of a row, and the residuals, which read it, change evenly: u^3 grows slowly where the norms
+ * change fast. */
 void ran_part_probe_heads(const struct ran_config *c, struct ran_probe_shape *shape);
 void ran_part_path(const float *x, size_t D, double u, double *scale, double *speed);
 

@@ -4,6 +4,8 @@
 #include "nn/part.h"
 #include "ran/model.h"
 
+#include <string.h>
+
 #define PART(number, name)         [RAN_PART_##number] = &ran_part_##name,
 #define TASK(number, name)         [RAN_TASK_##number] = &ran_task_##name,
 #define TASK_NAME(number, name)    [RAN_TASK_##number] = #name,
@@ -16,12 +18,17 @@ const char *const ran_encoder_names[] = {RAN_ENCODERS(ENCODER_NAME) NULL};
 
 /* ---- the list of a configuration ------------------------------------------------------------- */
 
+static bool is_in(const struct ran_part *part, const struct ran_config *c)
+{
+        return part->is_in != NULL ? part->is_in(c) : part->encoder == c->encoder;
+}
+
 struct ran_part_list ran_parts_of(const struct ran_config *c)
 {
         struct ran_part_list list = {.n = 0};
 
         for (int i = 0; i < RAN_PARTS_MOST; i++)
-                if (ran_part_table[i]->is_in(c)) {
+                if (is_in(ran_part_table[i], c)) {
                         const struct ran_part *part = ran_part_table[i];
 
                         list.number[list.n] = i;
@@ -43,17 +50,14 @@ const struct ran_task *ran_task_of(const struct ran_config *c)
 const struct ran_part *ran_encoder_of(const struct ran_config *c)
 {
         for (int i = 0; i < RAN_PARTS_MOST; i++)
-                if (ran_part_table[i]->encodes && ran_part_table[i]->is_in(c))
+                if (ran_part_table[i]->encodes && is_in(ran_part_table[i], c))
                         return ran_part_table[i];
         return NULL;
 }
 
 bool ran_config_has_predictor(const struct ran_config *c)
 {
-        for (int i = 0; i < RAN_PARTS_MOST; i++)
-                if (ran_part_table[i]->predicts && ran_part_table[i]->is_in(c))
-                        return true;
-        return false;
+        return c->linear.wide > 0 && ran_task_of(c)->linear != RAN_LINEAR_NONE;
 }
 
 bool ran_config_has_features(const struct ran_config *c)
@@ -75,7 +79,8 @@ ASK(ran_config_has_token_outputs, part->per_token)
 ASK(ran_config_has_layers, part->forward != NULL)
 ASK(ran_config_has_vector, part->vector_width != NULL && part->vector_width(c) > 0)
 ASK(ran_encoder_is_imported, part->imported)
-ASK(ran_encoder_makes_components, part->components != NULL && part->components(c))
+ASK(ran_encoder_makes_components,
+    part->components && (part->forward == NULL || ran_config_has_vector(c)))
 ASK(ran_encoder_has_windows, part->windows)
 
 size_t ran_encoder_spelling(const struct ran_config *c)
@@ -109,10 +114,13 @@ void ran_config_drop_predictors(struct ran_config *c)
 
 bool ran_config_uses(const struct ran_config *c, const char *field)
 {
-        const struct ran_part_list parts = ran_parts_of(c);
+        const struct ran_part *encoder = ran_encoder_of(c);
 
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->uses != NULL && parts.part[i]->uses(c, field))
+        if (encoder != NULL && encoder->uses_window != NULL && strcmp(field, "window") == 0)
+                return encoder->uses_window(c);
+        for (size_t i = 0; encoder != NULL && encoder->fields != NULL && encoder->fields[i] != NULL;
+             i++)
+                if (strcmp(encoder->fields[i], field) == 0)
                         return true;
         return false;
 }

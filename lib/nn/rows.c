@@ -8,9 +8,8 @@ struct task {
         const struct ran_rows *k;
         ran_rows_block *fn;
         void *arg;
-        const struct ran_norm *norm;
-        float *out;
-        const float *x, *y;
+        float *out, *dx, *stat_out;
+        const float *x, *y, *stat, *w, *b;
 };
 
 static size_t rows_of(const struct ran_rows *k, size_t from)
@@ -55,43 +54,42 @@ void ran_rows_add(const struct ran_rows *k, float *out, const float *x, const fl
 
 static void norm_block(void *arg, size_t block)
 {
-        const struct task *task = arg;
-        const struct ran_norm *norm = task->norm;
-        const size_t D = task->k->D, from = block * task->k->block;
+        const struct task *t = arg;
+        const size_t D = t->k->D, from = block * t->k->block;
 
-        ran_simd->norm(norm->y + from * D, D, norm->stat + from * 2, norm->x + from * D, D, norm->w,
-                       norm->b != NULL ? norm->b : task->k->zero, task->k->eps,
-                       rows_of(task->k, from), D);
+        ran_simd->norm(t->out + from * D, D, t->stat_out + from * 2, t->x + from * D, D, t->w,
+                       t->b != NULL ? t->b : t->k->zero, t->k->eps, rows_of(t->k, from), D);
 }
 
-void ran_rows_norm(const struct ran_rows *k, const struct ran_norm *norm)
+void ran_rows_norm(const struct ran_rows *k, float *y, float *stat, const float *x, const float *w,
+                   const float *b)
 {
-        run(k, norm_block, &(struct task){.norm = norm});
+        run(k, norm_block, &(struct task){.out = y, .stat_out = stat, .x = x, .w = w, .b = b});
 }
 
 static void norm_block_bwd(void *arg, size_t block)
 {
-        const struct task *task = arg;
-        const struct ran_norm *norm = task->norm;
-        const size_t D = task->k->D, from = block * task->k->block, n = rows_of(task->k, from);
-        float *part = memset(task->k->part + block * 2 * D, 0, 2 * D * sizeof *part);
-        float *dy = norm->dy + from * D;
+        const struct task *t = arg;
+        const size_t D = t->k->D, from = block * t->k->block, n = rows_of(t->k, from);
+        float *part = memset(t->k->part + block * 2 * D, 0, 2 * D * sizeof *part);
+        float *dy = t->out + from * D;
 
-        ran_simd->norm_bwd(dy, D, part, part + D, dy, D, norm->x + from * D, D,
-                           norm->stat + from * 2, norm->w, n, D);
-        if (norm->dx != norm->dy)
-                ran_simd->add(norm->dx + from * D, dy, n * D);
+        ran_simd->norm_bwd(dy, D, part, part + D, dy, D, t->x + from * D, D, t->stat + from * 2,
+                           t->w, n, D);
+        if (t->dx != t->out)
+                ran_simd->add(t->dx + from * D, dy, n * D);
 }
 
-void ran_rows_norm_bwd(const struct ran_rows *k, const struct ran_norm *norm)
+void ran_rows_norm_bwd(const struct ran_rows *k, float *dx, float *dy, const float *x,
+                       const float *stat, const float *w, float *dw, float *db)
 {
         const size_t D = k->D;
 
-        run(k, norm_block_bwd, &(struct task){.norm = norm});
+        run(k, norm_block_bwd, &(struct task){.out = dy, .dx = dx, .x = x, .stat = stat, .w = w});
         for (size_t i = 0; i < ran_rows_blocks(k->n, k->block); i++) {
-                if (norm->dw != NULL)
-                        ran_simd->add(norm->dw, k->part + i * 2 * D, D);
-                if (norm->db != NULL)
-                        ran_simd->add(norm->db, k->part + i * 2 * D + D, D);
+                if (dw != NULL)
+                        ran_simd->add(dw, k->part + i * 2 * D, D);
+                if (db != NULL)
+                        ran_simd->add(db, k->part + i * 2 * D + D, D);
         }
 }

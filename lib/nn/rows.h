@@ -24,14 +24,12 @@ void ran_rows_each(const struct ran_rows *k, ran_rows_block *fn, void *arg);
 /* out = x + y; out may be x. */
 void ran_rows_add(const struct ran_rows *k, float *out, const float *x, const float *y);
 
-/* y = LN(x), stat (n, 2). Adjoint: dx += that of dy, which is overwritten; or in place where they
- * are the same. The gradients of w and b are summed in the order of the blocks. */
-struct ran_norm {
-        float *y, *stat;
-        const float *x, *w, *b;   /* b NULL: 0 */
-        float *dx, *dy, *dw, *db; /* dw, db NULL: not wanted, or absent */
-};
-void ran_rows_norm(const struct ran_rows *k, const struct ran_norm *norm);
-void ran_rows_norm_bwd(const struct ran_rows *k, const struct ran_norm *norm);
+/* y = LN(x), stat (n, 2); b NULL: 0. Adjoint: dx += that of dy, which is overwritten; or in place
+ * where they are the same. The gradients dw and db, NULL where they are not wanted or absent, are
+ * summed in the order of the blocks. */
+void ran_rows_norm(const struct ran_rows *k, float *y, float *stat, const float *x, const float *w,
+                   const float *b);
+void ran_rows_norm_bwd(const struct ran_rows *k, float *dx, float *dy, const float *x,
+                       const float *stat, const float *w, float *dw, float *db);
 
 #endif

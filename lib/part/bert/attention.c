@@ -281,35 +281,6 @@ static void rotate(struct ran_bert_pass *s, float *qkv, float sign)
         }
 }
 
-static struct ran_norm input_norm(const struct ran_bert_pass *s)
-{
-        return (struct ran_norm){.y = s->act->z,
-                                 .stat = s->act->z_stat,
-                                 .x = s->act->x,
-                                 .w = s->p->attn_norm_w,
-                                 .b = s->p->attn_norm_b,
-                                 .dx = s->own->adj.dh,
-                                 .dy = s->own->adj.dz,
-                                 .dw = s->dp->attn_norm_w,
-                                 .db = s->dp->attn_norm_b};
-}
-
-/* Behind the residual: of attention itself, or in front of the feed-forward part. */
-static struct ran_norm mid_norm(const struct ran_bert_pass *s)
-{
-        const bool first = s->w->c->bert.norm_first;
-
-        return (struct ran_norm){.y = s->act->y,
-                                 .stat = s->act->mid_stat,
-                                 .x = s->act->mid,
-                                 .w = first ? s->p->ffn_norm_w : s->p->attn_norm_w,
-                                 .b = first ? s->p->ffn_norm_b : s->p->attn_norm_b,
-                                 .dx = s->own->adj.dh,
-                                 .dy = first ? s->own->adj.dy : s->own->adj.dh,
-                                 .dw = first ? s->dp->ffn_norm_w : s->dp->attn_norm_w,
-                                 .db = first ? s->dp->ffn_norm_b : s->dp->attn_norm_b};
-}
-
 /* Whether q, k and v are of LN(x), not of x. */
 static bool has_input_norm(const struct ran_bert_pass *s)
 {
@@ -325,15 +296,17 @@ void ran_bert_attention(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
         const size_t D = w->D, E = w->E, windows = s->own->group[s->g + 1] - s->own->group[s->g];
-        const struct ran_norm before = input_norm(s), after = mid_norm(s);
+        const struct ran_bert_params *p = s->p;
+        const bool first = w->c->bert.norm_first;
         const struct ran_bert_window *last = &s->own->window[s->own->group[s->g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
         if (has_input_norm(s))
-                ran_rows_norm(&s->of, &before);
-        ran_gemm_linear_kept(w->pool, s->panels, s->act->qkv, 3 * E, input(s), D, s->p->q_w,
-                             s->p->q_b, s->R, D, 3 * E);
+                ran_rows_norm(&s->of, s->act->z, s->act->z_stat, s->act->x, p->attn_norm_w,
+                              p->attn_norm_b);
+        ran_gemm_linear_kept(w->pool, s->panels, s->act->qkv, 3 * E, input(s), D, p->q_w, p->q_b,
+                             s->R, D, 3 * E);
         rotate(s, s->act->qkv, 1);
         ran_phase = RAN_PHASE_ATTENTION;
         memset(s->act->a + rows * E, 0, (s->R - rows) * E * sizeof(float)); /* of a padded group */
@@ -341,11 +314,14 @@ void ran_bert_attention(struct ran_bert_pass *s)
         if (w->probes != NULL)
                 ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, s->act->a, E, s->p->out_w,
-                             s->p->out_b, s->R, E, D);
+        ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, s->act->a, E, p->out_w,
+                             p->out_b, s->R, E, D);
         ran_bert_drop(s, RAN_DROP_ATTENTION, s->own->rows.o);
         ran_rows_add(&s->of, s->act->mid, s->act->x, s->own->rows.o);
-        ran_rows_norm(&s->of, &after);
+        /* of attention itself, or in front of the feed-forward part */
+        ran_rows_norm(&s->of, s->act->y, s->act->mid_stat, s->act->mid,
+                      first ? p->ffn_norm_w : p->attn_norm_w,
+                      first ? p->ffn_norm_b : p->attn_norm_b);
 }
 
 void ran_bert_attention_bwd(struct ran_bert_pass *s)
@@ -353,23 +329,27 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         struct ran_workspace *w = s->w;
         struct ran_bert_memory *own = s->own;
         const size_t D = w->D, E = w->E;
-        const bool normed = has_input_norm(s);
+        const bool normed = has_input_norm(s), first = w->c->bert.norm_first;
+        const struct ran_bert_params *p = s->p, *dp = s->dp;
         float *dx = normed ? own->adj.dz : s->lowest ? NULL : own->adj.dh;
-        const struct ran_norm before = input_norm(s), after = mid_norm(s);
 
         ran_phase = RAN_PHASE_PROJECTIONS;
-        ran_rows_norm_bwd(&s->of, &after);
+        ran_rows_norm_bwd(&s->of, own->adj.dh, first ? own->adj.dy : own->adj.dh, s->act->mid,
+                          s->act->mid_stat, first ? p->ffn_norm_w : p->attn_norm_w,
+                          first ? dp->ffn_norm_w : dp->attn_norm_w,
+                          first ? dp->ffn_norm_b : dp->attn_norm_b);
         float *d_o = memcpy(own->rows.o, own->adj.dh, s->R * D * sizeof *d_o);
         ran_bert_drop(s, RAN_DROP_ATTENTION, d_o);
-        ran_gemm_linear_bwd(w->pool, own->adj.da, E, false, s->dp->out_w, s->dp->out_b, d_o, D,
-                            s->act->a, E, s->p->out_w, s->R, E, D);
+        ran_gemm_linear_bwd(w->pool, own->adj.da, E, false, dp->out_w, dp->out_b, d_o, D, s->act->a,
+                            E, p->out_w, s->R, E, D);
         ran_phase = RAN_PHASE_ATTENTION;
         memset(own->adj.dqkv, 0, s->R * 3 * E * sizeof *own->adj.dqkv);
         ran_workers_each(&w->workers, 0, w->h, attend_bwd, s);
         ran_phase = RAN_PHASE_PROJECTIONS;
         rotate(s, own->adj.dqkv, -1);
-        ran_gemm_linear_bwd(w->pool, dx, D, !normed, s->dp->q_w, s->dp->q_b, own->adj.dqkv, 3 * E,
-                            input(s), D, s->p->q_w, s->R, D, 3 * E);
+        ran_gemm_linear_bwd(w->pool, dx, D, !normed, dp->q_w, dp->q_b, own->adj.dqkv, 3 * E,
+                            input(s), D, p->q_w, s->R, D, 3 * E);
         if (normed)
-                ran_rows_norm_bwd(&s->of, &before);
+                ran_rows_norm_bwd(&s->of, own->adj.dh, own->adj.dz, s->act->x, s->act->z_stat,
+                                  p->attn_norm_w, dp->attn_norm_w, dp->attn_norm_b);
 }

@@ -38,19 +38,13 @@ static int check(const struct ran_config *c, struct ran_error *err)
         return RAN_OK;
 }
 
-static bool uses(const struct ran_config *c, const char *field)
-{
-        static const char *const fields[] = {"ffn_dim",    "pooling",   "max_length", "prefix",
-                                             "suffix",     "pool_skip", "positions",  "buckets",
-                                             "bias",       "norm_eps",  "norm_first", "gated",
-                                             "activation", "dense"};
+static const char *const fields[] = {"ffn_dim",    "pooling",   "max_length", "prefix", "suffix",
+                                     "pool_skip",  "positions", "buckets",    "bias",   "norm_eps",
+                                     "norm_first", "gated",     "activation", "dense",  NULL};
 
-        if (strcmp(field, "window") == 0)
-                return c->bert.global_every > 1;
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-                if (strcmp(fields[i], field) == 0)
-                        return true;
-        return false;
+static bool uses_window(const struct ran_config *c)
+{
+        return c->bert.global_every > 1;
 }
 
 static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
@@ -285,13 +279,8 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         return RAN_OK;
 }
 
-static bool is_in(const struct ran_config *c)
-{
-        return c->encoder == RAN_ENCODER_BERT;
-}
-
 const struct ran_part ran_part_bert = {
-        .is_in = is_in,
+        .encoder = RAN_ENCODER_BERT,
         .encodes = true,
         .per_token = true,
         .plain_rows = true,
@@ -300,7 +289,8 @@ const struct ran_part ran_part_bert = {
         .imported = true,
         .streams = true,
         .check = check,
-        .uses = uses,
+        .fields = fields,
+        .uses_window = uses_window,
         .layer_size = sizeof(struct ran_bert_params),
         .once_size = sizeof(struct ran_bert_once),
         .layer_tensors = layer_tensors,

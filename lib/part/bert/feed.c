@@ -157,25 +157,10 @@ static void feed_rows(void *arg, size_t from, size_t n)
         }
 }
 
-/* The norm behind the feed-forward part, or none. */
-static struct ran_norm sum_norm(const struct ran_bert_pass *s)
-{
-        return (struct ran_norm){.y = s->out,
-                                 .stat = s->act->sum_stat,
-                                 .x = s->act->sum,
-                                 .w = s->p->ffn_norm_w,
-                                 .b = s->p->ffn_norm_b,
-                                 .dx = s->own->adj.dh,
-                                 .dy = s->own->adj.dh,
-                                 .dw = s->dp->ffn_norm_w,
-                                 .db = s->dp->ffn_norm_b};
-}
-
 void ran_bert_feed(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
         const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c);
-        const struct ran_norm norm = sum_norm(s);
 
         ran_phase = RAN_PHASE_FEED;
         ran_gemm_linear_kept(w->pool, s->panels, s->act->up, ran_bert_up_ld(w->c), s->act->y, D,
@@ -184,12 +169,13 @@ void ran_bert_feed(struct ran_bert_pass *s)
         ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, fed_of(s), fed_ld(s),
                              s->p->down_w, s->p->down_b, s->R, F, D);
         ran_bert_drop(s, RAN_DROP_FEED, s->own->rows.o);
-        if (w->c->bert.norm_first)
+        if (w->c->bert.norm_first) {
                 ran_rows_add(&s->of, s->out, s->act->mid, s->own->rows.o);
-        else
-                ran_rows_add(&s->of, s->act->sum, s->act->y, s->own->rows.o);
-        if (!w->c->bert.norm_first)
-                ran_rows_norm(&s->of, &norm);
+                return;
+        }
+        ran_rows_add(&s->of, s->act->sum, s->act->y, s->own->rows.o);
+        ran_rows_norm(&s->of, s->out, s->act->sum_stat, s->act->sum, s->p->ffn_norm_w,
+                      s->p->ffn_norm_b);
 }
 
 /* ---- backward ------------------------------------------------------------------------------- */
@@ -219,11 +205,11 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s)
         struct ran_bert_memory *own = s->own;
         const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c);
         const bool first = w->c->bert.norm_first;
-        const struct ran_norm norm = sum_norm(s);
 
         ran_phase = RAN_PHASE_FEED;
         if (!first)
-                ran_rows_norm_bwd(&s->of, &norm);
+                ran_rows_norm_bwd(&s->of, own->adj.dh, own->adj.dh, s->act->sum, s->act->sum_stat,
+                                  s->p->ffn_norm_w, s->dp->ffn_norm_w, s->dp->ffn_norm_b);
         float *d_o = memcpy(own->rows.o, own->adj.dh, s->R * D * sizeof *d_o);
         ran_bert_drop(s, RAN_DROP_FEED, d_o);
         ran_rows_each(&s->of, feed_rows, s);

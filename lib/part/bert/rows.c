@@ -141,32 +141,15 @@ static void embed_window(struct ran_bert_pass *s, size_t i)
                 ran_simd->add(e, s->once->position, ran_bert_window_rows(w->c, v) * D);
 }
 
-/* The norm of the embedded rows. */
-static struct ran_norm embed_norm(const struct ran_bert_pass *s)
-{
-        const struct ran_bert_once *once = s->once;
-
-        return (struct ran_norm){.y = s->act->x,
-                                 .stat = s->own->rows.e_stat,
-                                 .x = s->own->rows.e,
-                                 .w = once->embed_norm_w,
-                                 .b = once->embed_norm_b,
-                                 .dx = s->own->adj.dh,
-                                 .dy = s->own->adj.dh,
-                                 .dw = s->donce->embed_norm_w,
-                                 .db = s->donce->embed_norm_b};
-}
-
 void ran_bert_embed(struct ran_bert_pass *s)
 {
-        const struct ran_norm norm = embed_norm(s);
-
         ran_phase = RAN_PHASE_EMBEDDING;
         if (s->R == RAN_FEW_ROWS + 1)
                 memset(s->own->rows.e, 0, s->R * s->w->D * sizeof(float));
         for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
                 embed_window(s, i);
-        ran_rows_norm(&s->of, &norm);
+        ran_rows_norm(&s->of, s->act->x, s->own->rows.e_stat, s->own->rows.e, s->once->embed_norm_w,
+                      s->once->embed_norm_b);
 }
 
 static void add_rows(float *to, const float *from, size_t floats)
@@ -190,34 +173,22 @@ static void embed_window_bwd(struct ran_bert_pass *s, size_t i)
 
 void ran_bert_embed_bwd(struct ran_bert_pass *s)
 {
-        const struct ran_norm norm = embed_norm(s);
+        float *dh = s->own->adj.dh;
 
         ran_phase = RAN_PHASE_EMBEDDING;
-        ran_rows_norm_bwd(&s->of, &norm);
+        ran_rows_norm_bwd(&s->of, dh, dh, s->own->rows.e, s->own->rows.e_stat,
+                          s->once->embed_norm_w, s->donce->embed_norm_w, s->donce->embed_norm_b);
         for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
                 embed_window_bwd(s, i);
-}
-
-static struct ran_norm last_norm(const struct ran_bert_pass *s)
-{
-        return (struct ran_norm){.y = s->own->rows.h,
-                                 .stat = s->own->rows.h_stat,
-                                 .x = s->own->rows.last,
-                                 .w = s->once->norm_w,
-                                 .b = s->once->norm_b,
-                                 .dx = s->own->adj.dh,
-                                 .dy = s->own->adj.dh,
-                                 .dw = s->donce->norm_w,
-                                 .db = s->donce->norm_b};
 }
 
 void ran_bert_scatter(struct ran_bert_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_norm norm = last_norm(s);
 
         if (w->c->bert.norm_first)
-                ran_rows_norm(&s->of, &norm);
+                ran_rows_norm(&s->of, s->own->rows.h, s->own->rows.h_stat, s->own->rows.last,
+                              s->once->norm_w, s->once->norm_b);
         s->own->outputs = w->c->bert.norm_first ? s->own->rows.h : s->own->rows.last;
         for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1] && !w->streams; i++) {
                 const struct ran_bert_window *v = &s->own->window[i];
@@ -231,7 +202,6 @@ void ran_bert_scatter(struct ran_bert_pass *s)
 void ran_bert_gather(struct ran_bert_pass *s)
 {
         const struct ran_workspace *w = s->w;
-        const struct ran_norm norm = last_norm(s);
         const size_t D = w->D;
         float *dh = memset(s->own->adj.dh, 0, s->R * D * sizeof *dh);
 
@@ -245,5 +215,6 @@ void ran_bert_gather(struct ran_bert_pass *s)
                                v->n * D * sizeof *dh);
         }
         if (w->c->bert.norm_first)
-                ran_rows_norm_bwd(&s->of, &norm);
+                ran_rows_norm_bwd(&s->of, dh, dh, s->own->rows.last, s->own->rows.h_stat,
+                                  s->once->norm_w, s->donce->norm_w, s->donce->norm_b);
 }

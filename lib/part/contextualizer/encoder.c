@@ -16,12 +16,6 @@ enum { BLOCKS_OF_PARTIAL = 4, MOST_PARTIALS = 32 };
 
 /* ---- configuration and tensors -------------------------------------------------------------- */
 
-static bool uses(const struct ran_config *c, const char *field)
-{
-        (void)c;
-        return strcmp(field, "rank") == 0;
-}
-
 static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
                           size_t l)
 {
@@ -451,15 +445,10 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         return RAN_OK;
 }
 
-static bool is_in(const struct ran_config *c)
-{
-        return c->encoder == RAN_ENCODER_CONTEXTUALIZER;
-}
-
 const struct ran_part ran_part_contextualizer = {
-        .is_in = is_in,
+        .encoder = RAN_ENCODER_CONTEXTUALIZER,
         .encodes = true,
-        .uses = uses,
+        .fields = (const char *const[]){"rank", NULL},
         .layer_size = sizeof(struct ran_contextualizer_params),
         .once_size = sizeof(struct ran_contextualizer_once),
         .layer_tensors = layer_tensors,

@@ -10,6 +10,9 @@
 /* ---- configuration ----------------------------------------------------------------------------
  */
 
+const char *const ran_layer_fields[] = {"window",  "min_window",   "cell",   "review_source",
+                                        "pooling", "cell_pooling", "vector", NULL};
+
 int ran_layer_check(const struct ran_config *c, struct ran_error *err)
 {
         if (c->mask != RAN_MASK_NONE && c->min_window > 1)
@@ -31,18 +34,6 @@ int ran_layer_check(const struct ran_config *c, struct ran_error *err)
                                 "a document has a cell for each window: cell_pooling must be "
                                 "'last', 'mean' or 'max', not 'cls'");
         return RAN_OK;
-}
-
-bool ran_layer_uses(const struct ran_config *c, const char *field)
-{
-        static const char *const fields[] = {"window",  "min_window",   "cell",  "review_source",
-                                             "pooling", "cell_pooling", "vector"};
-
-        (void)c;
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-                if (strcmp(fields[i], field) == 0)
-                        return true;
-        return false;
 }
 
 double ran_layer_flops(const struct ran_config *c, double weights, size_t L, size_t sources)
@@ -98,11 +89,6 @@ void ran_layer_probe_shape(const struct ran_config *c, struct ran_probe_shape *s
 size_t ran_layer_state_width(const struct ran_config *c)
 {
         return c->dim;
-}
-
-size_t ran_layer_state_tokens(const struct ran_config *c)
-{
-        return c->window;
 }
 
 size_t ran_layer_closed(const struct ran_workspace *w, size_t b)

@@ -19,9 +19,8 @@
  */
 
 int ran_layer_check(const struct ran_config *c, struct ran_error *err);
-bool ran_layer_uses(const struct ran_config *c, const char *field);
+extern const char *const ran_layer_fields[];
 size_t ran_layer_state_width(const struct ran_config *c);
-size_t ran_layer_state_tokens(const struct ran_config *c);
 void ran_layer_probe_shape(const struct ran_config *c, struct ran_probe_shape *s);
 void ran_layer_path(const float *x, size_t D, double u, double *scale, double *speed);
 /* Arithmetic of the forward pass over L tokens, the first `sources` of them source, of layers whose

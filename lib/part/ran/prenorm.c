@@ -276,12 +276,6 @@ static size_t vector_width(const struct ran_config *c)
         return ran_prenorm_makes_vectors(c) ? c->dim : 0;
 }
 
-/* Whether it began as static vectors. */
-static bool components(const struct ran_config *c)
-{
-        return c->ran.vector;
-}
-
 /* ---- cost -------------------------------------------------------------------------------------
  */
 
@@ -303,7 +297,7 @@ const struct ran_part ran_part_prenorm = {
         .rows_stand_alone = RAN_FEW_ROWS + 1, /* fewer rows are multiplied in another way */
         .abreast = 256,
         .check = ran_layer_check,
-        .uses = ran_layer_uses,
+        .fields = ran_layer_fields,
         .layer_size = sizeof(struct ran_prenorm_params),
         .once_size = sizeof(struct ran_prenorm_once),
         .layer_tensors = layer_tensors,
@@ -320,11 +314,10 @@ const struct ran_part ran_part_prenorm = {
         .vector_width = vector_width,
         .vector = ran_vectors_make,
         .vector_bwd = ran_vectors_make_bwd,
-        .vector_adds_up = ran_prenorm_makes_vectors,
         .vector_parts = ran_vectors_parts,
-        .components = components,
+        .components = true,
         .state_width = ran_layer_state_width,
-        .state_tokens = ran_layer_state_tokens,
+        .state_windows = true,
         .states_kept = ran_review_kept,
         .probe_shape = ran_layer_probe_shape,
         .path = ran_layer_path,

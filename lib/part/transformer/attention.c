@@ -223,27 +223,17 @@ static void arrange_qkv(void *arg, size_t from, size_t n)
 }
 
 /* In front of the projections. */
-static struct ran_norm input_norm(const struct ran_transformer_pass *s)
+static void norm_input(const struct ran_transformer_pass *s)
 {
-        const size_t D = s->w->D, at = s->t0 * D;
-
-        return (struct ran_norm){.y = s->own->rows.z,
-                                 .stat = s->act->z_stat + s->t0 * 2,
-                                 .x = s->x + at,
-                                 .w = s->p->attn_norm_w,
-                                 .b = s->p->attn_norm_b,
-                                 .dx = s->w->dx + at,
-                                 .dy = s->own->adj.dz,
-                                 .dw = s->dp != NULL ? s->dp->attn_norm_w : NULL,
-                                 .db = s->dp != NULL ? s->dp->attn_norm_b : NULL};
+        ran_rows_norm(&s->of, s->own->rows.z, s->act->z_stat + s->t0 * 2, s->x + s->t0 * s->w->D,
+                      s->p->attn_norm_w, s->p->attn_norm_b);
 }
 
 static void project(struct ran_transformer_pass *s)
 {
         struct ran_workspace *w = s->w;
-        const struct ran_norm norm = input_norm(s);
 
-        ran_rows_norm(&s->of, &norm);
+        norm_input(s);
         ran_gemm_linear(w->pool, s->own->rows.qkv, 3 * w->E, s->own->rows.z, w->D, s->p->q_w,
                         s->p->q_b, s->tokens, w->D, 3 * w->E);
         ran_rows_each(&s->of, arrange_qkv, s);
@@ -335,15 +325,15 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
         ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, dp, l, t0);
-                const struct ran_norm norm = input_norm(&s);
-
-                ran_rows_norm(&s.of, &norm);
+                norm_input(&s);
                 ran_rows_each(&s.of, rotate_back, &s);
                 for (struct ran_transformer_span k = {.t = t0}; ran_transformer_next_run(&s, &k);)
                         ran_gemm_linear_bwd(w->pool, s.own->adj.dz + (k.t - t0) * w->D, w->D, false,
                                             s.dp->q_w, s.dp->q_b, s.own->adj.dqkv + k.at * 3 * w->E,
                                             3 * w->E, s.own->rows.z + (k.t - t0) * w->D, w->D,
                                             s.p->q_w, k.n, w->D, 3 * w->E);
-                ran_rows_norm_bwd(&s.of, &norm);
+                ran_rows_norm_bwd(&s.of, w->dx + t0 * w->D, s.own->adj.dz, s.x + t0 * w->D,
+                                  s.act->z_stat + t0 * 2, s.p->attn_norm_w, s.dp->attn_norm_w,
+                                  s.dp->attn_norm_b);
         }
 }

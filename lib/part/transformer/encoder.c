@@ -20,15 +20,12 @@ static int check(const struct ran_config *c, struct ran_error *err)
         return RAN_OK;
 }
 
-static bool uses(const struct ran_config *c, const char *field)
+static bool uses_window(const struct ran_config *c)
 {
-        bool windows = false;
-
         for (size_t i = 0; i < c->transformer.attention.n; i++)
-                windows |= c->transformer.attention.item[i] != RAN_ATTENTION_FULL;
-        return strcmp(field, "window") == 0
-                       ? windows
-                       : strcmp(field, "ffn_dim") == 0 || strcmp(field, "pooling") == 0;
+                if (c->transformer.attention.item[i] != RAN_ATTENTION_FULL)
+                        return true;
+        return false;
 }
 
 static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
@@ -123,20 +120,6 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 
 /* ---- forward and backward ------------------------------------------------------------------- */
 
-static struct ran_norm last_norm(const struct ran_transformer_pass *s)
-{
-        const struct ran_workspace *w = s->w;
-        const size_t at = s->t0 * w->D;
-
-        return (struct ran_norm){.y = w->x[w->c->layers] + at,
-                                 .stat = s->own->last_stat + s->t0 * 2,
-                                 .x = s->own->unnormed + at,
-                                 .w = s->once->norm_w,
-                                 .b = s->once->norm_b,
-                                 .dx = w->dx + at,
-                                 .dy = w->dx + at};
-}
-
 static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_packed *packed = w->packed;
@@ -152,9 +135,9 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
         }
         for (size_t t0 = 0; t0 < packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, 0, t0);
-                const struct ran_norm norm = last_norm(&s);
 
-                ran_rows_norm(&s.of, &norm);
+                ran_rows_norm(&s.of, w->x[w->c->layers] + t0 * w->D, s.own->last_stat + t0 * 2,
+                              s.own->unnormed + t0 * w->D, s.once->norm_w, s.once->norm_b);
         }
         for (size_t b = 0; b < packed->B; b++)
                 if (packed->recurrent[b] != NULL) {
@@ -170,11 +153,11 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
         ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, 0, t0);
-                struct ran_norm norm = last_norm(&s);
+                float *dx = w->dx + t0 * w->D;
 
-                norm.dw = donce->norm_w;
-                norm.db = donce->norm_b;
-                ran_rows_norm_bwd(&s.of, &norm);
+                ran_rows_norm_bwd(&s.of, dx, dx, s.own->unnormed + t0 * w->D,
+                                  s.own->last_stat + t0 * 2, s.once->norm_w, donce->norm_w,
+                                  donce->norm_b);
         }
         for (size_t l = w->c->layers; l-- > 0;) {
                 if (!ran_transformer_keeps(w))
@@ -213,12 +196,6 @@ static size_t state_width(const struct ran_config *c)
         return c->heads * c->head_dim;
 }
 
-static size_t state_tokens(const struct ran_config *c)
-{
-        (void)c;
-        return 1;
-}
-
 static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
                  struct ran_error *err)
 {
@@ -237,17 +214,13 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         return RAN_OK;
 }
 
-static bool is_in(const struct ran_config *c)
-{
-        return c->encoder == RAN_ENCODER_TRANSFORMER;
-}
-
 const struct ran_part ran_part_transformer = {
-        .is_in = is_in,
+        .encoder = RAN_ENCODER_TRANSFORMER,
         .encodes = true,
         .per_token = true,
         .check = check,
-        .uses = uses,
+        .fields = (const char *const[]){"ffn_dim", "pooling", NULL},
+        .uses_window = uses_window,
         .layer_size = sizeof(struct ran_transformer_params),
         .once_size = sizeof(struct ran_transformer_once),
         .layer_tensors = layer_tensors,
@@ -262,7 +235,6 @@ const struct ran_part ran_part_transformer = {
         .documents = documents,
         .documents_bwd = documents_bwd,
         .state_width = state_width,
-        .state_tokens = state_tokens,
         .probe_shape = ran_part_probe_heads,
         .path = ran_part_path,
         .flops = flops,

@@ -6,21 +6,6 @@
 
 #include <string.h>
 
-static struct ran_norm mid_norm(const struct ran_transformer_pass *s)
-{
-        const size_t at = s->t0 * s->w->D;
-
-        return (struct ran_norm){.y = s->own->rows.z,
-                                 .stat = s->act->mid_stat + s->t0 * 2,
-                                 .x = s->act->mid + at,
-                                 .w = s->p->ffn_norm_w,
-                                 .b = s->p->ffn_norm_b,
-                                 .dx = s->w->dx + at,
-                                 .dy = s->own->adj.dz,
-                                 .dw = s->dp != NULL ? s->dp->ffn_norm_w : NULL,
-                                 .db = s->dp != NULL ? s->dp->ffn_norm_b : NULL};
-}
-
 static void gelu(void *arg, size_t from, size_t n)
 {
         const struct ran_transformer_pass *s = arg;
@@ -34,9 +19,9 @@ static void feed_up(struct ran_transformer_pass *s, bool kept)
 {
         struct ran_workspace *w = s->w;
         const size_t ffn_dim = w->c->ffn_dim;
-        const struct ran_norm norm = mid_norm(s);
 
-        ran_rows_norm(&s->of, &norm);
+        ran_rows_norm(&s->of, s->own->rows.z, s->act->mid_stat + s->t0 * 2,
+                      s->act->mid + s->t0 * w->D, s->p->ffn_norm_w, s->p->ffn_norm_b);
         if (!kept)
                 ran_gemm_linear(w->pool, s->up, ffn_dim, s->own->rows.z, w->D, s->p->up_w,
                                 s->p->up_b, s->tokens, w->D, ffn_dim);
@@ -75,7 +60,6 @@ void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, l, t0);
                 const float *d_o = ran_transformer_dropped(&s, RAN_DROP_FEED);
-                const struct ran_norm norm = mid_norm(&s);
 
                 feed_up(&s, ran_transformer_keeps(w));
                 ran_gemm_linear_bwd(w->pool, s.own->adj.dup, ffn_dim, false, s.dp->down_w,
@@ -85,6 +69,8 @@ void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *
                 ran_gemm_linear_bwd(w->pool, s.own->adj.dz, D, false, s.dp->up_w, s.dp->up_b,
                                     s.own->adj.dup, ffn_dim, s.own->rows.z, D, s.p->up_w, s.tokens,
                                     D, ffn_dim);
-                ran_rows_norm_bwd(&s.of, &norm);
+                ran_rows_norm_bwd(&s.of, w->dx + t0 * D, s.own->adj.dz, s.act->mid + t0 * D,
+                                  s.act->mid_stat + t0 * 2, s.p->ffn_norm_w, s.dp->ffn_norm_w,
+                                  s.dp->ffn_norm_b);
         }
 }

@@ -88,8 +88,8 @@ static float share_of(const struct ran_workspace *w, const struct ran_params *p,
         return sum > 0 ? (float)(1 / sum) : 0;
 }
 
-/* Scoring leaves the outputs in place of the rows (part/ran/prenorm-memory.c): these are then taken from the
- * table. An explainer has both, and may have moved the rows. */
+/* Scoring leaves the outputs in place of the rows (part/ran/prenorm-memory.c): these are then taken
+ * from the table. An explainer has both, and may have moved the rows. */
 static void add_rows(const struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const struct ran_packed *packed = w->packed;
@@ -152,8 +152,7 @@ void ran_document_vector_bwd(struct ran_workspace *w, const struct ran_params *p
 bool ran_document_vector_adds_up(const struct ran_config *c)
 {
         return c->frozen && ran_config_has_token_outputs(c) &&
-               (!ran_config_has_vector(c) || (ran_encoder_of(c)->vector_adds_up != NULL &&
-                                              ran_encoder_of(c)->vector_adds_up(c)));
+               (!ran_config_has_vector(c) || ran_encoder_of(c)->vector_parts != NULL);
 }
 
 void ran_document_vector_parts(struct ran_workspace *w, const struct ran_params *p, const float *g,

@@ -6,11 +6,6 @@
 #include "nn/part.h"
 #include "ran/model.h"
 
-static bool is_in(const struct ran_config *c)
-{
-        return c->encoder == RAN_ENCODER_STATIC;
-}
-
 static int check(const struct ran_config *c, struct ran_error *err)
 {
         if (!c->frozen && c->task != RAN_TASK_EMBED)
@@ -27,17 +22,11 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                 w->x[l] = w->x[0];
 }
 
-static bool components(const struct ran_config *c)
-{
-        (void)c;
-        return true;
-}
-
 const struct ran_part ran_part_static = {
-        .is_in = is_in,
+        .encoder = RAN_ENCODER_STATIC,
         .encodes = true,
         .per_token = true,
         .check = check,
         .lay_out = lay_out,
-        .components = components,
+        .components = true,
 };
