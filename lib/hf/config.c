@@ -17,36 +17,30 @@ enum {
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-static const struct {
-        const char *name;
-        enum ran_hf_family family;
-        double eps; /* of norms, where the configuration says none */
-} types[] = {
-        {"bert", RAN_HF_BERT, 1e-12},
-        {"distilbert", RAN_HF_DISTILBERT, 1e-12},
-        {"roberta", RAN_HF_ROBERTA, 1e-12},
-        {"camembert", RAN_HF_ROBERTA, 1e-12},
-        {"xlm-roberta", RAN_HF_ROBERTA, 1e-12},
-        {"mpnet", RAN_HF_MPNET, 1e-12},
-        {"modernbert", RAN_HF_MODERNBERT, 1e-5},
-};
+static const struct ran_hf_word types[] = {{"bert", RAN_HF_BERT},
+                                           {"distilbert", RAN_HF_DISTILBERT},
+                                           {"roberta", RAN_HF_ROBERTA},
+                                           {"camembert", RAN_HF_ROBERTA},
+                                           {"xlm-roberta", RAN_HF_ROBERTA},
+                                           {"mpnet", RAN_HF_MPNET},
+                                           {"modernbert", RAN_HF_MODERNBERT},
+                                           {NULL, 0}};
 #define TYPES "bert, distilbert, roberta, camembert, xlm-roberta, mpnet and modernbert can be read"
 
-static int read_type(struct ran_hf *f, const cJSON *all, double *eps, struct ran_error *err)
+static int read_type(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         const char *name;
+        int family;
 
         RAN_TRY(ran_cjson_string(all, "model_type", &name, err));
         if (name == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "it has no \"model_type\": add that of its library; " TYPES);
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-                if (strcmp(name, types[i].name) == 0) {
-                        f->family = types[i].family;
-                        *eps = types[i].eps;
-                        ran_hf_copy(&f->type, name);
-                        return RAN_OK;
-                }
+        if (ran_hf_look_up(types, name, &family)) {
+                f->family = (enum ran_hf_family)family;
+                ran_hf_copy(&f->type, name);
+                return RAN_OK;
+        }
         if (strcmp(name, "model2vec") == 0)
                 return ran_fail(err, RAN_EFORMAT,
                                 "model_type \"model2vec\": " RAN_HF_VECTORS_ALONE);
@@ -80,29 +74,9 @@ static int check_variant(const struct ran_hf *f, const cJSON *all, struct ran_er
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* What members are called. */
-struct names {
-        const char *dim, *layers, *heads, *ffn, *activation, *eps;
-};
-static const struct names *names_of(const struct ran_hf *f)
-{
-        static const struct names usual = {"hidden_size",         "num_hidden_layers",
-                                           "num_attention_heads", "intermediate_size",
-                                           "hidden_act",          "layer_norm_eps"},
-                                  distilbert = {"dim",        "n_layers",   "n_heads",
-                                                "hidden_dim", "activation", NULL},
-                                  modernbert = {"hidden_size",         "num_hidden_layers",
-                                                "num_attention_heads", "intermediate_size",
-                                                "hidden_activation",   "norm_eps"};
-
-        return f->family == RAN_HF_DISTILBERT   ? &distilbert
-               : f->family == RAN_HF_MODERNBERT ? &modernbert
-                                                : &usual;
-}
-
 static int read_sizes(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        const struct names *k = names_of(f);
+        const struct ran_hf_kind *k = &ran_hf_kinds[f->family];
         struct ran_config *c = &f->config;
 
         RAN_TRY(ran_cjson_need_size(all, k->dim, 1, WIDEST, &c->dim, err));
@@ -252,13 +226,13 @@ static int read_layers(struct ran_hf *f, const cJSON *all, struct ran_error *err
                        : RAN_OK;
 }
 
-static int read_block(struct ran_hf *f, const cJSON *all, double eps, struct ran_error *err)
+static int read_block(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
-        const struct names *k = names_of(f);
+        const struct ran_hf_kind *k = &ran_hf_kinds[f->family];
         struct ran_config *c = &f->config;
         const char *activation;
 
-        c->bert.norm_eps = eps;
+        c->bert.norm_eps = k->default_eps;
         if (k->eps != NULL)
                 RAN_TRY(ran_cjson_real(all, k->eps, 0, 1, &c->bert.norm_eps, err));
         RAN_TRY(ran_cjson_string(all, k->activation, &activation, err));
@@ -287,7 +261,6 @@ int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err
 {
         const cJSON *code = ran_cjson_member(all, "auto_map");
         const char *license;
-        double eps = 0;
 
         RAN_TRY(ran_fields_init(ran_config_fields, &f->config, err));
         f->config.encoder = RAN_ENCODER_BERT;
@@ -297,11 +270,11 @@ int ran_hf_read_config(struct ran_hf *f, const cJSON *all, struct ran_error *err
         f->include_prompt = true;
         if (ran_hf_is_rannet(all))
                 return ran_hf_read_rannet(f, all, err);
-        RAN_TRY(read_type(f, all, &eps, err));
+        RAN_TRY(read_type(f, all, err));
         RAN_TRY(check_variant(f, all, err));
         RAN_TRY(read_sizes(f, all, err));
         RAN_TRY(read_positions(f, all, err));
-        RAN_TRY(read_block(f, all, eps, err));
+        RAN_TRY(read_block(f, all, err));
         RAN_TRY(ran_cjson_string(all, "license", &license, err));
         if (license != NULL)
                 ran_hf_copy(&f->license, license);

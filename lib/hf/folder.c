@@ -183,7 +183,7 @@ static int make_params(const struct ran_hf *f, const struct ran_layout *layout,
 
         RAN_TRY(ran_hf_check_all(f, layout, err));
         RAN_TRY(ran_params_init(&p, &f->config, f->C, err));
-        p.embed = ran_hf_table(ran_hf_find(&f->weights, ran_hf_name_of_embedding(f)),
+        p.embed = ran_hf_table(ran_hf_find(&f->weights, ran_hf_kinds[f->family].embedding),
                                f->V * f->config.dim, &copy, err);
         put_pretrained(&pretrained, f);
         const struct ran_parts parts = {.config = &f->config,

@@ -23,7 +23,7 @@
 #include "tensors/tensors.h"
 #include "base/cjson.h"
 
-/* How tensors are called. */
+/* How settings and tensors are called. */
 enum ran_hf_family {
         RAN_HF_BERT,
         RAN_HF_ROBERTA,
@@ -33,6 +33,15 @@ enum ran_hf_family {
         RAN_HF_RANNET,
         RAN_HF_FAMILIES
 };
+extern const struct ran_hf_kind {
+        /* Members of config.json; rannet.c has its own. eps may be NULL; default_eps: unsaid. */
+        const char *dim, *layers, *heads, *ffn, *activation, *eps;
+        double default_eps;
+        /* What the names of all tensors of an encoder begin with, or may; then those of a layer, in
+         * front of its number; and two whole names. The decoder's may have .weight and .bias, the
+         * latter once more. */
+        const char *prefix, *layer, *embedding, *decoder;
+} ran_hf_kinds[RAN_HF_FAMILIES];
 
 struct ran_hf_tensor {
         const char *name; /* without the prefix of the encoder */
@@ -173,29 +182,21 @@ int ran_hf_fill(const struct ran_hf *f, const struct ran_layout *layout, struct 
 
 /* Where a tensor of ours comes from. */
 struct ran_hf_origin {
-        char name[96];      /* "": all zero */
+        char name[96];      /* "": all zero, or made of others */
         size_t part, parts; /* of its rows */
         bool pairs;         /* rows of a head in the order of rotary positions */
         bool transposed;    /* a matrix [in, out]; ours are [out, in] */
         bool dense;         /* in the weights of the dense layer */
 };
-/* false: it is made of others. */
-bool ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
+void ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
                    struct ran_hf_origin *from);
-/* Names without a layer. */
-const char *ran_hf_name_of_embedding(const struct ran_hf *f);
-const char *ran_hf_name_of_decoder(const struct ran_hf *f);
 #define RAN_HF_POSITIONS   "embeddings.position_embeddings.weight"
 #define RAN_HF_TOKEN_TYPES "embeddings.token_type_embeddings.weight"
-/* In front of the names of an encoder's tensors. */
-const char *ran_hf_prefix(const struct ran_hf *f);
 
 /* ---- the package rannet (rannet.c) ----------------------------------------------------------- */
 
 bool ran_hf_is_rannet(const cJSON *config);
 int ran_hf_read_rannet(struct ran_hf *f, const cJSON *all, struct ran_error *err);
-/* As ran_hf_origin. */
-void ran_hf_rannet_origin(const struct ran_tensor_spec *spec, struct ran_hf_origin *from);
 /* The path of its checkpoint inside the folder, without .index: *name is the caller's to release.
  * RAN_EFORMAT: there is none, or more than one. */
 int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ran_error *err);

@@ -1,4 +1,5 @@
-/* names.c - what the tensors of bert.h are called in a folder. See folder.h. */
+/* names.c - what each family calls its settings, and the tensors of bert.h and ran/paper.h. See
+ * folder.h. */
 #include "hf/folder.h"
 #include "ran/model.h"
 
@@ -6,177 +7,153 @@
 
 /* clang-format off */
 
-/* Without .weight and .bias, and of a layer without what stands in front of it. Theirs: of bert and
- * roberta, distilbert, mpnet and modernbert. parts: ours is a part of theirs, in modernbert. */
+/* Encoders of bert.h share most members of config.json. */
+#define MEMBERS "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"
+#define WORDS "embeddings.word_embeddings.weight"
+
+const struct ran_hf_kind ran_hf_kinds[RAN_HF_FAMILIES] = {
+        [RAN_HF_BERT] = {MEMBERS, "hidden_act", "layer_norm_eps", 1e-12, "bert.", "encoder.layer.",
+                         WORDS, "cls.predictions.decoder"},
+        [RAN_HF_ROBERTA] = {MEMBERS, "hidden_act", "layer_norm_eps", 1e-12, "roberta.",
+                            "encoder.layer.", WORDS, "lm_head.decoder"},
+        [RAN_HF_DISTILBERT] = {"dim", "n_layers", "n_heads", "hidden_dim", "activation", NULL,
+                               1e-12, "distilbert.", "transformer.layer.", WORDS,
+                               "vocab_projector"},
+        [RAN_HF_MPNET] = {MEMBERS, "hidden_act", "layer_norm_eps", 1e-12, "mpnet.",
+                          "encoder.layer.", WORDS, "lm_head.decoder"},
+        [RAN_HF_MODERNBERT] = {MEMBERS, "hidden_activation", "norm_eps", 1e-5, "model.", "layers.",
+                               "embeddings.tok_embeddings.weight", "decoder"},
+        [RAN_HF_RANNET] = {.prefix = "rannet/", .layer = "ran-",
+                           .embedding = "token-embedding/embeddings"},
+};
+
+enum { CLASSIFY = 1 << RAN_TASK_CLASSIFY, TAG = 1 << RAN_TASK_TAG, MLM = 1 << RAN_TASK_MLM,
+       EMBED = 1 << RAN_TASK_EMBED };
+#define BOTH(name)   name, name /* bert and roberta */
+#define ALL(name)    .theirs = {BOTH(name), name, name, name}
+#define MODERN(name) .theirs = {[RAN_HF_MODERNBERT] = name}
+#define RANNET(name) .theirs = {[RAN_HF_RANNET] = name}
+
+/* Without .weight and .bias, with % for the number of a layer; theirs by family, behind what all of
+ * a layer have in front. NULL: it has none. parts: ours is a part of theirs, in modernbert. */
 static const struct rule {
-        const char *ours, *theirs[4];
+        const char *ours;
+        int tasks; /* 0: all */
+        const char *theirs[RAN_HF_FAMILIES];
         size_t part, parts;
         bool pairs;
 } rules[] = {
-        {"attn_norm", {"attention.output.LayerNorm", "sa_layer_norm", "attention.LayerNorm",
-                       "attn_norm"}, 0, 1, false},
-        {"attn.q", {"attention.self.query", "attention.q_lin", "attention.attn.q", "attn.Wqkv"},
-         0, 3, true},
-        {"attn.k", {"attention.self.key", "attention.k_lin", "attention.attn.k", "attn.Wqkv"},
-         1, 3, true},
-        {"attn.v", {"attention.self.value", "attention.v_lin", "attention.attn.v", "attn.Wqkv"},
-         2, 3, false},
-        {"attn.out", {"attention.output.dense", "attention.out_lin", "attention.attn.o", "attn.Wo"},
-         0, 1, false},
-        {"ffn_norm", {"output.LayerNorm", "output_layer_norm", "output.LayerNorm", "mlp_norm"},
-         0, 1, false},
-        {"ffn.up", {"intermediate.dense", "ffn.lin1", "intermediate.dense", "mlp.Wi"}, 0, 2, false},
-        {"ffn.gate", {NULL, NULL, NULL, "mlp.Wi"}, 1, 2, false},
-        {"ffn.down", {"output.dense", "ffn.lin2", "output.dense", "mlp.Wo"}, 0, 1, false},
-        {"embed_norm", {"embeddings.LayerNorm", "embeddings.LayerNorm", "embeddings.LayerNorm",
-                        "embeddings.norm"}, 0, 1, false},
-        {"norm", {NULL, NULL, NULL, "final_norm"}, 0, 1, false},
-        {"relative", {NULL, NULL, "encoder.relative_attention_bias", NULL}, 0, 1, false},
-};
+        {"bert.%.attn_norm", .theirs = {BOTH("attention.output.LayerNorm"), "sa_layer_norm",
+         "attention.LayerNorm", "attn_norm"}},
+        {"bert.%.attn.q", .theirs = {BOTH("attention.self.query"), "attention.q_lin",
+         "attention.attn.q", "attn.Wqkv"}, .parts = 3, .pairs = true},
+        {"bert.%.attn.k", .theirs = {BOTH("attention.self.key"), "attention.k_lin",
+         "attention.attn.k", "attn.Wqkv"}, .part = 1, .parts = 3, .pairs = true},
+        {"bert.%.attn.v", .theirs = {BOTH("attention.self.value"), "attention.v_lin",
+         "attention.attn.v", "attn.Wqkv"}, .part = 2, .parts = 3},
+        {"bert.%.attn.out", .theirs = {BOTH("attention.output.dense"), "attention.out_lin",
+         "attention.attn.o", "attn.Wo"}},
+        {"bert.%.ffn_norm", .theirs = {BOTH("output.LayerNorm"), "output_layer_norm",
+         "output.LayerNorm", "mlp_norm"}},
+        {"bert.%.ffn.up", .theirs = {BOTH("intermediate.dense"), "ffn.lin1", "intermediate.dense",
+         "mlp.Wi"}, .parts = 2},
+        {"bert.%.ffn.gate", MODERN("mlp.Wi"), .part = 1, .parts = 2},
+        {"bert.%.ffn.down", .theirs = {BOTH("output.dense"), "ffn.lin2", "output.dense", "mlp.Wo"}},
+        {"bert.embed_norm", .theirs = {BOTH("embeddings.LayerNorm"), "embeddings.LayerNorm",
+         "embeddings.LayerNorm", "embeddings.norm"}},
+        {"bert.norm", MODERN("final_norm")},
+        {"bert.relative", .theirs = {[RAN_HF_MPNET] = "encoder.relative_attention_bias"}},
 
-/* The same for heads: in front of the last layer, its norm, the last layer, and the decoder. */
-static const struct head {
-        const char *dense, *norm, *out;
-} classifiers[RAN_HF_FAMILIES] = {
-        [RAN_HF_BERT] = {"pooler.dense", NULL, "classifier"},
-        [RAN_HF_ROBERTA] = {"classifier.dense", NULL, "classifier.out_proj"},
-        [RAN_HF_DISTILBERT] = {"pre_classifier", NULL, "classifier"},
-        [RAN_HF_MPNET] = {"classifier.dense", NULL, "classifier.out_proj"},
-        [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "classifier"},
-}, taggers[RAN_HF_FAMILIES] = {
-        [RAN_HF_BERT] = {NULL, NULL, "classifier"},
-        [RAN_HF_ROBERTA] = {NULL, NULL, "classifier"},
-        [RAN_HF_DISTILBERT] = {NULL, NULL, "classifier"},
-        [RAN_HF_MPNET] = {NULL, NULL, "classifier"},
-        [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "classifier"},
-}, decoders[RAN_HF_FAMILIES] = {
-        [RAN_HF_BERT] = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-                         "cls.predictions"},
-        [RAN_HF_ROBERTA] = {"lm_head.dense", "lm_head.layer_norm", "lm_head"},
-        [RAN_HF_DISTILBERT] = {"vocab_transform", "vocab_layer_norm", "vocab_projector"},
-        [RAN_HF_MPNET] = {"lm_head.dense", "lm_head.layer_norm", "lm_head"},
-        [RAN_HF_MODERNBERT] = {"head.dense", "head.norm", "decoder"},
-};
+        {"bert.dense", CLASSIFY, .theirs = {"pooler.dense", "classifier.dense", "pre_classifier",
+         "classifier.dense", "head.dense"}},
+        {"bert.dense", TAG, MODERN("head.dense")},
+        {"bert.dense", MLM, .theirs = {"cls.predictions.transform.dense", "lm_head.dense",
+         "vocab_transform", "lm_head.dense", "head.dense"}},
+        {"bert.dense", EMBED, ALL("linear")},
+        {"bert.dense_norm", CLASSIFY | TAG, MODERN("head.norm")},
+        {"bert.dense_norm", MLM, .theirs = {"cls.predictions.transform.LayerNorm",
+         "lm_head.layer_norm", "vocab_layer_norm", "lm_head.layer_norm", "head.norm"}},
+        {"classify.out", .theirs = {"classifier", "classifier.out_proj", "classifier",
+         "classifier.out_proj", "classifier"}},
+        {"tag.out", ALL("classifier")},
+        {"lm", .theirs = {"cls.predictions", "lm_head", "vocab_projector", "lm_head", "decoder",
+         "mlm-matching"}},
 
-/* What the names of a family's tensors begin with; and its decoder, whose bias is often there a
- * second time, under the same name. */
-static const char *const prefixes[RAN_HF_FAMILIES] = {
-        [RAN_HF_BERT] = "bert.", [RAN_HF_ROBERTA] = "roberta.", [RAN_HF_DISTILBERT] = "distilbert.",
-        [RAN_HF_MPNET] = "mpnet.", [RAN_HF_MODERNBERT] = "model.", [RAN_HF_RANNET] = "rannet/"};
-static const char *const decoder_names[RAN_HF_FAMILIES] = {
-        [RAN_HF_BERT] = "cls.predictions.decoder", [RAN_HF_ROBERTA] = "lm_head.decoder",
-        [RAN_HF_DISTILBERT] = "vocab_projector", [RAN_HF_MPNET] = "lm_head.decoder",
-        [RAN_HF_MODERNBERT] = "decoder"};
+        {"ran.embed_norm", RANNET("embedding-layernorm")},
+        {"ran.%.gpc", RANNET("cell-initializer")},
+        {"ran.%.gpc_norm", RANNET("cell-initializer-layernorm")},
+        {"ran.%.input_norm", RANNET("concat-layernorm")},
+        {"ran.%.attn.q", RANNET("encode-attn/dense-q")},
+        {"ran.%.attn.k", RANNET("encode-attn/dense-k")},
+        {"ran.%.attn.v", RANNET("encode-attn/dense-v")},
+        {"ran.%.attn.out", RANNET("encode-attn/dense-o")},
+        {"ran.%.output_glu.value", RANNET("encode-attn/glu/dense-t")},
+        {"ran.%.output_glu.gate", RANNET("encode-attn/glu/dense-g")},
+        {"ran.%.output_norm", RANNET("encode-attn/layernorm")},
+        {"ran.%.update_glu.value", RANNET("cell-glu/dense-t")},
+        {"ran.%.update_glu.gate", RANNET("cell-glu/dense-g")},
+        {"ran.%.update_norm", RANNET("cell-residual-layernorm")},
+        {"ran.%.review.q", RANNET("output-attn/dense-q")},
+        {"ran.%.review.k", RANNET("output-attn/dense-k")},
+        {"ran.%.review.v", RANNET("output-attn/dense-v")},
+        {"ran.%.review.out", RANNET("output-attn/dense-o")},
+        {"ran.%.review_glu.value", RANNET("output-attn/glu/dense-t")},
+        {"ran.%.review_glu.gate", RANNET("output-attn/glu/dense-g")},
+        {"ran.%.review_norm", RANNET("output-attn/layernorm")},
+        {"lm.dense", RANNET("mlm-hidden/dense")},
+        {"lm.norm", RANNET("mlm-hidden/layernorm")},
+};
 
 /* clang-format on */
 
-const char *ran_hf_prefix(const struct ran_hf *f)
+/* Whether the family's configuration gives such tensors a bias. */
+static bool has_bias(const struct ran_hf *f, const char *ours)
 {
-        return prefixes[f->family];
+        return strstr(ours, "norm") != NULL    ? f->norm_bias
+               : strstr(ours, "attn") != NULL  ? f->attention_bias
+               : strstr(ours, "ffn") != NULL   ? f->ffn_bias
+               : strstr(ours, "dense") != NULL ? f->dense_bias
+                                               : strcmp(ours, "lm") != 0 || f->lm_bias;
 }
 
-const char *ran_hf_name_of_embedding(const struct ran_hf *f)
+void ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
+                   struct ran_hf_origin *from)
 {
-        return f->family == RAN_HF_RANNET       ? "token-embedding/embeddings"
-               : f->family == RAN_HF_MODERNBERT ? "embeddings.tok_embeddings.weight"
-                                                : "embeddings.word_embeddings.weight";
-}
+        const char *name = spec->name, *end = strrchr(name, '.'), *layer = strchr(name, '.') + 1;
+        const bool rannet = f->family == RAN_HF_RANNET, weight = strcmp(end, ".weight") == 0;
+        const int digits = (int)strspn(layer, "0123456789");
+        const char *rest = digits > 0 ? layer + digits : name, *theirs = NULL;
+        char ours[96];
 
-const char *ran_hf_name_of_decoder(const struct ran_hf *f)
-{
-        return decoder_names[f->family];
-}
-
-/* ---- from one name to another ---------------------------------------------------------------- */
-
-/* What they call a part of ours, and the end of our name; NULL: a tensor that this family has not.
- */
-static void put_name(struct ran_hf_origin *from, const char *text, const char *end)
-{
-        snprintf(from->name, sizeof from->name, "%s%s", text != NULL ? text : "",
-                 text != NULL ? end : "");
-}
-
-/* layer: its number and a dot, or "". */
-static void of_layer(const struct ran_hf *f, const char *stem, size_t n, const char *layer,
-                     const char *end, struct ran_hf_origin *from)
-{
-        const char *stack = layer[0] == '\0'                 ? ""
-                            : f->family == RAN_HF_DISTILBERT ? "transformer.layer."
-                            : f->family == RAN_HF_MODERNBERT ? "layers."
-                                                             : "encoder.layer.";
-
-        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        *from = (struct ran_hf_origin){.parts = 1};
+        snprintf(ours, sizeof ours, "%.*s%s%.*s", (int)(digits > 0 ? layer - name : 0), name,
+                 digits > 0 ? "%" : "", (int)(end - rest), rest);
+        for (size_t i = 0; i < sizeof rules / sizeof *rules && theirs == NULL; i++) {
                 const struct rule *r = &rules[i];
-                const char *theirs = r->theirs[f->family > RAN_HF_BERT ? f->family - 1 : 0];
 
-                if (strlen(r->ours) != n || strncmp(r->ours, stem, n) != 0)
+                if (strcmp(r->ours, ours) != 0 ||
+                    (r->tasks != 0 && (r->tasks >> f->config.task & 1) == 0))
                         continue;
-                if (f->family == RAN_HF_MODERNBERT) {
+                theirs = r->theirs[f->family];
+                if (f->family == RAN_HF_MODERNBERT && r->parts > 0) {
                         from->part = r->part;
                         from->parts = r->parts;
                         from->pairs = r->pairs;
                 }
-                const bool has_bias = strstr(r->ours, "norm") != NULL    ? f->norm_bias
-                                      : strncmp(r->ours, "attn", 4) == 0 ? f->attention_bias
-                                                                         : f->ffn_bias;
-                if (theirs != NULL && (strcmp(end, ".bias") != 0 || has_bias)) /* else it is zero */
-                        snprintf(from->name, sizeof from->name, "%s%.*s%s%s", stack,
-                                 (int)strcspn(layer, ".") + (layer[0] != '\0'), layer, theirs, end);
         }
-}
-
-static const struct head *head_of(const struct ran_hf *f)
-{
-        static const struct head dense_only = {"linear", NULL, NULL};
-        const struct head *all = f->config.task == RAN_TASK_CLASSIFY ? classifiers
-                                 : f->config.task == RAN_TASK_TAG    ? taggers
-                                                                     : decoders;
-
-        return f->config.task == RAN_TASK_EMBED ? &dense_only : &all[f->family];
-}
-
-static void of_head(const struct ran_hf *f, const char *name, const char *end,
-                    struct ran_hf_origin *from)
-{
-        const struct head *h = head_of(f);
-        const bool bias = strcmp(end, ".bias") == 0;
-
-        if (strncmp(name, "bert.dense_norm", 15) == 0) {
-                if (!bias || f->norm_bias)
-                        put_name(from, h->norm, end);
-        } else if (strncmp(name, "bert.dense", 10) == 0) {
-                from->dense = f->config.task == RAN_TASK_EMBED;
-                if (!bias || f->dense_bias)
-                        put_name(from, h->dense, end);
-        } else if (strcmp(name, "lm.bias") != 0 || f->lm_bias) {
-                put_name(from, h->out, end);
-        }
-}
-
-bool ran_hf_origin(const struct ran_hf *f, const struct ran_tensor_spec *spec,
-                   struct ran_hf_origin *from)
-{
-        static const char *const made[] = {"bert.prefix.weight", "bert.suffix.weight",
-                                           "bert.position.weight"};
-        const char *name = spec->name, *end = strrchr(name, '.');
-
-        *from = (struct ran_hf_origin){.parts = 1};
-        if (f->family == RAN_HF_RANNET) {
-                ran_hf_rannet_origin(spec, from);
-                return true;
-        }
-        for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-                if (strcmp(name, made[i]) == 0)
-                        return false;
-        if (strncmp(name, "bert.", 5) != 0 || strncmp(name, "bert.dense", 10) == 0) {
-                of_head(f, name, end, from);
-                return true;
-        }
-        const char *stem = name + 5;
-        const size_t digits = strspn(stem, "0123456789");
-        const char *layer = digits > 0 ? stem : "";
-        stem += digits > 0 ? digits + 1 : 0;
-        of_layer(f, stem, (size_t)(end - stem), layer, end, from);
-        return true;
+        if (theirs == NULL || (!rannet && !weight && !has_bias(f, ours)))
+                return;
+        from->dense = f->config.task == RAN_TASK_EMBED && strcmp(ours, "bert.dense") == 0;
+        from->transposed = rannet && spec->rows > 0;
+        if (rannet)
+                end = spec->rows > 0                 ? "/kernel"
+                      : weight                       ? "/gamma"
+                      : strstr(ours, "norm") != NULL ? "/beta"
+                                                     : "/bias";
+        snprintf(from->name, sizeof from->name, "%s%.*s%s%s%s",
+                 digits > 0 ? ran_hf_kinds[f->family].layer : "", digits, layer,
+                 digits == 0 ? ""
+                 : rannet    ? "/"
+                             : ".",
+                 theirs, end);
 }

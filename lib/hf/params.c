@@ -40,18 +40,18 @@ static int find_classes(struct ran_hf *f, struct ran_error *err)
 /* The vocabulary may have fewer tokens than the embedding has rows: nobody can name the others. */
 static int find_vocabulary(struct ran_hf *f, struct ran_error *err)
 {
-        struct ran_hf_tensor *t = ran_hf_find(&f->weights, ran_hf_name_of_embedding(f));
+        struct ran_hf_tensor *t = ran_hf_find(&f->weights, ran_hf_kinds[f->family].embedding);
 
         if (t == NULL && f->family == RAN_HF_RANNET)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the checkpoint has no rannet/%s: write it with the package's "
                                 "RanNet.export_checkpoint, which names the tensors",
-                                ran_hf_name_of_embedding(f));
+                                ran_hf_kinds[f->family].embedding);
         if (t == NULL)
                 return ran_fail(err, RAN_EFORMAT,
                                 "there is no tensor %s: config.json (model_type \"%s\") and the "
                                 "weights do not belong together",
-                                ran_hf_name_of_embedding(f), f->type);
+                                ran_hf_kinds[f->family].embedding, f->type);
         f->embedded = f->vocabulary > 0      ? f->vocabulary
                       : t->tensor->rank == 2 ? t->tensor->shape[0]
                                              : 0;
@@ -140,7 +140,8 @@ static int check_spec(const struct ran_hf *f, const struct ran_tensor_spec *spec
         struct ran_hf_origin from;
         size_t rows = spec->rows, cols = spec->cols;
 
-        if (!ran_hf_origin(f, spec, &from) || from.name[0] == '\0')
+        ran_hf_origin(f, spec, &from);
+        if (from.name[0] == '\0')
                 return RAN_OK;
         if (strcmp(spec->name, "lm.bias") == 0)
                 cols = f->embedded;
@@ -162,14 +163,14 @@ static int check_decoder(const struct ran_hf *f, struct ran_error *err)
 
         if (f->config.task != RAN_TASK_MLM || f->family == RAN_HF_RANNET)
                 return RAN_OK;
-        snprintf(name, sizeof name, "%s.weight", ran_hf_name_of_decoder(f));
+        snprintf(name, sizeof name, "%s.weight", ran_hf_kinds[f->family].decoder);
         struct ran_hf_tensor *t = ran_hf_find(&f->weights, name);
         if (t == NULL)
                 return RAN_OK;
         RAN_TRY(ran_hf_check(t, f->embedded, f->config.dim, err));
         a = ran_hf_table(t, n, &copies[0], err);
         b = a == NULL ? NULL
-                      : ran_hf_table(ran_hf_find(&f->weights, ran_hf_name_of_embedding(f)), n,
+                      : ran_hf_table(ran_hf_find(&f->weights, ran_hf_kinds[f->family].embedding), n,
                                      &copies[1], err);
         int rc = b == NULL ? RAN_EFORMAT
                  : memcmp(a, b, n * sizeof *a) == 0
@@ -234,7 +235,8 @@ static int fill_spec(const struct ran_hf *f, const struct ran_tensor_spec *spec,
         const size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
         struct ran_hf_origin from;
 
-        if (!ran_hf_origin(f, spec, &from) || from.name[0] == '\0')
+        ran_hf_origin(f, spec, &from);
+        if (from.name[0] == '\0')
                 return RAN_OK;
         RAN_TRY(ran_hf_numbers(ran_hf_find(from.dense ? &f->dense : &f->weights, from.name),
                                from.part * n, n, x, err));

@@ -145,7 +145,7 @@ int ran_hf_weights_open(struct ran_hf *f, struct ran_error *err)
         RAN_TRY(rc);
         if (w->files == 0)
                 return ran_hf_refuse(f, f->base, name, err);
-        RAN_TRY(list(w, ran_hf_prefix(f), err));
+        RAN_TRY(list(w, ran_hf_kinds[f->family].prefix, err));
         if (f->dense_folder == NULL)
                 return RAN_OK;
         rc = open_file(&f->dense, f, f->dense_folder, name, &absent, err);

@@ -32,9 +32,11 @@ static void check_layout(const struct ran_hf *f)
                 abort();
         if (f->config.layers > 64 || ran_layout_init(&layout, &f->config, C, &err) != RAN_OK)
                 return;
-        for (size_t i = 0; i < layout.n; i++)
-                if (ran_hf_origin(f, &layout.spec[i], &from) && from.part >= from.parts)
+        for (size_t i = 0; i < layout.n; i++) {
+                ran_hf_origin(f, &layout.spec[i], &from);
+                if (from.part >= from.parts)
                         abort();
+        }
         ran_layout_release(&layout);
 }
 
