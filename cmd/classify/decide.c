@@ -16,6 +16,38 @@ void decision_release(struct decision *d)
         *d = (struct decision){0};
 }
 
+/* ---- labels --------------------------------------------------------------------------------- */
+
+static int compare_label(const struct decision *d, size_t c, const char *name, size_t n)
+{
+        const char *label = ran_model_label(d->model, c);
+        const size_t m = strlen(label);
+        int order = memcmp(label, name, m < n ? m : n);
+
+        return order != 0 ? order : (m > n) - (m < n);
+}
+
+/* Labels are in order; where they are not, one by one. */
+size_t decision_label(const struct decision *d, const char *name, size_t n)
+{
+        size_t from = 0, to = d->C;
+
+        while (from < to) {
+                size_t middle = from + (to - from) / 2;
+                int order = compare_label(d, middle, name, n);
+                if (order == 0)
+                        return middle;
+                if (order < 0)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        for (size_t c = 0; c < d->C; c++)
+                if (compare_label(d, c, name, n) == 0)
+                        return c;
+        return d->C;
+}
+
 /* ---- thresholds ----------------------------------------------------------------------------- */
 
 /* The last '=' divides it, because a label may have one. */
