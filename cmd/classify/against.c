@@ -27,7 +27,7 @@ void classify_against_open(struct classify_against *a, const struct classifier *
                                                  .C = ran_model_classes(m),
                                                  .D = ran_model_config(m)->dim}};
         a->other.thresholds = classify_thresholds(m, o);
-        decision_open(&a->other.decision, m, &none, NULL, true);
+        decision_open(&a->other.decision, m, &none, true);
         a->pairs = ran_paired_new(several);
         classify_eval_init(&a->eval, a->other.thresholds, &a->other.decision);
         a->eval.labels.called = names;

@@ -29,7 +29,7 @@ struct classify_evidence_options {
 extern const struct ran_field classify_evidence_fields[];
 
 struct classify_options {
-        char *model, *labels, *label_texts, *label_names, *cost, *against, *vector_cache;
+        char *model, *labels, *label_texts, *label_names, *against, *vector_cache;
         struct ran_list threshold_for, among;
         size_t top, nearest, select;
         double threshold, coverage, least;
@@ -57,47 +57,28 @@ bool described(const struct classify_options *o);
 /* Opens the model, and makes it a classifier of these labels. Exits on failure. */
 struct ran_model *described_open(const struct classify_options *o);
 
-/* ---- which label a document of one label gets (decide.c, cost.c) ---------------------------- */
+/* ---- which label a document of one label gets (decide.c) ------------------------------------ */
 
-/* The most probable one, or by thresholds of labels, or by what confusions cost. */
+/* The most probable one, or by thresholds of labels. */
 struct decision {
         const struct ran_model *model;
         size_t C;
         /* --threshold-for: the probability from which a label is given; below 0: none. NULL: no
          * label has one. */
         float *limit; /* (C) */
-        /* --cost. A wrong label costs 1 and a right one 0; more: what is to be added to that.
-         * given C: no label. */
-        struct decision_cost {
-                uint32_t gold, given;
-                double more;
-        } * cost;
-        size_t n, cap;
-        bool by_cost, may_abstain;
 };
-/* Reads "LABEL=X" of each item, and the file of costs, or NULL. own: labels have the thresholds
- * that the model brings, unless an item is "none", says otherwise, or there are costs. Exits with 2
- * for what is no such item, or names a label that the model does not have; with 3 for a bad file.
- */
+/* Reads "LABEL=X" of each item. own: labels have the thresholds that the model brings, unless an
+ * item is "none" or says otherwise. Exits with 2 for what is no such item, or names a label that
+ * the model does not have. */
 void decision_open(struct decision *d, const struct ran_model *m, const struct ran_list *limits,
-                   const char *cost, bool own);
+                   bool own);
 void decision_release(struct decision *d);
-/* Whether it decides otherwise than by the highest probability. */
-bool decision_is_set(const struct decision *d);
 /* The label that is given, by its probabilities p (C); C: none. */
 size_t decision_choose(const struct decision *d, const float *p);
 /* The one to show, which is the most probable one where none is given. */
 size_t decision_best(const struct decision *d, const float *p);
-/* Returns the cost of giving a label, or C: none, to a document of class gold. */
-double decision_cost_of(const struct decision *d, uint32_t gold, size_t given);
 /* The class of a label; C: the model has no such label. */
 size_t decision_label(const struct decision *d, const char *name, size_t n);
-/* Reads costs, JSON; file is for messages. RAN_EFORMAT. */
-int decision_read_costs(struct decision *d, const char *text, size_t n, const char *file,
-                        struct ran_error *err);
-/* The order of costs: by the label given. */
-int decision_compare_costs(const void *a, const void *b);
-
 /* ---- evidence (evidence.c) ------------------------------------------------------------------ */
 
 /* The passages that decided the label of a document. One a thread. options and model must outlive
@@ -263,7 +244,6 @@ int classify_select(const struct classifier *c, struct cmd_loop loop, char **fil
 struct classify_eval {
         const float *thresholds;         /* as given to _init */
         const struct decision *decision; /* likewise */
-        double cost;                     /* with --cost: the sum of what decisions cost */
         bool multilabel;
         size_t C;
         const char **names; /* (C) of the model's classes */

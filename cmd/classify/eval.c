@@ -85,14 +85,12 @@ int classify_eval_add(struct classify_eval *e, const struct record *record, cons
         find_gold(e);
         e->compared++;
         const uint32_t *gold = e->n_gold > 0 ? e->gold : NULL;
-        if (e->multilabel || !decision_is_set(e->decision)) {
+        if (e->multilabel || e->decision->limit == NULL) {
                 ran_eval_add(e->eval, e->gold, e->n_gold, e->n_unknown, p, e->thresholds);
                 return RAN_OK;
         }
-        const size_t given = decision_choose(e->decision, p);
-        if (e->decision->by_cost)
-                e->cost += gold != NULL ? decision_cost_of(e->decision, gold[0], given) : 1;
-        ran_eval_add_decided(e->eval, gold, e->n_unknown, p, (uint32_t)given);
+        ran_eval_add_decided(e->eval, gold, e->n_unknown, p,
+                             (uint32_t)decision_choose(e->decision, p));
         return RAN_OK;
 }
 
@@ -103,6 +101,4 @@ void classify_eval_tree(const struct classify_eval *e, struct report *r)
         ran_eval_finish(e->eval, &figures);
         figures.n_skipped = e->skipped;
         classify_eval_figures(&figures, r);
-        if (e->decision->by_cost)
-                report_number(r, "mean_cost", "mean cost", e->cost / (double)e->compared, 4);
 }

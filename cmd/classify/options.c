@@ -53,9 +53,6 @@ static const struct ran_field prediction_fields[] = {
          .help = "give LABEL from probability X on, whatever is more probable; may be given again; "
                  "none: "
                  "by no threshold that training stored in the model"},
-        {"cost", 0, RAN_FIELD_TEXT, OPTION(cost), .value = "FILE", .local = true,
-         .help = "give the label that costs least on average: FILE is a JSON object, for each true "
-                 "label what others cost, {\"spam\": {\"ham\": 1}, \"ham\": {\"spam\": 10}}"},
         {"coverage", 0, RAN_FIELD_REAL, OPTION(coverage), 0, 1, .value = "P", .initial = "0",
          .help = "add a prediction set that contains the true label this often; 0: none",
          .first = true},
@@ -137,9 +134,6 @@ static void check_together(void *options)
 
         cmd_excludes(o->labels != NULL, "--labels and --label-texts both name the labels",
                      "label_texts");
-        cmd_excludes(o->cost != NULL,
-                     "--cost decides which label is given (the name \"\" in FILE is no label)",
-                     "threshold threshold_for abstain");
         cmd_excludes(o->select > 0, "--select chooses records to label", "eval embed nearest");
         cmd_excludes(kind == OUTPUT_LABELS, "this output format has labels and text only",
                      "top probs logits embed nearest evidence eval into only drop");
@@ -157,7 +151,7 @@ static void check_together(void *options)
         cmd_excludes(o->against != NULL && o->eval_format > CLASSIFY_EVAL_TEXT,
                      "--against adds to a report in JSON or text", "eval_format");
         cmd_excludes(o->against != NULL, "--against compares what models give by themselves",
-                     "cost threshold_for");
+                     "threshold_for");
         if (kind == OUTPUT_VECTORS && !o->embed)
                 cmd_usage("--output-format is an array of vectors: give --embed");
         if (kind == OUTPUT_VECTORS && o->output.output == NULL)
@@ -205,10 +199,6 @@ void classify_options_check_model(const struct classify_options *o, const struct
 
         if (o->eval && o->threshold > 0 && !several)
                 cmd_usage("--threshold with --eval is for models with several labels a document");
-        if (o->cost != NULL && several)
-                cmd_usage("--cost is for models with one label a document; %s has several: use "
-                          "--threshold-for",
-                          o->model);
         if (o->coverage > 0 && several)
                 cmd_usage("--coverage is for models with one label a document; %s has several: use "
                           "--threshold",

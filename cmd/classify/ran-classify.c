@@ -268,8 +268,7 @@ int main(int argc, char **argv)
         }
         o->output.width = c.D;
         o->output.vectors = c.vectors;
-        decision_open(&c.decision, model, &o->threshold_for, o->cost,
-                      !o->abstain && !(o->threshold > 0));
+        decision_open(&c.decision, model, &o->threshold_for, !o->abstain && !(o->threshold > 0));
         /* With several labels, each has a threshold already. */
         for (size_t i = 0; thresholds != NULL && c.decision.limit != NULL && i < c.C; i++)
                 if (c.decision.limit[i] >= 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# ran-classify --threshold-for and --cost: which label is given.
+# ran-classify --threshold-for: which label is given.
 
 bats_require_minimum_version 1.5.0
 
@@ -45,53 +45,21 @@ given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
   given --threshold-for wet=1 --threshold-for warm=1 --threshold-for white=1 | jq -e -s 'all(.prediction.label == null)'
 }
 
-@test "decide: --cost gives what costs least on average" {
-  echo '{"wet": {"warm": 5, "": 0.3}, "warm": {"wet": 2, "": 0.3}, "white": {"warm": 0.5, "": 0.3}}' >cost.json
-  given --cost cost.json | jq -c --slurpfile cost cost.json '.prediction | (.label // "") as $said | .probs as $p |
-    [("warm", "wet", "white", "") as $g | {g: $g, c: ([$p | to_entries[] | .value *
-      ($cost[0][.key][$g] // (if .key == $g then 0 else 1 end))] | add)}] |
-    select((map(select(.g == $said))[0].c) > (map(.c) | min) + 1e-6)' >wrong
-  [ ! -s wrong ]
-  given --cost cost.json | jq -e -s '[.[].prediction.label] | any(. == null) and any(. == "wet")'
-  # without entries, costs are those of errors
-  echo '{}' >none.json
-  same_output "given --cost none.json" "given"
-}
-
-@test "decide: --eval counts what is decided, and its mean cost" {
-  echo '{"wet": {"warm": 5, "white": 5}}' >cost.json
-  ran-classify -q -m one.ran --cost cost.json --eval train.jsonl >report.json
-  given --cost cost.json | jq -s 'map(if .label == .prediction.label then 0 elif .label == "wet" then 5 else 1 end) | add / length' >mean
-  jq -e --slurpfile mean mean '(.mean_cost - $mean[0] | fabs) < 1e-9' report.json
-  given --cost cost.json | jq -s 'map(select(.label == .prediction.label)) | length' >right
+@test "decide: --eval counts what is decided" {
+  ran-classify -q -m one.ran --threshold-for wet=0.1 --eval train.jsonl >report.json
+  given --threshold-for wet=0.1 | jq -s 'map(select(.label == .prediction.label)) | length' >right
   jq -e --slurpfile right right '(.accuracy * .n - $right[0] | fabs) < 1e-6' report.json
   run -0 ran-classify -q -m one.ran --threshold-for wet=0.1 --eval --eval-format text train.jsonl
-  run -0 ran-classify -q -m one.ran --cost cost.json --eval --eval-format text train.jsonl
-  [[ $output == *'mean cost '* ]]
 }
 
-@test "decide: a model of several labels takes thresholds of labels, and no costs" {
+@test "decide: a model of several labels takes thresholds of labels" {
   ran-classify -q -m several.ran --probs --threshold-for wet=0.05 train.jsonl |
     jq -c '.prediction | select((.probs.wet >= 0.05) != any(.labels[]; .label == "wet"))' >wrong
   [ ! -s wrong ]
-  echo '{}' >none.json
-  run -2 --separate-stderr ran-classify -m several.ran --cost none.json train.jsonl
-  [[ $stderr == *'--threshold-for'* ]]
 }
 
-@test "decide: what is no threshold and no cost is named" {
+@test "decide: what is no threshold is named" {
   refused 2 'give LABEL=X' ran-classify -m one.ran --threshold-for wet train.jsonl
   refused 2 'give LABEL=X' ran-classify -m one.ran --threshold-for wet=2 train.jsonl
   refused 2 'no label "fog"' ran-classify -m one.ran --threshold-for fog=0.5 train.jsonl
-  refused 2 'leave out --threshold' ran-classify -m one.ran --cost x --threshold 0.5 train.jsonl
-  refused 3 'x' ran-classify -m one.ran --cost x train.jsonl
-  bad() { printf '%s' "$1" >bad.json; refused 3 "$2" ran-classify -m one.ran --cost bad.json train.jsonl; }
-  bad '[1]' 'bad.json: not a JSON object'
-  bad '{"fog":{}}' 'no label "fog"'
-  bad '{"wet":{"fog":1}}' 'no label "fog"'
-  bad '{"wet":{"warm":"1"}}' 'is not a number'
-  bad '{"wet":3}' 'must be an object'
-  bad '{"wet":{"warm":1,"warm":2}}' 'given twice'
-  bad '"wet": {"warm": 10}' 'bad.json: not a JSON object of costs'
-  bad 'these are no costs' 'not a JSON object of costs'
 }
