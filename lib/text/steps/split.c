@@ -215,24 +215,29 @@ static void write_span(const struct ran_step *step, const struct ran_passage *p,
                        struct ran_stretch span, bool lead, struct ran_buf *bytes,
                        struct ran_glyphs *glyphs)
 {
-        char meta[4];
+        char meta[4] = {0};
         const size_t meta_n = ran_unicode_put(meta, step->c), n = span.end - span.begin;
-        size_t k = span.first, length;
+        size_t k = span.first;
 
         ran_glyphs_reserve(glyphs, n + 1);
+        /* No overflow: glyphs are larger. */
+        char *begin = ran_buf_room(bytes, (n + 1) * sizeof meta), *to = begin;
         if (lead) {
-                ran_buf_add(bytes, meta, meta_n);
+                memcpy(to, meta, sizeof meta);
+                to += meta_n;
                 glyphs->at[glyphs->n++] = range_of(p, k);
         }
-        for (size_t pos = span.begin; pos < span.end; pos += length, k++) {
-                const char *s = p->word_s + pos;
-                length = *s >= 0 ? 1 : ran_unicode_length(s, span.end - pos);
-                if (*s == ' ')
-                        ran_buf_add(bytes, meta, meta_n);
-                else
-                        ran_buf_add(bytes, s, length);
-                glyphs->at[glyphs->n++] = range_of(p, k);
+        for (size_t pos = span.begin; pos < span.end; pos++) {
+                const char c = p->word_s[pos];
+
+                if (((unsigned char)c & 0xc0) != 0x80)
+                        glyphs->at[glyphs->n++] = range_of(p, k++);
+                memcpy(to, meta, sizeof meta);
+                if (c != ' ')
+                        *to = c;
+                to += c == ' ' ? meta_n : 1;
         }
+        bytes->len += (size_t)(to - begin);
 }
 
 static void change(const struct ran_step *step, struct ran_passage *p, size_t points)
