@@ -39,18 +39,18 @@ struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type)
 
 int ran_tokenizer_add(struct ran_tokenizer *t, const char *token, size_t n, struct ran_error *err)
 {
-        uint32_t id;
+        const size_t id = t->tokens.n;
 
         if (n == 0) {
                 ran_string_table_skip(&t->tokens);
                 return RAN_OK;
         }
         if (ran_utf8_valid(token, n) < n)
-                return ran_fail(err, RAN_EFORMAT, "token %zu is not valid UTF-8", t->tokens.n);
-        if (ran_tokenizer_find(t, token, n, &id))
+                return ran_fail(err, RAN_EFORMAT, "token %zu is not valid UTF-8", id);
+        const uint32_t added = ran_string_table_add(&t->tokens, token, n);
+        if (added != id)
                 return ran_fail(err, RAN_EFORMAT, "the token '%.*s' occurs twice, as %u and %zu",
-                                n < 80 ? (int)n : 80, token, (unsigned)id, t->tokens.n);
-        ran_string_table_add(&t->tokens, token, n);
+                                n < 80 ? (int)n : 80, token, (unsigned)added, id);
         return RAN_OK;
 }
 
