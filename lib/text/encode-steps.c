@@ -28,6 +28,41 @@ static int32_t space_of(const struct ran_steps *s)
                        : 0;
 }
 
+static inline int add_word(struct reading *r, struct ran_stretch part, struct ran_error *err)
+{
+        const struct ran_passage *p = r->p;
+        struct ran_word word = {
+                .s = p->word_s + part.begin, .n = part.end - part.begin, .chars = part.chars};
+
+        word.first = r->points + (p->word_at == NULL ? part.first : 0);
+        word.glyphs = p->word_at != NULL ? p->word_at + part.first : NULL;
+        return ran_tokenizer_add_word(r->t, &word, r->e, err);
+}
+
+/* Each U+2581 behind another character begins a piece: pieces are in the cache, words rarely. */
+static int add_pieces(struct reading *r, struct ran_stretch part, struct ran_error *err)
+{
+        const size_t meta_n = sizeof STEPS_META - 1, end = part.end;
+        const char *s = r->p->word_s;
+        bool meta = true, before;
+
+        part.chars = 0;
+        for (size_t pos = part.begin, length; pos < end; pos += length, part.chars++) {
+                before = meta;
+                meta = end - pos >= meta_n && memcmp(s + pos, STEPS_META, meta_n) == 0;
+                if (meta && !before) {
+                        part.end = pos;
+                        RAN_TRY(add_word(r, part, err));
+                        part.begin = pos;
+                        part.first += part.chars;
+                        part.chars = 0;
+                }
+                length = (unsigned char)s[pos] < 0x80 ? 1 : ran_unicode_length(s + pos, end - pos);
+        }
+        part.end = end;
+        return add_word(r, part, err);
+}
+
 static int add_words(struct reading *r, struct ran_stretch part, struct ran_error *err)
 {
         struct ran_passage *p = r->p;
@@ -35,14 +70,10 @@ static int add_words(struct reading *r, struct ran_stretch part, struct ran_erro
 
         ran_steps_split(r->t->steps, p, part, r->points, leads ? space_of(r->t->steps) : 0);
         for (size_t i = 0; i < p->spans; i++) {
-                const struct ran_stretch span = p->span[i];
-                struct ran_word word = {.s = p->word_s + span.begin,
-                                        .n = span.end - span.begin,
-                                        .chars = span.chars};
-
-                word.first = r->points + (p->word_at == NULL ? span.first : 0);
-                word.glyphs = p->word_at != NULL ? p->word_at + span.first : NULL;
-                RAN_TRY(ran_tokenizer_add_word(r->t, &word, r->e, err));
+                if (r->t->bpe.apart)
+                        RAN_TRY(add_pieces(r, p->span[i], err));
+                else
+                        RAN_TRY(add_word(r, p->span[i], err));
                 r->e->words += r->numbered;
         }
         return RAN_OK;

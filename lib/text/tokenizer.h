@@ -49,6 +49,7 @@ struct ran_bpe {
                 *chars;   /* the tokens, if words are sequences of characters; else NULL */
         uint32_t most;    /* larger ids are no tokens of characters */
         uint32_t unknown; /* the token of what has none; BPE_NONE: it is left out */
+        bool apart;       /* no merge goes over the beginning of U+2581s: each begins a word */
         bool fused;       /* what is unknown next to each other becomes one of them */
         bool fallback;    /* a character without a token becomes its bytes, if all have one */
 };

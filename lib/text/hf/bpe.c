@@ -23,6 +23,16 @@ static int check_bpe(const cJSON *model, struct ran_error *err)
         return RAN_OK;
 }
 
+/* Whether there is a U+2581 behind another character. */
+static bool goes_over_space(const char *s)
+{
+        const size_t n = sizeof STEPS_META - 1;
+
+        while (strncmp(s, STEPS_META, n) == 0)
+                s += n;
+        return strstr(s, STEPS_META) != NULL;
+}
+
 /* The two tokens of a merge: a list of two, or a text with a space between. */
 static bool find_halves(const cJSON *item, const char **left, size_t *left_n, const char **right)
 {
@@ -62,6 +72,7 @@ static int add_merge(struct ran_tokenizer *t, const cJSON *item, struct ran_buf 
         if (t->steps == NULL && !ran_gpt2_bytes(joined->data, joined->len - 1, NULL))
                 return ran_fail(err, RAN_EFORMAT, "'%.80s' is not a sequence of bytes",
                                 joined->data);
+        t->bpe.apart = t->bpe.apart && !goes_over_space(joined->data);
         return ran_bpe_add_merge(&t->bpe, a, b, id, err);
 }
 
@@ -71,6 +82,7 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_erro
         const cJSON *merges = ran_cjson_member(model, "merges");
         struct ran_buf joined = {0};
         struct ran_error why;
+        uint32_t meta;
         int rc = RAN_OK;
 
         RAN_TRY(check_bpe(model, err));
@@ -83,6 +95,11 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_erro
                         ran_tokenizer_find(t, unk, strlen(unk), &t->bpe.unknown);
         }
         RAN_TRY(ran_tokenizer_find_bytes(t, t->steps != NULL && !t->steps->bytes, err));
+        /* What is unknown has a token of other characters, and ends before U+2581. */
+        t->bpe.apart = t->bpe.chars != NULL && !t->bpe.whole && t->bpe.unknown != BPE_NONE &&
+                       strncmp(unk, STEPS_META, sizeof STEPS_META - 1) != 0 &&
+                       ran_tokenizer_find(t, STEPS_META, sizeof STEPS_META - 1, &meta) &&
+                       meta < t->bpe.most;
         if (!cJSON_IsArray(merges))
                 return ran_fail(err, RAN_EFORMAT, "the model BPE has no list 'merges'");
         for (const cJSON *item = merges->child; item != NULL && rc == RAN_OK; item = item->next) {
