@@ -195,7 +195,7 @@ struct ran_hf_tensor *ran_hf_find(const struct ran_hf_weights *w, const char *na
 
 static void put_shape(struct ran_buf *out, const size_t *shape, size_t rank)
 {
-        for (size_t i = 0; i < rank && i < 8; i++)
+        for (size_t i = 0; i < rank; i++)
                 ran_buf_printf(out, "%s%zu", i > 0 ? ", " : "", shape[i]);
 }
 

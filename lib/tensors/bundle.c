@@ -98,11 +98,8 @@ struct reader {
         size_t entries;
         size_t next, bytes; /* where the next block may begin; bytes of all tensors so far */
         bool header;        /* there was one */
-        struct ran_buf names;
-        struct ran_tensor *tensor;
-        size_t n, cap;
-        size_t *shapes; /* of all tensors, in their order */
-        size_t shapes_n, shapes_cap;
+        struct ran_tensors *t;
+        size_t cap;
 };
 
 struct place {
@@ -145,17 +142,18 @@ static int open_block(const struct reader *r, struct place at, struct bytes *ent
         return RAN_OK;
 }
 
-/* The next key, in r->key, and its value. */
-static int take_entry(struct reader *r, struct bytes *b, struct bytes *value, struct ran_error *err)
+/* The next key, of which the one before is there, and its value. */
+static int take_entry(struct ran_buf *key, struct bytes *b, struct bytes *value,
+                      struct ran_error *err)
 {
         const uint64_t shared = take_varint(b), rest = take_varint(b), length = take_varint(b);
         const struct bytes end = take(b, rest);
 
         *value = take(b, length);
-        if (!b->ok || shared > r->key.len || shared + rest > LONGEST_KEY)
+        if (!b->ok || shared > key->len || shared + rest > LONGEST_KEY)
                 return damaged("an entry is longer than its block", err);
-        r->key.len = (size_t)shared;
-        ran_buf_add(&r->key, (const char *)end.at, (size_t)rest);
+        key->len = (size_t)shared;
+        ran_buf_add(key, (const char *)end.at, (size_t)rest);
         return RAN_OK;
 }
 
@@ -225,44 +223,36 @@ struct entry {
         uint64_t type, shard, offset, size;
         uint32_t checksum;
         bool sliced, unknown_rank;
-        size_t first, rank; /* of its shape, in r->shapes */
+        size_t rank, shape[RAN_TENSOR_MAX_RANK];
 };
 
-static int add_dimension(struct reader *r, struct bytes b, struct ran_error *err)
-{
-        enum { SIZE = 1 };
-        struct member m;
-        uint64_t size = 0;
-
-        RAN_TRY(RAN_GROW(r->shapes, r->shapes_cap, r->shapes_n + 1, err));
-        while (take_member(&b, &m))
-                size = m.number == SIZE ? m.value : size;
-        if (!b.ok || size > SIZE_MAX)
-                return damaged("a shape makes no sense", err);
-        r->shapes[r->shapes_n++] = (size_t)size;
-        return RAN_OK;
-}
-
-static int read_shape(struct reader *r, struct bytes b, struct entry *e, struct ran_error *err)
+static int read_shape(struct bytes b, struct entry *e, struct ran_error *err)
 {
         enum { DIMENSION = 2, UNKNOWN };
-        struct member m;
+        enum { SIZE = 1 };
+        struct member m, d;
 
         while (take_member(&b, &m)) {
-                if (m.number == DIMENSION)
-                        RAN_TRY(add_dimension(r, m.bytes, err));
+                uint64_t size = 0;
+
                 e->unknown_rank |= m.number == UNKNOWN && m.value != 0;
+                if (m.number != DIMENSION)
+                        continue;
+                while (take_member(&m.bytes, &d))
+                        size = d.number == SIZE ? d.value : size;
+                if (!m.bytes.ok || size > SIZE_MAX || e->rank == RAN_TENSOR_MAX_RANK)
+                        return damaged("a shape makes no sense", err);
+                e->shape[e->rank++] = (size_t)size;
         }
-        e->rank = r->shapes_n - e->first;
         return b.ok ? RAN_OK : damaged("a shape is cut", err);
 }
 
-static int read_entry(struct reader *r, struct bytes b, struct entry *e, struct ran_error *err)
+static int read_entry(struct bytes b, struct entry *e, struct ran_error *err)
 {
         enum { TYPE = 1, SHAPE, SHARD, OFFSET, SIZE, CHECKSUM, SLICES };
         struct member m;
 
-        *e = (struct entry){.first = r->shapes_n};
+        *e = (struct entry){0};
         while (take_member(&b, &m)) {
                 e->type = m.number == TYPE ? m.value : e->type;
                 e->shard = m.number == SHARD ? m.value : e->shard;
@@ -271,7 +261,7 @@ static int read_entry(struct reader *r, struct bytes b, struct entry *e, struct 
                 e->checksum = m.number == CHECKSUM ? (uint32_t)m.value : e->checksum;
                 e->sliced |= m.number == SLICES;
                 if (m.number == SHAPE)
-                        RAN_TRY(read_shape(r, m.bytes, e, err));
+                        RAN_TRY(read_shape(m.bytes, e, err));
         }
         return b.ok ? RAN_OK : damaged("an entry is cut", err);
 }
@@ -325,7 +315,7 @@ static int check_place(struct reader *r, const struct entry *e, size_t bytes, st
         return RAN_OK;
 }
 
-/* The name is in r->key. Pointers into names and shapes are set in the end, when these have all. */
+/* The name is in r->key. Pointers to names are set in the end, when all are there. */
 static int add_tensor(struct reader *r, struct bytes value, struct ran_error *err)
 {
         struct ran_tensor t = {.name_n = r->key.len};
@@ -334,25 +324,23 @@ static int add_tensor(struct reader *r, struct bytes value, struct ran_error *er
 
         if (memchr(r->key.data, '\0', r->key.len) != NULL)
                 return damaged("a name has a NUL", err);
-        RAN_TRY(read_entry(r, value, &e, err));
-        if (!find_type(e.type, &t.dtype)) {
-                r->shapes_n = e.first;
+        RAN_TRY(read_entry(value, &e, err));
+        if (!find_type(e.type, &t.dtype))
                 return RAN_OK;
-        }
         if (e.sliced || e.unknown_rank)
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s lies in slices, as partitioned variables do: save it whole",
                                 key_text(r));
         t.rank = e.rank;
-        RAN_TRY(ran_dtype_size(t.dtype, e.rank > 0 ? r->shapes + e.first : NULL, e.rank,
-                               &t.elements, &bytes, err));
+        memcpy(t.shape, e.shape, sizeof t.shape);
+        RAN_TRY(ran_dtype_size(t.dtype, t.shape, t.rank, &t.elements, &bytes, err));
         RAN_TRY(check_place(r, &e, bytes, err));
         t.begin = (size_t)e.offset;
         t.end = t.begin + bytes;
-        RAN_TRY(RAN_GROW(r->tensor, r->cap, r->n + 1, err));
-        r->tensor[r->n++] = t;
-        ran_buf_add(&r->names, r->key.data, r->key.len);
-        ran_buf_char(&r->names, '\0');
+        RAN_ROOM(r->t->tensor, r->cap, r->t->n + 1);
+        r->t->tensor[r->t->n++] = t;
+        ran_buf_add(&r->t->strings, r->key.data, r->key.len);
+        ran_buf_char(&r->t->strings, '\0');
         return RAN_OK;
 }
 
@@ -380,7 +368,7 @@ static int read_block(struct reader *r, struct place at, struct ran_error *err)
         r->next = (size_t)(at.offset + at.size);
         r->key.len = 0;
         while (b.at < b.end) {
-                RAN_TRY(take_entry(r, &b, &value, err));
+                RAN_TRY(take_entry(&r->key, &b, &value, err));
                 RAN_TRY(check_order(r, err));
                 RAN_TRY(r->key.len == 0 ? read_header(r, value, err) : add_tensor(r, value, err));
         }
@@ -395,11 +383,7 @@ static int read_blocks(struct reader *r, struct place at, struct ran_error *err)
         int rc = open_block(r, at, &b, err);
 
         while (rc == RAN_OK && b.at < b.end) {
-                r->key.len = 0;
-                ran_buf_add(&r->key, key.data, key.len);
-                rc = take_entry(r, &b, &value, err);
-                key.len = 0;
-                ran_buf_add(&key, r->key.data, r->key.len);
+                rc = take_entry(&key, &b, &value, err);
                 const struct place block = take_place(&value);
                 if (rc == RAN_OK)
                         rc = value.ok ? read_block(r, block, err)
@@ -428,42 +412,19 @@ static int read_all(struct reader *r, struct ran_error *err)
         return r->header ? RAN_OK : damaged("it has no header", err);
 }
 
-/* Gives t what was read. */
-static void give(struct reader *r, struct ran_tensors *t)
-{
-        const char *name = r->names.data;
-        const size_t *shape = r->shapes;
-
-        *t = (struct ran_tensors){.data = r->data->data,
-                                  .size = r->data->size,
-                                  .tensor = r->tensor,
-                                  .n = r->n,
-                                  .strings = r->names.data,
-                                  .shapes = r->shapes};
-        for (size_t i = 0; i < r->n; i++) {
-                t->tensor[i].name = name;
-                t->tensor[i].shape = shape;
-                name += t->tensor[i].name_n + 1;
-                shape += t->tensor[i].rank;
-        }
-        r->tensor = NULL;
-        r->shapes = NULL;
-        r->names = (struct ran_buf){0};
-}
-
 int ran_bundle_read(struct ran_tensors *t, const struct ran_bytes *index,
                     const struct ran_bytes *data, struct ran_error *err)
 {
-        struct reader r = {.index = index, .data = data};
+        struct reader r = {.index = index, .data = data, .t = t};
 
-        *t = (struct ran_tensors){0};
+        *t = (struct ran_tensors){.data = data->data, .size = data->size};
         crc_init(&r.crc);
-        int rc = read_all(&r, err);
-        if (rc == RAN_OK)
-                give(&r, t);
-        free(r.tensor);
-        free(r.shapes);
-        ran_buf_release(&r.names);
+        const int rc = read_all(&r, err);
+        const char *name = t->strings.data;
+        for (size_t i = 0; i < t->n; name += t->tensor[i++].name_n + 1)
+                t->tensor[i].name = name;
+        if (rc != RAN_OK)
+                ran_tensors_release(t);
         ran_buf_release(&r.key);
         ran_buf_release(&r.before);
         return rc;

@@ -13,8 +13,7 @@ enum { LENGTH_BYTES = 8, MAX_HEADER = 100000000 /* the format's own limit */ };
 struct reader {
         struct ran_tensors *t;
         const char *header;
-        size_t strings_n, shapes_n; /* used in t->strings and t->shapes */
-        size_t shapes_cap, tensors_cap, metadata_cap;
+        size_t tensors_cap, metadata_cap;
         bool metadata_seen;
         struct ran_error *err;
 };
@@ -22,24 +21,17 @@ struct reader {
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* Decodes a string of the header and keeps it. Decoding never makes it longer, and its quotes
- * leave room for a NUL: t->strings, as large as the header, has room for all. */
+ * leave room for a NUL: t->strings, with room for the header, does not move. */
 static int read_string(struct reader *r, struct ran_span value, const char **s, size_t *n)
 {
-        struct ran_buf text = {0};
-        int rc = ran_json_decode(r->header, value, &text, r->err);
+        struct ran_buf *all = &r->t->strings;
+        const size_t before = all->len;
 
-        if (rc == RAN_OK) {
-                char *copy = r->t->strings + r->strings_n;
-
-                if (text.len > 0)
-                        memcpy(copy, text.data, text.len);
-                copy[text.len] = '\0';
-                r->strings_n += text.len + 1;
-                *s = copy;
-                *n = text.len;
-        }
-        ran_buf_release(&text);
-        return rc;
+        RAN_TRY(ran_json_decode(r->header, value, all, r->err));
+        *s = all->data + before;
+        *n = all->len - before;
+        ran_buf_char(all, '\0');
+        return RAN_OK;
 }
 
 static int read_dtype(struct reader *r, struct ran_span value, char type, enum ran_dtype *dtype)
@@ -55,43 +47,49 @@ static int read_dtype(struct reader *r, struct ran_span value, char type, enum r
         return RAN_OK;
 }
 
-static int read_size(struct reader *r, struct ran_span item, const char *what, size_t *x)
-{
-        const char *text = r->header + item.begin;
-        size_t n = item.end - item.begin;
-
-        if (ran_parse_size(text, n, x))
-                return RAN_OK;
-        return ran_fail(r->err, RAN_EFORMAT,
-                        "%s holds %.*s: a whole number from 0 to %zu is needed", what,
-                        (int)(n < 40 ? n : 40), text, SIZE_MAX);
-}
-
-/* Appends the numbers of an array to t->shapes. */
+/* The numbers of an array, of which `to` has room for `most`. */
 static int read_sizes(struct reader *r, struct ran_span value, char type, const char *what,
-                      size_t *count)
+                      size_t *to, size_t most, size_t *count)
 {
+        size_t x;
+
         if (type != 'a')
                 return ran_fail(r->err, RAN_EFORMAT, "%s is not an array", what);
         *count = 0;
         for (struct ran_items i = ran_items(r->header, value); ran_items_next(&i); ++*count) {
-                RAN_TRY(RAN_GROW(r->t->shapes, r->shapes_cap, r->shapes_n + 1, r->err));
-                RAN_TRY(read_size(r, i.value, what, &r->t->shapes[r->shapes_n]));
-                r->shapes_n++;
+                const char *text = r->header + i.value.begin;
+                const size_t n = i.value.end - i.value.begin;
+
+                if (!ran_parse_size(text, n, &x))
+                        return ran_fail(r->err, RAN_EFORMAT,
+                                        "%s holds %.*s: a whole number from 0 to %zu is needed",
+                                        what, (int)(n < 40 ? n : 40), text, SIZE_MAX);
+                if (*count < most)
+                        to[*count] = x;
         }
+        return RAN_OK;
+}
+
+static int read_shape(struct reader *r, struct ran_span value, char type, struct ran_tensor *tensor)
+{
+        RAN_TRY(read_sizes(r, value, type, "shape", tensor->shape, RAN_TENSOR_MAX_RANK,
+                           &tensor->rank));
+        if (tensor->rank > RAN_TENSOR_MAX_RANK)
+                return ran_fail(r->err, RAN_EFORMAT, "shape holds %zu numbers; at most %d",
+                                tensor->rank, RAN_TENSOR_MAX_RANK);
         return RAN_OK;
 }
 
 static int read_offsets(struct reader *r, struct ran_span value, char type,
                         struct ran_tensor *tensor)
 {
-        size_t n = 0;
-        RAN_TRY(read_sizes(r, value, type, "data_offsets", &n));
+        size_t n, range[2];
+
+        RAN_TRY(read_sizes(r, value, type, "data_offsets", range, 2, &n));
         if (n != 2)
                 return ran_fail(r->err, RAN_EFORMAT, "data_offsets holds %zu numbers, not 2", n);
-        r->shapes_n -= n; /* only shapes are kept there */
-        tensor->begin = r->t->shapes[r->shapes_n];
-        tensor->end = r->t->shapes[r->shapes_n + 1];
+        tensor->begin = range[0];
+        tensor->end = range[1];
         return RAN_OK;
 }
 
@@ -104,13 +102,13 @@ static int read_described(struct reader *r, struct ran_span object, struct ran_t
         bool seen[MEMBERS] = {false};
 
         for (struct ran_items i = ran_items(r->header, object); ran_items_next(&i);) {
-                const size_t used = r->strings_n;
+                const size_t used = r->t->strings.len;
                 const char *name;
                 size_t n;
                 int k = 0;
 
                 RAN_TRY(read_string(r, i.name, &name, &n));
-                r->strings_n = used; /* nobody asks for it again */
+                r->t->strings.len = used; /* nobody asks for it again */
                 while (k < MEMBERS && (strlen(names[k]) != n || memcmp(names[k], name, n) != 0))
                         k++;
                 if (k == MEMBERS) /* the format ignores what it does not know */
@@ -119,7 +117,7 @@ static int read_described(struct reader *r, struct ran_span object, struct ran_t
                         return ran_fail(r->err, RAN_EFORMAT, "%s is given twice", names[k]);
                 seen[k] = true;
                 RAN_TRY(k == DTYPE   ? read_dtype(r, i.value, i.type, &tensor->dtype)
-                        : k == SHAPE ? read_sizes(r, i.value, i.type, names[k], &tensor->rank)
+                        : k == SHAPE ? read_shape(r, i.value, i.type, tensor)
                                      : read_offsets(r, i.value, i.type, tensor));
         }
         for (int k = 0; k < MEMBERS; k++)
@@ -131,10 +129,10 @@ static int read_described(struct reader *r, struct ran_span object, struct ran_t
 /* The size by type and shape must equal the size by the offsets. */
 static int check_size(struct reader *r, struct ran_tensor *tensor)
 {
-        const size_t *shape = r->t->shapes + r->shapes_n - tensor->rank;
         size_t bytes;
-        RAN_TRY(ran_dtype_size(tensor->dtype, shape, tensor->rank, &tensor->elements, &bytes,
-                               r->err));
+
+        RAN_TRY(ran_dtype_size(tensor->dtype, tensor->shape, tensor->rank, &tensor->elements,
+                               &bytes, r->err));
         if (tensor->end < tensor->begin || tensor->end - tensor->begin != bytes)
                 return ran_fail(
                         r->err, RAN_EFORMAT,
@@ -258,16 +256,9 @@ static int check_ranges(const struct ran_tensors *t, struct ran_error *err)
         return RAN_OK;
 }
 
-/* After the whole header: gives each tensor, still in the order of the header, its shape, then
- * sorts and checks them all. */
+/* After the whole header: sorts and checks them all. */
 static int finish(struct ran_tensors *t, struct ran_error *err)
 {
-        const size_t *shape = t->shapes;
-
-        for (size_t i = 0; i < t->n; i++) {
-                t->tensor[i].shape = shape;
-                shape += t->tensor[i].rank;
-        }
         sort(t->tensor, t->n, sizeof *t->tensor, by_name);
         sort(t->metadata, t->metadata_n, sizeof *t->metadata, by_name);
         RAN_TRY(check_names(t, err));
@@ -289,9 +280,7 @@ static int read_header(struct ran_tensors *t, const char *header, size_t length,
         ran_record_release(&record);
         if (rc != RAN_OK)
                 return ran_fail(err, rc, "bad header: %s", err->text);
-        t->strings = ran_alloc(length, 1, err);
-        if (t->strings == NULL)
-                return RAN_ENOMEM;
+        (void)ran_buf_room(&t->strings, length);
         for (struct ran_items i = ran_items(header, object); ran_items_next(&i);) {
                 struct ran_tensor tensor = {0};
 
@@ -338,8 +327,7 @@ void ran_tensors_release(struct ran_tensors *t)
 {
         free(t->tensor);
         free(t->metadata);
-        free(t->strings);
-        free(t->shapes);
+        ran_buf_release(&t->strings);
         *t = (struct ran_tensors){0};
 }
 

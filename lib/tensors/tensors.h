@@ -9,8 +9,8 @@
  *                   index fastest; data_offsets count from here
  *
  * The reader trusts nothing. It accepts only tensors of known types whose shapes, sizes and offsets
- * agree with each other and with the size of the file, and no name twice. Element values may be any
- * bytes.
+ * agree with each other and with the size of the file, and no name twice; shapes have up to
+ * RAN_TENSOR_MAX_RANK dimensions. Element values may be any bytes.
  */
 #ifndef RAN_MODEL_TENSORS_H
 #define RAN_MODEL_TENSORS_H
@@ -40,6 +40,7 @@ const char *ran_dtype_name(enum ran_dtype dtype);
 bool ran_dtype_find(const char *name, enum ran_dtype *dtype);
 size_t ran_dtype_bytes(enum ran_dtype dtype); /* of an element */
 
+enum { RAN_TENSOR_MAX_RANK = 8 };
 /* Elements of a shape, and the bytes they take; RAN_EFORMAT when a number overflows. */
 int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
                    size_t *bytes, struct ran_error *err);
@@ -51,8 +52,7 @@ struct ran_tensor {
         const char *name;
         size_t name_n;
         enum ran_dtype dtype;
-        const size_t *shape; /* (rank) */
-        size_t rank;
+        size_t rank, shape[RAN_TENSOR_MAX_RANK];
         size_t elements;
         size_t begin, end; /* bytes of the data section */
 };
@@ -69,8 +69,7 @@ struct ran_tensors {
         size_t n;
         struct ran_metadata *metadata; /* (metadata_n) ordered by the bytes of their keys */
         size_t metadata_n;
-        char *strings;  /* the memory of all names, keys and texts */
-        size_t *shapes; /* the memory of all shapes */
+        struct ran_buf strings; /* the memory of all names, keys and texts */
 };
 /* Checks and indexes a file. The bytes stay the caller's and must outlive t. On failure t is
  * released; the sentence does not name the file. */
@@ -107,7 +106,6 @@ int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tens
 
 /* ---- writing (write.c) ----------------------------------------------------------------------- */
 
-enum { RAN_TENSOR_MAX_RANK = 4 };
 struct ran_tensor_source {
         const char *name;
         enum ran_dtype dtype;

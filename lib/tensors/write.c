@@ -263,7 +263,7 @@ const char *ran_tensors_close_digest(const struct ran_tensors *t, const struct r
 
         if (digest == NULL || there == NULL || strcmp(digest->text, open_digest) != 0)
                 return digest != NULL ? digest->text : NULL;
-        char *text = t->strings + (digest->text - t->strings);
+        char *text = t->strings.data + (digest->text - t->strings.data);
         ran_sha256_init(&sha);
         ran_sha256_add(&sha, t->data, t->size);
         ran_sha256_hex(&sha, text);
