@@ -473,7 +473,7 @@ static int write_rows(const struct distiller *d, const struct ran_config *c,
                                         .tokenizer = d->job->tokenizer,
                                         .training = description.data,
                                         .storage = d->job->storage};
-        const int rc = ran_model_write(path, &parts, err);
+        const int rc = ran_model_write(path, NULL, &parts, err);
         ran_buf_release(&description);
         ran_params_release(&p);
         return rc;

@@ -80,9 +80,8 @@ static void add_texts(struct contents *k, const struct ran_parts *p)
         add_text(k, "prompts", p->prompts);
 }
 
-/* To a file, or into memory. */
-static int write_parts(const char *path, struct ran_bytes *to, const struct ran_parts *p,
-                       struct ran_error *err)
+int ran_model_write(const char *path, struct ran_bytes *to, const struct ran_parts *p,
+                    struct ran_error *err)
 {
         struct contents k = {0};
         size_t size = 0;
@@ -94,25 +93,13 @@ static int write_parts(const char *path, struct ran_bytes *to, const struct ran_
         const char *json = p->tokenizer != NULL ? ran_tokenizer_json(p->tokenizer, &size) : NULL;
         if (json != NULL)
                 add_bytes(&k, "tokenizer.json", RAN_DTYPE_U8, json, size);
-        const int rc = to != NULL ? ran_tensors_write_bytes(to, k.tensors.source, k.tensors.n,
-                                                            k.text, k.texts, err)
-                                  : ran_tensors_write(path, k.tensors.source, k.tensors.n, k.text,
-                                                      k.texts, err);
+        const int rc =
+                ran_tensors_write(path, to, k.tensors.source, k.tensors.n, k.text, k.texts, err);
         ran_buf_release(&k.config);
         ran_buf_release(&k.labels);
         ran_compact_release(&k.tensors);
         ran_linear_sparse_release(&k.linear.sparse);
         return rc;
-}
-
-int ran_model_write(const char *path, const struct ran_parts *p, struct ran_error *err)
-{
-        return write_parts(path, NULL, p, err);
-}
-
-int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *p, struct ran_error *err)
-{
-        return write_parts(NULL, to, p, err);
 }
 
 /* ---- converting ------------------------------------------------------------------------------ */
@@ -143,7 +130,7 @@ int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints,
                                         .extra = &known,
                                         .extras = fingerprints && known.n > 0,
                                         .storage = storage};
-        const int rc = ran_model_write(path, &parts, err);
+        const int rc = ran_model_write(path, NULL, &parts, err);
         ran_buf_release(&converted);
         ran_layout_release(&layout);
         return rc;

@@ -76,10 +76,9 @@ struct ran_parts {
                       */
         const char *whole; /* those whose names begin so; NULL: none */
 };
-int ran_model_write(const char *path, const struct ran_parts *parts, struct ran_error *err);
-/* The same into memory; the caller releases it. */
-int ran_model_write_bytes(struct ran_bytes *to, const struct ran_parts *parts,
-                          struct ran_error *err);
+/* To a file or, unless that is NULL, to bytes, which the caller releases. */
+int ran_model_write(const char *path, struct ran_bytes *to, const struct ran_parts *parts,
+                    struct ran_error *err);
 /* RAN_EFORMAT if two labels have one name: results name labels. */
 int ran_labels_check(char *const *label, size_t C, struct ran_error *err);
 /* weight (V) of tokens in vectors of documents: the model's own, or those of its language model;

@@ -166,16 +166,8 @@ static void name_labels(struct ran_hf *f)
         }
 }
 
-/* Where the model goes: to a file, or into memory; and what is asked of it. */
-struct goal {
-        const char *prompt;
-        const char *path;
-        struct ran_bytes *to;
-        int storage;
-};
-
-static int make_params(const struct ran_hf *f, const struct ran_layout *layout,
-                       const struct goal *goal, struct ran_error *err)
+static int make_params(const struct ran_hf *f, const struct ran_layout *layout, int storage,
+                       const char *path, struct ran_bytes *to, struct ran_error *err)
 {
         struct ran_params p;
         struct ran_buf pretrained = {0};
@@ -195,26 +187,26 @@ static int make_params(const struct ran_hf *f, const struct ran_layout *layout,
                                         .tokenizer = f->tokenizer,
                                         .prompts = f->prompts,
                                         .pretrained = pretrained.data,
-                                        .storage = goal->storage};
+                                        .storage = storage};
         int rc = p.embed != NULL ? ran_hf_fill(f, layout, &p, err) : (int)err->code;
         if (rc == RAN_OK)
-                rc = goal->to != NULL ? ran_model_write_bytes(goal->to, &parts, err)
-                                      : ran_model_write(goal->path, &parts, err);
+                rc = ran_model_write(path, to, &parts, err);
         ran_buf_release(&pretrained);
         ran_params_release(&p);
         free(copy);
         return rc;
 }
 
-static int make(struct ran_hf *f, const struct goal *goal, struct ran_error *err)
+static int make(struct ran_hf *f, int storage, const char *path, struct ran_bytes *to,
+                struct ran_error *err)
 {
         struct ran_layout layout;
+        char *real = realpath(f->folder, NULL); /* of links, too: its last part is the name */
+        const char *slash = real != NULL ? strrchr(real, '/') : NULL;
 
-        char *path = realpath(f->folder, NULL); /* of links, too: its last part is the name */
-        const char *slash = path != NULL ? strrchr(path, '/') : NULL;
         if (slash != NULL && slash[1] != '\0')
                 ran_hf_copy(&f->name, slash + 1);
-        free(path);
+        free(real);
         ran_hf_copy(&f->base, "");
         RAN_TRY(read_texts(f, err));
         if (f->prompts == NULL)
@@ -226,15 +218,17 @@ static int make(struct ran_hf *f, const struct goal *goal, struct ran_error *err
         RAN_TRY(ran_hf_settle(f, err));
         name_labels(f);
         RAN_TRY(ran_layout_init(&layout, &f->config, f->C, err));
-        int rc = make_params(f, &layout, goal, err);
+        int rc = make_params(f, &layout, storage, path, to, err);
         ran_layout_release(&layout);
         return rc;
 }
 
-static int convert(const char *folder, const struct goal *goal, struct ran_error *err)
+/* To a file, or to bytes. */
+static int convert(const char *folder, const char *prompt, int storage, const char *path,
+                   struct ran_bytes *to, struct ran_error *err)
 {
-        struct ran_hf f = {.folder = folder, .asked = goal->prompt};
-        const int rc = make(&f, goal, ran_error_or_spare(err));
+        struct ran_hf f = {.folder = folder, .asked = prompt};
+        const int rc = make(&f, storage, path, to, err);
 
         ran_hf_release(&f);
         return rc;
@@ -243,9 +237,8 @@ static int convert(const char *folder, const struct goal *goal, struct ran_error
 int ran_hf_folder_write(const char *folder, const char *prompt, int storage, const char *path,
                         struct ran_error *err)
 {
-        const struct goal goal = {.path = path, .storage = storage, .prompt = prompt};
         struct ran_error why = {0};
-        int rc = convert(folder, &goal, &why);
+        const int rc = convert(folder, prompt, storage, path, NULL, &why);
 
         if (rc == RAN_OK)
                 return RAN_OK;
@@ -266,8 +259,7 @@ struct ran_model *ran_model_open(const char *path, bool verify, struct ran_error
                 return NULL;
         }
         m->in_memory = folder; /* made a model there; its digest is right by making */
-        const struct goal goal = {.to = &m->file, .storage = RAN_STORAGE_F32};
-        if ((folder && convert(path, &goal, &why) != RAN_OK) ||
+        if ((folder && convert(path, NULL, RAN_STORAGE_F32, NULL, &m->file, &why) != RAN_OK) ||
             ran_model_read(m, verify && !folder, &why) != RAN_OK) {
                 ran_fail(err, why.code, "%s: %s", path, why.text);
                 ran_model_free(m);

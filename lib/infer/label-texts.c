@@ -506,7 +506,7 @@ static int make(struct ran_bytes *to, struct making *k, const struct ran_model *
                                         .prompts = ran_model_metadata(m, "prompts"),
                                         .extra = &known,
                                         .extras = known.n > 0};
-        return ran_model_write_bytes(to, &parts, err);
+        return ran_model_write(NULL, to, &parts, err);
 }
 
 struct ran_model *ran_label_model(const struct ran_model *m, const struct ran_label_texts *t,

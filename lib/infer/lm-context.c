@@ -240,7 +240,7 @@ int ran_lm_context_save(const struct ran_lm_context *p, const char *path, struct
                                                        .rank = 2,
                                                        .shape = {part[i].rows, part[i].cols},
                                                        .data = part[i].data};
-        int rc = ran_tensors_write(path, source, n, meta, metas, err);
+        int rc = ran_tensors_write(path, NULL, source, n, meta, metas, err);
         free(source);
         free(part);
         return rc;

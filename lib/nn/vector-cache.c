@@ -305,7 +305,7 @@ static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
                 {"vector", RAN_DTYPE_F32, 1, {all}, vectors.data}};
         const struct ran_metadata_source meta[] = {{"format", "ran-vectors"},
                                                    {"encoder", k->encoder}};
-        const int rc = ran_tensors_write(k->path, tensors, 3, meta, 2, err);
+        const int rc = ran_tensors_write(k->path, NULL, tensors, 3, meta, 2, err);
         free(entry);
         free(keys);
         free(numbers);

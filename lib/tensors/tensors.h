@@ -118,15 +118,13 @@ struct ran_metadata_source {
 /* Writes a file whole or not at all (ran_writer). The bytes are a function of the contents: tensors
  * are ordered as the format's own writer does, metadata by key, whatever the order here; the data
  * section starts at a multiple of 64 bytes. `digest`, the SHA-256 of the data section, is added to
- * the metadata. */
-int ran_tensors_write(const char *path, const struct ran_tensor_source *tensors, size_t n,
+ * the metadata.
+ * With `to`, the bytes are there instead; the caller releases them. Few ask for the digest, which
+ * takes as long as the rest: it is 64 zeros until ran_tensors_close_digest. */
+int ran_tensors_write(const char *path, struct ran_bytes *to,
+                      const struct ran_tensor_source *tensors, size_t n,
                       const struct ran_metadata_source *metadata, size_t metadata_n,
                       struct ran_error *err);
-/* The bytes of such a file in memory; the caller releases them. Few ask for the digest, which takes
- * as long as the rest: it is 64 zeros until ran_tensors_close_digest. */
-int ran_tensors_write_bytes(struct ran_bytes *to, const struct ran_tensor_source *tensors, size_t n,
-                            const struct ran_metadata_source *metadata, size_t metadata_n,
-                            struct ran_error *err);
 /* Puts the digest of such bytes, which t was read from, in its place, and returns it. Not for files
  * that others have written, nor for two threads at once. */
 const char *ran_tensors_close_digest(const struct ran_tensors *t, const struct ran_bytes *file);

@@ -208,11 +208,10 @@ static int write_memory(struct ran_bytes *to, const struct ran_buf *header,
         return RAN_OK;
 }
 
-/* To a file, or into memory. */
-static int write_all(const char *path, struct ran_bytes *to,
-                     const struct ran_tensor_source *tensors, size_t n,
-                     const struct ran_metadata_source *metadata, size_t metadata_n,
-                     struct ran_error *err)
+int ran_tensors_write(const char *path, struct ran_bytes *to,
+                      const struct ran_tensor_source *tensors, size_t n,
+                      const struct ran_metadata_source *metadata, size_t metadata_n,
+                      struct ran_error *err)
 {
         struct entry *entries = ran_new(n, sizeof *entries);
         struct ran_metadata_source *all = ran_new(metadata_n + 1, sizeof *all);
@@ -235,21 +234,6 @@ static int write_all(const char *path, struct ran_bytes *to,
         free(all);
         free(entries);
         return rc;
-}
-
-int ran_tensors_write(const char *path, const struct ran_tensor_source *tensors, size_t n,
-                      const struct ran_metadata_source *metadata, size_t metadata_n,
-                      struct ran_error *err)
-{
-        return write_all(path, NULL, tensors, n, metadata, metadata_n, err);
-}
-
-int ran_tensors_write_bytes(struct ran_bytes *to, const struct ran_tensor_source *tensors, size_t n,
-                            const struct ran_metadata_source *metadata, size_t metadata_n,
-                            struct ran_error *err)
-{
-        *to = (struct ran_bytes){0};
-        return write_all(NULL, to, tensors, n, metadata, metadata_n, err);
 }
 
 const char *ran_tensors_close_digest(const struct ran_tensors *t, const struct ran_bytes *file)

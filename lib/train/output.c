@@ -61,7 +61,7 @@ int ran_trainer_write_parts(struct ran_trainer *t, const char *path, struct ran_
 
         ran_buf_printf(&training, "{%s%s}", t->training, more);
         parts->training = training.data; /* it ends in a NUL */
-        const int rc = ran_model_write(path, parts, err);
+        const int rc = ran_model_write(path, NULL, parts, err);
         ran_buf_release(&training);
         return rc;
 }

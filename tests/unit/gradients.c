@@ -50,7 +50,7 @@ static int write(const struct ran_model *m, const struct ran_layout *layout,
                     table + m->V * c->dim);
         k.source[n++] = (struct ran_tensor_source){
                 .name = "loss", .dtype = RAN_DTYPE_F64, .rank = 1, .shape = {1}, .data = &loss};
-        const int rc = ran_tensors_write(output, k.source, n, &meta, 1, err);
+        const int rc = ran_tensors_write(output, NULL, k.source, n, &meta, 1, err);
         free(k.name);
         free(k.source);
         return rc;

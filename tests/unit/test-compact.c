@@ -163,7 +163,7 @@ static struct ran_model *write_and_open(const struct toy *t, int storage, const 
                                         .C = t->C,
                                         .storage = storage};
 
-        CHECK_OK(ran_model_write(path, &parts, &err), err);
+        CHECK_OK(ran_model_write(path, NULL, &parts, &err), err);
         struct ran_model *m = ran_model_open(path, true, &err);
         test_check(m != NULL, err.text, __FILE__, __LINE__);
         return m;

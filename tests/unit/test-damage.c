@@ -324,7 +324,7 @@ static void write_parts(const char *path, const struct toy *t,
                                   .tokenizer = tokenizer,
                                   .training = training};
 
-        CHECK_OK(ran_model_write(path, &parts, &err), err);
+        CHECK_OK(ran_model_write(path, NULL, &parts, &err), err);
 }
 
 static void write_toy(const char *path, const struct ran_config *c,

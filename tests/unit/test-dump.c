@@ -33,7 +33,7 @@ static void bench_init(struct bench *b)
                                   .params = &b->toy.p,
                                   .V = b->toy.V,
                                   .C = b->toy.C};
-        CHECK_OK(ran_model_write(b->model, &parts, &err), err);
+        CHECK_OK(ran_model_write(b->model, NULL, &parts, &err), err);
 }
 
 static void bench_release(struct bench *b)

@@ -22,7 +22,7 @@ static struct ran_model *model_of(const struct toy *t)
         char *path = test_path("explain.ran");
         struct ran_model *m;
 
-        CHECK_OK(ran_model_write(path,
+        CHECK_OK(ran_model_write(path, NULL,
                                  &(struct ran_parts){.config = &t->c,
                                                      .layout = &t->layout,
                                                      .params = &t->p,

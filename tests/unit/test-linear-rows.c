@@ -101,7 +101,7 @@ static struct ran_model *write_and_open(const struct toy *t, const char *path)
         const struct ran_parts parts = {
                 .config = &t->c, .layout = &t->layout, .params = &t->p, .V = t->V, .C = t->C};
 
-        CHECK_OK(ran_model_write(path, &parts, &err), err);
+        CHECK_OK(ran_model_write(path, NULL, &parts, &err), err);
         struct ran_model *m = ran_model_open(path, true, &err);
         test_check(m != NULL, err.text, __FILE__, __LINE__);
         return m;

@@ -109,9 +109,9 @@ static void draft_write(const struct draft *d)
         if (!CHECK(fd >= 0))
                 return;
         snprintf(in_place, sizeof(in_place), "/dev/fd/%d", fd);
-        CHECK_OK(
-                ran_tensors_write(in_place, d->tensor, d->tensors, d->metadata, d->metadatas, &err),
-                err);
+        CHECK_OK(ran_tensors_write(in_place, NULL, d->tensor, d->tensors, d->metadata, d->metadatas,
+                                   &err),
+                 err);
         close(fd);
 }
 
@@ -746,8 +746,8 @@ TEST(model_written_is_read_back)
                                           .C = t.C,
                                           .labels = labels,
                                           .training = "{\"seed\":1}"};
-                CHECK_OK(ran_model_write(path, &parts, &err), err);
-                CHECK_OK(ran_model_write(again, &parts, &err), err);
+                CHECK_OK(ran_model_write(path, NULL, &parts, &err), err);
+                CHECK_OK(ran_model_write(again, NULL, &parts, &err), err);
                 check_opens(path, &t, c);
                 m = ran_model_open(path, true, &err);
                 REQUIRE(m != NULL);
@@ -786,7 +786,7 @@ static void write_toy(const char *path, struct toy *t, const char *training)
                                   .training = training};
         struct ran_error err = {0};
 
-        CHECK_OK(ran_model_write(path, &parts, &err), err);
+        CHECK_OK(ran_model_write(path, NULL, &parts, &err), err);
 }
 
 /* What is said of the models in two files; "" where they are the same. */

@@ -84,7 +84,7 @@ TEST(score_refuses_what_is_no_document)
                                       .bert.rotary_base_local = 1,
                                       .bert.global_every = 1},
                  9, 0.3);
-        CHECK_OK(ran_model_write(path,
+        CHECK_OK(ran_model_write(path, NULL,
                                  &(struct ran_parts){.config = &t.c,
                                                      .layout = &t.layout,
                                                      .params = &t.p,
@@ -125,7 +125,7 @@ static struct ran_model *model_for(int task)
         toy_init(&t, &c, 10, 0.3);
         const struct ran_parts parts = {
                 .config = &t.c, .layout = &t.layout, .params = &t.p, .V = t.V, .C = t.C};
-        CHECK_OK(ran_model_write(path, &parts, &err), err);
+        CHECK_OK(ran_model_write(path, NULL, &parts, &err), err);
         struct ran_model *m = ran_model_open(path, false, &err);
         CHECK_STR(m == NULL ? err.text : NULL, NULL);
         toy_release(&t);

@@ -306,7 +306,7 @@ static const struct ran_metadata_source notes[] = {{"format", "ran"},
 
 static int write_sources(const char *path, struct ran_error *err)
 {
-        return ran_tensors_write(path, sources, SOURCES, notes, 2, err);
+        return ran_tensors_write(path, NULL, sources, SOURCES, notes, 2, err);
 }
 
 TEST(tensors_written_as_the_format_does)
@@ -377,7 +377,7 @@ TEST(tensors_order_of_the_sources_does_not_matter)
         for (size_t i = 0; i < SOURCES; i++)
                 turned[i] = sources[SOURCES - 1 - i];
         REQUIRE(write_sources(one, NULL) == RAN_OK);
-        REQUIRE(ran_tensors_write(two, turned, SOURCES, turned_notes, 2, NULL) == RAN_OK);
+        REQUIRE(ran_tensors_write(two, NULL, turned, SOURCES, turned_notes, 2, NULL) == RAN_OK);
         REQUIRE(ran_bytes_open(&a, one, NULL) == RAN_OK && ran_bytes_open(&b, two, NULL) == RAN_OK);
         CHECK(a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
         ran_bytes_release(&a);
@@ -473,6 +473,6 @@ TEST(tensors_write_fails_in_a_sentence)
         CHECK(write_sources("/nowhere/at-all", &err) == RAN_EIO);
         CHECK_STR(err.text, "cannot write /nowhere/at-all: No such file or directory");
         CHECK(write_sources("/dev/full", &err) == RAN_EIO);
-        CHECK(ran_tensors_write("/dev/null", &big, 1, NULL, 0, &err) == RAN_EFORMAT);
+        CHECK(ran_tensors_write("/dev/null", NULL, &big, 1, NULL, 0, &err) == RAN_EFORMAT);
         CHECK_STR(err.text, "the product of its shape overflows");
 }
