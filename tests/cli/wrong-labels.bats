@@ -3,7 +3,6 @@
 
 bats_require_minimum_version 1.5.0
 load train.bash
-load pages.bash
 
 setup() {
   export RAN_ISA=portable
@@ -66,17 +65,6 @@ find_wrong() {
   [ "$(tail -n 1 list.tsv | tr -cd '\t' | wc -c)" = 7 ]
 }
 
-@test "wrong labels: as a page" {
-  wrong 120 | jq -c 'if .id == 7 then .text += " <b>&" else . end' >train.jsonl
-  find_wrong --suspects 4 --suspects-format html train.jsonl >list.html
-  well_formed list.html
-  run -0 text_of list.html
-  [[ $output == *'Labels that are probably wrong'* ]]
-  [[ $output =~ '4 of 120 documents, the most suspicious first; about '[0-9]+' labels are wrong' ]]
-  [[ $output == *'<b>&'* ]]
-  [[ $output == *$'\nsuggested'* ]]
-}
-
 # several N: documents with none to three labels, each of which one word tells. Every thirtieth lacks a label that
 # it should have, every thirtieth has one too many.
 several() {
@@ -106,23 +94,12 @@ several() {
   [ "$(find_wrong --suspects 1000000 train.jsonl | wc -l)" -lt 400 ]
 }
 
-@test "wrong labels: of several labels as a table and as a page" {
+@test "wrong labels: of several labels as a table" {
   several 150 >train.jsonl
   find_wrong --suspects 4 --suspects-format csv train.jsonl >list.csv
   [ "$(head -n 1 list.csv)" = 'rank,id,change,label,margin,p_label,text' ]
   [ "$(wc -l <list.csv)" = 5 ]
   [ "$(grep -cE '^[1-4],[0-9]+,(add,(wet|warm|white),[0-9.]+,0[.][5-9]|remove,(wet|warm|white),[0-9.]+,0[.][0-4]|remove,(wet|warm|white),[0-9.]+,[0-9.]+e-)' list.csv)" = 4 ]
-  find_wrong --suspects 4 --suspects-format html train.jsonl >list.html
-  well_formed list.html
-  run -0 text_of list.html
-  [[ $output =~ '4 labels of 150 documents, the most suspicious first; about '[0-9]+' labels are wrong or missing' ]]
-  [[ $output == *$'\nadd'* || $output == *$'\nremove'* ]]
-  # A label that is hard to tell: the page has the order of the list, not that of the probabilities alone.
-  jq -c 'if .id % 3 == 0 then .text |= sub("white"; "warm") elif .id % 4 == 1 then .text += " white" else . end' train.jsonl >hard.jsonl
-  find_wrong --suspects 15 hard.jsonl | jq .id >list
-  find_wrong --suspects 15 --suspects-format html hard.jsonl | text_of /dev/stdin | grep -oE 'day [0-9]+ was' | tr -cd '0-9\n' >page
-  [ "$(wc -l <page)" = 15 ]
-  cmp list page
 }
 
 @test "wrong labels: groups stay in one fold, ids without a vocabulary are read" {

@@ -96,7 +96,7 @@ int train_thresholds_find(const struct train_session *s, const struct ran_train_
 #define GIVES_TASKS(...)
 #define GIVES_ROWS(...) __VA_ARGS__
 #define GIVES_VECTORS(...)
-#define GIVES_PAGE(...) __VA_ARGS__
+#define GIVES_PAGE(...)
 /* The words of --suspects-format, NULL at the end. */
 extern const char *const train_suspects_formats[];
 

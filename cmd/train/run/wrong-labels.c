@@ -1,8 +1,6 @@
 /* wrong-labels.c - --find-wrong-labels: documents whose label is probably wrong. */
 #include "cmd/train/run/session.h"
 
-#include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +8,6 @@
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/write.h"
-#include "cmd/pages/documents.h"
-#include "cmd/pages/page.h"
-
-enum { EXCERPT = 1500 };
 
 const char *const train_suspects_formats[] = {OUTPUT_FORMATS(OUTPUT_NAME) NULL};
 static const struct output_format *const formats[] = {OUTPUT_FORMATS(OUTPUT_ENTRY)};
@@ -128,90 +122,6 @@ static int write_row(const struct suspects *x, size_t rank, const struct cmd_lin
         return RAN_OK;
 }
 
-/* ---- the page -------------------------------------------------------------------------------- */
-
-static void add_label(struct report *r, const struct suspects *x, const struct ran_suspect *k,
-                      uint32_t c, enum report_kind kind, const char *title)
-{
-        const char *name = c != RAN_NO_LABEL ? x->set->names[c] : NULL;
-
-        if (name != NULL)
-                report_label(r, kind, title, name, strlen(name),
-                             (double)x->p[k->document * x->set->C + c]);
-}
-
-static int add_article(const struct suspects *x, size_t rank, const struct cmd_line *line,
-                       struct page_documents *documents, struct ran_buf *text,
-                       struct ran_error *err)
-{
-        const struct ran_suspect *k = &x->found.suspect[rank];
-        struct page_document d = {.doubt = 1 - k->order};
-        struct report r = {0};
-
-        text->len = 0;
-        RAN_TRY(record_add_text(text, &line->record, err));
-        page_record_name(&d.name, &line->record.json, line->file, line->number);
-        add_label(&r, x, k, k->label, REPORT_WRONG, x->several ? "remove" : "label");
-        add_label(&r, x, k, k->suggested, REPORT_RIGHT, x->several ? "add" : "suggested");
-        report_page(&r, &d.body);
-        report_release(&r);
-        page_put_excerpt(&d.body, text->data, text->len, EXCERPT);
-        page_documents_add(documents, &d);
-        page_document_release(&d);
-        return RAN_OK;
-}
-
-/* By label: its threshold, its documents, and how many suspects of it are listed, as a share of
- * them, too. With several labels a document that is no share: suspects may lack the label. */
-static void write_labels(const struct suspects *x, struct ran_buf *out)
-{
-        const size_t C = x->set->C;
-        size_t *count = ran_new(2 * C, sizeof *count), *listed = count + C;
-        struct report r = {0};
-
-        for (size_t at = 0; at < x->set->label_first[x->set->B]; at++)
-                count[x->set->labels[at]]++;
-        for (size_t rank = 0; rank < x->listed; rank++)
-                listed[changed_label(&x->found.suspect[rank])]++;
-        report_begin(&r, REPORT_LIST, NULL, "Labels");
-        for (size_t c = 0; c < C; c++) {
-                if (count[c] == 0)
-                        continue;
-                report_begin(&r, REPORT_OBJECT, NULL, "");
-                report_string(&r, NULL, "label", x->set->names[c]);
-                report_count(&r, NULL, "documents", count[c]);
-                report_count(&r, NULL, x->several ? "probably wrong or missing" : "probably wrong",
-                             listed[c]);
-                if (!x->several)
-                        report_bar(&r, NULL, "share", (double)listed[c] / (double)count[c]);
-                report_share(&r, NULL, "mean probability", x->found.threshold[c]);
-                report_end(&r);
-        }
-        report_end(&r);
-        report_page(&r, out);
-        report_release(&r);
-        free(count);
-}
-
-static void write_page(const struct suspects *x, struct page_documents *documents,
-                       struct cmd_sink *out)
-{
-        struct ran_buf lead = {0};
-
-        page_count(&lead, x->listed);
-        ran_buf_str(&lead, x->several ? " labels of " : " of ");
-        page_count(&lead, x->set->B);
-        ran_buf_printf(&lead,
-                       " documents, the most suspicious first; about %zu labels are wrong%s. The "
-                       "probabilities are from models that were trained on other documents.",
-                       x->found.wrong, x->several ? " or missing" : "");
-        page_begin(&out->buf, "Labels that are probably wrong", &lead);
-        write_labels(x, &out->buf);
-        page_worst_write(documents, x->several ? "Suspects" : "Documents", x->listed,
-                         x->several ? "suspects" : "documents", out);
-        page_end(&out->buf);
-}
-
 /* ---- the list -------------------------------------------------------------------------------- */
 
 static void write_list(const struct suspects *x)
@@ -221,7 +131,6 @@ static void write_list(const struct suspects *x)
         static const char *const several[] = {"rank",   "id",      "change", "label",
                                               "margin", "p_label", "text",   NULL};
         const struct output_format *format = formats[x->s->options->mode.suspects_format];
-        struct page_documents documents = {0};
         struct ran_buf scratch = {0};
         struct cmd_line line = {0};
         struct cmd_sink out;
@@ -238,18 +147,13 @@ static void write_list(const struct suspects *x)
                 line_of(x, x->found.suspect[rank].document, &line);
                 if (format->kind == OUTPUT_RECORDS)
                         write_record(x, rank, &line, &out.buf);
-                else if (format->kind == OUTPUT_ROWS)
-                        rc = write_row(x, rank, &line, &row, &scratch, &err);
                 else
-                        rc = add_article(x, rank, &line, &documents, &scratch, &err);
+                        rc = write_row(x, rank, &line, &row, &scratch, &err);
                 cmd_sink_flush(&out);
         }
         if (rc != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s:%zu: %s", line.file, line.number, err.text);
-        if (format->kind == OUTPUT_PAGE)
-                write_page(x, &documents, &out);
         cmd_sink_close(&out);
-        page_documents_release(&documents);
         ran_buf_release(&scratch);
         record_release(&line.record);
 }
