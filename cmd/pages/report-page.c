@@ -63,8 +63,11 @@ static void add_value(const struct report *r, const struct report_node *v, int d
         default:
                 report_value(r, v, out);
         }
-        for (const struct report_node *k = v + 1; k < v + v->size; k++) {
-                ran_buf_str(out, k == v + 1 ? "" : k->kind >= REPORT_LABEL ? " " : ", ");
+        const size_t before = out->len;
+        for (const struct report_node *k = v + 1; k < v + v->size; k += k->size) {
+                if (k->title == NULL)
+                        continue;
+                ran_buf_str(out, out->len == before ? "" : k->kind >= REPORT_LABEL ? " " : ", ");
                 page_string(out, k->title);
                 ran_buf_str(out, k->title[0] != '\0' ? " " : "");
                 add_value(r, k, decimals, out);

@@ -352,27 +352,31 @@ static void text_fact(const struct report *r, size_t i, size_t width, struct ran
 {
         const struct report_node *v = &r->node[i];
         const bool interval = v->interval.high > 0, note = v->note_n > 0;
+        struct ran_buf value = {0};
 
-        text_padded(v->title, strlen(v->title), width, true, out);
-        ran_buf_str(out, "  ");
         /* "min 3, median 7" of an object, "3, 7" of a list. */
         for (const struct report_node *k = v + 1; k < v + v->size; k += k->size) {
-                ran_buf_str(out, k > v + 1 ? ", " : "");
+                if (k->title == NULL)
+                        continue;
+                ran_buf_str(&value, value.len > 0 ? ", " : "");
                 if (k->title[0] != '\0')
-                        ran_buf_printf(out, "%s ", k->title);
-                report_value(r, k, out);
+                        ran_buf_printf(&value, "%s ", k->title);
+                report_value(r, k, &value);
         }
-        if (v->size == 1 && v->kind == REPORT_TEXT)
-                text_wrapped(r->text.data + v->at, v->count, width + 2, out);
-        else if (v->size == 1)
-                report_value(r, v, out);
-        ran_buf_str(out, interval || note ? " (" : "");
+        if (v->size == 1)
+                report_value(r, v, &value);
+        ran_buf_str(&value, interval || note ? " (" : "");
         if (interval)
-                ran_buf_printf(out, "95 %% interval: %.*f to %.*f", v->decimals, v->interval.low,
+                ran_buf_printf(&value, "95 %% interval: %.*f to %.*f", v->decimals, v->interval.low,
                                v->decimals, v->interval.high);
-        ran_buf_str(out, interval && note ? "; " : "");
-        ran_buf_shown(out, r->text.data + v->note, v->note_n);
-        ran_buf_str(out, interval || note ? ")\n" : "\n");
+        ran_buf_str(&value, interval && note ? "; " : "");
+        ran_buf_add(&value, r->text.data + v->note, v->note_n);
+        ran_buf_str(&value, interval || note ? ")" : "");
+        text_padded(v->title, strlen(v->title), width, true, out);
+        ran_buf_str(out, "  ");
+        text_wrapped(value.data, value.len, width + 2, out);
+        ran_buf_char(out, '\n');
+        ran_buf_release(&value);
 }
 
 /* Facts, those of objects without a heading as well. *width: of the names; without `out` they are

@@ -33,7 +33,7 @@ distil() {
   ran-train info --format json small.ran | jq -e '.task == "embed" and .training.distilled.held_out == 40 and
     .training.distilled.cosine > .training.distilled.cosine_before and .training.teacher.pretrained.name == "sentence-mean" and
     .training.train.documents == 400'
-  ran-train info small.ran | grep -q 'result  *mean cosine to the teacher'
+  ran-train info small.ran | grep -q 'distilled  *texts '
   ran-classify --embed -m small.ran texts.jsonl | jq -se 'length == 400 and all(.prediction.embedding | length == 8)'
 }
 

@@ -32,7 +32,7 @@ setup() {
   header frozen.ran | jq -e '.__metadata__.training | fromjson | .paths.dense > 0 and .paths.deep == 0 and .init.digest != null'
   ran-classify -m frozen.ran --eval test.jsonl | jq -e '.accuracy > 0.9'
   run -0 ran-train info frozen.ran
-  [[ $output == *'document vectors of a frozen'*'document vectors  weight '*', beside n-grams of weight 1'* ]]
+  [[ $output == *'document vectors of a frozen'*', document vectors '* ]]
 }
 
 @test "frozen: any number of threads gives the same bytes, and so does --replay" {
@@ -144,7 +144,7 @@ setup() {
   export RAN_MODELS=$PWD/empty::$PWD/models
   ran-train classify -q --init base --frozen -o named.ran train.jsonl
   cmp named.ran frozen.ran
-  ran-train info base | grep -q 'masked language model'
+  ran-train info base | grep -q 'task  *mlm'
   ran-lm fill -m base.ran <<<'{"text":"word1 [MASK] word3"}' | jq -e '.lm'
   ran-tokenize encode -m base test.jsonl -o encoded.jsonl
   run -0 --separate-stderr ran-train convert -o half.ran --weights f16 base
@@ -154,8 +154,8 @@ setup() {
   refused 3 'cannot open ./base: No such file or directory' ran-classify -m ./base test.jsonl
   # A file has a slash in its name.
   cp frozen.ran base
-  ran-train info base | grep -q 'masked language model'
-  ran-train info ./base | grep -q 'labels documents'
+  ran-train info base | grep -q 'task  *mlm'
+  ran-train info ./base | grep -q 'task  *classify'
 }
 
 @test "models: they are found beside an installed program" {
@@ -163,5 +163,5 @@ setup() {
   cp "$(command -v ran-train)" root/bin
   refused 3 "no model of that name in $PWD/root/share/ran/models" root/bin/ran-train info base
   cp -R models root/share/ran
-  root/bin/ran-train info base | grep -q 'masked language model'
+  root/bin/ran-train info base | grep -q 'task  *mlm'
 }

@@ -211,7 +211,7 @@ TEXTS
   [[ $output == *'astronomy 3, cooking 3, football 3; nothing shows'*'--dev'* ]]
   [[ $output == *'linear model, without validation documents'* && $output != *'held out'* ]]
   ran-classify -m pool.ran --eval all.jsonl | jq -e '.accuracy == 1 and .log_loss < 0.5'
-  ran-train info pool.ran | grep 'trained on .*9 documents without labels, which descriptions gave them' >/dev/null
+  ran-train info pool.ran | grep 'trained on .*9 (documents without labels, which descriptions gave them' >/dev/null
   ran-train info --format json pool.ran | jq -e '.training | .labels_guessed == true and .dev_share == 0 and .paths.label_texts == true and .paths.dense > 0 and .paths.wide > 0'
   run -0 ran-train classify --replay pool.ran --label-texts topics.tsv pool.jsonl
   [[ $output == *'is reproduced, byte for byte'* ]]

@@ -50,7 +50,7 @@ tags() {
   cmp a.ran b.ran
   ran-train info --format json a.ran | jq -e '.encoder == "static" and .config.dim == 8 and .training.init.digest != null'
   run -0 ran-train info a.ran
-  [[ $output == *'static, width 8'* ]]
+  [[ $output == *'static (width 8)'* ]]
 }
 
 @test "base: one that learned vectors of documents is frozen, byte for byte as --init MODEL --frozen [all]" {

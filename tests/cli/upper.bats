@@ -51,7 +51,7 @@ setup() {
   run -1 cmp expected tuned
   header certain.ran | jq -e '.["classify.out.weight"].shape == [2, 16] and (.__metadata__.config | fromjson | .upper == "certain")'
   run -0 ran-train info certain.ran
-  [[ $(tr -s '\n ' ' ' <<<"$output") == *'encoder only; encoder: bert, 2 layers, width 16; above its windows: the most certain'* ]]
+  [[ $(tr -s '\n ' ' ' <<<"$output") == *'bert (2 layers, width 16; above its windows: the most certain)'*'encoder only'* ]]
   run -0 ran-train info max.ran
   [[ $(tr -s '\n ' ' ' <<<"$output") == *'above its windows: maximum'* ]]
 }

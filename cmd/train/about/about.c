@@ -212,11 +212,6 @@ const char *train_about_encoder(const struct about *a)
         return name != NULL ? name : "";
 }
 
-const char *train_about_decision(const struct about *a)
-{
-        return train_about_string(a->said, "validation.decision");
-}
-
 void train_about_vocabulary(const struct about *a, struct ran_buf *out)
 {
         struct ran_record all = {0}, model = {0};

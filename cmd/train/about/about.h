@@ -46,8 +46,6 @@ void train_about_release(struct about *a);
 const char *train_about_parts(const struct about *a);
 /* The name of the encoder, of one that was tried and dropped, too: "ran". */
 const char *train_about_encoder(const struct about *a);
-/* Why there is no encoder although one was asked for, a sentence; else NULL. */
-const char *train_about_decision(const struct about *a);
 /* Whether the path is a folder. */
 bool train_about_is_folder(const char *path);
 /* The kind of the vocabulary, as in its file: "WordPiece". */
@@ -69,17 +67,12 @@ void train_pretrained_say(const struct about *a, struct ran_buf *out);
 /* Adds all of this as members, for machines. */
 void train_pretrained_members(const struct about *a, struct report *r);
 
-/* ---- for machines (info-json.c) ----------------------------------------------------------- */
+/* ---- all of it (info.c) ------------------------------------------------------------------- */
 
-/* Adds the members of its object. */
+/* Adds the members of its object, and what people are told of them. */
 void train_info_members(const struct about *a, struct report *r);
 /* Adds a result on validation documents: the members of an object, and the cells of a row. */
 void train_info_figure(const struct about_figure *f, struct report *r);
-
-/* ---- for people (info-text.c) ------------------------------------------------------------- */
-
-/* Adds rows of name and value, for people only. */
-void train_info_rows(const struct about *a, struct report *r);
 
 /* ---- n-grams of labels (top.c) ------------------------------------------------------------ */
 

@@ -170,7 +170,6 @@ void train_page_write(struct train_page *p, const struct ran_train_job *job, con
         ran_buf_printf(&lead, "%s: %zu documents", a.path, job->train->B);
         page_begin(&out, "Training", &lead);
         report_begin(&tables, REPORT_OBJECT, NULL, "Model");
-        train_info_rows(&a, &tables);
         train_info_members(&a, &tables);
         report_end(&tables);
         report_page(&tables, &out);
