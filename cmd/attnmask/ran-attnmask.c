@@ -40,9 +40,9 @@ static const struct ran_field pattern_fields[] = {
          .help = "width of a window; half of it, rounded down, lies on each side of the query",
          .first = true},
         {"dilation", 0, RAN_FIELD_SIZE, OPTION(dilation), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "tokens skipped between two keys; 0: not given", .needs = "attention=dilated"},
+         .help = "tokens skipped between two keys; 0: not given"},
         {"source", 0, RAN_FIELD_SIZE, OPTION(source), 0, RAN_MASK_LENGTH, .value = "N",
-         .help = "number of source tokens; 0: not given", .needs = "mask=prefix"},
+         .help = "number of source tokens; 0: not given"},
         {0},
 };
 static const struct ran_field answer_fields[] = {
@@ -82,7 +82,7 @@ static const struct ran_field model_fields[] = {
                  "tokens: their influence on the outputs for tokens",
          .first = true},
         {"label", 0, RAN_FIELD_TEXT, OPTION(label), .value = "NAME",
-         .help = "explain this label instead of the predicted one", .needs = "map=label"},
+         .help = "explain this label instead of the predicted one"},
         {"layer", 0, RAN_FIELD_TEXT, OPTION(layer), .value = "N",
          .help = "layer N, from 0, or all; default: all, in pictures the last", .first = true},
         {"head", 0, RAN_FIELD_TEXT, OPTION(head), .value = "WHAT",
@@ -139,6 +139,9 @@ static void check_together(void *unused)
                 cmd_usage("--format html shows a document: give --model FILE");
         cmd_is_for("--model FILE", model,
                    "[Model] [Documents, with --model] [Input, with --model]");
+        cmd_is_for("--attention dilated", has_pattern(RAN_ATTENTION_DILATED, false), "dilation");
+        cmd_is_for("--mask prefix", options.mask == RAN_MASK_PREFIX, "source");
+        cmd_is_for("--map label", options.map == ATTNMASK_MAP_LABEL, "label");
 }
 
 static const struct cmd_program program = {

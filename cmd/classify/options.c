@@ -152,6 +152,10 @@ static void check_together(void *options)
                      "--against adds to a report in JSON or text", "eval_format");
         cmd_excludes(o->against != NULL, "--against compares what models give by themselves",
                      "threshold_for");
+        cmd_is_for(CMD_TABLES,
+                   kind == OUTPUT_ROWS || o->eval_format == CLASSIFY_EVAL_CSV ||
+                           o->eval_format == CLASSIFY_EVAL_TSV,
+                   "escape_formulas");
         if (kind == OUTPUT_VECTORS && !o->embed)
                 cmd_usage("--output-format is an array of vectors: give --embed");
         if (kind == OUTPUT_VECTORS && o->output.output == NULL)

@@ -151,6 +151,8 @@ struct cmd_table {
 };
 extern struct cmd_table cmd_table;
 extern const struct ran_field cmd_table_fields[];
+/* What they are for, for cmd_is_for. */
+#define CMD_TABLES "a table: --output-format csv, tsv or excel, or --eval-format"
 
 /* The cells of a row, one after another. */
 void cmd_row_string(struct cmd_row *row, const char *s, size_t n);

@@ -13,9 +13,7 @@ const struct ran_field cmd_table_fields[] = {
          .initial = "true",
          .help = "csv, tsv, excel: put ' before a cell that a spreadsheet would take for a "
                  "formula: one "
-                 "that begins with = + - @ or a tab, and is no number",
-         .needs = "output_format=csv,tsv,excel eval_format=csv,tsv",
-         .why = "is for a table: --output-format csv, tsv or excel, or --eval-format"},
+                 "that begins with = + - @ or a tab, and is no number"},
         {0},
 };
 

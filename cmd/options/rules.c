@@ -105,52 +105,27 @@ static bool is_in_use(const struct cmd_option *o)
 
 /* ---- what is needed -------------------------------------------------------------------------- */
 
-/* An option of a list "name name=word,word", and its words; n 0: any. */
-struct item {
-        struct cmd_option option;
-        const char *words;
-        size_t n;
-};
-
-static bool next_item(const struct cmd_program *program, const char **names, struct item *item)
+/* The next option of a list of names. */
+static bool next_needed(const struct cmd_program *program, const char **names,
+                        struct cmd_option *option)
 {
         const char *name = *names + strspn(*names, " ");
-        const size_t n = strcspn(name, " ="), all = strcspn(name, " ");
+        const size_t n = strcspn(name, " ");
 
-        if (n == 0)
-                return false;
-        if (!cmd_option_find(program, name, n, &item->option))
+        *names = name + n;
+        if (n > 0 && !cmd_option_find(program, name, n, option))
                 cmd_bug("bug: no option is called \"%.*s\"", (int)n, name);
-        item->words = name + n + 1;
-        item->n = all > n ? all - n - 1 : 0;
-        *names = name + all;
-        return true;
+        return n > 0;
 }
 
-static bool is_among(const char *word, const char *words, size_t n)
+bool cmd_option_is_among(const char *names, const char *name)
 {
-        for (const char *end = words + n; words < end; words += strcspn(words, ", ") + 1)
-                if (strncmp(word, words, strcspn(words, ", ")) == 0 &&
-                    word[strcspn(words, ", ")] == '\0')
+        const size_t n = strlen(name);
+
+        for (const char *s = names; (s = strstr(s, name)) != NULL; s += n)
+                if ((s == names || s[-1] == ' ') && strchr(" ,", s[n]) != NULL)
                         return true;
         return false;
-}
-
-/* Whether the option is on, or is one of the words. */
-static bool is_met(const struct item *item)
-{
-        const struct ran_field *f = item->option.field;
-        const void *value = (const char *)item->option.base + f->offset;
-        const struct ran_choices *several = value;
-        bool found = false;
-
-        if (item->n == 0)
-                return is_on(&item->option);
-        if (f->type == RAN_FIELD_CHOICE)
-                return is_among(f->choices[*(const int *)value], item->words, item->n);
-        for (size_t i = 0; i < several->n; i++)
-                found |= is_among(f->choices[several->item[i]], item->words, item->n);
-        return found;
 }
 
 /* The verb is the second word of the program's name. */
@@ -158,29 +133,23 @@ static bool is_of_verb(const struct cmd_program *program, const struct ran_field
 {
         const char *verb = strchr(program->name, ' ');
 
-        return f->verbs == NULL || (verb != NULL && is_among(verb + 1, f->verbs, strlen(f->verbs)));
+        return f->verbs == NULL || (verb != NULL && cmd_option_is_among(f->verbs, verb + 1));
 }
 
 bool cmd_option_add_needs(const struct cmd_program *program, const struct ran_field *f,
                           struct ran_buf *out)
 {
         const char *names = f->needs, *before = "";
-        struct item item;
+        struct cmd_option other;
 
         if (f->fixed || !is_of_verb(program, f))
                 return false;
-        while (names != NULL && next_item(program, &names, &item)) {
-                const struct ran_field *other = item.option.field;
-                if (!is_of_verb(program, other))
+        while (names != NULL && next_needed(program, &names, &other)) {
+                if (!is_of_verb(program, other.field))
                         continue;
-                ran_buf_printf(out, "%s--%s", before, cmd_option_name(other).text);
-                if (other->type != RAN_FIELD_BOOL && item.n == 0)
-                        ran_buf_printf(out, " %s", cmd_option_value(other));
-                for (size_t i = 0, n; i < item.n; i += n + 1) {
-                        n = strcspn(item.words + i, ", ");
-                        ran_buf_printf(out, "%s%.*s", i == 0 ? " " : " or ", (int)n,
-                                       item.words + i);
-                }
+                ran_buf_printf(out, "%s--%s", before, cmd_option_name(other.field).text);
+                if (other.field->type != RAN_FIELD_BOOL)
+                        ran_buf_printf(out, " %s", cmd_option_value(other.field));
                 before = " or ";
         }
         return f->needs == NULL || before[0] != '\0';
@@ -213,11 +182,11 @@ void cmd_rules_check(const struct cmd_program *program)
                 const struct ran_field *f = o.field;
                 const char *needs = f->needs;
                 struct ran_buf names = {0};
-                struct item item;
+                struct cmd_option other;
                 bool met = needs == NULL;
 
-                while (needs != NULL && next_item(program, &needs, &item))
-                        met |= is_met(&item);
+                while (needs != NULL && next_needed(program, &needs, &other))
+                        met |= is_on(&other);
                 if (met || !is_in_use(&o))
                         continue;
                 if (f->why != NULL)

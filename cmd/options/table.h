@@ -59,7 +59,10 @@ void cmd_rules_check(const struct cmd_program *program);
 /* Whether it is an option of the program: a field that is fixed is none, and one of another verb,
  * or that needs such an option, is neither. */
 bool cmd_option_applies(const struct cmd_program *program, const struct ran_field *f);
-/* The same, and appends the options that it needs, "--eval or --eval-only TEXT"; nothing: none. */
+/* Whether a list of words, "classify, tag lm", has that one. */
+bool cmd_option_is_among(const char *names, const char *name);
+/* The same as cmd_option_applies, and appends the options that it needs, "--eval or --eval-only
+ * TEXT"; nothing: none. */
 bool cmd_option_add_needs(const struct cmd_program *program, const struct ran_field *f,
                           struct ran_buf *out);
 

@@ -104,6 +104,10 @@ static void check_together(void *options)
                      "--conlleval reads predictions, or needs --model",
                      "eval verify logits split_at offsets output_format eval_format into only "
                      "max_tokens truncate drop label_names [Input]");
+        cmd_is_for(CMD_TABLES,
+                   kind == OUTPUT_ROWS || o->eval_format == TAG_EVAL_CSV ||
+                           o->eval_format == TAG_EVAL_TSV,
+                   "escape_formulas");
 }
 
 const struct cmd_program tag_program = {

@@ -69,7 +69,7 @@ const struct ran_field ran_config_fields[] = {
         {"cell_pooling", 0, RAN_FIELD_CHOICE, AT(ran.cell_pooling), .choices = poolings,
          .value = "KIND", .initial = "last", .later = true,
          .help = "published cells: the cell of the last window, or the mean or max of all windows",
-         .needs = "cell=published init", .why = "needs --cell published", .verbs = "classify"},
+         .verbs = "classify"},
         {"vector", 0, RAN_FIELD_BOOL, AT(ran.vector), .initial = "false", .later = true,
          .fixed = true, .help = "ran: the encoder has learned to make vectors of documents"},
         {"multilabel", 0, RAN_FIELD_BOOL, AT(classify.multilabel),

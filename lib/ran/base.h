@@ -324,9 +324,8 @@ struct ran_field {
                 const char *field, *value, *initial; /* field NULL: no exception */
         } unless;
         const char *verbs; /* of a program, which have this option: "classify tag"; NULL: all */
-        /* Options of which one must be on, or be one of these words: "eval", "mode=slow,fast top".
-         * Else the option is refused: "--NAME WHY"; why NULL: "--NAME is for --OTHER". NULL: none.
-         */
+        /* Options of which one must be on: "eval top". Else the option is refused: "--NAME WHY";
+         * why NULL: "--NAME is for --OTHER". NULL: none. */
         const char *needs, *why;
 };
 int ran_fields_init(const struct ran_field *fields, void *base,

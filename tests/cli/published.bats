@@ -64,7 +64,7 @@ shape='-q --cell published --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4
 @test "published: --cell-pooling is for its cells, and cls is none of a document" {
   animals 6 >train.jsonl
   run -2 ran-train classify --cell-pooling mean -o m.ran train.jsonl
-  [[ $output == *'--cell-pooling needs --cell published'* ]]
+  [[ $output == *'--cell-pooling is for --cell published'* ]]
   run -2 ran-train classify --cell published --cell-pooling cls -o m.ran train.jsonl
   [[ $output == *"cell_pooling must be 'last', 'mean' or 'max', not 'cls'"* ]]
 }

@@ -576,10 +576,8 @@ TEST(options_need_others)
         CHECK(status_needing("--top 5 --no-logits", "logits") == CMD_USAGE);
         CHECK(status_needing("--top 5 --logits", "logits") == 0);
         CHECK(status_needing("", "logits") == 0);
-        CHECK(status_needing("--top 5 --mode slow", "mode=slow logits") == 0);
-        CHECK(status_needing("--top 5 --logits", "mode=slow logits") == 0);
-        CHECK(status_needing("--top 5 --mode fast", "mode=slow logits") == CMD_USAGE);
-        CHECK(status_needing("--top 5 --mode fast", "mode=slow,fast") == 0);
+        CHECK(status_needing("--top 5 --logits", "steps logits") == 0);
+        CHECK(status_needing("--top 5 --steps 0", "steps logits") == CMD_USAGE);
         CHECK(status_needing("--top 5 --topics-per-page 1", "topics_per_page") == 0);
         CHECK(status_needing("--top 5 --topics-per-page 0", "topics_per_page") == CMD_USAGE);
 }

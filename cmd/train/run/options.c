@@ -5,6 +5,7 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
+#include "cmd/options/table.h"
 #include "cmd/content/labels.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/run/session.h"
@@ -206,6 +207,9 @@ static void check_together(void *options)
                      "dev no_dev dev_share");
         cmd_exclude_each_other("find_wrong_labels soft_label");
         cmd_exclude_each_other("find_wrong_labels minutes");
+        cmd_is_for("--cell published",
+                   o->config.ran.cell == RAN_CELL_PUBLISHED || file->init.model != NULL,
+                   "cell_pooling");
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
@@ -248,20 +252,10 @@ static const char keys[] =
         "head_dim min_window cell rotary residual review review_window pooling cell_pooling "
         "spelling affixes rank context position_scale ffn_dim attention dilation similarity "
         "limit_alphabet max_word max_distinct normalize strip_accents clean cjk split_at "
-        "eol_token progress mask ";
+        "eol_token progress mask";
 
 /* Of the input, what says where labels are. */
-static const char of_labels[] = "folder_label label_separator tag_column ";
-
-static bool is_among(const char *names, const char *name)
-{
-        const size_t n = strlen(name);
-
-        for (const char *s = names; *s != '\0'; s += strcspn(s, " ") + 1)
-                if (strncmp(s, name, n) == 0 && s[n] == ' ')
-                        return true;
-        return false;
-}
+static const char of_labels[] = "folder_label label_separator tag_column";
 
 /* The table with the defaults of the task, for as long as the program runs. */
 static const struct ran_field *preset(const struct ran_field *fields,
@@ -274,10 +268,10 @@ static const struct ran_field *preset(const struct ran_field *fields,
         struct ran_field *own = ran_new(n + 1, sizeof *own);
         memcpy(own, fields, n * sizeof *own);
         for (size_t i = 0; i < n; i++) {
-                own[i].key = is_among(keys, own[i].name);
+                own[i].key = cmd_option_is_among(keys, own[i].name);
                 if (verbs != NULL)
                         own[i].verbs = verbs;
-                else if (is_among(of_labels, own[i].name))
+                else if (cmd_option_is_among(of_labels, own[i].name))
                         own[i].verbs = "classify tag";
                 for (const struct train_preset *p = presets; p->name != NULL; p++)
                         if (strcmp(own[i].name, p->name) == 0)
