@@ -125,7 +125,7 @@ static double crf_loss(const struct ran_task_batch *k, struct ran_task_scratch *
 {
         const struct ran_dataset *d = k->data;
         const struct ran_crf crf = ran_crf_of(k->p);
-        const struct ran_crf_grad d_crf = ran_crf_grad_of(dp);
+        const struct ran_crf d_crf = ran_crf_of(dp);
         double sum = 0;
 
         for (size_t from = 0, end; from < n; from = end) {
@@ -209,7 +209,7 @@ static void merge(const struct ran_config *c, struct ran_params *p, size_t C,
         }
         if (linear_crf == NULL)
                 return;
-        const struct ran_crf_grad crf = ran_crf_grad_of(p);
+        const struct ran_crf crf = ran_crf_of(p);
         ran_ensemble_add(crf.start, ensemble, crf.start, linear_crf, C);
         ran_ensemble_add(crf.end, ensemble, crf.end, linear_crf + C, C);
         ran_ensemble_add(crf.transition, ensemble, crf.transition, linear_crf + 2 * C, C * C);

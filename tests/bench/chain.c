@@ -30,7 +30,7 @@ struct sentence {
         bool *start, *open;
         double *scratch;
         struct ran_crf crf;
-        struct ran_crf_grad grad;
+        struct ran_crf grad;
         struct ran_crf_rules rules;
 };
 
@@ -71,7 +71,7 @@ static void choose(struct sentence *s, enum kind kind)
         for (size_t i = 0; i < s->C * s->C; i++)
                 s->chain[i] = (float)((kind == STEEP ? 1e4 : 4) * (ran_random_uniform(3, i) - 0.5));
         s->crf = (struct ran_crf){.transition = kind == LOOSE ? NULL : s->chain};
-        s->grad = (struct ran_crf_grad){.transition = s->dchain};
+        s->grad = (struct ran_crf){.transition = s->dchain};
 }
 
 static void end(struct sentence *s)

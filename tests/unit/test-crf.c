@@ -156,7 +156,7 @@ static void check_gradient(const struct chain *given, double *scratch)
         struct chain c = *given;
         size_t C = c.C, gold = c.paths / 3, parameters = 2 * C + C * C;
         float d[sizeof(c.f) / sizeof(*c.f)];
-        const struct ran_crf_grad sums = {d, d + C, c.crf.transition != NULL ? d + 2 * C : NULL};
+        const struct ran_crf sums = {d, d + C, c.crf.transition != NULL ? d + 2 * C : NULL};
         uint32_t path[MOST_L];
 
         chain_path(&c, gold, path);
@@ -371,7 +371,7 @@ TEST(crf_long_document_neither_overflows_nor_underflows)
         static const float transition[FEW * FEW] = {-90, -91, -92, -93, -90, -94, -95, -92, -90};
         const struct ran_crf crf = {start, end, transition};
         float d[2 * FEW + FEW * FEW] = {0};
-        const struct ran_crf_grad sums = {d, d + FEW, d + 2 * FEW};
+        const struct ran_crf sums = {d, d + FEW, d + 2 * FEW};
         struct novel n = novel_new(1);
         double loss, pairs = 0;
 

@@ -415,8 +415,8 @@ TEST(a_chain_of_tags_that_is_no_number_gives_no_result)
                 c.task = RAN_TASK_TAG;
                 c.tag.crf = true;
                 toy_init(&t, &c, 5, 0.3);
-                ran_crf_grad_of(&t.p).transition[i] = i % 2 == 0 ? NAN : INFINITY;
-                check_no_result(&t, ran_crf_grad_of(&t.p).transition[i]);
+                ran_crf_of(&t.p).transition[i] = i % 2 == 0 ? NAN : INFINITY;
+                check_no_result(&t, ran_crf_of(&t.p).transition[i]);
                 toy_release(&t);
         }
 }

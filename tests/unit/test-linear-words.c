@@ -240,7 +240,7 @@ static double objective(const struct bench *b, const float *w, bool chained, dou
 
                 for (size_t from = 0, end; from < d.words; from = end) {
                         float score[LONGEST * C], dscore[LONGEST * C], dchain[C * (C + 2)] = {0};
-                        const struct ran_crf_grad grad = {dchain, dchain + C, dchain + 2 * C};
+                        const struct ran_crf grad = {dchain, dchain + C, dchain + 2 * C};
                         uint32_t bucket[MOST];
 
                         end = ran_crf_sentence_end(d.begins, from, d.words);

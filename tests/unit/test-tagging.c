@@ -143,7 +143,7 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
         double loss, want = 0;
         float start[TOY_C] = {0}, end[TOY_C] = {0}, transition[TOY_C * TOY_C] = {0};
         float dlogits[WORDS * TOY_C];
-        const struct ran_crf_grad d = {start, end, transition};
+        const struct ran_crf d = {start, end, transition};
 
         fixture_init(&f, true);
         const struct ran_document document = ran_dataset_document(&f.joined, 0);

@@ -342,7 +342,7 @@ static void add_pairs(struct lattice *l, float *to, const uint32_t *path, double
                 to[i] += (float)(weight * l->pairs[i]);
 }
 
-double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *score,
+double ran_crf_loss(float *dscore, const struct ran_crf *d, const float *score,
                     const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
                     double weight, double *scratch)
 {
@@ -484,16 +484,9 @@ void ran_crf_marginals_sentences(float *p, const float *score, const struct ran_
 
 struct ran_crf ran_crf_of(const struct ran_params *p)
 {
-        const struct ran_crf_grad own = ran_crf_grad_of(p);
+        const struct ran_crf *own = p->own[RAN_PART_CRF];
 
-        return (struct ran_crf){own.start, own.end, own.transition};
-}
-
-struct ran_crf_grad ran_crf_grad_of(const struct ran_params *p)
-{
-        const struct ran_crf_grad *own = p->own[RAN_PART_CRF];
-
-        return own != NULL ? *own : (struct ran_crf_grad){0};
+        return own != NULL ? *own : (struct ran_crf){0};
 }
 
 static bool is_in(const struct ran_config *c)
@@ -506,7 +499,7 @@ static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
 {
         const size_t l = 0;
         const char *prefix = NULL;
-        struct ran_crf_grad *p = params->own[RAN_PART_CRF];
+        struct ran_crf *p = params->own[RAN_PART_CRF];
 
         (void)c;
         CRF_PARAMS(RAN_TENSOR_FIELD)
@@ -514,6 +507,6 @@ static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
 
 const struct ran_part ran_part_crf = {
         .is_in = is_in,
-        .params_size = sizeof(struct ran_crf_grad),
+        .params_size = sizeof(struct ran_crf),
         .tensors = tensors,
 };

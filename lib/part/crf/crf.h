@@ -17,18 +17,15 @@
 #include "nn/params.h"
 #include "ran/model.h"
 
-/* None of it owned. NULL: zeros; without any of them tags are independent of each other. */
+/* None of it owned. NULL: zeros; without any of them tags are independent of each other. Or its
+ * gradients: NULL only where those are. */
 struct ran_crf {
-        const float *start, *end; /* (C) */
-        const float *transition;  /* (C,C) [from, to] */
+        float *start, *end; /* (C) */
+        float *transition;  /* (C,C) [from, to] */
 };
-/* That of a tagger's parameters. */
+/* That of a tagger's parameters, or of their gradients. */
 struct ran_crf ran_crf_of(const struct ran_params *p);
-struct ran_crf_grad {
-        float *start, *end, *transition; /* NULL only where those above are */
-};
-/* The same, of gradients, or of parameters that change. */
-struct ran_crf_grad ran_crf_grad_of(const struct ran_params *p);
+
 /* Which paths decoding may choose. A tag that may start a path may come anywhere; any other tag
  * only after an open tag of its type. Some path must remain for every length. */
 struct ran_crf_rules {
@@ -55,7 +52,7 @@ size_t ran_crf_scratch(bool chained, size_t L, size_t C);
  * the gradient is written there and the gradients of the parameters are added to d; dscore may be
  * score.
  */
-double ran_crf_loss(float *dscore, const struct ran_crf_grad *d, const float *score,
+double ran_crf_loss(float *dscore, const struct ran_crf *d, const float *score,
                     const struct ran_crf *crf, const uint32_t *path, size_t L, size_t C,
                     double weight, double *scratch);
 

@@ -45,14 +45,9 @@ size_t ran_crf_train_floats(size_t C)
         return C * (C + 2);
 }
 
-struct ran_crf ran_crf_train_view(const float *x, size_t C)
+struct ran_crf ran_crf_train_view(float *x, size_t C)
 {
         return x != NULL ? (struct ran_crf){x, x + C, x + 2 * C} : (struct ran_crf){0};
-}
-
-struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C)
-{
-        return x != NULL ? (struct ran_crf_grad){x, x + C, x + 2 * C} : (struct ran_crf_grad){0};
 }
 
 /* ---- sentences ------------------------------------------------------------------------------ */
@@ -130,7 +125,7 @@ static void learn_span(struct learner *l, const struct span *s, float *dcrf, dou
         const struct ran_document d = ran_dataset_document(data, s->document);
         size_t C = l->C, n = s->to - s->from;
         const struct ran_crf crf = ran_crf_train_view(l->has_crf ? l->now + C : NULL, C);
-        const struct ran_crf_grad grad = ran_crf_train_grad_view(l->has_crf ? dcrf : NULL, C);
+        const struct ran_crf grad = ran_crf_train_view(l->has_crf ? dcrf : NULL, C);
 
         const float *v = row(l, l->k->c->linear.wide);
         for (size_t i = 0; i < C + crf_floats(l); i++) /* every sentence needs these whole */

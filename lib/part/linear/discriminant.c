@@ -458,7 +458,7 @@ double ran_discriminant_choose(const struct ran_discriminant *k, const struct ra
         const size_t numbers = h->n * k->d->C;
         const struct ran_ensemble_rows rows = {
                 .d = k->d, .document = k->document, .row = h->row, .n = h->n};
-        float *all = ran_new_floats(n * numbers), *loss = ran_new_floats(h->n);
+        float *all = ran_new_floats(n * numbers);
         double least = INFINITY;
         struct work w;
 
@@ -466,11 +466,8 @@ double ran_discriminant_choose(const struct ran_discriminant *k, const struct ra
         score_folds(&w, h, n, all);
         for (size_t s = 0; s < n; s++) {
                 struct ran_ensemble alone;
-                double sum = 0;
+                const double sum = ran_ensemble_fit_rows(&alone, NULL, &rows, all + s * numbers);
 
-                ran_ensemble_fit_rows(&alone, loss, &rows, all + s * numbers);
-                for (size_t i = 0; i < h->n; i++)
-                        sum += (double)loss[i];
                 if (sum < least) {
                         least = sum;
                         *shrinkage = shrinkages[s];
@@ -478,7 +475,6 @@ double ran_discriminant_choose(const struct ran_discriminant *k, const struct ra
                 }
         }
         free(all);
-        free(loss);
         release(&w);
         return least;
 }

@@ -320,9 +320,10 @@ double ran_ensemble_loss(const struct ran_ensemble *at, const struct ran_dataset
         return loss;
 }
 
-void ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
-                           const struct ran_ensemble_rows *rows, const float *linear)
+double ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
+                             const struct ran_ensemble_rows *rows, const float *linear)
 {
+        double sum = 0;
         const bool alone = rows->encoder == NULL;
         struct fit k = fit_of(rows->d, rows->n, alone ? linear : rows->encoder, linear);
         struct terms terms = alone ? of_rows : of_vectors;
@@ -332,9 +333,15 @@ void ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
         terms.least = fmax(terms.least, rows->least);
         *ensemble =
                 solve_documents(&k, alone ? ran_ensemble_default : prior_of_vectors, alone, &terms);
-        for (size_t i = 0; i < k.n; i++)
-                loss[i] = (float)loss_of(&k, ensemble, i);
+        for (size_t i = 0; i < k.n; i++) {
+                const float one = (float)loss_of(&k, ensemble, i);
+
+                if (loss != NULL)
+                        loss[i] = one;
+                sum += (double)one;
+        }
         free(k.logits);
+        return sum;
 }
 
 /* ---- taggers -------------------------------------------------------------------------------- */
@@ -381,7 +388,7 @@ static void add_sentence(const struct words *k, const struct ran_ensemble *at,
 {
         size_t C = k->d->C;
         const float *u = k->encoder->logits + from * C, *v = k->linear->logits + from * C;
-        const struct ran_crf_grad grad = ran_crf_train_grad_view(k->floats > 0 ? k->dcrf : NULL, C);
+        const struct ran_crf grad = ran_crf_train_view(k->floats > 0 ? k->dcrf : NULL, C);
 
         for (size_t i = 0; i < n; i++)
                 if (k->d->labels[from + i] == RAN_LABEL_UNKNOWN)

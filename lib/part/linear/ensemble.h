@@ -31,7 +31,7 @@ struct ran_ensemble ran_ensemble_fit(struct ran_ensemble prior, const struct ran
                                      const float *encoder, const float *linear, bool alone);
 
 /* The same for logits (n, C) of training documents that were held out: row i is document[row[i]].
- * They count as much as in training; so does loss (n), of each. */
+ * They count as much as in training; so does loss (n), of each, or NULL. Returns its sum. */
 struct ran_ensemble_rows {
         const struct ran_dataset *d;
         const size_t *document, *row;
@@ -39,8 +39,8 @@ struct ran_ensemble_rows {
         const float *encoder; /* logits (n, C) of vectors beside the linear model; NULL: none */
         double least;         /* weight of the linear model */
 };
-void ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
-                           const struct ran_ensemble_rows *rows, const float *linear);
+double ran_ensemble_fit_rows(struct ran_ensemble *ensemble, float *loss,
+                             const struct ran_ensemble_rows *rows, const float *linear);
 
 /* The sum of the loss over documents of which all labels are known. */
 double ran_ensemble_loss(const struct ran_ensemble *at, const struct ran_dataset *d,

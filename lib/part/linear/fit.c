@@ -209,15 +209,6 @@ static struct ran_discriminant discriminant_of(const struct fit *x)
                 .pool = x->k->pool};
 }
 
-static double sum_of(const float *x, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-                sum += (double)x[i];
-        return sum;
-}
-
 /* Fewer held-out rows a label do not show that vectors do not help. */
 enum { ENOUGH_OF_LABEL = 16 };
 
@@ -227,20 +218,16 @@ static void weigh_both(struct fit *x, float *vectors)
 {
         const struct ran_held_out *h = &x->held_out;
         const size_t numbers = h->n * x->k->C;
-        float *loss = ran_new_floats(h->n);
         struct ran_ensemble_rows rows = {
                 .d = x->k->d, .document = x->k->document, .row = h->row, .n = h->n};
         struct ran_ensemble words, both, of_vectors;
 
-        ran_ensemble_fit_rows(&of_vectors, loss, &rows, vectors);
-        ran_ensemble_fit_rows(&words, loss, &rows, h->logits);
-        const double without = sum_of(loss, h->n);
+        ran_ensemble_fit_rows(&of_vectors, NULL, &rows, vectors);
+        const double without = ran_ensemble_fit_rows(&words, NULL, &rows, h->logits);
         ran_ensemble_scale(vectors, numbers, of_vectors.linear);
         ran_ensemble_scale(h->logits, numbers, words.linear);
         rows.encoder = vectors;
-        ran_ensemble_fit_rows(&both, loss, &rows, h->logits);
-        const double with = sum_of(loss, h->n);
-        free(loss);
+        const double with = ran_ensemble_fit_rows(&both, NULL, &rows, h->logits);
         x->chosen->dense = 0;
         if (h->n / ENOUGH_OF_LABEL >= x->k->C && !(with < without))
                 return;

@@ -93,9 +93,8 @@ enum { RAN_CRF_TRAIN_PASSES = 20 };
 
 /* The crf of C tags as one run of floats: start (C), end (C), transition (C, C). */
 size_t ran_crf_train_floats(size_t C);
-/* Views of such a run; of NULL: no crf. */
-struct ran_crf ran_crf_train_view(const float *x, size_t C);
-struct ran_crf_grad ran_crf_train_grad_view(float *x, size_t C);
+/* A view of such a run; of NULL: no crf. */
+struct ran_crf ran_crf_train_view(float *x, size_t C);
 
 /* Learns weight (c->linear.wide, C) and bias (C), starting from their values (w is the difference
  * from these), and the crf, unless NULL, from 0. A failure leaves them unchanged. */
