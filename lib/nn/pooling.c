@@ -5,25 +5,6 @@
 
 #include <string.h>
 
-void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
-                         struct ran_arena *arena)
-{
-        bool pools = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT;
-        const double floats = pools ? (double)w->size.B * (double)w->D : 0;
-
-        k->pooled = ran_arena_take(arena, floats);
-        k->dpooled = ran_arena_take(arena, w->training ? floats : 0);
-        k->argmax = (uint32_t *)ran_arena_take(arena, floats);
-}
-
-static void pool_max(const struct ran_pooling *k, const struct ran_workspace *w, size_t b)
-{
-        const size_t D = w->D, from = w->packed->doc[b];
-
-        ran_simd->max_rows(k->pooled + b * D, k->argmax + b * D, w->x[w->c->layers] + from * D, D,
-                           w->packed->doc[b + 1] - from, D);
-}
-
 void ran_pooling_mean(const struct ran_workspace *w, const float *x, size_t b, float *v)
 {
         const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
@@ -42,32 +23,27 @@ void ran_pooling_mean_bwd(struct ran_workspace *w, size_t b, const float *dv)
                 ran_simd->axpy(w->dx + t * D, 1.0f / (float)(end - from), dv, D);
 }
 
-void ran_pooling(struct ran_pooling *k, const struct ran_workspace *w)
+void ran_pooling(const struct ran_workspace *w, float *v, uint32_t *argmax)
 {
-        for (size_t b = 0; b < w->packed->B; b++)
+        const size_t D = w->D, *doc = w->packed->doc;
+        const float *x = w->x[w->c->layers];
+
+        for (size_t b = 0; b < w->packed->B; b++, v += D, argmax += D)
                 if (w->c->pooling == RAN_POOL_MAX)
-                        pool_max(k, w, b);
+                        ran_simd->max_rows(v, argmax, x + doc[b] * D, D, doc[b + 1] - doc[b], D);
                 else
-                        ran_pooling_mean(w, w->x[w->c->layers], b, k->pooled + b * w->D);
+                        ran_pooling_mean(w, x, b, v);
 }
 
-static void pool_bwd(const struct ran_pooling *k, struct ran_workspace *w, size_t b)
+void ran_pooling_bwd(struct ran_workspace *w, const float *dv, const uint32_t *argmax)
 {
-        const struct ran_packed *packed = w->packed;
-        size_t D = w->D, n = packed->doc[b + 1] - packed->doc[b];
-        float *dx = w->dx + packed->doc[b] * D;
-        const float *dv = k->dpooled + b * D;
+        const size_t D = w->D, *doc = w->packed->doc;
 
-        memset(dx, 0, n * D * sizeof *dx);
-        if (w->c->pooling == RAN_POOL_MAX)
-                for (size_t d = 0; d < D; d++)
-                        dx[k->argmax[b * D + d] * D + d] = dv[d];
-        else
-                ran_pooling_mean_bwd(w, b, dv);
-}
-
-void ran_pooling_bwd(const struct ran_pooling *k, struct ran_workspace *w)
-{
-        for (size_t b = 0; b < w->packed->B; b++)
-                pool_bwd(k, w, b);
+        memset(w->dx, 0, w->packed->L * D * sizeof *w->dx);
+        for (size_t b = 0; b < w->packed->B; b++, dv += D, argmax += D)
+                if (w->c->pooling == RAN_POOL_MAX)
+                        for (size_t d = 0; d < D; d++)
+                                w->dx[(doc[b] + argmax[d]) * D + d] = dv[d];
+                else
+                        ran_pooling_mean_bwd(w, b, dv);
 }

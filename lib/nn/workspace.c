@@ -185,8 +185,8 @@ static void run_worker(void *arg, size_t worker)
                 r->fn(r->arg, i, r->scratch + worker * r->floats);
 }
 
-static void each(const struct ran_workers *k, float *scratch, size_t from, size_t to,
-                 void (*fn)(void *arg, size_t i, float *scratch), void *arg)
+void ran_workers_each_on(const struct ran_workers *k, float *scratch, size_t from, size_t to,
+                         void (*fn)(void *arg, size_t i, float *scratch), void *arg)
 {
         struct run r = {.fn = fn, .arg = arg, .scratch = scratch, .floats = k->floats, .to = to};
 
@@ -194,16 +194,10 @@ static void each(const struct ran_workers *k, float *scratch, size_t from, size_
         ran_parallel(k->pool, to - from < k->n ? to - from : k->n, run_worker, &r);
 }
 
-void ran_workers_each(struct ran_workers *k, size_t from, size_t to,
+void ran_workers_each(const struct ran_workers *k, size_t from, size_t to,
                       void (*fn)(void *arg, size_t i, float *scratch), void *arg)
 {
-        each(k, k->scratch, from, to, fn, arg);
-}
-
-void ran_workers_each_aside(struct ran_workers *k, size_t from, size_t to,
-                            void (*fn)(void *arg, size_t i, float *scratch), void *arg)
-{
-        each(k, k->aside, from, to, fn, arg);
+        ran_workers_each_on(k, k->scratch, from, to, fn, arg);
 }
 
 /* ---- dropout --------------------------------------------------------------------------------- */

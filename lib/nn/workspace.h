@@ -47,11 +47,11 @@ struct ran_workers {
 void ran_workers_lay_out(struct ran_workers *k, struct ran_arena *arena, size_t floats, bool aside);
 /* Runs fn for i in [from, to) on the workers. A call owns its worker's scratch; results must not
  * depend on the worker. */
-void ran_workers_each(struct ran_workers *k, size_t from, size_t to,
+void ran_workers_each(const struct ran_workers *k, size_t from, size_t to,
                       void (*fn)(void *arg, size_t i, float *scratch), void *arg);
-/* The same with `aside` as scratch, while another thread is in ran_workers_each. */
-void ran_workers_each_aside(struct ran_workers *k, size_t from, size_t to,
-                            void (*fn)(void *arg, size_t i, float *scratch), void *arg);
+/* The same with another scratch, such as k->aside, while a thread is in ran_workers_each. */
+void ran_workers_each_on(const struct ran_workers *k, float *scratch, size_t from, size_t to,
+                         void (*fn)(void *arg, size_t i, float *scratch), void *arg);
 
 /* ---- dropout --------------------------------------------------------------------------------- */
 
@@ -234,16 +234,10 @@ static inline void ran_workspace_dropout(const struct ran_workspace *w, size_t b
 
 /* ---- pooling: one vector of a document from the outputs of its tokens ------------------------ */
 
-struct ran_pooling {
-        float *pooled, *dpooled; /* (B, D); the adjoint only for training */
-        uint32_t *argmax;        /* (B, D) the token of its document that each maximum came from */
-};
-void ran_pooling_lay_out(struct ran_pooling *k, const struct ran_workspace *w,
-                         struct ran_arena *arena);
-/* Fills k->pooled from w->x[N]. */
-void ran_pooling(struct ran_pooling *k, const struct ran_workspace *w);
-/* Adjoint: from k->dpooled to w->dx, overwritten. */
-void ran_pooling_bwd(const struct ran_pooling *k, struct ran_workspace *w);
+/* v (B, D), of w->x[N]; argmax (B, D): the token of its document that each maximum came from. */
+void ran_pooling(const struct ran_workspace *w, float *v, uint32_t *argmax);
+/* Adjoint: from dv (B, D) to w->dx, overwritten. */
+void ran_pooling_bwd(struct ran_workspace *w, const float *dv, const uint32_t *argmax);
 /* v (D) = the mean of x (L, D) over the tokens of document b. Adjoint: w->dx += that of dv (D). */
 void ran_pooling_mean(const struct ran_workspace *w, const float *x, size_t b, float *v);
 void ran_pooling_mean_bwd(struct ran_workspace *w, size_t b, const float *dv);

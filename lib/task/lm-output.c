@@ -282,22 +282,6 @@ static struct block block_of(struct ran_workspace *w, const struct ran_params *p
                               .tails = ran_lm_tails(w->c, V)};
 }
 
-void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
-                  const uint32_t *gold, float *nll, float *logits)
-{
-        const bool before = ran_params_portable(p);
-        struct block k = block_of(w, p, V);
-
-        ran_phase = RAN_PHASE_HEAD;
-        k.gold = gold;
-        k.logits = logits;
-        ran_head_positions(w, p);
-        while (run_block(&k))
-                for (size_t i = 0; i < k.n && nll != NULL; i++)
-                        nll[k.at + i] = (float)k.nll[i];
-        ran_portable = before;
-}
-
 int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, const uint32_t *gold,
                 float *nll, float *logits, ran_lm_take *take, void *arg, struct ran_error *err)
 {
@@ -308,17 +292,23 @@ int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, c
         ran_phase = RAN_PHASE_HEAD;
         k.gold = gold;
         k.logits = logits;
-        k.each = true;
+        k.each = take != NULL;
         ran_head_positions(w, p);
         while (rc == RAN_OK && run_block(&k))
                 for (size_t i = 0; i < k.n && rc == RAN_OK; i++) {
                         if (nll != NULL)
                                 nll[k.at + i] = (float)k.nll[i];
-                        if (logits != NULL)
+                        if (take != NULL && logits != NULL)
                                 rc = take(arg, k.at + i, logits + i * V, err);
                 }
         ran_portable = before;
         return rc;
+}
+
+void ran_lm_score(struct ran_workspace *w, const struct ran_params *p, size_t V,
+                  const uint32_t *gold, float *nll, float *logits)
+{
+        ran_lm_each(w, p, V, gold, nll, logits, NULL, NULL, NULL);
 }
 
 double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct ran_params *dp,

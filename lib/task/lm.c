@@ -112,18 +112,6 @@ static double loss(const struct ran_task_batch *k, struct ran_task_scratch *s,
         return ran_lm_loss(&s->work, k->p, dp, k->C, s->gold, s->scale, k->smoothing);
 }
 
-/* Initialises the biases with the frequencies of the ids in the training data. */
-static void init_output(const struct ran_config *c, const struct ran_params *p, size_t V,
-                        const struct ran_dataset *d)
-{
-        double *count = ran_new(V, sizeof *count);
-
-        for (size_t i = 0; i < d->first[d->B]; i++)
-                count[d->ids[i]]++;
-        ran_lm_init_bias(c, p, V, count);
-        free(count);
-}
-
 /* ---- training: the next token ---------------------------------------------------------------- */
 
 static double terms_lm(const struct ran_task_batch *k, size_t b, size_t begin, size_t end)
@@ -170,7 +158,6 @@ const struct ran_train_task ran_train_lm = {
         .load = load_lm,
         .loss = loss,
         .targets = targets_lm,
-        .init_output = init_output,
 };
 
 /* ---- training: masked tokens ----------------------------------------------------------------- */
@@ -248,5 +235,4 @@ const struct ran_train_task ran_train_mlm = {
         .load = load_mlm,
         .loss = loss,
         .targets = targets_mlm,
-        .init_output = init_output,
 };

@@ -89,9 +89,6 @@ struct ran_train_task {
                        struct ran_params *dp);
         /* Predicted tokens of a document, where outputs are tied. */
         size_t (*targets)(const struct ran_dataset *d, size_t b);
-        /* Biases of the output, before any training. */
-        void (*init_output)(const struct ran_config *c, const struct ran_params *p, size_t V,
-                            const struct ran_dataset *d);
 
         /* Labels and tags. judge: the ensemble weights that suit the validation documents, and the
          * results with them. tune: what the model decides with, as k->ensemble says. held_out_loss:

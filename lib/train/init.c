@@ -5,6 +5,7 @@
 #include "nn/vector-cache.h"
 #include "part/linear/linear-rows.h"
 #include "part/linear/linear-words.h"
+#include "task/lm-output.h"
 #include "task/train.h"
 #include "train/trainer.h"
 
@@ -322,6 +323,18 @@ static void init_random(struct ran_trainer *t)
         t->linear.rate = 1;
 }
 
+/* The biases of a language model's output: by the frequencies of the ids. */
+static void init_output(const struct ran_trainer *t)
+{
+        const struct ran_dataset *d = t->job->train;
+        double *count = ran_new(t->V, sizeof *count);
+
+        for (size_t i = 0; i < d->first[d->B]; i++)
+                count[d->ids[i]]++;
+        ran_lm_init_bias(t->c, &t->weights.p, t->V, count);
+        free(count);
+}
+
 int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_train_job *job = t->job;
@@ -333,8 +346,8 @@ int ran_trainer_init_weights(struct ran_trainer *t, struct ran_error *err)
         init_random(t);
         const struct ran_linear_fit fit = ran_trainer_linear_fit(t);
         RAN_TRY(ran_linear_read(&t->linear, &fit, err));
-        if (ran_train_task_of(t->c)->init_output != NULL)
-                ran_train_task_of(t->c)->init_output(t->c, &t->weights.p, t->V, job->train);
+        if (ran_task_is_tied(t->c))
+                init_output(t);
         if (job->init != NULL)
                 RAN_TRY(init_from_model(t, err));
         if (job->vectors != NULL)

@@ -321,18 +321,18 @@ void ran_paper_documents_bwd(struct ran_workspace *w, const struct ran_params *p
 {
         const struct ran_paper_once *q = p->once;
         struct ran_paper_once *dq = dp->once;
-        const struct ran_paper_memory *own = ran_paper_memory_of(w);
+        const struct ran_paper_head *h = &ran_paper_memory_of(w)->head;
         float *dhead = w->head.dhead;
         size_t D = w->D, B = w->packed->B;
 
         if (ran_paper_is_gated(w->c))
                 gates_bwd(w, p, dp);
         else
-                ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, dhead, D,
-                                    own->head.last, D, q->gpc, B, D, D);
-        ran_gemm_linear_bwd(w->pool, own->pooling.dpooled, D, false, dq->pool_w, dq->pool_b, dhead,
-                            D, own->pooling.pooled, D, q->pool_w, B, D, D);
-        ran_pooling_bwd(&own->pooling, w);
+                ran_gemm_linear_bwd(w->pool, w->dlast, D, false, dq->gpc, NULL, dhead, D, h->last,
+                                    D, q->gpc, B, D, D);
+        ran_gemm_linear_bwd(w->pool, h->dpooled, D, false, dq->pool_w, dq->pool_b, dhead, D,
+                            h->pooled, D, q->pool_w, B, D, D);
+        ran_pooling_bwd(w, h->dpooled, (const uint32_t *)h->from);
 }
 
 void ran_paper_outputs_bwd(struct ran_workspace *w, const struct ran_params *p,

@@ -336,11 +336,10 @@ void ran_paper_documents(struct ran_workspace *w, const struct ran_params *p)
         float *head = w->head.head;
         size_t D = w->D, B = w->packed->B;
 
-        ran_pooling(&own->pooling, w);
+        ran_pooling(w, h->pooled, (uint32_t *)h->from);
         for (size_t b = 0; b < B; b++)
                 ran_paper_vector(w, p, b, h->last + b * D);
-        ran_workspace_linear(w, p->panels, h->head_pre, own->pooling.pooled, q->pool_w, q->pool_b,
-                             D, D);
+        ran_workspace_linear(w, p->panels, h->head_pre, h->pooled, q->pool_w, q->pool_b, D, D);
         memcpy(head, h->head_pre, B * D * sizeof *head);
         if (!ran_paper_is_gated(w->c)) {
                 ran_gemm(head, D, h->last, D, 1, q->gpc, 1, D, B, D, D, true);

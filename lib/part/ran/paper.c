@@ -114,7 +114,6 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
                         own->adj.dc = own->adj.dG;
                 own->dy = ran_arena_take(k, floats);
         }
-        ran_pooling_lay_out(&own->pooling, w, k);
         RAN_ARENA_LIST(&own->head, RAN_PAPER_HEAD);
         /* Scratch: two score matrices of a window with its cell (attention.c), or what a window
          * sees (review.c). */

@@ -194,19 +194,22 @@ struct ran_paper_once {
 
 /* X(field, floats): the classifier's vector; pooled cells; the layer before the output of a
  * language model. */
-#define RAN_PAPER_HEAD(X)                                                           \
-        X(last, documents *D)       /* last cells, or pooled ones */                \
-        X(head_pre, documents *D)   /* Linear_pool(v) before φ */                  \
-        X(head_glu, documents *glu) /* value and gate of GLU_gpc */                 \
-        X(dhead_glu, documents *glu)                                                \
-        X(cell_pre, published *documents *D) /* Linear_cell, before φ and after */ \
-        X(cell, published *documents *D)                                            \
-        X(argmax, published *B *D) /* windows */                                    \
-        X(dcells, published *B *D) /* of pooled cells */                            \
-        X(fill_in, positions *D)                                                    \
-        X(fill_pre, positions *D) /* before φ and after */                         \
-        X(fill_act, positions *D)                                                   \
-        X(fill_stat, positions * 2)                                                 \
+#define RAN_PAPER_HEAD(X)                                                               \
+        X(pooled, documents *D) /* tokens; its adjoint; where each maximum came from */ \
+        X(dpooled, documents *D)                                                        \
+        X(from, documents *D)                                                           \
+        X(last, documents *D)       /* last cells, or pooled ones */                    \
+        X(head_pre, documents *D)   /* Linear_pool(v) before φ */                      \
+        X(head_glu, documents *glu) /* value and gate of GLU_gpc */                     \
+        X(dhead_glu, documents *glu)                                                    \
+        X(cell_pre, published *documents *D) /* Linear_cell, before φ and after */     \
+        X(cell, published *documents *D)                                                \
+        X(argmax, published *B *D) /* windows */                                        \
+        X(dcells, published *B *D) /* of pooled cells */                                \
+        X(fill_in, positions *D)                                                        \
+        X(fill_pre, positions *D) /* before φ and after */                             \
+        X(fill_act, positions *D)                                                       \
+        X(fill_stat, positions * 2)                                                     \
         X(dfill, positions *D)
 
 struct ran_paper_window {
@@ -231,7 +234,6 @@ struct ran_paper_memory {
         float **y;                     /* (N) (L, D): output before the review */
         float *dy;                     /* (L, D) */
         float *start, *start_stat;     /* published: LN_embed of the embedded tokens (L, D) */
-        struct ran_pooling pooling;
         struct ran_paper_head head;
         bool dcells; /* head.dcells are adjoints of all cells of the last layer */
 };

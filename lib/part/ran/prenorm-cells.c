@@ -87,8 +87,8 @@ static void each_document(struct ran_prenorm_pass *s,
         const struct ran_packed *packed = s->w->packed;
 
         ran_phase = RAN_PHASE_SCAN;
-        ran_workers_each_aside(&s->w->workers, packed->window_doc[s->from],
-                               packed->window_doc[s->to - 1] + 1, fn, s);
+        ran_workers_each_on(&s->w->workers, s->w->workers.aside, packed->window_doc[s->from],
+                            packed->window_doc[s->to - 1] + 1, fn, s);
 }
 
 /* The windows of document b in the slab: the first, and the one after the last. */

@@ -58,19 +58,6 @@ static struct chosen choose(const struct ran_prenorm_pass *s)
         return (struct chosen){packed->position + from, end - from};
 }
 
-/* The rows of window i among those chosen. */
-static struct tokens chosen_of(const struct ran_prenorm_pass *s, size_t i)
-{
-        const struct chosen k = choose(s);
-        struct tokens of = tokens_of(s, i);
-
-        if (k.token != NULL) {
-                of.at = ran_count_below(k.token, k.n, of.t);
-                of.n = ran_count_below(k.token, k.n, of.t + of.n) - of.at;
-        }
-        return of;
-}
-
 /* Moves the rows of x (tokens, D) that are chosen side by side. */
 static void gather(const struct ran_prenorm_pass *s, float *x)
 {
@@ -155,18 +142,6 @@ void ran_prenorm_states_bwd(struct ran_prenorm_pass *s)
 
 /* ---- review ---------------------------------------------------------------------------------- */
 
-static void norm_review(void *arg, size_t i, float *scratch)
-{
-        struct ran_prenorm_pass *s = arg;
-        struct tokens k = tokens_of(s, i);
-        size_t D = s->w->D;
-
-        (void)scratch;
-        ran_simd->norm(s->act->review_z + k.at * D, D, s->act->review_stat + k.at * 2,
-                       s->own->y[s->l] + k.t * D, D, s->p->review_norm_w, s->p->review_norm_b,
-                       RAN_LN_EPS, k.n, D);
-}
-
 static void look(void *arg, size_t i, float *scratch)
 {
         struct ran_prenorm_pass *s = arg;
@@ -189,8 +164,10 @@ static void review(struct ran_prenorm_pass *s)
         struct ran_workspace *w = s->w;
         struct ran_prenorm_slab *a = s->act;
         size_t D = w->D, n = choose(s).n;
+        const struct ran_rows rows = ran_prenorm_rows(w, s->tokens);
 
-        ran_workers_each(&w->workers, s->from, s->to, norm_review, s);
+        ran_rows_norm(&rows, a->review_z, a->review_stat, s->own->y[s->l] + s->t0 * D,
+                      s->p->review_norm_w, s->p->review_norm_b);
         gather(s, a->review_z);
         ran_gemm_linear_kept(w->pool, s->panels, a->review_q, D, a->review_z, D, s->p->review_q_w,
                              s->p->review_q_b, n, D, D);
@@ -227,14 +204,12 @@ static void norm_feed(void *arg, size_t i, float *scratch)
 }
 
 /* value SiLU(gate) */
-static void glu(void *arg, size_t i, float *scratch)
+static void glu(void *arg, size_t from, size_t n)
 {
-        struct ran_prenorm_pass *s = arg;
-        struct tokens k = chosen_of(s, i);
-        size_t F = ran_prenorm_feed(s->w->c);
+        const struct ran_prenorm_pass *s = arg;
+        const size_t F = ran_prenorm_feed(s->w->c);
 
-        (void)scratch;
-        for (size_t t = k.at; t < k.at + k.n; t++) {
+        for (size_t t = from; t < from + n; t++) {
                 const float *pre = s->act->feed_pre + t * 2 * F;
                 float *act = s->act->feed_act + t * F;
 
@@ -260,6 +235,7 @@ void ran_prenorm_review(struct ran_prenorm_pass *s)
         struct ran_workspace *w = s->w;
         struct ran_prenorm_slab *a = s->act;
         size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
+        const struct ran_rows rows = ran_prenorm_rows(w, n); /* of those chosen */
         float *out = ran_prenorm_out(s) + s->t0 * D;
 
         ran_phase = RAN_PHASE_REVIEW;
@@ -270,7 +246,7 @@ void ran_prenorm_review(struct ran_prenorm_pass *s)
         gather(s, a->feed_z);
         ran_gemm_linear_kept(w->pool, s->panels, a->feed_pre, 2 * F, a->feed_z, D,
                              s->p->feed_value_w, s->p->feed_value_b, n, D, 2 * F);
-        ran_workers_each(&w->workers, s->from, s->to, glu, s);
+        ran_rows_each(&rows, glu, s);
         ran_gemm_linear_kept(w->pool, s->panels, out, D, a->feed_act, F, s->p->feed_down_w,
                              s->p->feed_down_b, n, F, D);
         scatter(s, out);
@@ -291,14 +267,12 @@ static void drop_feed(void *arg, size_t i, float *scratch)
         drop(s, i, RAN_DROP_FEED, s->own->adj.dadded);
 }
 
-static void glu_bwd(void *arg, size_t i, float *scratch)
+static void glu_bwd(void *arg, size_t from, size_t n)
 {
-        struct ran_prenorm_pass *s = arg;
-        struct tokens k = chosen_of(s, i);
-        size_t F = ran_prenorm_feed(s->w->c);
+        const struct ran_prenorm_pass *s = arg;
+        const size_t F = ran_prenorm_feed(s->w->c);
 
-        (void)scratch;
-        for (size_t t = k.at; t < k.at + k.n; t++) {
+        for (size_t t = from; t < from + n; t++) {
                 const float *value = s->act->feed_pre + t * 2 * F, *gate = value + F;
                 float *dvalue = s->own->adj.dfeed + t * 2 * F, *dgate = dvalue + F;
                 const float *d = s->own->adj.dfeed_act + t * F;
@@ -404,13 +378,14 @@ void ran_prenorm_review_bwd(struct ran_prenorm_pass *s)
         struct ran_workspace *w = s->w;
         struct ran_prenorm_adjoints *j = &s->own->adj;
         size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
+        const struct ran_rows rows = ran_prenorm_rows(w, n); /* of those chosen */
 
         ran_phase = RAN_PHASE_FEED;
         ran_workers_each(&w->workers, s->from, s->to, drop_feed, s);
         gather(s, j->dadded);
         ran_gemm_linear_bwd(w->pool, j->dfeed_act, F, false, s->dp->feed_down_w, s->dp->feed_down_b,
                             j->dadded, D, s->act->feed_act, F, s->p->feed_down_w, n, F, D);
-        ran_workers_each(&w->workers, s->from, s->to, glu_bwd, s);
+        ran_rows_each(&rows, glu_bwd, s);
         ran_gemm_linear_bwd(w->pool, j->dreview_r, D, false, s->dp->feed_value_w,
                             s->dp->feed_value_b, j->dfeed, 2 * F, s->act->feed_z, D,
                             s->p->feed_value_w, n, D, 2 * F);

@@ -165,7 +165,6 @@ void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k)
                                                             (double)own->review.most_seen * n->D);
                 own->dy = ran_arena_take(k, floats);
         }
-        ran_pooling_lay_out(&own->pooling, w, k);
         RAN_ARENA_LIST(&own->join, RAN_PRENORM_JOIN);
         if (ran_prenorm_makes_vectors(w->c))
                 ran_vectors_lay_out(w, k);

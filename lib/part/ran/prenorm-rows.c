@@ -15,52 +15,26 @@
 /* ---- before the first layer and after the last one --------------------------------------------
  */
 
-/* LN of all tokens, window by window. */
-struct ends {
-        struct ran_workspace *w;
-        float *y, *stat;
-        const float *x, *weight, *bias;
-        float *part; /* of the backward pass: (m, 4, D), of which each uses two */
-};
-
-static struct ends ends_of(struct ran_workspace *w, const struct ran_params *p, bool last)
+void ran_prenorm_ends(struct ran_workspace *w, const struct ran_params *p, bool last)
 {
         const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
         const struct ran_prenorm_once *q = p->once;
+        const struct ran_rows rows = ran_prenorm_rows(w, w->packed->L);
 
         if (last)
-                return (struct ends){w,
-                                     w->x[w->c->layers],
-                                     own->last_stat,
-                                     own->last,
-                                     q->last_norm_w,
-                                     q->last_norm_b,
-                                     own->adj.part};
-        return (struct ends){w,
-                             own->start,
-                             own->start_stat,
-                             w->x[0],
-                             q->start_norm_w,
-                             q->start_norm_b,
-                             own->adj.part};
+                ran_rows_norm(&rows, w->x[w->c->layers], own->last_stat, own->last, q->last_norm_w,
+                              q->last_norm_b);
+        else
+                ran_rows_norm(&rows, own->start, own->start_stat, w->x[0], q->start_norm_w,
+                              q->start_norm_b);
 }
 
-static void norm_window(void *arg, size_t i, float *scratch)
-{
-        const struct ends *k = arg;
-        size_t D = k->w->D, t = k->w->packed->window[i], n = k->w->packed->window[i + 1] - t;
-
-        (void)scratch;
-        ran_simd->norm(k->y + t * D, D, k->stat + t * 2, k->x + t * D, D, k->weight, k->bias,
-                       RAN_LN_EPS, n, D);
-}
-
-void ran_prenorm_ends(struct ran_workspace *w, const struct ran_params *p, bool last)
-{
-        struct ends k = ends_of(w, p, last);
-
-        ran_workers_each(&w->workers, 0, w->packed->m, norm_window, &k);
-}
+/* Window by window. */
+struct ends {
+        struct ran_workspace *w;
+        const float *x, *stat, *weight;
+        float *part; /* (m, 4, D), of which each uses two */
+};
 
 static void norm_window_bwd(void *arg, size_t i, float *scratch)
 {
@@ -77,8 +51,10 @@ static void norm_window_bwd(void *arg, size_t i, float *scratch)
 void ran_prenorm_ends_bwd(struct ran_workspace *w, const struct ran_params *p,
                           struct ran_params *dp, bool last)
 {
-        struct ends k = ends_of(w, p, last);
-        const struct ran_prenorm_once *dq = dp->once;
+        const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
+        const struct ran_prenorm_once *q = p->once, *dq = dp->once;
+        struct ends k = {w, last ? own->last : w->x[0], last ? own->last_stat : own->start_stat,
+                         last ? q->last_norm_w : q->start_norm_w, own->adj.part};
         float *dw = last ? dq->last_norm_w : dq->start_norm_w,
               *db = last ? dq->last_norm_b : dq->start_norm_b;
         size_t D = w->D;

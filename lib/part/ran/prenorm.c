@@ -234,10 +234,10 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                 enlarge(w, head);
                 return;
         }
-        ran_pooling(&own->pooling, w);
+        ran_pooling(w, h->pooled, (uint32_t *)h->from);
         ran_layer_last_states(w, h->last, own->cells[w->c->layers - 1].N);
-        ran_simd->norm(h->pool_z, D, h->pool_stat, own->pooling.pooled, D, q->pool_norm_w,
-                       q->pool_norm_b, RAN_LN_EPS, B, D);
+        ran_simd->norm(h->pool_z, D, h->pool_stat, h->pooled, D, q->pool_norm_w, q->pool_norm_b,
+                       RAN_LN_EPS, B, D);
         ran_workspace_linear(w, p->panels, h->head_pre, h->pool_z, q->pool_w, q->pool_b, D, D);
         ran_simd->silu(head, h->head_pre, B * D);
         ran_workspace_linear(w, p->panels, h->head_glu, h->last, q->gpc_value_w, q->gpc_value_b, D,
@@ -252,7 +252,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         struct ran_prenorm_once *dq = dp->once;
         const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
         const struct ran_prenorm_join *h = &own->join;
-        float *dhead = w->head.dhead, *dv = own->pooling.dpooled;
+        float *dhead = w->head.dhead, *dv = h->dhead_glu; /* when that has been read */
         size_t D = w->D, B = w->packed->B;
 
         if (ran_prenorm_makes_vectors(w->c)) {
@@ -266,9 +266,9 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         ran_simd->silu_bwd(dhead, h->head_pre, dhead, B * D);
         ran_gemm_linear_bwd(w->pool, dv, D, false, dq->pool_w, dq->pool_b, dhead, D, h->pool_z, D,
                             q->pool_w, B, D, D);
-        ran_simd->norm_bwd(dv, D, dq->pool_norm_w, dq->pool_norm_b, dv, D, own->pooling.pooled, D,
+        ran_simd->norm_bwd(dv, D, dq->pool_norm_w, dq->pool_norm_b, dv, D, h->pooled, D,
                            h->pool_stat, q->pool_norm_w, B, D);
-        ran_pooling_bwd(&own->pooling, w);
+        ran_pooling_bwd(w, dv, (const uint32_t *)h->from);
 }
 
 static size_t vector_width(const struct ran_config *c)

@@ -43,6 +43,7 @@
 #ifndef RAN_PART_RAN_PRENORM_H
 #define RAN_PART_RAN_PRENORM_H
 
+#include "nn/rows.h"
 #include "nn/workspace.h"
 #include "part/ran/layer.h"
 
@@ -195,12 +196,14 @@ struct ran_prenorm_sizes {
         X(part, n->m * 4 * n->D)   /* a window's part of norm gradients, summed in order */
 
 /* X(field, floats): the classifier's vector. */
-#define RAN_PRENORM_JOIN(X)                                                  \
-        X(last, n->documents * n->D)   /* last cells */                      \
-        X(pool_z, n->documents * n->D) /* LN_pool(v) */                      \
-        X(pool_stat, n->documents * 2)                                       \
-        X(head_pre, n->documents * n->D)     /* Linear_pool, before SiLU */  \
-        X(head_glu, n->documents * 2 * n->D) /* value and gate of GLU_gpc */ \
+#define RAN_PRENORM_JOIN(X)                                                             \
+        X(last, n->documents * n->D)   /* last cells */                                 \
+        X(pooled, n->documents * n->D) /* tokens v, and where each maximum came from */ \
+        X(from, n->documents * n->D)                                                    \
+        X(pool_z, n->documents * n->D) /* LN_pool(v) */                                 \
+        X(pool_stat, n->documents * 2)                                                  \
+        X(head_pre, n->documents * n->D)     /* Linear_pool, before SiLU */             \
+        X(head_glu, n->documents * 2 * n->D) /* value and gate of GLU_gpc */            \
         X(dhead_glu, n->documents * 2 * n->D)
 
 struct ran_prenorm_slab {
@@ -240,7 +243,6 @@ struct ran_prenorm_memory {
         struct ran_review review;
         size_t group;      /* windows whose parts of dkey and dvalue wait for each other */
         float *group_part; /* (group, 2, most_seen, D) */
-        struct ran_pooling pooling;
         struct ran_prenorm_join join;
         struct ran_vectors_memory vectors;
 };
@@ -297,6 +299,12 @@ struct ran_prenorm_pass {
         bool known; /* all cells are known already: the backward pass computes a slab again */
 };
 
+/* Rows of tokens that do not depend on windows. */
+static inline struct ran_rows ran_prenorm_rows(const struct ran_workspace *w, size_t n)
+{
+        return (struct ran_rows){
+                .pool = w->pool, .n = n, .block = 256, .D = w->D, .eps = RAN_LN_EPS};
+}
 /* Dropout, or its adjoint, on the rows [from, end) of a window; x is row 0. */
 void ran_prenorm_dropout(const struct ran_prenorm_pass *s, const struct ran_layer_window *v,
                          int site, size_t from, size_t end, float *x);

@@ -114,7 +114,8 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         RAN_ARENA_LIST(&own->rows, RAN_TRANSFORMER_ROWS);
         if (w->training)
                 RAN_ARENA_LIST(&own->adj, RAN_TRANSFORMER_ADJOINTS);
-        ran_pooling_lay_out(&own->pooling, w, k);
+        if (ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT)
+                own->argmax = (uint32_t *)ran_arena_take(k, (double)w->size.B * D);
         ran_workers_lay_out(&w->workers, k, ran_sparse_floats(w->d_k), false);
 }
 
@@ -171,11 +172,10 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
-        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
+        const struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
         (void)p;
-        ran_pooling(&own->pooling, w);
-        memcpy(w->head.head, own->pooling.pooled, w->packed->B * w->D * sizeof(float));
+        ran_pooling(w, w->head.head, own->argmax);
 }
 
 static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
@@ -184,8 +184,7 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
         const struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
         (void)p, (void)dp;
-        memcpy(own->pooling.dpooled, w->head.dhead, w->packed->B * w->D * sizeof(float));
-        ran_pooling_bwd(&own->pooling, w);
+        ran_pooling_bwd(w, w->head.dhead, own->argmax);
 }
 
 /* ---- state, probes, attribution and cost ---------------------------------------------------- */

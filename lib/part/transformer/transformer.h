@@ -100,7 +100,7 @@ struct ran_transformer_memory {
         size_t *task;          /* (B+1) first task of attention of each document */
         size_t mask_cap, task_cap;
         float *unnormed, *last_stat; /* (L, D), (L, 2): input of the last norm */
-        struct ran_pooling pooling;
+        uint32_t *argmax;            /* (B, D) of pooling */
 };
 /* Whether all activations are kept for the backward pass. Otherwise it computes each layer
  * again, except the outputs of attention, which cost most in a long text. */
