@@ -252,7 +252,7 @@ static void choose(struct selecting *x)
                 cmd_note("%zu records are passed over: %s was trained on them", x->known,
                          x->classifier.options->model);
         cmd_note("%zu of %zu records are chosen%s", n, x->n,
-                 n < wanted ? ": all others are near-duplicates of these" : "");
+                 n < most ? ": all others are near-duplicates of these" : "");
         write_chosen(x, chosen, n);
         free(chosen);
 }

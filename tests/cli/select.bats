@@ -55,6 +55,8 @@ choose() {
   run -0 --separate-stderr ran-classify -m m.ran --select 3 four.jsonl
   [ "$(jq -s length <<<"$output")" = 2 ]
   [[ $stderr == *'2 of 4 records are chosen: all others are near-duplicates of these'* ]]
+  run -0 --separate-stderr ran-classify -m m.ran --select 5 <<<'{"text": "rain at noon"}'
+  [ "$stderr" = 'ran-classify: 1 of 1 records are chosen' ]
   run -0 choose --select 5 /dev/null
   [ -z "$output" ]
 }
