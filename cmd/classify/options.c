@@ -92,7 +92,8 @@ static const struct ran_field prediction_fields[] = {
         {"output_format", 0, RAN_FIELD_CHOICE, OPTION(output_format), .choices = output_names,
          .value = "NAME", .initial = "jsonl",
          .help = "format of the output" OUTPUT_FORMATS(
-                 OUTPUT_HELP) "; a table has id, label, score and text",
+                 OUTPUT_HELP) "; a table has label and score beside its columns, or "
+                              "beside id and text",
          .first = true},
         {0},
 };
