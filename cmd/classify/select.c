@@ -98,10 +98,9 @@ static void release(void *found)
 static int append(struct ran_spool *to, size_t *end, size_t at, const char *s, size_t n,
                   struct ran_error *err)
 {
-        char *bytes = ran_spool_reserve(to, at + n + 1, 1, err);
+        char *bytes;
 
-        if (bytes == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(*to, bytes, at + n + 1, err));
         memcpy(bytes + at, s, n);
         *end = at + n;
         return RAN_OK;
@@ -117,9 +116,8 @@ static int take(void *arg, const struct cmd_line *line, const struct cmd_result 
                 x->known++;
                 return RAN_OK;
         }
-        struct kept *kept = ran_spool_reserve(&x->kept, x->n + 1, sizeof *kept, err);
-        if (kept == NULL)
-                return (int)err->code;
+        struct kept *kept;
+        RAN_TRY(RAN_SPOOL(x->kept, kept, x->n + 1, err));
         const struct kept before = x->n > 0 ? kept[x->n - 1] : (struct kept){0};
         struct kept *k = &kept[x->n];
         *k = (struct kept){.file = line->file, .line = line->number, .margin = f->margin};

@@ -58,10 +58,10 @@ static int read_words(void *arg, void *scratch, const struct cmd_line *line,
 /* Adds a text, with the id of its record, or its place. */
 static int add_text(struct duplicates *d, const struct cmd_line *line, struct ran_error *err)
 {
+        size_t *end;
+
         RAN_TRY(ran_near_duplicates_add(d->known, &d->shingles, err));
-        size_t *end = ran_spool_reserve(&d->ends, d->texts + 1, sizeof *end, err);
-        if (end == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(d->ends, end, d->texts + 1, err));
         cmd_line_id(line, false, &d->ids);
         end[d->texts++] = d->ids.len;
         return RAN_OK;
@@ -164,9 +164,9 @@ int tokenize_duplicates(int argc, char **argv)
         struct ran_error err;
 
         if (ran_fields_init(ran_vocab_fields, &settings, &err) != RAN_OK ||
-            (d.counter = ran_counter_new(&settings, &err)) == NULL ||
-            (d.known = ran_near_duplicates_new(d.least, &err)) == NULL)
+            (d.counter = ran_counter_new(&settings, &err)) == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
+        d.known = ran_near_duplicates_new(d.least);
         ran_fields_release(ran_vocab_fields, &settings);
         int status = run(&d, files);
         cmd_note("%zu of %zu texts are near-duplicates (similarity %g or more)", d.found, d.records,

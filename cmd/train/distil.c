@@ -105,12 +105,12 @@ static int take(void *arg, const struct cmd_line *line, const struct cmd_result 
 {
         struct distil *d = arg;
         const size_t n = *(const size_t *)result->found;
+        char *text;
+        size_t *end;
 
         (void)line;
-        char *text = ran_spool_reserve(&d->text, d->bytes + n + 1, 1, err);
-        size_t *end = ran_spool_reserve(&d->end, d->n + 1, sizeof *end, err);
-        if (text == NULL || end == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(d->text, text, d->bytes + n + 1, err));
+        RAN_TRY(RAN_SPOOL(d->end, end, d->n + 1, err));
         if (n > 0)
                 memcpy(text + d->bytes, result->out.data, n);
         d->bytes += n;

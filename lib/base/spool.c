@@ -75,86 +75,83 @@ void ran_temporary_free(char *path)
         free(t);
 }
 
-/* Extends the file from `size`, with room on the disk, and maps all of it anew; NULL leaves an
- * older mapping as it was. */
-static void *map(int fd, size_t size, size_t room, struct ran_error *err)
+/* Extends the file from `size`, with room on the disk, and maps all of it anew in *p, unless it
+ * fails. */
+static int map(void **p, int fd, size_t size, size_t room, struct ran_error *err)
 {
         int error;
 
         do
                 error = posix_fallocate(fd, (off_t)size, (off_t)(room - size));
         while (error == EINTR);
-        if (error != 0) {
-                ran_fail(err, RAN_EIO,
-                         "no room for %zu bytes of data in %s: %s (set TMPDIR to use another "
-                         "folder)",
-                         room, folder(), strerror(error));
-                return NULL;
-        }
-        void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (p != MAP_FAILED)
-                return p;
-        ran_fail(err, RAN_ENOMEM, "cannot map %zu bytes of data: %s", room, strerror(errno));
-        return NULL;
+        if (error != 0)
+                return ran_fail(err, RAN_EIO,
+                                "no room for %zu bytes of data in %s: %s (set TMPDIR to use "
+                                "another folder)",
+                                room, folder(), strerror(error));
+        void *mapped = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (mapped == MAP_FAILED)
+                return ran_fail(err, RAN_ENOMEM, "cannot map %zu bytes of data: %s", room,
+                                strerror(errno));
+        *p = mapped;
+        return RAN_OK;
 }
 
 /* To a file that nobody else sees, and that is gone when the program ends, however it ends. */
-static void *move_to_file(struct ran_spool *s, size_t room, struct ran_error *err)
+static int move_to_file(struct ran_spool *s, size_t room, struct ran_error *err)
 {
         char path[PATH_MAX];
         const int fd = open_temporary(path, err);
+        void *p;
 
         if (fd < 0)
-                return NULL;
+                return RAN_EIO;
         unlink(path);
-        void *p = map(fd, 0, room, err);
-        if (p == NULL) {
+        const int rc = map(&p, fd, 0, room, err);
+        if (rc != RAN_OK) {
                 close(fd);
-                return NULL;
+                return rc;
         }
         if (s->data != NULL)
                 memcpy(p, s->data, s->room);
         free(s->data);
         *s = (struct ran_spool){p, room, s->keep, fd, true};
-        return p;
+        return RAN_OK;
 }
 
-static void *grow_file(struct ran_spool *s, size_t room, struct ran_error *err)
+static int grow(struct ran_spool *s, size_t want, struct ran_error *err)
 {
-        void *p = map(s->file, s->room, room, err);
+        const size_t unit = 1 << 16, keep = s->keep > 0 ? s->keep : RAN_SPOOL_KEEP;
+        void *old = s->data;
 
-        if (p == NULL)
-                return NULL;
-        munmap(s->data, s->room);
-        s->data = p;
-        s->room = room;
-        return p;
-}
-
-void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_error *err)
-{
-        const size_t unit = 1 << 16;
-        size_t keep = s->keep > 0 ? s->keep : RAN_SPOOL_KEEP, want, room;
-
-        if (__builtin_mul_overflow(n, size, &want) || want > (size_t)PTRDIFF_MAX - unit) {
-                ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes requested", n, size);
-                return NULL;
-        }
-        if (want <= s->room && s->data != NULL)
-                return s->data;
-        if (!s->mapped && want <= keep) {
-                void *p = ran_grow(s->data, &s->room, want, 1, err);
-                if (p != NULL)
-                        s->data = p;
-                return p;
-        }
+        if (!s->mapped && want <= keep)
+                return ran_grow_at(&s->data, &s->room, want, 1, err);
         /* Ahead by no more than is kept in memory: to map once more costs little, disk is scarce.
          */
-        room = s->room / 8 < keep ? s->room / 8 : keep;
+        size_t room = s->room / 8 < keep ? s->room / 8 : keep;
         if (__builtin_add_overflow(want, room, &room) || room > (size_t)PTRDIFF_MAX - unit)
                 room = want;
         room = (room + unit - 1) / unit * unit;
-        return s->mapped ? grow_file(s, room, err) : move_to_file(s, room, err);
+        if (!s->mapped)
+                return move_to_file(s, room, err);
+        RAN_TRY(map(&s->data, s->file, s->room, room, err));
+        munmap(old, s->room);
+        s->room = room;
+        return RAN_OK;
+}
+
+int ran_spool_reserve(struct ran_spool *s, void *array, size_t n, size_t size,
+                      struct ran_error *err)
+{
+        size_t want;
+
+        if (__builtin_mul_overflow(n, size, &want) || want > PTRDIFF_MAX - ((size_t)1 << 16))
+                return ran_fail(err, RAN_ENOMEM, "out of memory: %zu x %zu bytes requested", n,
+                                size);
+        if (want > s->room || s->data == NULL)
+                RAN_TRY(grow(s, want, err));
+        memcpy(array, &s->data, sizeof s->data);
+        return RAN_OK;
 }
 
 void ran_spool_release(struct ran_spool *s)

@@ -1,5 +1,4 @@
 /* alike.c - documents that are nearly the same are a group, which a split does not separate. */
-#include "base/error.h"
 #include "ran/text.h"
 #include "ran/train.h"
 
@@ -52,12 +51,9 @@ int ran_dataset_group_alike(struct ran_dataset *d, double least, struct ran_erro
 {
         struct ran_shingles s = {0};
 
-        err = ran_error_or_spare(err);
-        d->group = ran_spool_reserve(&d->spool.group, d->B, sizeof *d->group, err);
-        if (d->group == NULL)
-                return (int)err->code;
-        struct ran_near_duplicates *known = ran_near_duplicates_new(least, err);
-        const int rc = known == NULL ? (int)err->code : group_all(d, known, least, &s, err);
+        RAN_TRY(RAN_SPOOL(d->spool.group, d->group, d->B, err));
+        struct ran_near_duplicates *known = ran_near_duplicates_new(least);
+        const int rc = group_all(d, known, least, &s, err);
         ran_near_duplicates_free(known);
         ran_shingles_release(&s);
         return rc;

@@ -6,7 +6,6 @@
  * their names, so that the numbers in a model depend on the names and not on the order of the
  * records.
  */
-#include "base/error.h"
 #include "base/string-table.h"
 #include "ran/train.h"
 
@@ -47,9 +46,7 @@ int ran_dataset_label(struct ran_dataset *d, const char *name, size_t n, uint32_
                 *label = ran_string_table_find(d->known, name, n);
         if (*label != RAN_LABEL_UNKNOWN || d->fixed)
                 return RAN_OK;
-        int code = add_class(d, name, n, err);
-        if (code != RAN_OK)
-                return code;
+        RAN_TRY(add_class(d, name, n, err));
         *label = (uint32_t)d->C - 1;
         return RAN_OK;
 }
@@ -68,27 +65,18 @@ int ran_dataset_set_classes(struct ran_dataset *d, char *const *names, size_t C,
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
-/* Makes room for n elements of an array of the data set, and updates *array if it moves. */
-static int reserve(struct ran_dataset *d, struct ran_spool *spool, void *array, size_t n,
-                   size_t size, struct ran_error *err)
-{
-        void *data;
-
-        spool->keep = d->keep;
-        data = ran_spool_reserve(spool, n, size, err);
-        if (data != NULL)
-                memcpy(array, &data, sizeof data);
-        return data != NULL ? RAN_OK : err->code;
-}
+/* Makes room for n elements of a member of the data set; returns a code. */
+#define RESERVE(member, n) \
+        (d->spool.member.keep = d->keep, RAN_SPOOL(d->spool.member, d->member, n, err))
 
 /* Makes room for one more document; first and label_first have one element more than documents. */
 static int reserve_document(struct ran_dataset *d, struct ran_error *err)
 {
         size_t n = d->B + 2;
 
-        RAN_TRY(reserve(d, &d->spool.first, &d->first, n, sizeof *d->first, err));
-        RAN_TRY(reserve(d, &d->spool.label_first, &d->label_first, n, sizeof *d->first, err));
-        RAN_TRY(reserve(d, &d->spool.weight, &d->weight, n, sizeof *d->weight, err));
+        RAN_TRY(RESERVE(first, n));
+        RAN_TRY(RESERVE(label_first, n));
+        RAN_TRY(RESERVE(weight, n));
         if (d->B == 0)
                 d->first[0] = d->label_first[0] = 0;
         return RAN_OK;
@@ -99,7 +87,8 @@ static int append(struct ran_dataset *d, struct ran_spool *spool, uint32_t **arr
 {
         if (n > SIZE_MAX - at)
                 return ran_fail(err, RAN_ENOMEM, "the documents are too large");
-        RAN_TRY(reserve(d, spool, array, at + n, sizeof **array, err));
+        spool->keep = d->keep;
+        RAN_TRY(RAN_SPOOL(*spool, *array, at + n, err));
         if (n > 0)
                 memcpy(*array + at, more, n * sizeof **array);
         return RAN_OK;
@@ -137,7 +126,7 @@ static int append_sentence(struct ran_dataset *d, size_t at, size_t label_at, si
         if (positions == NULL)
                 return RAN_OK;
         RAN_TRY(append(d, &d->spool.positions, &d->positions, label_at, positions, n, err));
-        RAN_TRY(reserve(d, &d->spool.begins, &d->begins, label_at + n, sizeof *d->begins, err));
+        RAN_TRY(RESERVE(begins, label_at + n));
         for (size_t i = 0; i < n; i++) {
                 d->positions[label_at + i] += (uint32_t)from;
                 d->begins[label_at + i] = i == 0;
@@ -161,7 +150,6 @@ static int append_document(struct ran_dataset *d, const uint32_t *ids, size_t L,
 int ran_dataset_add(struct ran_dataset *d, const uint32_t *ids, size_t L, const uint32_t *labels,
                     size_t n, double weight, struct ran_error *err)
 {
-        err = ran_error_or_spare(err);
         RAN_TRY(append_document(d, ids, L, NULL, labels, n, err));
         d->weight[d->B++] = (float)weight;
         d->label_first[d->B] =
@@ -173,7 +161,6 @@ int ran_dataset_add_words(struct ran_dataset *d, const uint32_t *ids, size_t L,
                           const uint32_t *positions, const uint32_t *tags, size_t n, double weight,
                           struct ran_error *err)
 {
-        err = ran_error_or_spare(err);
         RAN_TRY(append_document(d, ids, L, positions, tags, n, err));
         d->weight[d->B++] = (float)weight;
         return RAN_OK;
@@ -184,7 +171,6 @@ int ran_dataset_add_text(struct ran_dataset *d, const uint32_t *ids, size_t L, s
 {
         uint32_t n = (uint32_t)sources;
 
-        err = ran_error_or_spare(err);
         if (L < 2 || sources >= L)
                 return ran_fail(err, RAN_EINVAL,
                                 "%zu ids, %zu of them source: none is left to predict", L, sources);
@@ -202,7 +188,6 @@ int ran_dataset_continue(struct ran_dataset *d, const uint32_t *ids, size_t L,
 {
         size_t at = d->first[d->B], label_at = d->label_first[d->B], from = at - d->first[d->B - 1];
 
-        err = ran_error_or_spare(err);
         if (L > UINT32_MAX - from)
                 return ran_fail(err, RAN_EINVAL, "a document of more than %zu tokens is too long",
                                 from);
@@ -217,7 +202,6 @@ int ran_dataset_spell(struct ran_dataset *d, const uint32_t *spelling, size_t L,
 {
         size_t end = d->first[d->B];
 
-        err = ran_error_or_spare(err);
         if (end > SIZE_MAX / RAN_SPELLING)
                 return ran_fail(err, RAN_ENOMEM, "the documents are too large");
         return append(d, &d->spool.spelling, &d->spelling, (end - L) * RAN_SPELLING, spelling,
@@ -229,11 +213,10 @@ int ran_dataset_soft_target(struct ran_dataset *d, const uint32_t *labels, const
 {
         size_t b = d->B - 1, at = d->soft_first != NULL ? d->soft_first[b] : 0;
 
-        err = ran_error_or_spare(err);
         RAN_TRY(append(d, &d->spool.soft_labels, &d->soft_labels, at, labels, n, err));
-        RAN_TRY(reserve(d, &d->spool.soft, &d->soft, at + n, sizeof *d->soft, err));
-        RAN_TRY(reserve(d, &d->spool.soft_first, &d->soft_first, b + 2, sizeof *d->first, err));
-        RAN_TRY(reserve(d, &d->spool.guessed, &d->guessed, b + 1, sizeof *d->guessed, err));
+        RAN_TRY(RESERVE(soft, at + n));
+        RAN_TRY(RESERVE(soft_first, b + 2));
+        RAN_TRY(RESERVE(guessed, b + 1));
         if (n > 0)
                 memcpy(d->soft + at, p, n * sizeof *p);
         d->soft_first[b] = at;
@@ -252,8 +235,7 @@ int ran_dataset_group(struct ran_dataset *d, const char *name, size_t n, struct 
 {
         size_t b = d->B - 1;
 
-        err = ran_error_or_spare(err);
-        RAN_TRY(reserve(d, &d->spool.group, &d->group, b + 1, sizeof *d->group, err));
+        RAN_TRY(RESERVE(group, b + 1));
         d->group[b] = n > 0 ? number_of(name, n) : b;
         return RAN_OK;
 }
@@ -262,9 +244,7 @@ int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct 
 {
         const size_t b = d->B - 1, had = d->fingerprints;
 
-        err = ran_error_or_spare(err);
-        RAN_TRY(reserve(d, &d->spool.fingerprint, &d->fingerprint, b + 1, sizeof *d->fingerprint,
-                        err));
+        RAN_TRY(RESERVE(fingerprint, b + 1));
         d->fingerprint[b] = fingerprint + (had == d->B ? d->fingerprint[b] : 0);
         d->fingerprints = d->B;
         return RAN_OK;
@@ -272,8 +252,7 @@ int ran_dataset_fingerprint(struct ran_dataset *d, uint32_t fingerprint, struct 
 
 int ran_dataset_label_all(struct ran_dataset *d, struct ran_error *err)
 {
-        err = ran_error_or_spare(err);
-        RAN_TRY(reserve(d, &d->spool.labels, &d->labels, d->B, sizeof *d->labels, err));
+        RAN_TRY(RESERVE(labels, d->B));
         for (size_t b = 0; b < d->B; b++) {
                 d->labels[b] = 0;
                 d->label_first[b + 1] = b + 1;
@@ -395,9 +374,7 @@ int ran_dataset_finish(struct ran_dataset *d, struct ran_error *err)
 {
         bool order = !d->fixed && d->C > 0; /* labels of language models are not classes */
 
-        err = ran_error_or_spare(err);
-        if (reserve_document(d, err) != RAN_OK) /* so that first[0] is there without any */
-                return err->code;
+        RAN_TRY(reserve_document(d, err)); /* so that first[0] is there without any */
         if ((order && check_labels(d, d->labels, d->label_first[d->B], err) != RAN_OK) ||
             (d->soft_first != NULL &&
              check_labels(d, d->soft_labels, d->soft_first[d->B], err) != RAN_OK))

@@ -1,5 +1,4 @@
 /* split.c - chooses and copies the documents to hold out as development data. */
-#include "base/error.h"
 #include "ran/eval.h"
 #include "ran/train.h"
 
@@ -154,9 +153,7 @@ static int copy_targets(struct ran_dataset *to, const struct ran_dataset *d, siz
                 RAN_TRY(ran_dataset_fingerprint(to, d->fingerprint[b], err));
         if (d->group == NULL)
                 return RAN_OK;
-        to->group = ran_spool_reserve(&to->spool.group, to->B, sizeof *to->group, err);
-        if (to->group == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(to->spool.group, to->group, to->B, err));
         to->group[to->B - 1] = d->group[b];
         return RAN_OK;
 }
@@ -214,7 +211,7 @@ int ran_dataset_split(const struct ran_dataset *d, double fraction, uint64_t see
 int ran_dataset_without(const struct ran_dataset *d, const bool *left_out, struct ran_dataset *to,
                         struct ran_error *err)
 {
-        return copy(to, d, left_out, false, false, ran_error_or_spare(err));
+        return copy(to, d, left_out, false, false, err);
 }
 
 /* ---- folds ----------------------------------------------------------------------------------- */

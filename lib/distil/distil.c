@@ -212,13 +212,13 @@ static int teach(struct distiller *d, struct taught *to, enum ran_distil_stage a
                  struct ran_error *err)
 {
         const size_t step = d->workers * READ;
+        uint16_t *half;
 
         to->at = at;
         to->n = n;
         to->usable = ran_new(n, sizeof *to->usable);
         d->reads = to;
-        if (ran_spool_reserve(&to->half, n * d->F, sizeof(uint16_t), err) == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(to->half, half, n * d->F, err));
         for (d->from = 0; d->from < n; d->from += step) {
                 ran_parallel(d->job->pool, d->workers, read_block, d);
                 for (size_t i = 0; i < d->workers; i++)
@@ -238,11 +238,10 @@ static int encode_text(struct distiller *d, size_t i, struct ran_encoding *e, st
         const size_t n = d->first[i];
         size_t length;
         const char *text = text_of(d, i, &length);
+        uint32_t *ids;
 
         RAN_TRY(ran_tokenizer_encode(d->job->tokenizer, text, length, e, err));
-        uint32_t *ids = ran_spool_reserve(&d->ids, n + e->n, sizeof *ids, err);
-        if (ids == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(d->ids, ids, n + e->n, err));
         for (size_t k = 0; k < e->n; k++)
                 ids[n + k] = e->ids[k];
         d->texts.usable[i] = d->texts.usable[i] && e->n > 0;
@@ -333,12 +332,11 @@ static void count_tokens(const struct distiller *d, double *share)
 /* The targets of the texts, and the rows of the tokens before the fit. */
 static int begin(struct distiller *d, struct ran_error *err)
 {
-        float *target = ran_spool_reserve(&d->target, d->job->n * d->D, sizeof *target, err);
+        float *target;
         size_t known = 0;
         double squares = 0;
 
-        if (target == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(d->target, target, d->job->n * d->D, err));
         double *share = ran_new(d->V, sizeof *share), *mean = ran_new(d->F, sizeof *mean);
         float *v = ran_new_floats(d->F);
         project(d, &d->texts, mean, target); /* which is 0 */

@@ -75,17 +75,14 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
         struct reader r = {.k = k, .d = d};
         struct ran_params still = *p; /* as long as this reads */
         size_t room;
-        int rc = RAN_OK;
 
         if (__builtin_mul_overflow(d->B, F, &room))
                 return ran_fail(err, RAN_ENOMEM, "no memory for the vectors of %zu documents",
                                 d->B);
         k->spool.keep = d->keep;
-        k->v = ran_spool_reserve(&k->spool, room, sizeof *k->v, err);
+        int rc = RAN_SPOOL(k->spool, k->v, room, err);
         r.state = ran_new(workers, sizeof(struct ran_state *));
         still.panels = ran_kept_panels_new(still.integers);
-        if (k->v == NULL)
-                rc = err->code;
         k->F = F;
         for (size_t i = 0; i < workers && rc == RAN_OK; i++)
                 r.state[i] = ran_score_state_new(c, &still, C, pool);

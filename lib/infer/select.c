@@ -4,7 +4,6 @@
  * choice further, by the cosine of TF-IDF vectors to the chosen ones, with a preference for the
  * middle of the collection or without, was worse: it chooses what is odd (share/experiments).
  */
-#include "base/error.h"
 #include "base/string-table.h"
 #include "ran/model.h"
 
@@ -63,18 +62,15 @@ static int next_id(struct ran_selection *s, const char *words, size_t n, size_t 
 int ran_selection_add(struct ran_selection *s, double doubt, const char *words, size_t n,
                       struct ran_error *err)
 {
-        err = ran_error_or_spare(err);
-        size_t *first = ran_spool_reserve(&s->first, s->n + 2, sizeof *first, err), end;
-        double *doubts = ran_spool_reserve(&s->doubt, s->n + 1, sizeof *doubts, err);
+        size_t *first, end;
+        double *doubts;
+        uint32_t *all;
 
-        if (first == NULL || doubts == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(s->first, first, s->n + 2, err));
+        RAN_TRY(RAN_SPOOL(s->doubt, doubts, s->n + 1, err));
         end = s->n > 0 ? first[s->n] : 0;
         for (size_t at = 0; at < n; end++) {
-                uint32_t *all = ran_spool_reserve(&s->ids, end + 1, sizeof *all, err);
-
-                if (all == NULL)
-                        return (int)err->code;
+                RAN_TRY(RAN_SPOOL(s->ids, all, end + 1, err));
                 RAN_TRY(next_id(s, words, n, &at, &all[end], err));
         }
         first[0] = 0;
@@ -100,7 +96,7 @@ int ran_selection_choose(const struct ran_selection *s, size_t most, size_t *doc
         const size_t *first = s->first.data;
         const double *doubt = s->doubt.data;
         struct candidate *candidate = ran_new(s->n + 1, sizeof *candidate);
-        struct ran_near_duplicates *chosen = ran_near_duplicates_new(alike, NULL);
+        struct ran_near_duplicates *chosen = ran_near_duplicates_new(alike);
         struct ran_shingles shingles = {0};
         int rc = RAN_OK;
 

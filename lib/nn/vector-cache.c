@@ -135,12 +135,11 @@ bool ran_vector_cache_find(struct ran_vector_cache *k, struct ran_vector_key key
 static bool add(struct ran_vector_cache *k, const char *key, const float *x, size_t n)
 {
         const size_t at = k->keys.n, used = at > 0 ? k->end[at - 1] : 0;
+        float *all;
 
         if (n > k->most || used > k->most - n ||
-            RAN_GROW(k->end, k->end_cap, at + 1, NULL) != RAN_OK)
-                return false;
-        float *all = ran_spool_reserve(&k->floats, used + n, sizeof *all, NULL);
-        if (all == NULL)
+            RAN_GROW(k->end, k->end_cap, at + 1, NULL) != RAN_OK ||
+            RAN_SPOOL(k->floats, all, used + n, NULL) != RAN_OK)
                 return false;
         k->end[at] = used + n;
         ran_string_table_add(&k->keys, key, KEY);
@@ -202,15 +201,14 @@ static int read_tensors(struct ran_vector_cache *k, const struct ran_tensors *t,
         const struct ran_tensor *numbers = tensor_of(t, "numbers", RAN_DTYPE_U32, n);
         uint32_t *copy = NULL;
         size_t end = 0;
+        float *all;
 
         if (strcmp(metadata(t, "format"), "ran-vectors") != 0 || encoder[0] == '\0' ||
             strlen(encoder) >= sizeof k->encoder || keys == NULL || keys->elements % KEY != 0 ||
             n >= RAN_STRING_TABLE_NONE / 2 || numbers == NULL || vectors == NULL)
                 return damaged(k, err);
         memcpy(k->encoder, encoder, strlen(encoder));
-        float *all = ran_spool_reserve(&k->floats, vectors->elements, sizeof *all, err);
-        if (all == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(k->floats, all, vectors->elements, err));
         RAN_TRY(ran_tensor_floats(t, vectors, all, err));
         RAN_ROOM(k->end, k->end_cap, n); /* the file has as many keys */
         ran_string_table_reserve(&k->keys, n);
@@ -281,11 +279,10 @@ static int write_file(const struct ran_vector_cache *k, struct ran_error *err)
 {
         const size_t n = k->keys.n, all = n > 0 ? k->end[n - 1] : 0;
         struct ran_spool vectors = {.keep = k->floats.keep};
-        float *vector = ran_spool_reserve(&vectors, all, sizeof *vector, err);
+        float *vector;
         size_t has;
 
-        if (vector == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(vectors, vector, all, err));
         struct entry *entry = ran_new(n, sizeof *entry);
         char *keys = ran_new(n, KEY);
         uint32_t *numbers = ran_new(n, sizeof *numbers);

@@ -103,10 +103,13 @@ struct ran_spool {
         int file;    /* its descriptor, if mapped */
         bool mapped;
 };
-/* Grows the array to at least n objects of `size` bytes; new ones are uninitialised. Returns
- * `data`, which may have moved. On failure (RAN_ENOMEM, RAN_EIO) returns NULL and leaves the array
- * as it was. */
-void *ran_spool_reserve(struct ran_spool *s, size_t n, size_t size, struct ran_error *err);
+/* Grows the array to at least n objects, new ones uninitialised, and sets `array`, a pointer to
+ * them: RAN_TRY(RAN_SPOOL(x->spool, x->at, n, err)). RAN_ENOMEM, RAN_EIO: all stays as it was.
+ * In the function, `array` is a pointer to the array's pointer. */
+#define RAN_SPOOL(spool, array, n, err) \
+        ran_spool_reserve(&(spool), &(array), n, sizeof *(array), err)
+int ran_spool_reserve(struct ran_spool *s, void *array, size_t n, size_t size,
+                      struct ran_error *err);
 void ran_spool_release(struct ran_spool *s); /* `keep` stays */
 /* The name of a new, empty file in TMPDIR, else /var/tmp; NULL on failure. Remove the file and free
  * the name with the second function; NULL is nothing. */

@@ -316,7 +316,7 @@ double ran_shingles_similarity(const uint64_t *a, size_t n, const uint64_t *b, s
 enum { RAN_NEAR_COMPARED = 1000 };
 #define RAN_NO_TEXT SIZE_MAX
 struct ran_near_duplicates;
-struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_error *err);
+struct ran_near_duplicates *ran_near_duplicates_new(double least);
 void ran_near_duplicates_free(struct ran_near_duplicates *t);
 /* The number of the most similar text that was added, the first of equals, and its similarity; or
  * RAN_NO_TEXT. */

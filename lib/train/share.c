@@ -22,10 +22,10 @@ static int broadcast_array(struct ran_ranks *r, size_t keep, struct ran_spool *s
                 return RAN_OK;
         if (r->rank > 0) {
                 spool->keep = keep;
-                data = ran_spool_reserve(spool, n + 1, size, err);
-                if (data == NULL)
-                        return ran_ranks_break(r, err->code);
-                memcpy(array, &data, sizeof data);
+                const int rc = ran_spool_reserve(spool, array, n + 1, size, err);
+                if (rc != RAN_OK)
+                        return ran_ranks_break(r, rc);
+                data = spool->data;
         }
         return ran_ranks_broadcast(r, data, n * size, err);
 }
@@ -136,9 +136,10 @@ static int broadcast_job(struct ran_ranks *r, struct order *order, struct ran_sh
                 RAN_TRY(broadcast_dataset(r, &s->dev, err));
         if (!order->held_out)
                 return RAN_OK;
-        if (r->rank > 0 && ran_spool_reserve(&s->held_out, s->train.B, sizeof(bool), err) == NULL)
-                return ran_ranks_break(r, err->code);
-        return ran_ranks_broadcast(r, s->held_out.data, s->train.B * sizeof(bool), err);
+        bool *held_out = s->held_out.data;
+        const int rc = r->rank > 0 ? RAN_SPOOL(s->held_out, held_out, s->train.B, err) : RAN_OK;
+        return rc == RAN_OK ? ran_ranks_broadcast(r, held_out, s->train.B * sizeof(bool), err)
+                            : ran_ranks_break(r, rc);
 }
 
 int ran_share_job(const struct ran_train_job *job, struct ran_error *err)

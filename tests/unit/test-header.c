@@ -27,6 +27,7 @@ TEST(error_may_be_null_in_base)
 {
         struct ran_spool spool = {0};
         struct ran_config c;
+        char *p;
         struct ran_bytes bytes;
         size_t cap = 0;
 
@@ -34,7 +35,7 @@ TEST(error_may_be_null_in_base)
         NOTHING(ran_alloc(SIZE_MAX, 2, NULL));
         NOTHING(ran_grow(NULL, &cap, SIZE_MAX, 2, NULL));
         NOTHING(ran_alloc_floats(SIZE_MAX, NULL));
-        NOTHING(ran_spool_reserve(&spool, SIZE_MAX, 2, NULL));
+        FAILS(ran_spool_reserve(&spool, &p, SIZE_MAX, 2, NULL));
         FAILS(ran_bytes_open(&bytes, "", NULL));
         NOTHING(ran_writer_open("", NULL));
         struct ran_writer *w = ran_writer_open("/dev/full", NULL);

@@ -88,8 +88,6 @@ TEST(other_bytes_are_refused)
 
         CHECK(ran_shingles_of(&s, "ab", 2, &err) == RAN_EINVAL);
         CHECK(ran_shingles_of(&s, (const char *)long_word, sizeof long_word, &err) == RAN_EINVAL);
-        CHECK(ran_near_duplicates_new(0, &err) == NULL && err.code == RAN_EINVAL);
-        CHECK(ran_near_duplicates_new(1.5, &err) == NULL && err.code == RAN_EINVAL);
         ran_shingles_release(&s);
 }
 
@@ -115,11 +113,11 @@ static void compare_with_all(double least)
 {
         struct ran_shingles *kept = calloc(TEXTS, sizeof *kept), s = {0};
         struct ran_error err;
-        struct ran_near_duplicates *t = ran_near_duplicates_new(least, &err);
+        struct ran_near_duplicates *t = ran_near_duplicates_new(least);
         size_t n = 0, alike = 0, found = 0;
         char text[1024];
 
-        REQUIRE(kept != NULL && t != NULL);
+        REQUIRE(kept != NULL);
         for (size_t i = 0; i < TEXTS; i++) {
                 double best = 0, x;
                 size_t which = RAN_NO_TEXT, got;
@@ -174,12 +172,11 @@ TEST(only_equal_texts_if_that_is_asked)
 TEST(no_words_are_like_nothing)
 {
         struct ran_error err;
-        struct ran_near_duplicates *t = ran_near_duplicates_new(0.8, &err);
+        struct ran_near_duplicates *t = ran_near_duplicates_new(0.8);
         struct ran_shingles s = {0};
         double x;
         size_t text;
 
-        REQUIRE(t != NULL);
         for (int i = 0; i < 2; i++) {
                 shingles_of("", &s);
                 text = ran_near_duplicates_find(t, &s, &x);

@@ -19,9 +19,9 @@ enum { KEEP = 5000 };
 static void grow_to(struct ran_spool *s, size_t *n, size_t want)
 {
         struct ran_error err = {0};
-        uint32_t *p = ran_spool_reserve(s, want, sizeof *p, &err);
+        uint32_t *p;
 
-        if (!test_check(p != NULL, err.text, __FILE__, __LINE__))
+        if (!test_check(RAN_SPOOL(*s, p, want, &err) == RAN_OK, err.text, __FILE__, __LINE__))
                 return;
         CHECK(p == s->data && s->room >= want * sizeof *p);
         for (size_t i = 0; i < *n; i++)
@@ -59,9 +59,10 @@ TEST(spool_reserves_the_disk_before_it_is_used)
         struct ran_spool s = {.keep = KEEP};
         struct ran_error err = {0};
         struct stat st;
+        char *p;
 
         for (size_t n = 1 << 20; n < 4 << 20; n += 1 << 20) {
-                REQUIRE(ran_spool_reserve(&s, n, 1, &err) != NULL && s.mapped);
+                REQUIRE(RAN_SPOOL(s, p, n, &err) == RAN_OK && s.mapped);
                 REQUIRE(fstat(s.file, &st) == 0);
                 CHECK((size_t)st.st_size == s.room && (size_t)st.st_blocks * 512 >= s.room);
         }
@@ -72,10 +73,12 @@ TEST(spool_of_nothing_and_of_more_than_there_is)
 {
         struct ran_spool s = {.keep = KEEP};
         struct ran_error err = {0};
+        uint64_t *p;
+        char *bytes;
 
-        CHECK(ran_spool_reserve(&s, 0, 8, &err) != NULL);
-        CHECK(ran_spool_reserve(&s, SIZE_MAX / 4, 8, &err) == NULL && err.code == RAN_ENOMEM);
-        CHECK(ran_spool_reserve(&s, SIZE_MAX, 1, &err) == NULL && err.code == RAN_ENOMEM);
+        CHECK(RAN_SPOOL(s, p, 0, &err) == RAN_OK && p != NULL);
+        CHECK(RAN_SPOOL(s, p, SIZE_MAX / 4, &err) == RAN_ENOMEM && err.code == RAN_ENOMEM);
+        CHECK(RAN_SPOOL(s, bytes, SIZE_MAX, &err) == RAN_ENOMEM && err.code == RAN_ENOMEM);
         CHECK(!s.mapped && s.data != NULL);
         ran_spool_release(&s);
         ran_spool_release(&s);
@@ -113,9 +116,10 @@ static bool look_at_folder(const char *folder)
         struct ran_spool s = {.keep = KEEP};
         struct ran_error err = {0};
         size_t before = entries(folder);
+        char *p;
 
         setenv("TMPDIR", folder, 1);
-        return before > 0 && ran_spool_reserve(&s, 1 << 20, 1, &err) != NULL && s.mapped &&
+        return before > 0 && RAN_SPOOL(s, p, 1 << 20, &err) == RAN_OK && s.mapped &&
                entries(folder) == before;
 }
 
@@ -129,10 +133,11 @@ static bool use_no_folder(const char *folder)
         struct ran_spool s = {.keep = KEEP};
         struct ran_error err = {0};
         size_t n = 0;
+        char *p;
 
         grow_to(&s, &n, 100);
         setenv("TMPDIR", "/nowhere", 1);
-        if (ran_spool_reserve(&s, 1 << 20, 1, &err) != NULL || err.code != RAN_EIO ||
+        if (RAN_SPOOL(s, p, 1 << 20, &err) != RAN_EIO || err.code != RAN_EIO ||
             strstr(err.text, "/nowhere") == NULL)
                 return false;
         setenv("TMPDIR", folder, 1);
@@ -160,10 +165,11 @@ static bool fill_disk(const char *folder)
         struct ran_spool s = {.keep = KEEP};
         struct ran_error err = {0};
         size_t n = 0;
+        char *p;
 
         limit_files(1 << 20, folder);
         grow_to(&s, &n, 100000);
-        if (!s.mapped || ran_spool_reserve(&s, 1 << 21, 1, &err) != NULL || err.code != RAN_EIO ||
+        if (!s.mapped || RAN_SPOOL(s, p, 1 << 21, &err) != RAN_EIO || err.code != RAN_EIO ||
             strstr(err.text, "TMPDIR") == NULL)
                 return false;
         grow_to(&s, &n, 120000); /* still whole */

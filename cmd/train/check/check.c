@@ -172,11 +172,8 @@ static void find_repeats(const struct train_data *train, const struct train_data
 {
         size_t *twin = ran_new(train->set.B, sizeof *twin);
         size_t *dev_twin = ran_new(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
-        struct ran_error err = {0};
-        struct ran_near_duplicates *known = ran_near_duplicates_new(TRAIN_ALIKE, &err);
+        struct ran_near_duplicates *known = ran_near_duplicates_new(TRAIN_ALIKE);
 
-        if (known == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
         find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);
         for (size_t b = 0; b < train->set.B; b++) {
                 const struct ran_dataset *set = &train->set;

@@ -41,10 +41,11 @@ void train_location_note(struct train_location *at, const struct cmd_line *line)
 struct train_location *train_location_add(struct ran_spool *locations, size_t n,
                                           const struct cmd_line *line, struct ran_error *err)
 {
-        struct train_location *at = ran_spool_reserve(locations, n + 1, sizeof *at, err);
+        struct train_location *at;
 
-        if (at != NULL)
-                at[n] = train_location_of(line);
+        if (RAN_SPOOL(*locations, at, n + 1, err) != RAN_OK)
+                return NULL;
+        at[n] = train_location_of(line);
         return at;
 }
 
@@ -62,16 +63,12 @@ const char *train_line_text(const struct cmd_line *line, struct ran_buf *renamed
 int train_lines_add(struct train_lines *l, const char *text, size_t n, struct ran_error *err)
 {
         const size_t at = l->n > 0 ? l->end[l->n - 1] : 0;
-        size_t *end = ran_spool_reserve(&l->end_spool, l->n + 1, sizeof *end, err);
-        char *to = end != NULL ? ran_spool_reserve(&l->text_spool, at + n, 1, err) : NULL;
 
-        if (to == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(l->end_spool, l->end, l->n + 1, err));
+        RAN_TRY(RAN_SPOOL(l->text_spool, l->text, at + n, err));
         if (n > 0)
-                memcpy(to + at, text, n);
-        end[l->n++] = at + n;
-        l->text = to;
-        l->end = end;
+                memcpy(l->text + at, text, n);
+        l->end[l->n++] = at + n;
         return RAN_OK;
 }
 

@@ -56,9 +56,7 @@ static int read_block(struct ran_feature_lists *l, struct block *k, struct ran_p
         for (size_t i = 0; i < k->n; i++) {
                 size_t b = k->from + i, end = l->first[b] + k->count[i];
 
-                l->posting = ran_spool_reserve(&l->spool, end, sizeof *l->posting, err);
-                if (l->posting == NULL)
-                        return err->code;
+                RAN_TRY(RAN_SPOOL(l->spool, l->posting, end, err));
                 if (k->count[i] > 0)
                         memcpy(l->posting + l->first[b], k->posting + room_of(k, b),
                                k->count[i] * sizeof *l->posting);
@@ -76,9 +74,7 @@ int ran_feature_lists_read(struct ran_feature_lists *l, const struct ran_config 
         int rc = RAN_OK;
 
         l->spool.keep = l->first_spool.keep = keep;
-        l->first = ran_spool_reserve(&l->first_spool, d->B + 1, sizeof *l->first, err);
-        if (l->first == NULL)
-                return err->code;
+        RAN_TRY(RAN_SPOOL(l->first_spool, l->first, d->B + 1, err));
         l->first[0] = 0;
         while (k.from < d->B && rc == RAN_OK)
                 rc = read_block(l, &k, pool, err);
@@ -191,13 +187,13 @@ int ran_features_make(struct ran_features *f, const struct ran_feature_lists *l,
         for (size_t i = 0; i < n; i++)
                 f->first[i + 1] += f->first[i];
         f->column_spool.keep = f->x_spool.keep = keep;
-        f->column = ran_spool_reserve(&f->column_spool, f->first[n], sizeof *f->column, err);
-        f->x = f->column != NULL ? ran_spool_reserve(&f->x_spool, f->first[n], sizeof *f->x, err)
-                                 : NULL;
-        if (f->x != NULL)
+        int rc = RAN_SPOOL(f->column_spool, f->column, f->first[n], err);
+        if (rc == RAN_OK)
+                rc = RAN_SPOOL(f->x_spool, f->x, f->first[n], err);
+        if (rc == RAN_OK)
                 ran_parallel(pool, n, make_row, &k);
         free(column_of);
-        return f->x != NULL ? RAN_OK : (int)err->code;
+        return rc;
 }
 
 void ran_features_release(struct ran_features *f)

@@ -1,5 +1,4 @@
 /* fold.c - what two names that look alike have in common. */
-#include "base/error.h"
 #include "ran/text.h"
 #include "text/words/words.h"
 #include "text/words/unicode.h"

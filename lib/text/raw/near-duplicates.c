@@ -6,7 +6,6 @@
  * numbers in a band are all equal meet in a bucket, with probability 1 - (1 - s^r)^bands in at
  * least one (Indyk and Motwani, Approximate nearest neighbors, 1998). r is the largest for which
  * those that are just similar enough nearly always meet. */
-#include "base/error.h"
 #include "base/random.h"
 #include "ran/text.h"
 
@@ -33,7 +32,7 @@ struct ran_near_duplicates {
         uint32_t factor[SIGNATURE], offset[SIGNATURE];
         struct bucket *bucket; /* (1 << bits), by their keys: open addressing */
         size_t bits, used;
-        struct ran_spool entries, shingles, first; /* first (texts + 1) of its shingles */
+        struct ran_spool entries, shingles, end; /* (texts) of its shingles */
         size_t entry_count, texts;
         struct ran_spool compared; /* (texts) 1 + the search in which it was compared last */
         uint32_t search;
@@ -49,13 +48,10 @@ static double power(double x, size_t n)
         return y;
 }
 
-struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_error *err)
+struct ran_near_duplicates *ran_near_duplicates_new(double least)
 {
-        if (!(least > 0 && least <= 1)) {
-                ran_fail(err, RAN_EINVAL, "a similarity must be above 0 and at most 1");
-                return NULL;
-        }
         struct ran_near_duplicates *t = ran_new(1, sizeof *t);
+
         t->least = least;
         t->rows = 1; /* the most with which texts of this similarity meet */
         for (size_t r = 2; r <= 16; r++)
@@ -67,13 +63,7 @@ struct ran_near_duplicates *ran_near_duplicates_new(double least, struct ran_err
                 t->factor[i] = (uint32_t)ran_random_draw_inline(1, i) | 1;
                 t->offset[i] = (uint32_t)ran_random_draw_inline(2, i);
         }
-        size_t *first = ran_spool_reserve(&t->first, 1, sizeof *first, err);
         t->bucket = ran_new((size_t)1 << t->bits, sizeof *t->bucket);
-        if (first == NULL) {
-                ran_near_duplicates_free(t);
-                return NULL;
-        }
-        first[0] = 0;
         return t;
 }
 
@@ -84,7 +74,7 @@ void ran_near_duplicates_free(struct ran_near_duplicates *t)
         free(t->bucket);
         ran_spool_release(&t->entries);
         ran_spool_release(&t->shingles);
-        ran_spool_release(&t->first);
+        ran_spool_release(&t->end);
         ran_spool_release(&t->compared);
         free(t);
 }
@@ -129,7 +119,7 @@ void ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_sh
 {
         const struct entry *entry = t->entries.data;
         uint32_t *compared = t->compared.data;
-        const size_t *first = t->first.data;
+        const size_t *end = t->end.data;
         const uint64_t *hash = t->shingles.data;
         size_t left = RAN_NEAR_COMPARED;
         double least = t->least;
@@ -144,12 +134,13 @@ void ran_near_duplicates_each(struct ran_near_duplicates *t, const struct ran_sh
         for (size_t band = 0; band < t->bands; band++)
                 for (uint32_t e = bucket_of(t, t->key[band])->last; e != 0; e = entry[e - 1].next) {
                         const uint32_t i = entry[e - 1].text;
+                        const size_t first = i > 0 ? end[i - 1] : 0;
 
                         if (compared[i] == t->search)
                                 continue;
                         compared[i] = t->search;
-                        const double x = ran_shingles_similarity(s->hash, s->n, hash + first[i],
-                                                                 first[i + 1] - first[i], least);
+                        const double x = ran_shingles_similarity(s->hash, s->n, hash + first,
+                                                                 end[i] - first, least);
                         least = x > 0 ? tell(arg, i, x) : least;
                         if (least > 1 || --left == 0)
                                 return;
@@ -198,12 +189,11 @@ static void widen(struct ran_near_duplicates *t)
 
 static int put(struct ran_near_duplicates *t, uint64_t key, struct ran_error *err)
 {
+        struct entry *entry;
+
         if (t->used >= (size_t)1 << (t->bits - 1))
                 widen(t);
-        struct entry *entry =
-                ran_spool_reserve(&t->entries, t->entry_count + 1, sizeof *entry, err);
-        if (entry == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(t->entries, entry, t->entry_count + 1, err));
         struct bucket *b = bucket_of(t, key);
         t->used += b->last == 0;
         entry[t->entry_count++] = (struct entry){(uint32_t)t->texts, b->last};
@@ -214,19 +204,16 @@ static int put(struct ran_near_duplicates *t, uint64_t key, struct ran_error *er
 int ran_near_duplicates_add(struct ran_near_duplicates *t, const struct ran_shingles *s,
                             struct ran_error *err)
 {
-        err = ran_error_or_spare(err);
+        size_t *end;
+        uint32_t *compared;
+        uint64_t *hash;
+
         if (t->texts == UINT32_MAX - 1 || t->entry_count > UINT32_MAX - 1 - SIGNATURE)
                 return ran_fail(err, RAN_EINVAL, "too many texts to look for near-duplicates");
-        const size_t begin = ((const size_t *)t->first.data)[t->texts];
-        size_t *first = ran_spool_reserve(&t->first, t->texts + 2, sizeof *first, err);
-        uint32_t *compared = first == NULL ? NULL
-                                           : ran_spool_reserve(&t->compared, t->texts + 1,
-                                                               sizeof *compared, err);
-        uint64_t *hash = compared == NULL ? NULL
-                                          : ran_spool_reserve(&t->shingles, begin + s->n + 1,
-                                                              sizeof *hash, err);
-        if (hash == NULL)
-                return (int)err->code;
+        RAN_TRY(RAN_SPOOL(t->end, end, t->texts + 1, err));
+        const size_t begin = t->texts > 0 ? end[t->texts - 1] : 0;
+        RAN_TRY(RAN_SPOOL(t->compared, compared, t->texts + 1, err));
+        RAN_TRY(RAN_SPOOL(t->shingles, hash, begin + s->n + 1, err));
         compared[t->texts] = 0;
         if (s->n > 0) {
                 memcpy(hash + begin, s->hash, s->n * sizeof *hash);
@@ -234,7 +221,6 @@ int ran_near_duplicates_add(struct ran_near_duplicates *t, const struct ran_shin
                 for (size_t band = 0; band < t->bands; band++)
                         RAN_TRY(put(t, t->key[band], err));
         }
-        first[t->texts + 1] = begin + s->n;
-        t->texts++;
+        end[t->texts++] = begin + s->n;
         return RAN_OK;
 }

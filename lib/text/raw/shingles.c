@@ -1,5 +1,4 @@
 /* shingles.c - the pairs of adjacent words of a text, as a set of hashes. */
-#include "base/error.h"
 #include "base/random.h"
 #include "base/string-table.h"
 #include "ran/text.h"
