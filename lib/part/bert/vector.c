@@ -257,14 +257,15 @@ void ran_bert_vectors_bwd(struct ran_workspace *w, const struct ran_params *p,
 /* How certain a window is, by its logits (C). */
 static double certainty(const float *logits, size_t C, bool multilabel)
 {
-        double most = (double)logits[0], sum = 0;
+        float most = logits[0];
+        double sum = 0;
 
         for (size_t c = 1; c < C; c++)
-                most = fmax(most, (double)logits[c]);
+                most = fmaxf(most, logits[c]);
         if (multilabel)
-                return most;
+                return (double)most;
         for (size_t c = 0; c < C; c++)
-                sum += ran_exp((double)logits[c] - most);
+                sum += ran_exp((double)logits[c] - (double)most);
         return 1 / sum; /* the probability of that label */
 }
 

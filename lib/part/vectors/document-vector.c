@@ -27,10 +27,12 @@ const double ran_document_vector_smooth = 1e-3;
 /* log Σ exp(x), of n numbers and the z that there is. */
 static double log_sum(const float *x, size_t n, double z)
 {
-        double most = z, sum;
+        float largest = -INFINITY;
+        double most, sum;
 
         for (size_t i = 0; i < n; i++)
-                most = fmax(most, (double)x[i]);
+                largest = fmaxf(largest, x[i]);
+        most = fmax(z, (double)largest);
         sum = z > -INFINITY ? ran_exp(z - most) : 0;
         for (size_t i = 0; i < n; i++)
                 sum += ran_exp((double)x[i] - most);
