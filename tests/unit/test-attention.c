@@ -353,18 +353,24 @@ static void check_refused(struct setting s, const char *sentence)
 
 TEST(attention_refuses)
 {
+        char sentence[100];
+
         check_refused((struct setting){.N = 0}, "there is no token to attend to");
         check_refused((struct setting){.N = 1000000001},
                       "1000000001 tokens are more than a mask can have, 1000000000");
         check_refused((struct setting){.N = 9, .pattern = RAN_ATTENTION_WINDOW},
                       "a window must have from 1 to 1000000000 tokens, not 0");
+        snprintf(sentence, sizeof sentence,
+                 "a window must have from 1 to 1000000000 tokens, not %zu", SIZE_MAX);
         check_refused((struct setting){.N = 9, .pattern = RAN_ATTENTION_WINDOW, .window = SIZE_MAX},
-                      "a window must have from 1 to 1000000000 tokens, not 18446744073709551615");
+                      sentence);
+        snprintf(sentence, sizeof sentence, "a dilation must be at most 1000000000, not %zu",
+                 SIZE_MAX);
         check_refused((struct setting){.N = 9,
                                        .pattern = RAN_ATTENTION_DILATED,
                                        .window = 4,
                                        .dilation = SIZE_MAX},
-                      "a dilation must be at most 1000000000, not 18446744073709551615");
+                      sentence);
         check_refused((struct setting){.N = 9, .mask = RAN_MASK_PREFIX, .sources = 10},
                       "10 of 9 tokens cannot be source tokens");
 }

@@ -36,11 +36,19 @@ static size_t page(void)
         return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static void *map(void *p, size_t n, int protection, int flags, int fd, off_t from)
+{
+#ifdef SYS_mmap2 /* where a pointer has 32 bits: the other call takes its arguments in memory */
+        return (void *)syscall(SYS_mmap2, p, n, protection, flags, fd, (long)(from >> 12));
+#else
+        return (void *)syscall(SYS_mmap, p, n, protection, flags, fd, from);
+#endif
+}
+
 static void *fence(size_t n, int fd)
 {
         size_t room = (n + page() - 1) / page() * page() + page();
-        char *p = (char *)syscall(SYS_mmap, NULL, room, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *p = map(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         char *data = p + room - page() - n;
 
         if (p == MAP_FAILED || pread(fd, data, n, 0) != (ssize_t)n ||
@@ -59,7 +67,7 @@ void *mmap(void *p, size_t n, int protection, int flags, int fd, off_t from)
 {
         if (fd >= 0 && protection == PROT_READ && from == 0 && fenced.begin == NULL)
                 return fence(n, fd);
-        return (void *)syscall(SYS_mmap, p, n, protection, flags, fd, from);
+        return map(p, n, protection, flags, fd, from);
 }
 
 int munmap(void *p, size_t n)

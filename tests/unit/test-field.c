@@ -8,6 +8,12 @@
 #include "ran.h"
 #include "test.h"
 
+#if SIZE_MAX > UINT32_MAX
+#define MOST "9007199254740991"
+#else
+#define MOST "4294967295"
+#endif
+
 struct settings {
         bool rotary;
         size_t window, seed;
@@ -185,9 +191,9 @@ TEST(field_set_says_what_would_be_right)
         refused("min_window", "8.0",
                 "--min-window must be a whole number from 1 to 65536, not '8.0'");
         refused("min_window", "", "--min-window must be a whole number from 1 to 65536, not ''");
-        refused("seed", "-1", "--seed must be a whole number from 0 to 9007199254740991, not '-1'");
+        refused("seed", "-1", "--seed must be a whole number from 0 to " MOST ", not '-1'");
         refused("seed", "9007199254740992",
-                "--seed must be a whole number from 0 to 9007199254740991, not '9007199254740992'");
+                "--seed must be a whole number from 0 to " MOST ", not '9007199254740992'");
         refused("learning_rate", "nan", "--learning-rate must be a number from 0 to 1, not 'nan'");
         refused("learning_rate", "1.5", "--learning-rate must be a number from 0 to 1, not '1.5'");
         refused("mask", "Causal", "--mask must be none, causal or prefix, not 'Causal'");
@@ -207,12 +213,12 @@ TEST(fields_parse)
 
         CHECK_OK(parse(&s,
                        " {\"mask\": \"causal\", \"rotary\": false, \"min_window\": 1e3,\n"
-                       "\"seed\": 9007199254740991, \"learning_rate\": 1, \"title\": \"t\",\n"
+                       "\"seed\": " MOST ", \"learning_rate\": 1, \"title\": \"t\",\n"
                        "\"drop\": [\"a\", \"b\"]} \n",
                        false, &err),
                  err);
         CHECK(s.mask == 1 && !s.rotary && s.window == 1000 && s.rate == 1 && s.drop.n == 2);
-        CHECK_SIZE(s.seed, ((size_t)1 << 53) - 1);
+        CHECK_SIZE(s.seed, (size_t)(SIZE_MAX & ((UINT64_C(1) << 53) - 1)));
         CHECK_STR(s.title, "t");
         CHECK_STR(s.drop.item[1], "b");
         ran_fields_release(fields, &s);
@@ -272,10 +278,10 @@ TEST(fields_parse_refuses)
         not_parsed("{\"min_window\": -1}",
                    "--min-window must be a whole number from 1 to 65536, not '-1'");
         not_parsed("{\"seed\": 1e300}",
-                   "--seed must be a whole number from 0 to 9007199254740991, not '1e300'");
+                   "--seed must be a whole number from 0 to " MOST ", not '1e300'");
         /* which is a double no more, and would be another seed */
         not_parsed("{\"seed\": 9007199254740993}",
-                   "--seed must be a whole number from 0 to 9007199254740991, "
+                   "--seed must be a whole number from 0 to " MOST ", "
                    "not '9007199254740992'");
 }
 
