@@ -278,9 +278,9 @@ cli_runs  := $(cli_tests:%=run/%)
 .PHONY: unit cli $(unit_runs) $(cli_runs)
 unit: $(unit_runs) $(benchmarks) ## the unit tests, and what fuzzers found; benchmarks are built, lest they rot (TESTS=all)
 $(unit_tests:%=run/%): run/%: %
-	@tests/run '$(BUILD)/results' $(TESTS) $(EMULATOR) $* $(unit_named)
+	@tests/run '$(BUILD)/results' $(TESTS) $* $(unit_named)
 $(kept:%=run/%): run/%: %
-	@tests/run '$(BUILD)/results' $(TESTS) $(EMULATOR) $* tests/fuzz/seeds/$(notdir $*)/*
+	@tests/run '$(BUILD)/results' $(TESTS) $* tests/fuzz/seeds/$(notdir $*)/*
 cli: $(cli_runs) ## the tests of the programs (TESTS=all)
 $(cli_runs): run/%: % all $(faults) $(load) $(gradients) $(mpi_program)
 	@RAN_BIN=$(call quote,$(abspath $(BUILD))) RAN_MPI=$(call quote,$(abspath $(mpi_program))) \
