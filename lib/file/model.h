@@ -72,9 +72,9 @@ struct ran_parts {
         const char *pretrained, *prompts;      /* likewise, see ran_hf_folder_write */
         const struct ran_extra *extra;
         size_t extras;
-        int storage; /* of the weights, RAN_STORAGE_...; extra tensors stay as they are, and so do
-                      */
-        const char *whole; /* those whose names begin so; NULL: none */
+        int storage; /* of the weights, RAN_STORAGE_...; extra tensors stay as they are */
+        const struct ran_tensors *from; /* weights that it has by name and shape are its own, as it
+                                         * stores them; NULL: none */
 };
 /* To a file or, unless that is NULL, to bytes, which the caller releases. */
 int ran_model_write(const char *path, struct ran_bytes *to, const struct ran_parts *parts,

@@ -417,23 +417,6 @@ static int config_of(struct ran_config *c, const struct ran_model *m, struct ran
         return ran_config_check(c, err);
 }
 
-/* The weights of the encoder, by their names; those of the linear model are zero so far. */
-static int copy_weights(struct ran_params *p, const struct ran_layout *layout,
-                        const struct ran_model *m, struct ran_error *err)
-{
-        for (size_t i = 0; i < layout->n; i++) {
-                const struct ran_tensor_spec *spec = &layout->spec[i];
-                const struct ran_tensor *t = ran_tensors_find(&m->tensors, spec->name);
-                const size_t n = (spec->rows > 0 ? spec->rows : 1) * spec->cols;
-
-                if (t != NULL && t->elements == n)
-                        RAN_TRY(ran_tensor_floats(&m->tensors, t, p->block + spec->offset, err));
-        }
-        p->embed = m->params.embed;
-        p->spelling = m->params.spelling;
-        return RAN_OK;
-}
-
 static void describe(struct ran_buf *out, const struct ran_model *m,
                      const struct ran_label_texts *t)
 {
@@ -476,7 +459,6 @@ static int make(struct ran_bytes *to, struct making *k, const struct ran_model *
         RAN_TRY(config_of(&k->config, m, err));
         RAN_TRY(ran_layout_init(&k->layout, &k->config, t->C, err));
         RAN_TRY(ran_params_init(&k->params, &k->config, t->C, err));
-        RAN_TRY(copy_weights(&k->params, &k->layout, m, err));
         k->v = ran_new_floats(all);
         k->zero = ran_new_floats(t->C);
         struct ran_linear_params *linear = ran_linear_of(&k->params);
@@ -499,9 +481,7 @@ static int make(struct ran_bytes *to, struct making *k, const struct ran_model *
                                         .labels = t->label,
                                         .tokenizer = m->tokenizer,
                                         .training = k->training.data,
-                                        .storage = m->params.integers ? RAN_STORAGE_I8
-                                                                      : RAN_STORAGE_F32,
-                                        .whole = "wide.",
+                                        .from = &m->tensors,
                                         .pretrained = ran_model_metadata(m, "pretrained"),
                                         .prompts = ran_model_metadata(m, "prompts"),
                                         .extra = &known,

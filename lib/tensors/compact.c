@@ -1,5 +1,6 @@
 /* compact.c - see compact.h. */
 #include "tensors/compact.h"
+#include "base/size.h"
 #include "ran/model.h"
 
 #include <float.h>
@@ -205,6 +206,33 @@ void ran_compact_add_weights(struct ran_compact_tensors *t, int storage, const c
         default:
                 add(t, name, RAN_DTYPE_F32, x, rows, cols);
         }
+}
+
+/* Adds a tensor of a file, with a copy as floats where its elements cannot be used in place. */
+static void add_stored(struct ran_compact_tensors *t, const struct ran_tensors *file,
+                       const struct ran_tensor *tensor)
+{
+        const bool matrix = tensor->rank == 2;
+        const void *data = ran_tensor_elements(file, tensor);
+        float *copy = data == NULL ? own(t, tensor->elements, sizeof *copy) : NULL;
+
+        if (copy != NULL)
+                ran_tensor_floats(file, tensor, copy, NULL);
+        add(t, tensor->name, data != NULL ? tensor->dtype : RAN_DTYPE_F32,
+            data != NULL ? data : copy, matrix ? tensor->shape[0] : 0, tensor->shape[matrix]);
+}
+
+bool ran_compact_add_from(struct ran_compact_tensors *t, const struct ran_tensors *file,
+                          const char *name, size_t rows, size_t cols)
+{
+        const struct ran_tensor *of = ran_tensors_find(file, name);
+
+        if (of == NULL || of->rank != 1 + (rows > 0) || of->elements != ran_most(rows, 1) * cols)
+                return false;
+        add_stored(t, file, of);
+        if (of->dtype == RAN_DTYPE_I8)
+                add_stored(t, file, ran_tensor_scales(file, of, NULL));
+        return true;
 }
 
 void ran_compact_add_idf(struct ran_compact_tensors *t, int storage, const char *name,
