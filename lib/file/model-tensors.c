@@ -95,6 +95,20 @@ int ran_model_check_tensors(struct ran_model *m, const struct ran_layout *layout
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
+/* The embedding in eight bits stays in the file where it is read row by row. */
+static bool keep_embedding(struct ran_model *m, const struct ran_mapped_table *table,
+                           const struct ran_tensor *t)
+{
+        struct ran_params *p = &m->params;
+
+        if (table->at != &p->embed || t->dtype != RAN_DTYPE_I8 ||
+            !ran_config_has_vector(&m->config) || ran_task_is_tied(&m->config))
+                return false;
+        p->embed_code = ran_tensor_elements(&m->tensors, t);
+        p->embed_scale = ran_tensor_in_place(&m->tensors, ran_tensor_scales(&m->tensors, t, NULL));
+        return p->embed_scale != NULL;
+}
+
 /* Maps a table from the file if its elements can be used in place; else copies it. A document needs
  * few of its rows. */
 static int read_table(struct ran_model *m, const struct ran_mapped_table *table, float **copy,
@@ -103,8 +117,9 @@ static int read_table(struct ran_model *m, const struct ran_mapped_table *table,
         const struct ran_tensor *t = ran_tensors_find(&m->tensors, table->name);
 
         *table->at = ran_tensor_in_place(&m->tensors, t);
-        if (*table->at != NULL || (ran_config_has_predictor(&m->config) &&
-                                   ran_linear_keep(&m->params, table, &m->tensors, t)))
+        if (*table->at != NULL || keep_embedding(m, table, t) ||
+            (ran_config_has_predictor(&m->config) &&
+             ran_linear_keep(&m->params, table, &m->tensors, t)))
                 return RAN_OK;
         *table->at = *copy = ran_alloc_floats(t->elements, err);
         return *copy != NULL ? ran_tensor_floats(&m->tensors, t, *copy, err) : RAN_ENOMEM;

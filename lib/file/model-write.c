@@ -117,14 +117,23 @@ int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints,
         const char *digest = ran_model_metadata(m, "digest");
         struct ran_buf converted = {0};
         struct ran_layout layout;
+        struct ran_params params = m->params;
+        float *rows = NULL;
 
         RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));
+        if (params.embed_code != NULL) { /* as floats: f16 may be asked for */
+                const size_t D = m->config.dim;
+
+                params.embed = rows = ran_new_floats(m->V * D);
+                for (size_t id = 0; id < m->V; id++)
+                        ran_embed_row(&m->params, id, D, rows + id * D);
+        }
         ran_buf_printf(&converted, "{\"weights\":\"%s\",\"from\":", ran_storage_names[storage]);
         ran_buf_json(&converted, digest != NULL ? digest : "", digest != NULL ? strlen(digest) : 0);
         ran_buf_add(&converted, "}", 2);
         const struct ran_parts parts = {.config = &m->config,
                                         .layout = &layout,
-                                        .params = &m->params,
+                                        .params = &params,
                                         .V = m->V,
                                         .C = m->C,
                                         .labels = m->named ? m->labels : NULL,
@@ -137,6 +146,7 @@ int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints,
                                         .extras = fingerprints && known.n > 0,
                                         .storage = storage};
         const int rc = ran_model_write(path, NULL, &parts, err);
+        free(rows);
         ran_buf_release(&converted);
         ran_layout_release(&layout);
         return rc;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "ran/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether a setting changes the vector of a document. */
@@ -49,7 +50,12 @@ int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ra
                         ran_sha256_add(&sha, p->block + t->offset,
                                        (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
         }
-        ran_sha256_add(&sha, p->embed, V * c->dim * sizeof(float));
+        float *row = ran_new_floats(c->dim);
+        for (size_t id = 0; id < V; id++) {
+                ran_embed_row(p, id, c->dim, row);
+                ran_sha256_add(&sha, row, c->dim * sizeof *row);
+        }
+        free(row);
         if (p->spelling != NULL)
                 ran_sha256_add(&sha, p->spelling, ran_encoder_spelling(c) * c->dim * sizeof(float));
         ran_sha256_hex(&sha, hex);

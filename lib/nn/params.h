@@ -7,6 +7,8 @@
 #include "base/phase.h"
 #include "ran/model.h"
 
+#include <string.h>
+
 /* ---- tensors one after another --------------------------------------------------------------- */
 
 /* Listed in a layout, or pointed at in a block of floats. A list of tensors is declared once, as
@@ -73,7 +75,9 @@ struct ran_params {
         struct ran_head_params head;
         void *own[RAN_PARTS_MOST]; /* tensors and tables of each other part, its struct; NULL: it
                                       is not in the list, or has none (part.h) */
-        const float *embed;        /* (V, D), a mapped table */
+        const float *embed;        /* (V, D), a mapped table; NULL: it stays in the file as */
+        const int8_t *embed_code;  /* (V, D), codes, and */
+        const float *embed_scale;  /* (V), a scale each row (tensors/compact.h) */
         const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
         struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
         bool integers;                    /* they are stored in eight bits, and multiplied so */
@@ -95,6 +99,15 @@ static inline bool ran_params_portable(const struct ran_params *p)
 
         ran_portable = before || (p->integers && p->panels != NULL);
         return before;
+}
+
+/* x (D) = the embedding's row of a token. */
+static inline void ran_embed_row(const struct ran_params *p, size_t id, size_t D, float *x)
+{
+        if (p->embed != NULL)
+                memcpy(x, p->embed + id * D, D * sizeof *x);
+        for (size_t d = 0; d < D && p->embed == NULL; d++)
+                x[d] = p->embed_scale[id] * (float)p->embed_code[id * D + d];
 }
 
 /* Mapped tables: a document uses few of their rows, so they can stay in the file. */

@@ -268,8 +268,7 @@ static int read_all(struct ran_trainer *t, const struct ran_model *m, struct ran
         RAN_TRY(rc);
         t->time.before = t->at.epochs.spent;
         memcpy(t->weights.p.block, m->params.block, t->weights.layout.size * sizeof(float));
-        ran_trainer_copy_rows(t, 0, t->V, m->params.embed);
-        ran_trainer_copy_rows(t, t->V, ran_encoder_spelling(t->c), m->params.spelling);
+        ran_trainer_copy_tables(t, &m->params, t->V, ran_encoder_spelling(t->c));
         if (t->linear.rows > 0)
                 ran_linear_rows_spread(ran_linear_of(&m->params), t->linear.rows, t->C,
                                        t->linear.weight, t->linear.idf);

@@ -1,4 +1,5 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
+#include "base/size.h"
 #include "infer/infer.h"
 #include "math/elementary.h"
 #include "nn/part.h"
@@ -110,18 +111,9 @@ static const struct ran_tensor *given(const struct ran_trainer *t,
                        : NULL;
 }
 
-static void copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
-{
-        if (!ran_config_has_encoder(t->c))
-                return;
-        ran_trainer_copy_rows(t, first, n, rows);
-        for (size_t r = first; r < first + n; r++)
-                t->loop.optimiser.table.rate_scale[r] *= (float)rate_of(t, "embed.weight");
-}
-
 /* Further tokens of an extended vocabulary: words that the model reads as several tokens. A row is
  * their mean, in which frequent ones count less; it counts as much as they together. */
-static int add_rows(struct ran_trainer *t, const float *weight, float *row, struct ran_error *err)
+static int add_rows(struct ran_trainer *t, const float *weight, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
         struct ran_encoding pieces = {0};
@@ -130,6 +122,7 @@ static int add_rows(struct ran_trainer *t, const float *weight, float *row, stru
         for (size_t id = m->V; id < t->V && rc == RAN_OK; id++) {
                 size_t n;
                 const char *word = ran_tokenizer_token(t->job->tokenizer, (uint32_t)id, &n);
+                float *row = t->weights.table.x + id * t->D;
                 double sum = 0;
 
                 rc = ran_tokenizer_encode(m->tokenizer, word, n, &pieces, err);
@@ -138,12 +131,11 @@ static int add_rows(struct ran_trainer *t, const float *weight, float *row, stru
                         const uint32_t of = pieces.ids[i];
 
                         for (size_t d = 0; d < t->D; d++)
-                                row[d] += weight[of] * m->params.embed[of * t->D + d];
+                                row[d] += weight[of] * t->weights.table.x[of * t->D + d];
                         sum += (double)weight[of];
                 }
                 for (size_t d = 0; d < t->D && sum > 0; d++)
                         row[d] = (float)((double)row[d] / sum);
-                copy_rows(t, id, 1, row);
                 if (t->linear.token_weight != NULL)
                         t->linear.token_weight[id] = (float)sum;
         }
@@ -155,16 +147,19 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
 {
         const struct ran_model *m = t->job->init;
 
-        copy_rows(t, 0, m->V < t->V ? m->V : t->V, m->params.embed);
         if (t->linear.token_weight != NULL)
                 ran_model_token_weights(m, t->linear.token_weight);
-        if (!ran_config_has_encoder(t->c) || t->V <= m->V)
+        if (!ran_config_has_encoder(t->c))
                 return RAN_OK;
-        float *weight = ran_new_floats(m->V), *row = ran_new_floats(t->D);
+        const size_t spelling = ran_encoder_spelling(t->c),
+                     spelled = spelling == ran_encoder_spelling(&m->config) ? spelling : 0;
+        ran_trainer_copy_tables(t, &m->params, ran_least(m->V, t->V), spelled);
+        float *weight = ran_new_floats(m->V);
         ran_model_token_weights(m, weight);
-        const int rc = add_rows(t, weight, row, err);
+        const int rc = add_rows(t, weight, err);
         free(weight);
-        free(row);
+        for (size_t r = 0; r < t->V + spelled; r++)
+                t->loop.optimiser.table.rate_scale[r] *= (float)rate_of(t, "embed.weight");
         return rc;
 }
 
@@ -184,9 +179,6 @@ static int copy_tensors(struct ran_trainer *t, struct ran_error *err)
                 t->loop.optimiser.rate_scale[i] = rate_of(t, spec->name);
         }
         RAN_TRY(copy_embedding(t, err));
-        const size_t spelling = ran_encoder_spelling(t->c);
-        if (spelling > 0 && spelling == ran_encoder_spelling(&m->config))
-                copy_rows(t, t->V, spelling, m->params.spelling);
         /* A classifier's weights need their idf. */
         if (ran_train_keeps_head(t->job) && t->linear.rows > 0 &&
             t->linear.rows == ran_parts_rows(&m->config) &&

@@ -77,8 +77,13 @@ void ran_trainer_round_encoder(struct ran_trainer *t)
                           t->weights.table.width);
 }
 
-void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows)
+void ran_trainer_copy_tables(struct ran_trainer *t, const struct ran_params *from, size_t n,
+                             size_t spelling)
 {
-        if (n > 0 && t->D > 0)
-                memcpy(t->weights.table.x + first * t->D, rows, n * t->D * sizeof(float));
+        const size_t D = t->D;
+
+        for (size_t id = 0; id < n && D > 0; id++)
+                ran_embed_row(from, id, D, t->weights.table.x + id * D);
+        if (spelling > 0)
+                memcpy(t->weights.table.x + t->V * D, from->spelling, spelling * D * sizeof(float));
 }

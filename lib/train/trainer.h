@@ -152,8 +152,9 @@ int ran_trainer_refit(struct ran_trainer *t, struct ran_error *err);
 
 /* Rounds the weights of the encoder to what the model will store. */
 void ran_trainer_round_encoder(struct ran_trainer *t);
-/* Copies n rows into the table. */
-void ran_trainer_copy_rows(struct ran_trainer *t, size_t first, size_t n, const float *rows);
+/* Copies n rows of the embedding, and those of spelling features. */
+void ran_trainer_copy_tables(struct ran_trainer *t, const struct ran_params *from, size_t n,
+                             size_t spelling);
 /* Fills t->document. */
 void ran_trainer_list_documents(struct ran_trainer *t);
 /* Lays out the epoch that t->at stands in, and goes to where it stands there. */

@@ -276,6 +276,8 @@ static void check_storage(struct ran_config c, int storage)
         CHECK((ran_linear_of(&m->params)->compact.i8 != NULL) ==
               (storage == RAN_STORAGE_I8 && t.C > 4));
         CHECK(m->file.size < all->file.size);
+        /* Where the encoder makes a vector, the embedding in eight bits stays in the file. */
+        CHECK((m->params.embed == NULL) == (storage == RAN_STORAGE_I8 && c.ran.vector));
         check_documents(m, all);
         check_documents(other, all);
         CHECK(m->file.size < other->file.size); /* by the metadata alone */
@@ -300,6 +302,9 @@ TEST(compact_models_say_what_their_rounded_weights_say)
                 check_storage(c, storage);
                 c = toy_config();
                 c.task = RAN_TASK_TAG, c.tag.crf = true, c.spelling = 9;
+                check_storage(c, storage);
+                c = toy_config();
+                c.ran.cell = RAN_CELL_PRENORM, c.ran.vector = true;
                 check_storage(c, storage);
         }
 }

@@ -215,7 +215,7 @@ struct ran_bert_pass {
         const struct ran_bert_params *dp; /* its members NULL: gradients are not wanted */
         const struct ran_bert_once *once, *donce;
         struct ran_kept_panels *panels;
-        const float *embed; /* (V, D) */
+        const struct ran_params *params;
         size_t l, g, R;     /* layer; group and its rows, */
         struct ran_rows of; /* those */
         float *out;         /* (R, D) what the layer leaves */

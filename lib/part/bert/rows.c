@@ -102,7 +102,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                 .once = p->once,
                 .donce = dp != NULL && dp->once != NULL ? dp->once : &none_once,
                 .panels = p->panels,
-                .embed = p->embed,
+                .params = p,
                 .l = l,
                 .g = g,
                 .R = R,
@@ -133,8 +133,7 @@ static void embed_window(struct ran_bert_pass *s, size_t i)
         if (!w->streams)
                 memcpy(e + prefix * D, w->x[0] + v->t * D, v->n * D * sizeof *e);
         for (size_t t = 0; t < v->n && w->streams; t++)
-                memcpy(e + (prefix + t) * D, s->embed + w->packed->ids[v->t + t] * D,
-                       D * sizeof *e);
+                ran_embed_row(s->params, w->packed->ids[v->t + t], D, e + (prefix + t) * D);
         if (suffix > 0)
                 memcpy(e + (prefix + v->n) * D, s->once->suffix, suffix * D * sizeof *e);
         if (s->once->position != NULL)

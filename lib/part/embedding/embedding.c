@@ -66,7 +66,7 @@ static void embed(void *arg, size_t from, size_t n)
                 size_t at = packed->doc[k->b] + t;
                 float *x = k->x + t * D;
 
-                memcpy(x, k->p->embed + packed->ids[at] * D, D * sizeof(float));
+                ran_embed_row(k->p, packed->ids[at], D, x);
                 for (size_t i = at * features; i < (at + 1) * features; i++)
                         ran_simd->add(x, k->p->spelling + packed->spelling[i] * D, D);
         }
