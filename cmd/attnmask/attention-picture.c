@@ -2,15 +2,13 @@
 #include "cmd/attnmask/attnmask.h"
 #include "cmd/options/message.h"
 
-/* Sets blocks so that a panel is no larger than --size; letters are higher than wide. */
+/* Sets blocks so that a panel is no larger than --size. */
 static void set_blocks(const struct attnmask_options *o, struct ran_probe *k)
 {
-        const size_t size = attnmask_size(o), queries = k->query_to - k->query_from;
+        const size_t size = attnmask_size(o);
 
         k->across = (k->key_to - k->key_from - 1) / size + 1;
-        k->down = (queries - 1) / size + 1;
-        if (o->format == PICTURE_TEXT && queries > 1 && k->across > 1 && k->down < 2 * k->across)
-                k->down = 2 * k->across;
+        k->down = (k->query_to - k->query_from - 1) / size + 1;
 }
 
 /* Turns sums of weights into means over the block. */

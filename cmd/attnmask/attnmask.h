@@ -61,9 +61,6 @@ int attnmask_table(const struct attnmask *a, struct cmd_sink *out, struct ran_er
 int attnmask_model(const struct attnmask_options *options,
                    const struct cmd_document_options *document, struct cmd_input *input,
                    const struct cmd_output *output, char **files);
-/* Whether the output is a picture (perhaps of letters); else records. */
-bool attnmask_draws(const struct attnmask_options *o);
-
 /* The requested part of the attention. */
 struct attnmask_selection {
         struct ran_probe_shape shape; /* of a document of one token */

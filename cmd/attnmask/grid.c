@@ -49,21 +49,6 @@ static size_t cells_of(size_t n, size_t other)
         return cells > 1 ? cells : 1;
 }
 
-/* What SVG says beside its panels, and others do not. */
-static void explain(const struct attnmask_options *o, const struct picture *p)
-{
-        const bool text = o->format == PICTURE_TEXT;
-
-        for (size_t i = 0; i < p->panels && p->names != NULL && text; i++)
-                cmd_note("panel %zu: %s", i, p->names[i]);
-        if (text)
-                cmd_note("lines: %s, columns: %s; # is %s, : %s or less: %s; %s", p->y_name,
-                         p->x_name, p->most, p->least, p->legend, PICTURE_LEGEND);
-        if (p->down * p->across > 1)
-                cmd_note("a %s is a block of %zu x %zu tokens: --rows A:B draws a part of them",
-                         text ? "character" : "cell", p->down, p->across);
-}
-
 int attnmask_draw(const struct attnmask_options *o, struct picture *p, const double *value,
                   struct picture_scale scale, struct cmd_sink *out, struct ran_error *err)
 {
@@ -80,12 +65,13 @@ int attnmask_draw(const struct attnmask_options *o, struct picture *p, const dou
         if (p->height * p->y_cells > cells)
                 cells = p->height * p->y_cells;
         /* Without --size, some more pixels if words then fit. */
-        if (o->size == 0 && o->format == PICTURE_SVG &&
-            (p->x_words != NULL || p->y_words != NULL) && cells <= enough / word &&
+        if (o->size == 0 && (p->x_words != NULL || p->y_words != NULL) && cells <= enough / word &&
             cells * word > size)
                 size = cells * word;
-        RAN_TRY(picture_write(p, o->format, size, out, err));
-        explain(o, p);
+        RAN_TRY(picture_svg(p, size, out, err));
+        if (p->down * p->across > 1)
+                cmd_note("a cell is a block of %zu x %zu tokens: --rows A:B draws a part of them",
+                         p->down, p->across);
         return RAN_OK;
 }
 
@@ -156,7 +142,10 @@ int attnmask_grid(const struct attnmask *a, struct cmd_sink *out, struct ran_err
                 for (size_t h = 0; h < a->n; h++)
                         fill_panel(&a->heads[h].mask, a, across, down, &p,
                                    p.shade + h * p.height * p.width);
-                rc = picture_write(&p, a->options->format, size, out, err);
+                if (text)
+                        picture_text(&p, out);
+                else
+                        rc = picture_svg(&p, size, out, err);
                 p.names = NULL; /* they are not the picture's */
         }
         picture_release(&p);

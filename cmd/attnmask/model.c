@@ -159,11 +159,6 @@ static struct ran_model *open_model(struct attnmask_model *a,
         return m;
 }
 
-bool attnmask_draws(const struct attnmask_options *o)
-{
-        return cmd_was_set("format") && o->format != PICTURE_JSON;
-}
-
 int attnmask_model(const struct attnmask_options *options,
                    const struct cmd_document_options *document, struct cmd_input *input,
                    const struct cmd_output *output, char **files)
@@ -171,13 +166,13 @@ int attnmask_model(const struct attnmask_options *options,
         struct attnmask_model a = {.options = options};
         struct ran_model *m = open_model(&a, document);
         cmd_input_remember(input, m);
-        const bool picture = attnmask_draws(options);
+        const bool draws = options->format > PICTURE_JSON;
 
         if (maps(&a))
                 attnmask_map_select(&a);
         else
                 attnmask_select(&a.selection, options, ran_model_config(m),
-                                picture && options->format != PICTURE_HTML);
+                                options->format == PICTURE_SVG);
         a.pool = cmd_pool();
         const struct cmd_loop loop = {
                 .input = input,
@@ -191,7 +186,7 @@ int attnmask_model(const struct attnmask_options *options,
                 .arg = &a,
         };
         int status =
-                picture ? paint_records(loop, &a, output, files) : cmd_records(&loop, files, NULL);
+                draws ? paint_records(loop, &a, output, files) : cmd_records(&loop, files, NULL);
         ran_pool_free(a.pool);
         ran_model_free(m);
         return status;

@@ -65,13 +65,10 @@ struct picture_scale picture_scale(const double *value, size_t n)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
-                  struct ran_error *err)
+void picture_text(const struct picture *p, struct cmd_sink *out)
 {
         static const char between[] = ":-=+*%@";
 
-        if (format == PICTURE_SVG)
-                return picture_svg(p, size, out, err);
         for (size_t i = 0; i < p->panels; i++) {
                 if (p->names != NULL)
                         ran_buf_printf(&out->buf, "%s%s\n", i > 0 ? "\n" : "", p->names[i]);
@@ -89,5 +86,4 @@ int picture_write(const struct picture *p, int format, size_t size, struct cmd_s
                         cmd_sink_flush(out);
                 }
         }
-        return RAN_OK;
 }

@@ -45,10 +45,10 @@ struct picture_scale picture_scale(const double *value, size_t n);
 /* Letters of the text for nothing, for shades between, and for all. */
 #define PICTURE_LEGEND ". none, : - = + * % @ more and more, # all"
 
+/* A letter for each shade. */
+void picture_text(const struct picture *p, struct cmd_sink *out);
 /* size: pixels across and down at most, of a panel; a cell takes as many whole pixels as fit, and
- * one at least. RAN_ENOMEM, RAN_EINVAL: a picture that large cannot be written. */
-int picture_write(const struct picture *p, int format, size_t size, struct cmd_sink *out,
-                  struct ran_error *err);
+ * one at least. RAN_EINVAL: a picture that large cannot be written. */
 int picture_svg(const struct picture *p, size_t size, struct cmd_sink *out, struct ran_error *err);
 /* The shades (width) of line y of a panel. */
 static inline const unsigned char *picture_line(const struct picture *p, size_t panel, size_t y)

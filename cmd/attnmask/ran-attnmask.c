@@ -189,23 +189,22 @@ static void check_question(char **files)
 
 static void check_model(void)
 {
-        bool tokens = options.map == ATTNMASK_MAP_TOKENS;
+        const bool tokens = options.map == ATTNMASK_MAP_TOKENS,
+                   page = options.format == PICTURE_HTML, svg = options.format == PICTURE_SVG;
 
-        cmd_excludes(attnmask_draws(&options),
-                     options.format == PICTURE_HTML ? "a page is no record"
-                                                    : "a picture has no numbers",
+        if (cmd_was_set("format") && options.format == PICTURE_TEXT)
+                cmd_usage("--format text draws patterns only: a model has json, svg and html");
+        cmd_excludes(page || svg, page ? "a page is no record" : "a picture has no numbers",
                      "top weights offsets into only drop");
-        if (attnmask_draws(&options))
+        if (page || svg)
                 options.offsets = RAN_UNIT_BYTE; /* pages and pictures show words */
-        if (attnmask_draws(&options) && options.format != PICTURE_HTML &&
-            options.map == ATTNMASK_MAP_LABEL)
+        if (svg && options.map == ATTNMASK_MAP_LABEL)
                 cmd_usage("--map label is drawn as a page only: give --format html");
-        if (options.format == PICTURE_HTML && !tokens && options.map == ATTNMASK_MAP_ATTENTION &&
+        if (page && options.map == ATTNMASK_MAP_ATTENTION &&
             (options.row != NULL || options.rows != NULL))
                 cmd_usage("--format html shows all words: leave out --row and --rows");
-        if ((!attnmask_draws(&options) || options.format == PICTURE_HTML) && options.size > 0 &&
-            !(tokens && options.weights))
-                cmd_usage("--size is for pictures: give --format text or svg");
+        if (!svg && options.size > 0 && !(tokens && options.weights))
+                cmd_usage("--size is for pictures: give --format svg");
 }
 
 /* Warns of options that are allowed but probably not meant. */

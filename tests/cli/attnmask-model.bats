@@ -169,27 +169,32 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
 
 # ---- pictures ---------------------------------------------------------------------------------------
 
+# seen FILE: of each line of cells of an SVG, its number, the first and the last that are not white.
+seen() {
+  grep -o 'M[0-9]* [0-9]*h[0-9]*' "$1" | tr 'Mh' '  ' |
+    awk '{ y = $2; if (!(y in first) || $1 < first[y]) first[y] = $1; if (last[y] < $1 + $3) last[y] = $1 + $3 }
+      END { for (y in first) print y, first[y], last[y] - 1 }' | sort -n
+}
+
 @test "attnmask model: windows along the diagonal, the cell of each first" {
   document ran-gated 11 >doc.jsonl
-  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format text --size 40 doc.jsonl
-  [ "$(echo "${output#*$'\n'}" | tr -c '.\n' '#')" = "$(printf '%s\n' \
-    '####...........' '####...........' '####...........' '####...........' \
-    '....####.......' '....####.......' '....####.......' '....####.......' \
-    '........####...' '........####...' '........####...' '........####...' \
-    '............###' '............###' '............###')" ]
-  [[ $stderr == *'layer 1, mean of 2 heads'*'lines: query (row: tokens and cells), columns: key'*'# is '* ]]
+  # rows of which a cell is darker than nothing, from the runs of all shades
+  ran-attnmask -m "$(model ran-gated)" --format svg --size 15 doc.jsonl >m.svg
+  seen m.svg >cells
+  [ "$(cat cells)" = "$(for y in 0 1 2 3; do echo $y 0 3; done; for y in 4 5 6 7; do echo $y 4 7; done
+    for y in 8 9 10 11; do echo $y 8 11; done; for y in 12 13 14; do echo $y 12 14; done)" ]
+  grep -q '>query (row: tokens and cells)<' m.svg
 }
 
 @test "attnmask model: a part of it, and blocks" {
   document ran-gated 23 >doc.jsonl
-  ran-attnmask -q -m "$(model ran-gated)" --format text --size 40 doc.jsonl | sed 1d >all
-  ran-attnmask -q -m "$(model ran-gated)" --format text --size 40 --rows 3:9 doc.jsonl | sed 1d >part
-  # windows 1 and 2: rows 4 to 11 of all; shades go by the largest weight of the part
-  sed -n 's/^....\(........\).*/\1/;5,12p' all | tr -c '.\n' '#' | cmp - <(tr -c '.\n' '#' <part)
-  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format text --size 16 doc.jsonl
-  [ "${#lines[@]}" -eq 9 ]
-  [ "${#lines[1]}" -eq 16 ]
-  [[ $stderr == *'a character is a block of 4 x 2 tokens: --rows A:B'* ]]
+  ran-attnmask -q -m "$(model ran-gated)" --format svg --size 40 doc.jsonl >all.svg
+  ran-attnmask -q -m "$(model ran-gated)" --format svg --size 40 --rows 3:9 doc.jsonl >part.svg
+  # windows 1 and 2: rows 4 to 11 of all
+  seen all.svg | awk '$1 >= 4 && $1 < 12 { print $1 - 4, $2 - 4, $3 - 4 }' | cmp - <(seen part.svg)
+  run -0 --separate-stderr ran-attnmask -m "$(model ran-gated)" --format svg --size 16 doc.jsonl
+  [ "$(seen <(echo "$output") | tail -n 1 | cut -d ' ' -f 1)" -eq 15 ]
+  [[ $stderr == *'a cell is a block of 2 x 2 tokens: --rows A:B'* ]]
 }
 
 @test "attnmask model: pictures of every format, and heads side by side" {
@@ -204,10 +209,11 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   ran-attnmask -q -m "$(model ran-gated)" --format svg --head review doc.jsonl >m.svg
   grep -q '>layer 1, review<' m.svg
   document contextualizer-learned 23 >doc.jsonl
-  ran-attnmask -q -m "$(model contextualizer-learned)" --format text doc.jsonl >steps
-  [ "$(sed -n 1p steps)" = 'steps 0 to 2' ]
-  [ "$(wc -l <steps)" -eq 4 ]
-  [ "$(ran-attnmask -q -m "$(model contextualizer-learned)" --format text --rows 2:8 doc.jsonl | sed -n 2p | wc -c)" -eq 7 ]
+  ran-attnmask -q -m "$(model contextualizer-learned)" --format svg doc.jsonl >steps
+  grep -q '>steps 0 to 2<' steps
+  [ "$(seen steps | tail -n 1 | cut -d ' ' -f 1)" -eq 2 ]
+  ran-attnmask -q -m "$(model contextualizer-learned)" --format svg --rows 2:8 doc.jsonl >part
+  [ "$(seen part | head -n 1)" = '0 0 5' ]
 }
 
 # ---- what is refused --------------------------------------------------------------------------------
@@ -248,7 +254,7 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
 }
 
 @test "attnmask model: a picture is of one document, and there must be one" {
-  refused 3 'a picture is of one document, and this is a second one' -q -m "$(model ran-gated)" --format text "$cases/ran-gated/input.jsonl"
+  refused 3 'a picture is of one document, and this is a second one' -q -m "$(model ran-gated)" --format svg "$cases/ran-gated/input.jsonl"
   refused 3 'input.jsonl:2: a picture' -q -m "$(model ran-gated)" --format svg -o m.svg "$cases/ran-gated/input.jsonl"
   [ ! -e m.svg ]
   refused 3 'there is no document to draw' -m "$(model ran-gated)" --format svg -o m.svg </dev/null
@@ -259,7 +265,8 @@ shape='-q --epochs 1 --dim 8 --heads 2 --head-dim 4 --no-dev'
   m=$(model ran-gated)
   refused 2 'a model has a pattern of its own: leave out --length' -m "$m" --length 9
   refused 2 '--in-window is for --model FILE' --length 9 --in-window 0
-  refused 2 'a picture has no numbers: leave out --top' -m "$m" --format text --top 2
+  refused 2 'a picture has no numbers: leave out --top' -m "$m" --format svg --top 2
+  refused 2 '--format text draws patterns only' -m "$m" --format text
   refused 2 '--size is for pictures' -m "$m" --size 100
   refused 2 '--max-tokens is for models that classify or tag' -m "$(model ran-lm)" --max-tokens 5
   refused 3 'cannot open none.ran' -m none.ran

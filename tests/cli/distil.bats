@@ -69,7 +69,7 @@ distil() {
 @test "distil: vectors of tokens have no layers, and so no attention to show, in any format" {
   local said='small.ran has vectors of tokens, and no layers: it has no attention, and no token influences another; ran-classify --embed gives'
   distil -q -o small.ran texts.jsonl
-  for option in --map=tokens --format=svg --format=html --format=text --layer=all --rows=0:1 --only; do
+  for option in --map=tokens --format=svg --format=html --layer=all --rows=0:1 --only; do
     refused 2 "$said" ran-attnmask -m small.ran $option texts.jsonl
   done
   refused 2 '--map label: the model has no labels' ran-attnmask -m small.ran --map label texts.jsonl

@@ -178,7 +178,7 @@ tensors() {
   refused 2 'none.ran has no encoder (--encoder none): train with --wide 0 to get one' ran-classify -m none.ran --embed test.jsonl
   refused 2 'dropped.ran has no encoder (training found no use for one): train with --wide 0 to get one' \
     ran-classify -m dropped.ran --embed test.jsonl
-  for option in '--map tokens' '--format html' '--format text' '--layer 0' ''; do
+  for option in '--map tokens' '--format html' '--layer 0' ''; do
     # shellcheck disable=SC2086 # of several words
     refused 2 'none.ran has a linear model, and no layers: ' \
       ran-attnmask -m none.ran $option test.jsonl
