@@ -48,48 +48,25 @@ void ran_conll_free(struct ran_conll *c)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
+static bool is_one(char part, const char *of)
+{
+        return part != '\0' && strchr(of, part) != NULL;
+}
+
 static bool phrase_ends(struct mark last, struct mark mark)
 {
-        switch (last.part) {
-        case '[':
-        case ']':
-                return true;
-        case 'O':
-        case '.':
-                return false;
-        case 'B':
-        case 'I':
-                if (mark.part == 'B' || mark.part == 'O')
-                        return true;
-                break;
-        case 'E':
-                if (mark.part == 'E' || mark.part == 'I' || mark.part == 'O')
-                        return true;
-                break;
-        }
-        return last.type != mark.type;
+        return is_one(last.part, "[]") ||
+               (!is_one(last.part, "O.") &&
+                (last.type != mark.type || (is_one(last.part, "BI") && is_one(mark.part, "BO")) ||
+                 (last.part == 'E' && is_one(mark.part, "EIO"))));
 }
 
 static bool phrase_starts(struct mark last, struct mark mark)
 {
-        switch (mark.part) {
-        case '[':
-        case ']':
-                return true;
-        case 'O':
-        case '.':
-                return false;
-        case 'B':
-                if (last.part == 'B' || last.part == 'I' || last.part == 'O')
-                        return true;
-                break;
-        case 'I':
-        case 'E':
-                if (last.part == 'E' || last.part == 'O')
-                        return true;
-                break;
-        }
-        return last.type != mark.type;
+        return is_one(mark.part, "[]") ||
+               (!is_one(mark.part, "O.") &&
+                (last.type != mark.type || (mark.part == 'B' && is_one(last.part, "BIO")) ||
+                 (is_one(mark.part, "IE") && is_one(last.part, "EO"))));
 }
 
 /* ---- one token ------------------------------------------------------------------------------ */
