@@ -28,11 +28,7 @@ struct ran_explainer {
         bool moved;    /* the workspace holds another point of the path, not the document */
         float *logits; /* (C) of the output in question */
         float *weight; /* (2, C), and (F) of features */
-        /* For predictors of words: the current document. */
-        struct ran_document words;
-        uint32_t *positions;
-        bool *begins;
-        size_t positions_cap, begins_cap;
+        struct ran_document words; /* for predictors of words: the current document */
 };
 
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool)
@@ -58,8 +54,6 @@ void ran_explainer_free(struct ran_explainer *e)
         ran_params_release(&e->none);
         free(e->logits);
         free(e->weight);
-        free(e->positions);
-        free(e->begins);
         free(e);
 }
 
@@ -85,21 +79,6 @@ static void restore_document(struct ran_explainer *e)
         e->moved = false;
 }
 
-/* Keeps the document's words for the linear model; the packed batch has ids and spelling only. */
-static void keep_words(struct ran_explainer *e, const struct ran_document *d)
-{
-        RAN_ROOM(e->positions, e->positions_cap, d->words);
-        memcpy(e->positions, d->positions, d->words * sizeof *d->positions);
-        e->words = *d;
-        e->words.ids = e->packed.ids;
-        e->words.spelling = e->packed.spelling;
-        e->words.positions = e->positions;
-        if (d->begins == NULL)
-                return;
-        RAN_ROOM(e->begins, e->begins_cap, d->words);
-        e->words.begins = memcpy(e->begins, d->begins, d->words * sizeof *d->begins);
-}
-
 int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
                      struct ran_error *err)
 {
@@ -123,8 +102,7 @@ int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size
                 ran_packed_clear(&e->packed);
                 return rc;
         }
-        if (words)
-                keep_words(e, d);
+        e->words = *d;
         e->packed.sources[0] = sources;
         e->moved = true;
         return RAN_OK;

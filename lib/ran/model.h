@@ -571,8 +571,8 @@ int ran_probe(const struct ran_model *m, struct ran_state *s, const struct ran_d
 struct ran_explainer;
 struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_pool *pool);
 void ran_explainer_free(struct ran_explainer *e);
-/* Takes the document that the functions below explain, and copies what d points to. sources: as for
- * ran_lm_read. */
+/* Takes the document that the functions below explain; what d points to must stay as long. sources:
+ * as for ran_lm_read. */
 int ran_explain_read(struct ran_explainer *e, const struct ran_document *d, size_t sources,
                      struct ran_error *err);
 
