@@ -84,13 +84,11 @@ int classify_eval_add(struct classify_eval *e, const struct record *record, cons
                                 e->labels.n);
         find_gold(e);
         e->compared++;
-        const uint32_t *gold = e->n_gold > 0 ? e->gold : NULL;
-        if (e->multilabel || e->decision->limit == NULL) {
+        if (e->multilabel)
                 ran_eval_add(e->eval, e->gold, e->n_gold, e->n_unknown, p, e->thresholds);
-                return RAN_OK;
-        }
-        ran_eval_add_decided(e->eval, gold, e->n_unknown, p,
-                             (uint32_t)decision_choose(e->decision, p));
+        else
+                ran_eval_add_decided(e->eval, e->n_gold > 0 ? e->gold : NULL, e->n_unknown, p,
+                                     (uint32_t)decision_choose(e->decision, p));
         return RAN_OK;
 }
 

@@ -4,7 +4,7 @@
  * (gold, predicted) cells that is merged when it fills up, because a square table of 50,000 classes
  * would not fit and most of it would be zero.
  */
-#include "ran/eval.h"
+#include "eval/eval.h"
 #include "ran/math.h"
 
 #include <float.h>
@@ -167,38 +167,27 @@ size_t ran_most_probable(const float *p, size_t C)
         return best;
 }
 
-/* A gold label that the model does not know makes any prediction wrong. predicted >= C: none. */
-static void add_single(struct ran_eval *e, const uint32_t *gold, const float *p, uint32_t predicted)
-{
-        const bool given = predicted < e->C;
-
-        if (gold != NULL && given)
-                add_cell(e, *gold, predicted);
-        if (e->sets)
-                count_set(e, gold, p);
-        if (gold == NULL) {
-                if (given)
-                        e->classes[predicted].fp++;
-                return;
-        }
-        e->classes[*gold].support++;
-        if (*gold == predicted) {
-                e->classes[*gold].tp++;
-                e->exact++;
-        } else {
-                e->classes[*gold].fn++;
-                if (given)
-                        e->classes[predicted].fp++;
-        }
-        score_probabilities(e, *gold, given ? predicted : (uint32_t)ran_most_probable(p, e->C), p);
-}
-
+/* A gold label that the model does not know makes any prediction wrong. */
 void ran_eval_add_decided(struct ran_eval *e, const uint32_t *gold, size_t unknown, const float *p,
                           uint32_t predicted)
 {
-        add_single(e, gold, p, predicted);
+        const bool given = predicted < e->C;
+
         e->n++;
         e->unknown_total += unknown;
+        if (e->sets)
+                count_set(e, gold, p);
+        if (given && (gold == NULL || *gold != predicted))
+                e->classes[predicted].fp++;
+        if (gold == NULL)
+                return;
+        if (given)
+                add_cell(e, *gold, predicted);
+        e->classes[*gold].support++;
+        e->classes[*gold].tp += *gold == predicted;
+        e->classes[*gold].fn += *gold != predicted;
+        e->exact += *gold == predicted;
+        score_probabilities(e, *gold, given ? predicted : (uint32_t)ran_most_probable(p, e->C), p);
 }
 
 static void add_multiple(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_t unknown,
@@ -207,6 +196,8 @@ static void add_multiple(struct ran_eval *e, const uint32_t *gold, size_t n_gold
         double loss = 0, brier = 0;
         bool exact = unknown == 0;
 
+        e->n++;
+        e->unknown_total += unknown;
         for (size_t i = 0; i < n_gold; i++)
                 e->is_gold[gold[i]] = true;
         for (size_t c = 0; c < e->C; c++) {
@@ -239,9 +230,8 @@ void ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_
         if (e->multilabel)
                 add_multiple(e, gold, n_gold, unknown, p, thresholds);
         else
-                add_single(e, n_gold > 0 ? gold : NULL, p, (uint32_t)ran_most_probable(p, e->C));
-        e->n++;
-        e->unknown_total += unknown;
+                ran_eval_add_decided(e, n_gold > 0 ? gold : NULL, unknown, p,
+                                     (uint32_t)ran_most_probable(p, e->C));
 }
 
 /* ---- labels that the model does not know ---------------------------------------------------- */
@@ -286,19 +276,6 @@ static struct ran_prf rates_of(double tp, double fp, double fn)
         };
 }
 
-static void add_rates(struct ran_prf *sum, const struct ran_prf *rates, double weight)
-{
-        sum->precision += weight * rates->precision;
-        sum->recall += weight * rates->recall;
-        sum->f1 += weight * rates->f1;
-}
-
-static void divide_rates(struct ran_prf *sum, double by)
-{
-        if (by > 0)
-                *sum = (struct ran_prf){sum->precision / by, sum->recall / by, sum->f1 / by};
-}
-
 /* A class that is neither in the data nor ever predicted has no rates, and no part in the mean. */
 static void finish_rates(struct ran_eval *e, struct ran_eval_report *r)
 {
@@ -307,9 +284,9 @@ static void finish_rates(struct ran_eval *e, struct ran_eval_report *r)
         for (size_t c = 0; c < e->C; c++) {
                 struct ran_eval_class *class = &e->classes[c];
                 class->rates = rates_of((double)class->tp, (double)class->fp, (double)class->fn);
-                add_rates(&r->weighted, &class->rates, (double)class->support);
+                ran_prf_add(&r->weighted, &class->rates, (double)class->support);
                 if (class->support + class->fp > 0) {
-                        add_rates(&r->macro, &class->rates, 1);
+                        ran_prf_add(&r->macro, &class->rates, 1);
                         seen++;
                 }
                 tp += class->tp;
@@ -318,8 +295,8 @@ static void finish_rates(struct ran_eval *e, struct ran_eval_report *r)
                 support += class->support;
         }
         r->micro = rates_of((double)tp, (double)fp, (double)fn);
-        divide_rates(&r->macro, (double)seen);
-        divide_rates(&r->weighted, (double)support);
+        ran_prf_divide(&r->macro, (double)seen);
+        ran_prf_divide(&r->weighted, (double)support);
 }
 
 static double calibration_error(const struct ran_eval *e)

@@ -39,6 +39,9 @@ const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n);
 /* Precision, recall and F1 out of `whole` (1, or 100 for per cent); 0 where the denominator is 0.
  */
 struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score);
+/* A mean of rates is divided at the end, so that that of rates of 1 is 1; by 0: nothing. */
+void ran_prf_add(struct ran_prf *sum, const struct ran_prf *rates, double weight);
+void ran_prf_divide(struct ran_prf *sum, double by);
 
 /* ---- samples (interval.c) -------------------------------------------------------------------- */
 

@@ -137,15 +137,8 @@ void ran_strict_finish(struct ran_strict *s, struct ran_strict_report *report)
                 report->all.gold += score->gold;
                 report->all.found += score->found;
                 report->all.correct += score->correct;
-                report->macro.precision += score->rates.precision;
-                report->macro.recall += score->rates.recall;
-                report->macro.f1 += score->rates.f1;
+                ran_prf_add(&report->macro, &score->rates, 1);
         }
-        /* divided at the end: the mean of rates of 1 is 1 */
-        if (report->n_types > 0) {
-                report->macro.precision /= (double)report->n_types;
-                report->macro.recall /= (double)report->n_types;
-                report->macro.f1 /= (double)report->n_types;
-        }
+        ran_prf_divide(&report->macro, (double)report->n_types);
         report->all.rates = ran_types_rates(1, &report->all);
 }

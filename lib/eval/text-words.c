@@ -88,6 +88,16 @@ static bool is_digit(char c)
         return c >= '0' && c <= '9';
 }
 
+static bool is_no_digit(char c)
+{
+        return !is_digit(c);
+}
+
+static bool is_dash(char c)
+{
+        return c == '-';
+}
+
 static bool is_stop(char c)
 {
         return c == '.' || c == ',';
@@ -100,51 +110,24 @@ static bool is_token(char c)
                (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-static void add_apart(struct ran_buf *out, char c)
+static void add(struct ran_buf *out, char c, bool apart)
 {
-        ran_buf_add(out, (const char[]){' ', c, ' '}, 3);
+        if (apart)
+                ran_buf_add(out, (const char[]){' ', c, ' '}, 3);
+        else
+                ran_buf_char(out, c);
 }
 
-static void split_tokens(struct ran_buf *out, const char *s, size_t n)
+/* Sets one of two adjacent characters apart, where these classes have them. */
+static void split_pairs(struct ran_buf *out, const char *s, size_t n, bool (*first)(char),
+                        bool (*second)(char), bool second_apart)
 {
         for (size_t i = 0; i < n; i++) {
-                if (is_token(s[i]))
-                        add_apart(out, s[i]);
-                else
-                        ran_buf_char(out, s[i]);
-        }
-}
+                const bool pair = i + 1 < n && first(s[i]) && second(s[i + 1]);
 
-/* A full stop or comma that no digit precedes. */
-static void split_after(struct ran_buf *out, const char *s, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                ran_buf_char(out, s[i]);
-                if (i + 1 < n && !is_digit(s[i]) && is_stop(s[i + 1]))
-                        add_apart(out, s[++i]);
-        }
-}
-
-/* One that no digit follows. */
-static void split_before(struct ran_buf *out, const char *s, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                if (i + 1 == n || !is_stop(s[i]) || is_digit(s[i + 1])) {
-                        ran_buf_char(out, s[i]);
-                        continue;
-                }
-                add_apart(out, s[i++]);
-                ran_buf_char(out, s[i]);
-        }
-}
-
-/* A dash that follows a digit. */
-static void split_dashes(struct ran_buf *out, const char *s, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                ran_buf_char(out, s[i]);
-                if (i + 1 < n && is_digit(s[i]) && s[i + 1] == '-')
-                        add_apart(out, s[++i]);
+                add(out, s[i], pair && !second_apart);
+                if (pair)
+                        add(out, s[++i], second_apart);
         }
 }
 
@@ -174,8 +157,14 @@ void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text
                 {"<skipped>", ""}, {"-\n", ""},   {"\n", " "},   {"&quot;", "\""},
                 {"&amp;", "&"},    {"&lt;", "<"}, {"&gt;", ">"},
         };
-        static void (*const rules[])(struct ran_buf * out, const char *s, size_t n) = {
-                split_tokens, split_after, split_before, split_dashes};
+        static const struct {
+                bool (*first)(char), (*second)(char);
+                bool second_apart;
+        } rules[] = {
+                {is_no_digit, is_stop, true},  /* a full stop or comma that no digit precedes */
+                {is_stop, is_no_digit, false}, /* ... that no digit follows */
+                {is_digit, is_dash, true},     /* a dash that follows a digit */
+        };
         struct ran_buf x = {0};
 
         scratch->len = 0;
@@ -184,12 +173,14 @@ void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text
                 replace(scratch, x.data, x.len, replaced[i][0], replaced[i][1]);
                 exchange(&x, scratch);
         }
-        ran_buf_char(scratch, ' ');
-        ran_buf_add(scratch, x.data, x.len);
-        ran_buf_char(scratch, ' ');
+        add(scratch, ' ', true);
+        for (size_t i = 0; i < x.len; i++)
+                add(scratch, x.data[i], is_token(x.data[i]));
+        add(scratch, ' ', true);
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
                 exchange(&x, scratch);
-                rules[i](scratch, x.data, x.len);
+                split_pairs(scratch, x.data, x.len, rules[i].first, rules[i].second,
+                            rules[i].second_apart);
         }
         ran_buf_add(out, scratch->data, scratch->len);
         ran_buf_release(&x);

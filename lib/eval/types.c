@@ -36,6 +36,19 @@ struct ran_prf ran_types_rates(double whole, const struct ran_tag_score *score)
         return rates;
 }
 
+void ran_prf_add(struct ran_prf *sum, const struct ran_prf *rates, double weight)
+{
+        sum->precision += weight * rates->precision;
+        sum->recall += weight * rates->recall;
+        sum->f1 += weight * rates->f1;
+}
+
+void ran_prf_divide(struct ran_prf *sum, double by)
+{
+        if (by > 0)
+                *sum = (struct ran_prf){sum->precision / by, sum->recall / by, sum->f1 / by};
+}
+
 static int compare_types(const void *a, const void *b)
 {
         const struct ran_tag_score *x = a, *y = b;
