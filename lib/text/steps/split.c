@@ -145,9 +145,8 @@ static void split_words(const struct ran_step *step, struct splitter *k, struct 
 
         for (size_t pos = span.begin, n; pos < span.end; pos += n) {
                 size_t chars = 0;
-                n = step->kind == STEP_GPT2
-                            ? ran_gpt2_word(s + pos, span.end - pos, &chars)
-                            : ran_gpt4_word(s + pos, span.end - pos, step->digits, &chars);
+
+                n = ran_gpt2_word(s + pos, span.end - pos, &chars);
                 if (n == 0) /* in no text that was normalised */
                         break;
                 take(k, pos, pos + n, chars, !step->invert);
@@ -178,7 +177,7 @@ static void split(const struct ran_step *step, struct ran_passage *p)
 
                 if (step->kind == STEP_PATTERN)
                         split_at_pattern(step, &k, span);
-                else if (step->kind == STEP_GPT2 || step->kind == STEP_GPT4)
+                else if (step->kind == STEP_GPT2)
                         split_words(step, &k, span);
                 else if (step->kind == STEP_RUNS)
                         split_runs(&k, span);
