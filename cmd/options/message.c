@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const char *name = "ran"; /* perhaps with a verb */
@@ -95,15 +96,17 @@ static void say(const char *before, const char *format, va_list ap)
 
 void cmd_live(const char *text)
 {
+        struct winsize w;
+
         if (is_live || text != NULL)
                 fputs("\r\033[K", stderr);
-        is_live = false;
-        if (text != NULL) {
-                put_name();
-                fputs(text, stderr);
+        is_live = text != NULL;
+        if (is_live) { /* a full line would wrap, and could not be drawn again */
+                const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1;
+
+                fprintf(stderr, "%.*s", known ? w.ws_col - 1 : 79, text);
         }
         fflush(stderr);
-        is_live = text != NULL;
 }
 
 void cmd_die(int status, const char *format, ...)

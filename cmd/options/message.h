@@ -24,8 +24,8 @@ void cmd_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /*
 void cmd_caution(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whether stderr is a terminal that can redraw a line. */
 bool cmd_can_redraw(void);
-/* Draws a line on the terminal, which the next one replaces, and any message; NULL: removes it.
- * Only for a stderr that is a terminal. */
+/* Draws a line on the terminal, as much of it as fits, which the next one replaces, and any
+ * message; NULL: removes it, if there is one. */
 void cmd_live(const char *text);
 /* Exits with 2 and "Try 'ran-classify --help'", for errors that the option table cannot check. */
 _Noreturn void cmd_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

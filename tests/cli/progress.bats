@@ -58,7 +58,7 @@ terminal_with() {
 @test "terminal: the live line fits 80 columns with bar and ETA [all]" {
   documents 300 80 >train.jsonl
   terminal_with TERM=xterm 'stty cols 80; ran-train classify --wide 0 --dim 64 --epochs 3 --no-dev -o m.ran train.jsonl' >terminal
-  tr '\r' '\n' <terminal | sed 's/\x1b\[[0-9;]*m//g' | grep 'training loss.*ETA' >lines
+  tr '\r' '\n' <terminal | sed 's/\x1b\[K//g' | grep 'training loss.*ETA' >lines
   [ -s lines ]
   run ! grep -vE '^epoch [0-9]+/3  \[[#-]{6,}\]  [0-9]+ %  training loss .*ETA [0-9:]+$' lines
   run ! grep -q '.\{80\}' lines

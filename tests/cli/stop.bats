@@ -157,7 +157,7 @@ setup() {
 @test "stop: the live line fits 80 columns, with the time left [all]" {
   script -qec true /dev/null >/dev/null 2>&1 || skip 'no pseudo-terminal'
   command="stty cols 80; ran-train classify $shape --no-early-stop --epochs 200 --patience 1000 -o m.ran doubtful.jsonl"
-  TERM=xterm script -qec "$command" /dev/null | tr '\r' '\n' | sed 's/\x1b\[[0-9;]*m//g' |
+  TERM=xterm script -qec "$command" /dev/null | tr '\r' '\n' | sed 's/\x1b\[K//g' |
     grep -E '^(refit  )?(linear model|epoch [0-9]+/[0-9]+)  \[' >lines
   [ "$(grep -c 'ETA' lines)" -gt 0 ]
   [ "$(grep 'epoch' lines | grep -Evc '%  training loss [0-9.]*  ([0-9.]*k* tokens/s  )?ETA [0-9:]*$')" -eq 0 ]

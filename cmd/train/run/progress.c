@@ -14,9 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 static const double live_seconds = 0.2, plain_seconds = 30;
 
@@ -92,57 +89,32 @@ static void add_figure(const struct train_progress *p, const struct ran_train_re
 
 /* ---- lines for people ----------------------------------------------------------------------- */
 
-static size_t terminal_width(void)
+/* How much is done; with a bar, unless the line is plain. */
+static void add_share(const struct train_progress *p, double share, struct ran_buf *line)
 {
-        struct winsize w;
+        enum { BAR = 12 };
 
-        if (ioctl(STDERR_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col < 2)
-                return 79;
-        return w.ws_col - 1u; /* a full line would wrap, and could not be drawn again */
+        ran_buf_str(line, p->live ? "  [" : "");
+        for (int i = 0; p->live && i < BAR; i++)
+                ran_buf_char(line, i + 0.5 < share * BAR ? '#' : '-');
+        ran_buf_printf(line, "%s  %.0f %%", p->live ? "]" : "", floor(100 * share));
 }
 
-/* `tail` behind a bar, "[####------]", of what is left of the width; a plain line has no bar, nor
- * one where little is left. */
-static void add_tail(const struct train_progress *p, struct ran_buf *line, double share,
-                     const struct ran_buf *tail)
-{
-        const size_t most = 22, least = 6, width = terminal_width();
-        size_t n = line->len + tail->len < width ? width - line->len - tail->len : 0;
-
-        n = n > most ? most : n;
-        if (p->live && n >= least) {
-                n -= 4; /* brackets, and two spaces */
-                ran_buf_str(line, "  [");
-                for (size_t i = 0; i < n; i++)
-                        ran_buf_char(line, (double)i + 0.5 < share * (double)n ? '#' : '-');
-                ran_buf_char(line, ']');
-        }
-        ran_buf_add(line, tail->data, tail->len);
-}
-
-/* The speed is left out where the bar would have no room. */
+/* A live line has no room for the speed. */
 static void add_step(const struct train_progress *p, const struct ran_train_report *r,
                      struct ran_buf *line)
 {
-        const double share = r->steps > 0 ? (double)r->step / (double)r->steps : 0;
-        const size_t bar = 14;
-        struct ran_buf tail = {0}, speed = {0}, left = {0};
         char text[32];
 
         ran_buf_printf(line, "epoch %zu/%zu", r->epoch, r->epochs);
-        ran_buf_printf(&tail, "  %.0f %%  training loss %.4f", floor(100 * share), r->loss);
-        ran_buf_printf(&speed, "  %s tokens/s", train_amount(text, r->tokens_per_second));
-        ran_buf_printf(&left, "  ETA %s", train_duration(text, r->eta_seconds));
+        add_share(p, r->steps > 0 ? (double)r->step / (double)r->steps : 0, line);
+        ran_buf_printf(line, "  training loss %.4f", r->loss);
+        if (!p->live)
+                ran_buf_printf(line, "  %s tokens/s", train_amount(text, r->tokens_per_second));
+        ran_buf_printf(line, "  ETA %s", train_duration(text, r->eta_seconds));
         if (cmd_common.verbose)
-                ran_buf_printf(&left, "  step %zu/%zu  learning rate %.1e  gradient norm %.2f",
+                ran_buf_printf(line, "  step %zu/%zu  learning rate %.1e  gradient norm %.2f",
                                r->step, r->steps, r->learning_rate, r->gradient_norm);
-        if (!p->live || line->len + tail.len + speed.len + left.len + bar <= terminal_width())
-                ran_buf_add(&tail, speed.data, speed.len);
-        ran_buf_add(&tail, left.data, left.len);
-        add_tail(p, line, share, &tail);
-        ran_buf_release(&tail);
-        ran_buf_release(&speed);
-        ran_buf_release(&left);
 }
 
 /* Tells the results of an epoch. */
@@ -166,8 +138,6 @@ static void add_epoch(const struct train_progress *p, const struct ran_train_rep
 static void make_line(const struct train_progress *p, const struct ran_train_report *r,
                       struct ran_buf *line)
 {
-        struct ran_buf tail = {0};
-
         if (p->trial > 0)
                 ran_buf_printf(line, "trial %zu  ", p->trial);
         if (r->refit && r->event != RAN_REPORT_REFIT)
@@ -182,8 +152,8 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
                 ran_train_decision_tell(&r->decision, line);
         } else if (r->event == RAN_REPORT_LINEAR) {
                 ran_buf_str(line, "linear model");
-                ran_buf_printf(&tail, "  %.0f %%  pass %zu", floor(100 * r->share), r->step);
-                add_tail(p, line, r->share, &tail);
+                add_share(p, r->share, line);
+                ran_buf_printf(line, "  pass %zu", r->step);
         } else if (r->event == RAN_REPORT_FITTED || r->no_encoder) {
                 ran_buf_str(line, "linear model: ");
                 add_figure(p, r, line);
@@ -192,14 +162,14 @@ static void make_line(const struct train_progress *p, const struct ran_train_rep
         } else {
                 add_step(p, r, line);
         }
-        ran_buf_release(&tail);
 }
 
-void train_progress_clear(struct train_progress *p)
+void train_progress_line(const struct train_progress *p, const struct ran_buf *line)
 {
-        if (p->drawn)
-                fprintf(stderr, "\r%*s\r", (int)terminal_width(), "");
-        p->drawn = false;
+        if (p->when == TRAIN_PROGRESS_NEVER)
+                return;
+        cmd_live(NULL);
+        fprintf(stderr, "%.*s\n", (int)line->len, line->data);
 }
 
 static void show(struct train_progress *p, const struct ran_train_report *r)
@@ -208,7 +178,6 @@ static void show(struct train_progress *p, const struct ran_train_report *r)
         const bool lasting =
                 p->trial == 0 && (r->event == RAN_REPORT_DEV || r->event == RAN_REPORT_REFIT ||
                                   r->event == RAN_REPORT_FITTED || r->event == RAN_REPORT_DECIDED);
-        const size_t width = terminal_width();
         struct ran_buf line = {0};
 
         if (!lasting && (!passing || r->seconds < p->next))
@@ -216,19 +185,13 @@ static void show(struct train_progress *p, const struct ran_train_report *r)
         p->next = r->seconds + (!p->live ? plain_seconds : lasting ? 0 : live_seconds);
         p->decided |= r->event == RAN_REPORT_DECIDED;
         make_line(p, r, &line);
-        train_progress_clear(p);
-        p->drawn = p->live && !lasting;
-        fwrite(line.data, 1, p->drawn && line.len > width ? width : line.len, stderr);
-        fputs(p->drawn ? "" : "\n", stderr);
+        if (p->live && !lasting) {
+                ran_buf_char(&line, '\0');
+                cmd_live(line.data);
+        } else {
+                train_progress_line(p, &line);
+        }
         ran_buf_release(&line);
-}
-
-void train_progress_line(struct train_progress *p, const struct ran_buf *line)
-{
-        if (p->when == TRAIN_PROGRESS_NEVER)
-                return;
-        train_progress_clear(p);
-        fprintf(stderr, "%.*s\n", (int)line->len, line->data);
 }
 
 /* ---- lines for machines --------------------------------------------------------------------- */
@@ -327,7 +290,6 @@ void train_progress_entry(struct train_progress *p, const struct ran_buf *member
         ran_buf_str(&entry, "}\n");
         if (fwrite(entry.data, 1, entry.len, p->log) != entry.len || fflush(p->log) != 0) {
                 p->log_failed = true;
-                train_progress_clear(p);
                 cmd_warn("%s: the log cannot be written: %s; training continues without it",
                          p->log_name, strerror(errno));
         }
@@ -349,7 +311,7 @@ void train_progress_report(struct train_progress *p, const struct ran_train_repo
 
 bool train_progress_end(struct train_progress *p)
 {
-        train_progress_clear(p);
+        cmd_live(NULL);
         if (p->log != NULL && fclose(p->log) != 0 && !p->log_failed) {
                 p->log_failed = true;
                 cmd_warn("%s: the log cannot be written: %s", p->log_name, strerror(errno));

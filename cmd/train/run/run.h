@@ -27,7 +27,7 @@ struct train_progress {
         const char *log_name;
         /* The rest is filled here. */
         bool live; /* one line that is redrawn, on a terminal */
-        bool drawn, log_failed;
+        bool log_failed;
         double next; /* seconds of the run when the next line is due */
         struct ran_train_report last;
         bool decided; /* the line that says why there is no encoder was shown */
@@ -38,10 +38,8 @@ void train_progress_begin(struct train_progress *p);
 /* Shows and logs one report. */
 void train_progress_report(struct train_progress *p, const struct ran_train_report *r);
 /* Shows a line that stays; writes an entry of the log, members from `"event":...` on, no braces. */
-void train_progress_line(struct train_progress *p, const struct ran_buf *line);
+void train_progress_line(const struct train_progress *p, const struct ran_buf *line);
 void train_progress_entry(struct train_progress *p, const struct ran_buf *members);
-/* Ends the live line, so that messages start on a line of their own. */
-void train_progress_clear(struct train_progress *p);
 /* Closes the log; false if some of it could not be written (already reported). */
 bool train_progress_end(struct train_progress *p);
 

@@ -400,10 +400,8 @@ static bool try(struct search *t, bool resume, struct ran_error *err)
         const int rc = train(t, resume, err);
         const bool diverged = rc == RAN_EDIVERGED || (rc == RAN_ENOMEM && t->at > 0);
 
-        if (diverged) {
-                train_progress_clear(&t->progress);
+        if (diverged)
                 cmd_warn("trial %zu: %s", t->at + 1, err->text);
-        }
         if (rc == RAN_EINTR || diverged)
                 err->code = RAN_OK;
         if (rc == RAN_OK || t->outcome == NOT_BETTER)
@@ -537,7 +535,6 @@ int train_tune(const struct ran_train_job *job, struct train_run *run, struct ra
         t.began = ran_clock();
         while (more && !train_run_stopped() && (best_of(&t) == SIZE_MAX || spent(&t) < t.budget)) {
                 if (!any) {
-                        train_progress_clear(&t.progress);
                         cmd_note("nothing is left to try");
                         break;
                 }
