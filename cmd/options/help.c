@@ -8,15 +8,14 @@ enum {
         HELP_COLUMN = 27, /* column of an option's explanation */
 };
 
-/* Appends text word by word. at: the current column of out; lines after the first begin at
- * `indent`. A newline in the text is kept. */
-static void wrap(struct ran_buf *out, const char *text, size_t at, size_t indent)
+void cmd_wrap(struct ran_buf *out, const char *text, size_t at, size_t indent)
 {
         bool first = true;
 
         while (*text != '\0') {
                 size_t n = strcspn(text, " \n");
-                if (!first && at + 1 + n > COLUMNS) {
+                const size_t width = ran_shown_width(text, n);
+                if (!first && at + 1 + width > COLUMNS) {
                         ran_buf_printf(out, "\n%*s", (int)indent, "");
                         at = indent;
                 } else if (!first) {
@@ -24,7 +23,7 @@ static void wrap(struct ran_buf *out, const char *text, size_t at, size_t indent
                         at++;
                 }
                 ran_buf_add(out, text, n);
-                at += n;
+                at += width;
                 text += n;
                 first = *text == '\n';
                 if (*text == '\n') {
@@ -44,7 +43,7 @@ static void add_entry(struct ran_buf *out, struct ran_buf *left, const char *rig
                 ran_buf_printf(out, "\n%*s", HELP_COLUMN, "");
         else
                 ran_buf_printf(out, "%*s", (int)(HELP_COLUMN - left->len), "");
-        wrap(out, right, HELP_COLUMN, HELP_COLUMN);
+        cmd_wrap(out, right, HELP_COLUMN, HELP_COLUMN);
         ran_buf_release(left);
 }
 
@@ -164,7 +163,7 @@ static void add_keys(const struct cmd_program *program, bool local, const char *
         if (keys.len > 0) {
                 ran_buf_printf(out, "\n%s\n  ", title);
                 ran_buf_char(&keys, '\0');
-                wrap(out, keys.data, 2, 2);
+                cmd_wrap(out, keys.data, 2, 2);
         }
         ran_buf_release(&keys);
 }
@@ -185,7 +184,7 @@ void cmd_help(const struct cmd_program *program, bool all, struct ran_buf *out)
                                (int)(end - at), program->usage + at);
         }
         ran_buf_char(out, '\n');
-        wrap(out, program->summary, 0, 0);
+        cmd_wrap(out, program->summary, 0, 0);
         if (program->verbs != NULL) {
                 ran_buf_str(out, "\nVerbs:\n");
                 for (const struct cmd_verb *v = program->verbs; v->name != NULL; v++) {
@@ -206,7 +205,7 @@ void cmd_help(const struct cmd_program *program, bool all, struct ran_buf *out)
         }
         if (program->notes != NULL) {
                 ran_buf_char(out, '\n');
-                wrap(out, program->notes, 0, 0);
+                cmd_wrap(out, program->notes, 0, 0);
         }
         if (marked)
                 ran_buf_printf(out, "\n%s --help-all lists %zu more options.", program->name,

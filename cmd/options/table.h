@@ -93,6 +93,9 @@ void cmd_config_file_apply(const struct cmd_program *program, const char *name);
 /* Each appends its text to out. all: not only the main options; not only the fields that were set.
  */
 void cmd_help(const struct cmd_program *program, bool all, struct ran_buf *out);
+/* Appends words, and a line end. at: the current column of out; what is beyond column 80 stands in
+ * further lines, which begin at `indent`. A line feed in the text is kept. */
+void cmd_wrap(struct ran_buf *out, const char *text, size_t at, size_t indent);
 void cmd_version(const struct cmd_program *program, struct ran_buf *out);
 void cmd_print_options(const struct cmd_program *program, struct ran_buf *out);
 void cmd_print_config(const struct cmd_program *program, bool all, struct ran_buf *out);

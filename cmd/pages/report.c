@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "cmd/formats/output.h"
+#include "cmd/options/table.h"
 
-/* COLUMNS: the most columns of a table; WIDEST: a column; LINE:
- * of a text beside its name. */
-enum { COLUMNS = 16, WIDEST = 48, LINE = 80 };
+/* COLUMNS: the most columns of a table; WIDEST: a column. */
+enum { COLUMNS = 16, WIDEST = 48 };
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -326,27 +326,6 @@ static void text_table(const struct report *r, size_t list, struct ran_buf *out)
         }
 }
 
-/* Words in lines that begin in column `left`. */
-static void text_wrapped(const char *text, size_t n, size_t left, struct ran_buf *out)
-{
-        const char *end = text + n;
-        size_t at = left;
-
-        for (const char *word = text, *stop; word < end; word = stop + 1) {
-                stop = memchr(word, ' ', (size_t)(end - word));
-                stop = stop != NULL ? stop : end;
-                const size_t width = ran_shown_width(word, (size_t)(stop - word));
-                const bool breaks = at > left && at + 1 + width > LINE;
-
-                if (breaks)
-                        ran_buf_printf(out, "\n%*s", (int)left, "");
-                else if (at > left)
-                        ran_buf_char(out, ' ');
-                at = (breaks || at == left ? left : at + 1) + width;
-                ran_buf_shown(out, word, (size_t)(stop - word));
-        }
-}
-
 /* "name  value (95 % interval: 0.4600 to 0.9200; note)" */
 static void text_fact(const struct report *r, size_t i, size_t width, struct ran_buf *out)
 {
@@ -359,8 +338,8 @@ static void text_fact(const struct report *r, size_t i, size_t width, struct ran
                 if (k->title == NULL)
                         continue;
                 ran_buf_str(&value, value.len > 0 ? ", " : "");
-                if (k->title[0] != '\0')
-                        ran_buf_printf(&value, "%s ", k->title);
+                ran_buf_shown(&value, k->title, strlen(k->title));
+                ran_buf_str(&value, k->title[0] != '\0' ? " " : "");
                 report_value(r, k, &value);
         }
         if (v->size == 1)
@@ -370,12 +349,12 @@ static void text_fact(const struct report *r, size_t i, size_t width, struct ran
                 ran_buf_printf(&value, "95 %% interval: %.*f to %.*f", v->decimals, v->interval.low,
                                v->decimals, v->interval.high);
         ran_buf_str(&value, interval && note ? "; " : "");
-        ran_buf_add(&value, r->text.data + v->note, v->note_n);
+        ran_buf_shown(&value, r->text.data + v->note, v->note_n);
         ran_buf_str(&value, interval || note ? ")" : "");
         text_padded(v->title, strlen(v->title), width, true, out);
         ran_buf_str(out, "  ");
-        text_wrapped(value.data, value.len, width + 2, out);
-        ran_buf_char(out, '\n');
+        ran_buf_char(&value, '\0');
+        cmd_wrap(out, value.data, width + 2, width + 2);
         ran_buf_release(&value);
 }
 
