@@ -73,6 +73,17 @@ void json_put_double(struct ran_buf *out, const char *name, double x)
         ran_buf_double(out, x);
 }
 
+void json_put_doubles(struct ran_buf *out, const char *name, const double *x, size_t n)
+{
+        json_name(out, name);
+        json_begin(out, '[');
+        for (size_t i = 0; i < n; i++) {
+                separate(out);
+                ran_buf_double(out, x[i]);
+        }
+        json_end(out, ']');
+}
+
 void json_put_float(struct ran_buf *out, const char *name, float x)
 {
         json_name(out, name);

@@ -30,6 +30,8 @@ void json_put_string(struct ran_buf *out, const char *name, const char *s, size_
 void json_put_text(struct ran_buf *out, const char *name, const char *text); /* to a NUL */
 void json_put_size(struct ran_buf *out, const char *name, size_t x);
 void json_put_double(struct ran_buf *out, const char *name, double x);
+void json_put_doubles(struct ran_buf *out, const char *name, const double *x,
+                      size_t n); /* a list */
 void json_put_float(struct ran_buf *out, const char *name, float x);
 void json_put_bool(struct ran_buf *out, const char *name, bool x);
 void json_put_raw(struct ran_buf *out, const char *name, const char *json, size_t n);

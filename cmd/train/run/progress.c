@@ -216,14 +216,8 @@ static void add_validation(const struct train_progress *p, const struct ran_trai
         json_put_size(b, "documents", r->validation);
         if (!p->texts && !isnan(r->baseline))
                 json_put_double(b, "baseline", r->baseline);
-        if (r->interval.low <= r->interval.high) {
-                json_name(b, "interval");
-                json_begin(b, '[');
-                ran_buf_double(b, r->interval.low);
-                ran_buf_char(b, ',');
-                ran_buf_double(b, r->interval.high);
-                json_end(b, ']');
-        }
+        if (r->interval.low <= r->interval.high)
+                json_put_doubles(b, "interval", (double[]){r->interval.low, r->interval.high}, 2);
         if (r->event == RAN_REPORT_FITTED)
                 return;
         json_put_bool(b, "improved", r->improved);

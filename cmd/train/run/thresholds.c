@@ -117,14 +117,8 @@ static void put_share(struct ran_buf *out, const char *name, double share,
 {
         json_name(out, name);
         json_begin(out, '{');
-        json_name(out, "value");
-        ran_buf_double(out, share);
-        json_name(out, "interval");
-        json_begin(out, '[');
-        ran_buf_double(out, interval.low);
-        ran_buf_char(out, ',');
-        ran_buf_double(out, interval.high);
-        json_end(out, ']');
+        json_put_double(out, "value", share);
+        json_put_doubles(out, "interval", (double[]){interval.low, interval.high}, 2);
         json_end(out, '}');
 }
 
@@ -132,11 +126,9 @@ static void describe(const char *label, const struct wanted *w, const struct ran
                      struct ran_buf *out)
 {
         json_begin(out, '{');
-        json_put_string(out, "label", label, strlen(label));
-        json_name(out, w->precision ? "wanted_precision" : "wanted_recall");
-        ran_buf_double(out, w->value);
-        json_name(out, "threshold");
-        ran_buf_float(out, t->threshold);
+        json_put_text(out, "label", label);
+        json_put_double(out, w->precision ? "wanted_precision" : "wanted_recall", w->value);
+        json_put_float(out, "threshold", t->threshold);
         put_share(out, "recall", t->recall, t->recall_interval);
         put_share(out, "precision", t->precision, t->precision_interval);
         json_put_size(out, "documents", t->documents);

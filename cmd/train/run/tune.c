@@ -22,7 +22,6 @@
 
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
-#include "cmd/options/table.h"
 #include "cmd/options/write.h"
 #include "cmd/train/about/about.h"
 
@@ -60,41 +59,17 @@ static size_t best_of(const struct search *t)
 
 /* ---- what a trial changes ------------------------------------------------------------------- */
 
-/* The options that differ, as one would type them, with `was` the values before; fields describe
- * base and other. */
-static void add_options(const struct ran_field *fields, const void *base, const void *other,
-                        bool was, struct ran_buf *out)
+/* The settings that differ from those of the user, as members of JSON. */
+static void add_changes(const struct search *t, struct ran_buf *out)
 {
-        for (const struct ran_field *f = fields; f->name != NULL; f++) {
-                const bool on_or_off = f->type == RAN_FIELD_BOOL;
-                struct ran_field one[] = {*f, {0}};
-                const size_t name = strlen(f->name) + strlen("\"\":");
-                struct ran_buf now = {0}, old = {0};
+        struct ran_buf changes = {0};
 
-                one[0].later = false;
-                ran_fields_changes(one, other, base, &now);
-                ran_fields_json(one, base, &old);
-                ran_buf_char(&now, '\0');
-                if (now.len > 1 && old.len > 0) {
-                        const char *value = now.data + name;
-
-                        ran_buf_printf(out, " --%s%s%s%s",
-                                       on_or_off && value[0] == 'f' ? "no-" : "",
-                                       cmd_option_name(f).text, on_or_off ? "" : " ",
-                                       on_or_off ? "" : value);
-                        if (was)
-                                ran_buf_printf(out, " (%.*s)", (int)(old.len - name),
-                                               old.data + name);
-                }
-                ran_buf_release(&now);
-                ran_buf_release(&old);
-        }
-}
-
-static void add_changes(const struct search *t, bool was, struct ran_buf *out)
-{
-        add_options(ran_train_fields, t->job->settings, &t->settings, was, out);
-        add_options(ran_config_fields, t->job->config, &t->config, was, out);
+        ran_fields_changes(ran_train_fields, &t->settings, t->job->settings, &changes);
+        json_raw(out, changes.data, changes.len);
+        changes.len = 0;
+        ran_fields_changes(ran_config_fields, &t->config, t->job->config, &changes);
+        json_raw(out, changes.data, changes.len);
+        ran_buf_release(&changes);
 }
 
 /* ---- the file of a trial -------------------------------------------------------------------- */
@@ -106,24 +81,13 @@ enum { ENDS = sizeof ends / sizeof *ends };
 static void add_trial(const struct search *t, struct ran_buf *out)
 {
         const struct train_trial *r = &t->result[t->at];
-        struct ran_buf changes = {0};
 
         json_put_size(out, "trial", t->at + 1);
         json_name(out, "settings");
         json_begin(out, '{');
-        ran_fields_changes(ran_train_fields, &t->settings, t->job->settings, &changes);
-        json_raw(out, changes.data, changes.len);
-        changes.len = 0;
-        ran_fields_changes(ran_config_fields, &t->config, t->job->config, &changes);
-        json_raw(out, changes.data, changes.len);
+        add_changes(t, out);
         json_end(out, '}');
-        json_name(out, "dev");
-        json_begin(out, '[');
-        for (size_t e = 0; e < r->epochs; e++) {
-                ran_buf_str(out, e > 0 ? "," : "");
-                ran_buf_double(out, r->dev[e]);
-        }
-        json_end(out, ']');
+        json_put_doubles(out, "dev", r->dev, r->epochs);
         json_put_double(out, "best", r->best);
         json_put_size(out, "best_epoch", r->best_epoch);
         json_put_double(out, "seconds", round(r->seconds * 1e3) / 1e3);
@@ -132,7 +96,6 @@ static void add_trial(const struct search *t, struct ran_buf *out)
                 json_put_text(out, "model", r->model);
         else
                 json_put_raw(out, "model", "null", 4);
-        ran_buf_release(&changes);
 }
 
 static void write_trial(const struct search *t)
@@ -356,11 +319,10 @@ static void tell_trial(struct search *t)
                                train_progress_name(&t->progress),
                                train_progress_metric(&t->progress, r->best), r->best_epoch,
                                r->epochs);
-        ran_buf_printf(&line, "  %s%s%s ", train_duration(time, r->seconds), words[r->end],
+        ran_buf_printf(&line, "  %s%s%s  {", train_duration(time, r->seconds), words[r->end],
                        best_of(t) == t->at ? "  best" : "");
-        if (t->at == 0)
-                ran_buf_str(&line, " your settings");
-        add_changes(t, false, &line);
+        add_changes(t, &line);
+        ran_buf_str(&line, t->at == 0 ? "}  your settings" : "}");
         train_progress_line(&t->progress, &line);
         line.len = 0;
         ran_buf_str(&line, "\"event\":\"trial\",");
@@ -461,12 +423,12 @@ static void tell(struct search *t, size_t best)
         cmd_note("the best of %zu trials in %s is trial %zu: validation %s %.2f", t->n,
                  train_duration(time, spent(t)), best + 1, train_progress_name(p),
                  train_progress_metric(p, t->result[best].best));
-        add_changes(t, true, &line);
+        add_changes(t, &line);
         ran_buf_char(&line, '\0');
         if (best > 0 && first->best_epoch > 0)
                 cmd_note("with your settings: %.2f", train_progress_metric(p, first->best));
         if (best > 0)
-                cmd_note("changed (before):%s", line.data);
+                cmd_note("changed: {%s}", line.data);
         else
                 cmd_note("your settings were the best");
         if (t->n == 1 && spent(t) >= t->budget)
