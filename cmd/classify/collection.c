@@ -141,35 +141,24 @@ static bool find_embedding(const struct ran_record *r, const char *into, struct 
                            struct ran_span *model)
 {
         const struct ran_member *m = ran_record_find(r, into != NULL ? into : "prediction", NULL);
-        struct ran_span name, item;
-        bool found = false;
-        size_t pos = 0;
-        char type;
 
         *model = (struct ran_span){0};
-        while (m != NULL && m->type == 'o' &&
-               ran_json_next(r->line, m->value, &pos, &name, &item, &type)) {
-                if (type == 'a' && ran_json_is(r->line, name, "embedding")) {
-                        *array = item;
-                        found = true;
-                } else if (type == 's' && ran_json_is(r->line, name, "embedding_model")) {
-                        *model = (struct ran_span){item.begin + 1, item.end - 1};
-                }
-        }
-        return found;
+        if (m == NULL)
+                return false;
+        if (ran_json_find(r->line, m->value, "embedding_model", 's', model, NULL))
+                *model = (struct ran_span){model->begin + 1, model->end - 1};
+        return ran_json_find(r->line, m->value, "embedding", 'a', array, NULL);
 }
 
 static int read_embedding(const struct ran_record *r, struct ran_span array, size_t D, float *v,
                           struct ran_error *err)
 {
-        struct ran_span item;
-        size_t pos = 0, n = 0;
+        size_t n = 0;
         double x;
-        char type;
 
-        while (ran_json_next(r->line, array, &pos, NULL, &item, &type)) {
-                if (type != 'n' ||
-                    !ran_parse_double(r->line + item.begin, item.end - item.begin, &x) ||
+        for (struct ran_items i = ran_items(r->line, array); ran_items_next(&i);) {
+                if (i.type != 'n' ||
+                    !ran_parse_double(r->line + i.value.begin, i.value.end - i.value.begin, &x) ||
                     !isfinite((float)x))
                         return ran_fail(err, RAN_EFORMAT,
                                         "its embedding has an element that is no "

@@ -161,18 +161,13 @@ static void add_prediction(struct ran_buf *out, const struct selecting *x,
         if (label != NULL)
                 ran_buf_add(out, r.line + label->value.begin,
                             label->value.end - label->value.begin);
-        for (size_t pos = 0; labels != NULL;) {
-                struct ran_span item, name, value;
-                size_t at = 0;
-                char type;
-
-                if (!ran_json_next(r.line, labels->value, &pos, NULL, &item, &type))
-                        break;
-                /* {"label": ..., "score": ...} */
-                if (!ran_json_next(r.line, item, &at, &name, &value, &type))
+        struct ran_items each = ran_items(r.line, labels != NULL ? labels->value : r.object);
+        while (labels != NULL && ran_items_next(&each)) {
+                struct ran_items i = ran_items(r.line, each.value); /* "label": ..., "score": ... */
+                if (!ran_items_next(&i))
                         continue;
                 ran_buf_str(out, comma);
-                ran_buf_add(out, r.line + value.begin, value.end - value.begin);
+                ran_buf_add(out, r.line + i.value.begin, i.value.end - i.value.begin);
                 comma = ",";
         }
         ran_buf_str(out, "]}}]}]");

@@ -79,24 +79,21 @@ static int read_text(struct ran_buf *out, const char *name, const struct record 
                      const struct ran_member *m, struct ran_error *err)
 {
         const char *line = record->json.line;
-        struct ran_span member, item;
-        size_t pos = 0;
+        struct ran_items i = ran_items(line, m->value);
+        struct ran_span text;
         bool good = m->type == 'a';
-        char type;
 
         out->len = 0;
         if (m->type == 's')
                 return ran_json_decode(line, m->value, out, err);
-        for (size_t n = 0; good && ran_json_next(line, m->value, &pos, NULL, &item, &type); n++) {
-                good = type == 's';
+        if (ran_json_find(line, m->value, "text", 's', &text, NULL))
+                return ran_json_decode(line, text, out, err);
+        for (size_t n = 0; good && ran_items_next(&i); n++) {
+                good = i.type == 's';
                 ran_buf_str(out, n > 0 ? " " : "");
                 if (good)
-                        RAN_TRY(ran_json_decode(line, item, out, err));
+                        RAN_TRY(ran_json_decode(line, i.value, out, err));
         }
-        while (m->type == 'o' && ran_json_next(line, m->value, &pos, &member, &item, &type))
-                if (type == 's' && member.end - member.begin == 6 &&
-                    memcmp(line + member.begin, "\"text\"", 6) == 0)
-                        return ran_json_decode(line, item, out, err);
         return good ? RAN_OK
                     : ran_fail(err, RAN_EFORMAT,
                                "\"%s\" must be a string, a list of words, or an object with a "

@@ -21,9 +21,6 @@ int perplexity_count(struct perplexity *p, const struct cmd_document *d,
 {
         const struct ran_member *m = ran_record_find(&record->json, words_name, NULL);
         const char *line = record->json.line, *s = d->text.data;
-        struct ran_span item;
-        size_t pos = 0;
-        char type;
 
         p->words += ended;
         p->uncounted += d->from != CMD_FROM_TEXT && d->from != CMD_FROM_TOKENS;
@@ -36,9 +33,10 @@ int perplexity_count(struct perplexity *p, const struct cmd_document *d,
         if (d->from != CMD_FROM_TOKENS)
                 return RAN_OK;
         /* The bytes are those of the words with a space between. */
-        for (size_t n = 0; ran_json_next(line, m->value, &pos, NULL, &item, &type); n++) {
+        struct ran_items i = ran_items(line, m->value);
+        for (size_t n = 0; ran_items_next(&i); n++) {
                 scratch->len = 0;
-                RAN_TRY(ran_json_decode(line, item, scratch, err));
+                RAN_TRY(ran_json_decode(line, i.value, scratch, err));
                 p->words++;
                 p->bytes += scratch->len + (n > 0);
         }

@@ -7,16 +7,13 @@
 static void learn_marks(struct ran_marks *marks, const struct ran_record *training)
 {
         const struct ran_member *said = ran_record_find(training, "text_marks", NULL);
+        struct ran_items i =
+                ran_items(training->line, said != NULL ? said->value : training->object);
         struct ran_buf mark = {0};
-        struct ran_span item;
-        struct ran_error err;
-        size_t pos = 0;
-        char type;
 
-        while (said != NULL && said->type == 'a' &&
-               ran_json_next(training->line, said->value, &pos, NULL, &item, &type)) {
+        while (said != NULL && said->type == 'a' && ran_items_next(&i)) {
                 mark.len = 0;
-                if (type == 's' && ran_json_decode(training->line, item, &mark, &err) == RAN_OK)
+                if (i.type == 's' && ran_json_decode(i.line, i.value, &mark, NULL) == RAN_OK)
                         ran_marks_know(marks, mark.data, mark.len);
         }
         ran_buf_release(&mark);

@@ -41,27 +41,22 @@ int ran_json_decode(const char *line, struct ran_span value, struct ran_buf *out
                     struct ran_error *err);
 /* Whether ran_json_decode can decode all strings in a part of the line. */
 bool ran_json_decodable(const char *line, struct ran_span part);
-/* Iterates over an array or object without copying, from *pos = 0. Each call sets *item, *type (as
- * in ran_member) and, in an object, *name (raw, with its quotes); it returns false at the end. The
- * line was validated by ran_record_scan, so this cannot fail. */
-bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
-                   struct ran_span *item, char *type);
-/* The same as a walk: for (struct ran_items i = ran_items(line, value); ran_items_next(&i);) */
+/* A walk over an array or object without copying, of a line that ran_record_scan has validated:
+ * for (struct ran_items i = ran_items(line, value); ran_items_next(&i);)
+ * Any other value has no items. */
 struct ran_items {
         const char *line;
         struct ran_span in; /* the array or object */
         size_t pos;
-        struct ran_span name, value; /* of the item at hand */
-        char type;
+        struct ran_span name;  /* in an object: raw, with its quotes */
+        struct ran_span value; /* of the item at hand */
+        char type;             /* as in ran_member */
 };
 static inline struct ran_items ran_items(const char *line, struct ran_span in)
 {
         return (struct ran_items){.line = line, .in = in};
 }
-static inline bool ran_items_next(struct ran_items *i)
-{
-        return ran_json_next(i->line, i->in, &i->pos, &i->name, &i->value, &i->type);
-}
+bool ran_items_next(struct ran_items *i); /* false at the end */
 /* Whether a value or a name, with its quotes, is this text, written without escapes. */
 bool ran_json_is(const char *line, struct ran_span string, const char *text);
 /* The first member of that name, and of that type unless it is 0, in an object: its value, and

@@ -175,27 +175,27 @@ static size_t skip_value(const char *line, size_t pos, size_t end)
         return pos;
 }
 
-bool ran_json_next(const char *line, struct ran_span value, size_t *pos, struct ran_span *name,
-                   struct ran_span *item, char *type)
+bool ran_items_next(struct ran_items *i)
 {
-        if (line[value.begin] != '{' && line[value.begin] != '[')
+        const char *line = i->line, bracket = line[i->in.begin];
+
+        if (bracket != '{' && bracket != '[')
                 return false; /* has no items, and its end is not that of a bracket */
-        size_t at = skip_space(line, *pos == 0 ? value.begin + 1 : *pos);
+        size_t at = skip_space(line, i->pos == 0 ? i->in.begin + 1 : i->pos);
 
         if (line[at] == ',')
                 at = skip_space(line, at + 1);
-        *pos = at;
+        i->pos = at;
         if (line[at] == '}' || line[at] == ']')
                 return false;
-        if (line[value.begin] == '{') {
-                const size_t end = skip_string(line, at, value.end);
-                if (name != NULL)
-                        *name = (struct ran_span){at, end};
-                at = skip_space(line, skip_space(line, end) + 1);
+        if (bracket == '{') {
+                i->name = (struct ran_span){at, skip_string(line, at, i->in.end)};
+                at = skip_space(line, skip_space(line, i->name.end) + 1);
         }
-        item->begin = at;
-        *pos = item->end = skip_value(line, at, value.end - 1); /* before the closing bracket */
-        *type = ran_json_type(line[at]);
+        i->value.begin = at;
+        i->pos = i->value.end =
+                skip_value(line, at, i->in.end - 1); /* before the closing bracket */
+        i->type = ran_json_type(line[at]);
         return true;
 }
 

@@ -144,9 +144,7 @@ static void add_record(struct bench *b, const struct ran_record *r, const struct
         struct ran_encoding *e = arg;
         struct ran_error err = {0};
         uint32_t labels[256];
-        size_t n = 0, at = 0;
-        struct ran_span name, item;
-        char type;
+        size_t n = 0;
         const struct ran_member *one = ran_record_find(r, "label", NULL),
                                 *several = ran_record_find(r, "labels", NULL);
 
@@ -154,9 +152,9 @@ static void add_record(struct bench *b, const struct ran_record *r, const struct
         if (one != NULL)
                 labels[n++] = label(b, r, one->value);
         b->d.multilabel = b->c.classify.multilabel = one == NULL;
-        while (one == NULL && several != NULL && n < 256 &&
-               ran_json_next(r->line, several->value, &at, &name, &item, &type))
-                labels[n++] = label(b, r, item);
+        struct ran_items i = ran_items(r->line, several != NULL ? several->value : r->object);
+        while (one == NULL && several != NULL && n < 256 && ran_items_next(&i))
+                labels[n++] = label(b, r, i.value);
         bench_check(ran_dataset_add(&b->d, e->ids, e->n, labels, n, 1, &err), &err);
 }
 

@@ -52,21 +52,19 @@ static void check_number(const char *s, size_t n)
 
 static void check_value(const char *line, struct ran_span value, char type)
 {
-        struct ran_span name = {0, 0}, item;
-        size_t pos = 0;
-
         if (type == 's')
                 check_string(line, value);
         if (type == 'n')
                 check_number(line + value.begin, value.end - value.begin);
         if (type != 'o' && type != 'a')
                 return;
-        while (ran_json_next(line, value, &pos, &name, &item, &type)) {
+        for (struct ran_items i = ran_items(line, value); ran_items_next(&i);) {
+                const struct ran_span item = i.value;
                 if (item.begin < value.begin || item.end > value.end || item.begin >= item.end)
                         abort();
-                if (type == 's')
+                if (i.type == 's')
                         check_string(line, item);
-                if (type == 'n')
+                if (i.type == 'n')
                         check_number(line + item.begin, item.end - item.begin);
         }
 }

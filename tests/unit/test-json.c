@@ -555,19 +555,14 @@ TEST(json_finds_no_items_in_what_is_no_array_or_object)
 {
         static const char line[] = "{\"a\":5,\"b\":\"x\",\"c\":true,\"d\":null,\"o\":{\"k\":1}}";
         struct ran_record r = {0};
-        struct ran_span name, item;
-        size_t pos;
-        char type;
 
         CHECK(scan(&r, line, strlen(line), NULL) == RAN_OK);
         REQUIRE(r.count == 5);
-        for (size_t i = 0; i < 4; i++) {
-                pos = 0;
-                CHECK(!ran_json_next(line, r.members[i].value, &pos, &name, &item, &type));
+        for (size_t i = 0; i < 5; i++) {
+                struct ran_items items = ran_items(line, r.members[i].value);
+                CHECK(ran_items_next(&items) == (i == 4));
+                CHECK(i < 4 || span_is(line, items.value, "1"));
         }
-        pos = 0;
-        REQUIRE(ran_json_next(line, r.members[4].value, &pos, NULL, &item, &type));
-        CHECK(span_is(line, item, "1"));
         ran_record_release(&r);
 }
 
@@ -577,28 +572,27 @@ TEST(json_walks_arrays_and_objects)
                                    "\"o\":{ \"k\" : {\"z\":[]} , \"l\\\"\":\"v\"}, \"e\":[ ]}";
         static const char *const items[] = {"1", "\"x]\\\"\"", "[2,{\"b\":\"}\"}]", "null"};
         struct ran_record r = {0};
-        struct ran_span name, item;
-        size_t pos = 0, n = 0;
-        char type;
+        size_t n = 0;
 
         CHECK(scan(&r, line, strlen(line), NULL) == RAN_OK);
         REQUIRE(r.count == 3);
-        while (ran_json_next(line, r.members[0].value, &pos, &name, &item, &type)) {
+        for (struct ran_items i = ran_items(line, r.members[0].value); ran_items_next(&i); n++) {
                 REQUIRE(n < 4);
-                CHECK(span_is(line, item, items[n]));
-                CHECK(type == "nsa0"[n]);
-                n++;
+                CHECK(span_is(line, i.value, items[n]));
+                CHECK(i.type == "nsa0"[n]);
         }
         CHECK_SIZE(n, 4);
 
-        pos = 0;
-        REQUIRE(ran_json_next(line, r.members[1].value, &pos, &name, &item, &type));
-        CHECK(span_is(line, name, "\"k\"") && span_is(line, item, "{\"z\":[]}") && type == 'o');
-        REQUIRE(ran_json_next(line, r.members[1].value, &pos, &name, &item, &type));
-        CHECK(span_is(line, name, "\"l\\\"\"") && span_is(line, item, "\"v\"") && type == 's');
-        CHECK(!ran_json_next(line, r.members[1].value, &pos, &name, &item, &type));
+        struct ran_items i = ran_items(line, r.members[1].value);
+        REQUIRE(ran_items_next(&i));
+        CHECK(span_is(line, i.name, "\"k\"") && span_is(line, i.value, "{\"z\":[]}") &&
+              i.type == 'o');
+        REQUIRE(ran_items_next(&i));
+        CHECK(span_is(line, i.name, "\"l\\\"\"") && span_is(line, i.value, "\"v\"") &&
+              i.type == 's');
+        CHECK(!ran_items_next(&i));
 
-        pos = 0;
-        CHECK(!ran_json_next(line, r.members[2].value, &pos, &name, &item, &type));
+        i = ran_items(line, r.members[2].value);
+        CHECK(!ran_items_next(&i));
         ran_record_release(&r);
 }
