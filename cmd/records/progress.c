@@ -1,9 +1,6 @@
 /* progress.c - a live line on the terminal while files are read. */
 #include "cmd/records/run.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/options/options.h"
@@ -12,23 +9,17 @@
 /* A run that ends within the first is not worth a line. */
 static const double first_seconds = 1, seconds = 0.2;
 
-static bool add_size(struct progress *p, const char *file)
-{
-        struct stat status;
-
-        if (strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &status) != 0 : stat(file, &status) != 0)
-                return false;
-        p->total += (double)status.st_size;
-        return S_ISREG(status.st_mode);
-}
-
 void progress_begin(struct progress *p, const struct files *files, bool results)
 {
+        uint64_t size;
+
         *p = (struct progress){.begin = ran_clock()};
         p->next = p->begin + first_seconds;
         p->on = !cmd_common.quiet && cmd_can_redraw() && !(results && isatty(STDOUT_FILENO));
-        for (size_t i = 0; p->on && i < files->n; i++)
-                p->on = add_size(p, files->name[i]);
+        for (size_t i = 0; p->on && i < files->n; i++) {
+                p->on = shard_size(files->name[i], &size);
+                p->total += (double)size;
+        }
         p->on = p->on && p->total > 0;
 }
 

@@ -1,7 +1,6 @@
 /* shard.c - the part of the input for this process: --shard I/N. */
 #include "cmd/records/run.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,34 +28,24 @@ bool shard_size(const char *file, uint64_t *size)
         return true;
 }
 
-static bool parse_number(const char **s, unsigned long *n)
-{
-        char *end;
-
-        if (**s < '0' || **s > '9')
-                return false;
-        *n = strtoul(*s, &end, 10);
-        *s = end;
-        return *n >= 1 && *n <= MOST;
-}
-
 /* The end of part i of n, and the beginning of the next one. */
-static uint64_t boundary(uint64_t all, unsigned long i, unsigned long n)
+static uint64_t boundary(uint64_t all, size_t i, size_t n)
 {
         return all / n * i + all % n * i / n;
 }
 
 void shard_init(struct shard *s, const char *text, char **files)
 {
-        const char *at = text;
-        unsigned long which, of;
+        const char *slash = text != NULL ? strchr(text, '/') : NULL;
+        size_t which, of;
         uint64_t all = 0, size;
 
         *s = (struct shard){.to = UINT64_MAX};
         if (text == NULL)
                 return;
-        if (!parse_number(&at, &which) || *at++ != '/' || !parse_number(&at, &of) || *at != '\0' ||
-            which > of)
+        if (slash == NULL || !ran_parse_size(text, (size_t)(slash - text), &which) ||
+            !ran_parse_size(slash + 1, strlen(slash + 1), &of) || which < 1 || which > of ||
+            of > MOST)
                 cmd_usage("--shard %s: give I/N, part I of N, as in 1/4 to 4/4 (N at most %d)",
                           text, MOST);
         for (; *files != NULL; files++) {
