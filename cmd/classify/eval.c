@@ -32,10 +32,8 @@ void classify_eval_release(struct classify_eval *e)
 static int compare_names(const void *a, const void *b)
 {
         const struct classify_eval_name *x = a, *y = b;
-        size_t n = x->n < y->n ? x->n : y->n;
-        int order = n > 0 ? memcmp(x->text, y->text, n) : 0;
 
-        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+        return ran_order(x->text, x->n, y->text, y->n);
 }
 
 /* The known labels of the record as classes; counts the others. */

@@ -81,10 +81,8 @@ static int add(struct cmd_soft_label *s, const struct ran_items *i, struct ran_e
 static int compare_names(const void *a, const void *b)
 {
         const struct soft_name *x = a, *y = b;
-        size_t n = x->n < y->n ? x->n : y->n;
-        int order = memcmp(x->text, y->text, n);
 
-        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+        return ran_order(x->text, x->n, y->text, y->n);
 }
 
 static int refuse_repeats(struct cmd_soft_label *s, struct ran_error *err)

@@ -111,13 +111,9 @@ struct numbered {
 static int by_name(const void *a, const void *b)
 {
         const struct numbered *x = a, *y = b;
-        int order = memcmp(x->s, y->s, x->n < y->n ? x->n : y->n);
+        const int order = ran_order(x->s, x->n, y->s, y->n);
 
-        if (order != 0)
-                return order;
-        if (x->n != y->n)
-                return x->n < y->n ? -1 : 1;
-        return (x->index > y->index) - (x->index < y->index);
+        return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 /* Where several columns have one name, the second is called NAME.2, and so on. */

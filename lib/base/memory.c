@@ -100,6 +100,14 @@ char *ran_copy(const char *s, size_t n)
         return copy;
 }
 
+int ran_order(const char *a, size_t n, const char *b, size_t m)
+{
+        const size_t least = n < m ? n : m;
+        const int order = least > 0 ? memcmp(a, b, least) : 0;
+
+        return order != 0 ? order : (n > m) - (n < m);
+}
+
 void ran_room(void *array, size_t *cap, size_t want, size_t size)
 {
         if (ran_grow_at(array, cap, want, size, NULL) != RAN_OK)

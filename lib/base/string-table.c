@@ -33,9 +33,8 @@ int ran_string_table_compare(const struct ran_string_table *s, uint32_t i, uint3
 {
         size_t m, n;
         const char *a = ran_string_table_get(s, i, &m), *b = ran_string_table_get(s, j, &n);
-        int order = memcmp(a, b, m < n ? m : n);
 
-        return order != 0 ? order : (m > n) - (m < n);
+        return ran_order(a, m, b, n);
 }
 
 /* FNV mixes its low bits best; the multiplication carries them to the top. */

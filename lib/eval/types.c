@@ -52,9 +52,8 @@ void ran_prf_divide(struct ran_prf *sum, double by)
 static int compare_types(const void *a, const void *b)
 {
         const struct ran_tag_score *x = a, *y = b;
-        int order = memcmp(x->type, y->type, x->length < y->length ? x->length : y->length);
 
-        return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
+        return ran_order(x->type, x->length, y->type, y->length);
 }
 
 const struct ran_tag_score *ran_types_order(struct ran_types *t, size_t *n)

@@ -64,6 +64,8 @@ void *ran_new(size_t n, size_t size) __attribute__((returns_nonnull));
 float *ran_new_floats(size_t n) __attribute__((returns_nonnull));
 /* The n bytes at s and a NUL. The caller frees them with free(). */
 char *ran_copy(const char *s, size_t n) __attribute__((returns_nonnull));
+/* Below, above or 0 as n bytes at a come before, behind or are m bytes at b, for qsort. */
+int ran_order(const char *a, size_t n, const char *b, size_t m);
 /* Grows an array of `cap` objects to at least `want`, by doubling: RAN_ROOM(x->at, x->cap, n + 1).
  * The array may move, and cap grows. New objects are uninitialised. `want` is evaluated twice. */
 #define RAN_ROOM(array, cap, want)                    \

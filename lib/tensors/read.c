@@ -191,9 +191,8 @@ struct named {
 static int by_name(const void *a, const void *b)
 {
         const struct named *x = a, *y = b;
-        const int order = memcmp(x->name, y->name, x->n < y->n ? x->n : y->n);
 
-        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+        return ran_order(x->name, x->n, y->name, y->n);
 }
 
 static int by_offset(const void *a, const void *b)

@@ -148,9 +148,8 @@ static void split_labels(struct parts *p, const struct ran_dataset *set, char se
 static int by_bytes(const void *a, const void *b)
 {
         const struct part *x = a, *y = b;
-        int order = memcmp(x->s, y->s, x->n < y->n ? x->n : y->n);
 
-        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+        return ran_order(x->s, x->n, y->s, y->n);
 }
 
 /* Of several labels most parts recur, and not always in the same place, as those of paths and of

@@ -39,12 +39,10 @@ struct entry {
 static int by_bytes(const void *a, const void *b)
 {
         const struct entry *x = a, *y = b;
-        size_t least = x->n < y->n ? x->n : y->n;
 
         if (x->key != y->key)
                 return x->key < y->key ? -1 : 1;
-        int order = memcmp(x->s, y->s, least);
-        return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+        return ran_order(x->s, x->n, y->s, y->n);
 }
 
 static struct entry *sorted(const struct ran_unigram *u, const struct ran_string_table *tokens,
