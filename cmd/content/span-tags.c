@@ -28,29 +28,68 @@ struct spans {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+enum { START, END, LABEL, PARTS };
+
+/* Takes the item of a list that has one: Label Studio allows several labels a span. */
+static bool take_only_item(struct ran_items *list)
+{
+        struct ran_items i = ran_items(list->line, list->value), more;
+
+        if (list->type != 'a' || !ran_items_next(&i))
+                return false;
+        more = i;
+        list->value = i.value;
+        list->type = i.type;
+        return !ran_items_next(&more);
+}
+
+/* The parts of {"start", "end", "label"}, {"start_offset", "end_offset", "label"}, or
+ * [start, end, label]. False unless each of the three occurs once. */
+static bool find_parts(struct ran_items part[PARTS], const struct ran_items *span)
+{
+        static const char *const names[][2] = {
+                {"start", "start_offset"}, {"end", "end_offset"}, {"label", "labels"}};
+        size_t times[PARTS] = {0}, n = 0;
+
+        for (struct ran_items i = ran_items(span->line, span->value); ran_items_next(&i); n++)
+                for (size_t k = 0; k < PARTS; k++)
+                        if (span->type == 'a' ? n == k
+                                              : ran_json_is(i.line, i.name, names[k][0]) ||
+                                                        (ran_json_is(i.line, i.name, names[k][1]) &&
+                                                         (k != LABEL || take_only_item(&i)))) {
+                                part[k] = i;
+                                times[k]++;
+                        }
+        return times[START] == 1 && times[END] == 1 && times[LABEL] == 1 &&
+               (span->type == 'o' || n == PARTS);
+}
+
+static bool parse(const struct ran_items *i, size_t *x)
+{
+        return i->type == 'n' &&
+               ran_parse_size(i->line + i->value.begin, i->value.end - i->value.begin, x);
+}
+
 static int read_span(struct spans *s, const struct ran_items *i, struct ran_error *err)
 {
-        struct record_span shape;
+        struct ran_items part[PARTS];
         struct span at;
 
-        if (!record_span(&shape, i->line, i->value, i->type))
+        if (!find_parts(part, i))
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "%s[%zu] must be an object of start, end and label, or a list of these "
                         "three",
                         s->name, s->n);
-        if (shape.start_type != 'n' || shape.end_type != 'n' ||
-            !ran_parse_size(i->line + shape.start.begin, shape.start.end - shape.start.begin,
-                            &at.start) ||
-            !ran_parse_size(i->line + shape.end.begin, shape.end.end - shape.end.begin, &at.end))
+        if (!parse(&part[START], &at.start) || !parse(&part[END], &at.end))
                 return ran_fail(err, RAN_EFORMAT, "start and end of %s[%zu] must be whole numbers",
                                 s->name, s->n);
-        if (shape.label_type != 's' && shape.label_type != 'n')
+        if (part[LABEL].type != 's' && part[LABEL].type != 'n')
                 return ran_fail(err, RAN_EFORMAT,
                                 "the label of %s[%zu] must be a string or a number", s->name, s->n);
         at.label.begin = s->labels.len;
-        RAN_TRY(cmd_labels_add_name(s->called, "label", i->line, shape.label, shape.label_type,
-                                    &s->labels, err));
+        RAN_TRY(cmd_labels_add_name(s->called, "label", i->line, part[LABEL].value,
+                                    part[LABEL].type, &s->labels, err));
         at.label.end = s->labels.len;
         if (at.label.end - at.label.begin > LONGEST_LABEL)
                 return ran_fail(err, RAN_EFORMAT,
@@ -58,16 +97,6 @@ static int read_span(struct spans *s, const struct ran_items *i, struct ran_erro
                                 at.label.end - at.label.begin, LONGEST_LABEL);
         RAN_ROOM(s->at, s->cap, s->n + 1);
         s->at[s->n++] = at;
-        return RAN_OK;
-}
-
-static int read_spans(struct spans *s, const char *line, const struct ran_member *m,
-                      struct ran_error *err)
-{
-        if (m->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array", s->name);
-        for (struct ran_items i = ran_items(line, m->value); ran_items_next(&i);)
-                RAN_TRY(read_span(s, &i, err));
         return RAN_OK;
 }
 
@@ -208,7 +237,11 @@ int cmd_span_tags_read(struct cmd_labels *l, const struct cmd_document *d,
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\" mark characters of a \"text\"; \"%s\" need \"tags\"",
                                 s.name, d->from == CMD_FROM_IDS ? "ids" : "tokens");
-        int rc = read_spans(&s, record->json.line, m, err);
+        int rc = m->type == 'a' ? RAN_OK
+                                : ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array", s.name);
+        for (struct ran_items i = ran_items(record->json.line, m->value);
+             rc == RAN_OK && ran_items_next(&i);)
+                rc = read_span(&s, &i, err);
         if (rc == RAN_OK)
                 rc = tag_words(l, &s, d, err);
         free(s.at);

@@ -147,16 +147,6 @@ static bool is_called(size_t i, const char *name, size_t n)
                memcmp(names[i].name, name, n) == 0;
 }
 
-const char *record_next_name(uint32_t fields, unsigned uses, size_t *at)
-{
-        while (*at < NAMES) {
-                const size_t i = (*at)++;
-                if ((fields >> names[i].field & 1) != 0 && (names[i].uses & uses) != 0)
-                        return names[i].name;
-        }
-        return NULL;
-}
-
 bool record_is_named(const struct ran_record *r, const struct ran_member *m, uint32_t fields,
                      unsigned uses)
 {
@@ -177,10 +167,10 @@ static bool fits(const struct record *r, const struct ran_member *m, size_t i)
                (names[i].fits == NULL || names[i].fits(r, m));
 }
 
-bool record_fits(const struct record *r, const struct ran_member *m, const char *name)
+bool record_fits(const struct record *r, const struct ran_member *m, const char *name, size_t n)
 {
         for (size_t i = 0; i < NAMES; i++)
-                if (strcmp(names[i].name, name) == 0)
+                if (is_called(i, name, n))
                         return fits(r, m, i);
         return true;
 }
@@ -305,67 +295,6 @@ int record_add_text(struct ran_buf *out, const struct record *r, struct ran_erro
                 RAN_TRY(ran_json_decode(i.line, i.value, out, err));
         }
         return RAN_OK;
-}
-
-/* ---- one span ------------------------------------------------------------------------------- */
-
-static bool from_list(struct record_span *span, const char *line, struct ran_span item)
-{
-        struct ran_span *const at[] = {&span->start, &span->end, &span->label};
-        char *const type[] = {&span->start_type, &span->end_type, &span->label_type};
-        size_t n = 0;
-
-        for (struct ran_items i = ran_items(line, item); ran_items_next(&i); n++)
-                if (n < 3) {
-                        *at[n] = i.value;
-                        *type[n] = i.type;
-                }
-        return n == 3;
-}
-
-/* The item of a list that has one: Label Studio allows several labels a span. */
-static bool only_item(struct ran_items *list)
-{
-        struct ran_items i = ran_items(list->line, list->value), more;
-
-        if (list->type != 'a' || !ran_items_next(&i))
-                return false;
-        more = i;
-        list->value = i.value;
-        list->type = i.type;
-        return !ran_items_next(&more);
-}
-
-static bool from_object(struct record_span *span, const char *line, struct ran_span item)
-{
-        size_t starts = 0, ends = 0, labels = 0;
-
-        for (struct ran_items i = ran_items(line, item); ran_items_next(&i);) {
-                if (ran_json_is(line, i.name, "start") ||
-                    ran_json_is(line, i.name, "start_offset")) {
-                        span->start = i.value;
-                        span->start_type = i.type;
-                        starts++;
-                } else if (ran_json_is(line, i.name, "end") ||
-                           ran_json_is(line, i.name, "end_offset")) {
-                        span->end = i.value;
-                        span->end_type = i.type;
-                        ends++;
-                } else if (ran_json_is(line, i.name, "label") ||
-                           (ran_json_is(line, i.name, "labels") && only_item(&i))) {
-                        span->label = i.value;
-                        span->label_type = i.type;
-                        labels++;
-                }
-        }
-        return starts == 1 && ends == 1 && labels == 1;
-}
-
-bool record_span(struct record_span *span, const char *line, struct ran_span item, char type)
-{
-        if (type == 'a')
-                return from_list(span, line, item);
-        return type == 'o' && from_object(span, line, item);
 }
 
 /* ---- usual names ---------------------------------------------------------------------------- */

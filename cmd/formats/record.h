@@ -59,8 +59,9 @@ void record_release(struct record *r);
 const char *record_twice(const struct record *r, uint32_t fields);
 /* False if an annotator did not accept the record: `answer` is "reject" or "ignore". */
 bool record_accepted(const struct record *r);
-/* Whether a member with a name of the table, but not of spans, has a value of the right type. */
-bool record_fits(const struct record *r, const struct ran_member *m, const char *name);
+/* Whether a member has a value of the right type for a name of n > 0 bytes, but not one of spans.
+ */
+bool record_fits(const struct record *r, const struct ran_member *m, const char *name, size_t n);
 
 /* The items of a list; 0 for any other value. */
 size_t record_items(const struct record *r, const struct ran_member *list);
@@ -68,15 +69,6 @@ size_t record_items(const struct record *r, const struct ran_member *list);
 /* Appends the text of a record, or its tokens with a space between. RAN_EFORMAT for a record
  * without either, and for what cannot be decoded. */
 int record_add_text(struct ran_buf *out, const struct record *r, struct ran_error *err);
-
-/* One of the spans: {"start", "end", "label"}, {"start_offset", "end_offset", "label"}, or
- * [start, end, label]. False unless each of the three occurs once. Ends are exclusive, types
- * those of JSON. */
-struct record_span {
-        struct ran_span start, end, label;
-        char start_type, end_type, label_type;
-};
-bool record_span(struct record_span *span, const char *line, struct ran_span item, char type);
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -88,10 +80,7 @@ enum {
         NAME_LABELLED = 8, /* the same of labels; a language model's source has both */
         NAME_LIST = 16,    /* in a cell of a table it may be a list or an object */
 };
-/* The names of these fields with these uses, one after another, from *at on, which is 0 at first;
- * NULL behind the last. */
-const char *record_next_name(uint32_t fields, unsigned uses, size_t *at);
-/* Whether a member has one of them. */
+/* Whether a member has the name of such a field with such a use. */
 bool record_is_named(const struct ran_record *r, const struct ran_member *m, uint32_t fields,
                      unsigned uses);
 

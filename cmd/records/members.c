@@ -84,32 +84,31 @@ static void ask_text(struct members *m, const char *names, const struct ran_reco
 
 /* Whether the value of a member with one of our names can be meant. Cells are strings; an empty one
  * may be anything. */
-static bool fits(const struct members *m, const struct record *r, const struct ran_member *member,
-                 const char *name)
+static bool fits(const struct members *m, const struct record *r, const struct ran_member *member)
 {
-        static const char *const documents[] = {"encoding", "ids", "tokens"};
+        const uint32_t lists = FIELD(ENCODING) | FIELD(IDS) | FIELD(TOKENS);
         const size_t begin = member->value.begin + 1, end = member->value.end - 1;
 
         if (member->type == '0' || (m->table && begin == end))
                 return true;
-        for (size_t i = 0; m->table && i < sizeof documents / sizeof *documents; i++)
-                if (strcmp(documents[i], name) == 0)
-                        return literal_begins(r->json.line + begin, end - begin);
-        return m->table || record_fits(r, member, name);
+        if (m->table)
+                return !record_is_named(&r->json, member, lists, NAME_LIST) ||
+                       literal_begins(r->json.line + begin, end - begin);
+        return record_fits(r, member, r->json.names.data + member->name.begin,
+                           member->name.end - member->name.begin);
 }
 
 /* Whether a member that the program reads is there. */
 static bool has_any(const struct members *m, const struct cmd_loop *loop, const struct record *r,
                     unsigned uses)
 {
-        const char *name;
+        bool any = false;
 
-        for (size_t at = 0; (name = record_next_name(loop->reads, uses, &at)) != NULL;) {
-                const struct ran_member *found = ran_record_find(&r->json, name, NULL);
-                if (found != NULL && fits(m, r, found, name))
-                        return true;
+        for (size_t i = 0; !any && i < r->json.count; i++) {
+                const struct ran_member *member = &r->json.members[i];
+                any = record_is_named(&r->json, member, loop->reads, uses) && fits(m, r, member);
         }
-        return false;
+        return any;
 }
 
 /* Several choices are an object in JSON_MIN of Label Studio. */
@@ -136,7 +135,8 @@ static const struct ran_member *most_usual(const struct record *r, enum role wan
                            (wanted == ROLE_LABEL &&
                             (strchr("ntf", member->type) != NULL || has_choices(record, member)));
                 if (may && n > 0 && role_of(name, n, &rank) == wanted && rank < lowest &&
-                    (rank != last || record_fits(r, member, ROLE_LAST_TEXT))) {
+                    (rank != last ||
+                     record_fits(r, member, ROLE_LAST_TEXT, strlen(ROLE_LAST_TEXT)))) {
                         lowest = rank;
                         best = member;
                 }
@@ -252,7 +252,7 @@ static void say_others(struct ran_buf *out, const struct members *m, const struc
                 const char *name = names[i].name;
                 const struct ran_member *found = ran_record_find(&first->json, name, NULL);
                 if (found != NULL && !m->asked && (loop->reads & names[i].field) != 0 &&
-                    !fits(m, first, found, name) && (m->texts > 0 || first->is[FIELD_TEXT] != NULL))
+                    !fits(m, first, found) && (m->texts > 0 || first->is[FIELD_TEXT] != NULL))
                         ran_buf_printf(out, "%s \"%s\"",
                                        out->len > begin ? ","
                                        : begin > 0      ? ";"
