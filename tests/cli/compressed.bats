@@ -4,12 +4,6 @@
 bats_require_minimum_version 1.5.0
 load records.bash
 
-setup_file() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_FILE_TMPDIR"
-  abc
-}
-
 setup() {
   PATH=${RAN_BIN:-$PWD/build}:$PATH
   cd "$BATS_TEST_TMPDIR"

@@ -4,17 +4,7 @@
 bats_require_minimum_version 1.5.0
 load records.bash
 
-setup_file() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_FILE_TMPDIR"
-  abc
-}
-
-setup() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_TEST_TMPDIR"
-  cp "$BATS_FILE_TMPDIR"/*.* .
-  set -o pipefail
+files() {
   for i in 1 2 3; do echo "{\"n\":$i,\"text\":\"a {b] \\\"c\\\\\\\\\",\"label\":\"x$i\"}"; done >records.jsonl
 }
 

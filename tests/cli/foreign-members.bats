@@ -4,19 +4,9 @@
 bats_require_minimum_version 1.5.0
 load records.bash
 
-setup_file() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_FILE_TMPDIR"
-  abc
+files() {
   printf '{"text":"%s","label":"%s"}\n' 'a b' x 'b a' x 'c' y 'c c' y >labels.jsonl
   RAN_BASE=none ran-train classify -q --encoder none --no-dev -j 1 --vocab vocab.json -o labels.ran labels.jsonl
-}
-
-setup() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_TEST_TMPDIR"
-  cp "$BATS_FILE_TMPDIR"/*.* .
-  set -o pipefail
 }
 
 @test "members: what cannot be meant passes through, beside a text [all]" {

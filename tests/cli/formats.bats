@@ -6,9 +6,7 @@ bats_require_minimum_version 1.5.0
 load records.bash
 
 # names.ran tags persons and towns, labels.ran gives a label, several.ran any number of them.
-setup_file() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_FILE_TMPDIR"
+files() {
   awk 'BEGIN {
     split("Ann Bo Cy Dee Eve", who); split("Oslo Rome Bern", town); split("met saw left", did)
     for (i = 0; i < 90; i++)
@@ -23,14 +21,6 @@ setup_file() {
   ran-train classify -q $shape --epochs 6 --learning-rate 0.02 -o labels.ran labels.txt
   ran-train classify -q $shape --epochs 6 --learning-rate 0.02 --input-format fasttext-labels \
     -o several.ran several.txt
-  abc
-}
-
-setup() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_TEST_TMPDIR"
-  cp "$BATS_FILE_TMPDIR"/*.* .
-  set -o pipefail # jq -e has nothing to say about no input
 }
 
 # ---- what auto decides ---------------------------------------------------------------------------

@@ -5,19 +5,6 @@
 bats_require_minimum_version 1.5.0
 load records.bash
 
-setup_file() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_FILE_TMPDIR"
-  abc
-}
-
-setup() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_TEST_TMPDIR"
-  cp "$BATS_FILE_TMPDIR"/*.* .
-  set -o pipefail
-}
-
 # piped INPUT ARGUMENT...: the records that become of a pipe with INPUT (with printf's escapes).
 piped() {
   printf -- "$1" >pipe

@@ -7,6 +7,23 @@ abc() {
   echo '{"text":"a a a b b c"}' | ran-tokenize learn -q --min-count 1 -o vocab.json
 }
 
+# files: what a file of tests has beside the vocabulary; each test begins with all of it, unless it has a setup of its own.
+files() { :; }
+
+setup_file() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_FILE_TMPDIR"
+  abc
+  files
+}
+
+setup() {
+  PATH=${RAN_BIN:-$PWD/build}:$PATH
+  cd "$BATS_TEST_TMPDIR"
+  cp "$BATS_FILE_TMPDIR"/*.* .
+  set -o pipefail # jq -e has nothing to say about no input
+}
+
 # encode ARGUMENT...: with that vocabulary.
 encode() {
   ran-tokenize encode --vocab vocab.json "$@"

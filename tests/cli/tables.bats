@@ -4,19 +4,6 @@
 bats_require_minimum_version 1.5.0
 load records.bash
 
-setup_file() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_FILE_TMPDIR"
-  abc
-}
-
-setup() {
-  PATH=${RAN_BIN:-$PWD/build}:$PATH
-  cd "$BATS_TEST_TMPDIR"
-  cp "$BATS_FILE_TMPDIR"/*.* .
-  set -o pipefail # jq -e has nothing to say about no input
-}
-
 small='--dim 8 --layers 1 --heads 1 --head-dim 8 --window 8 --min-window 1 --no-dev --min-count 1 --epochs 1'
 
 # ---- rows and cells ------------------------------------------------------------------------------
