@@ -19,37 +19,17 @@ shape='-q --cell published --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4
   export RAN_ISA=portable
   animals 60 >train.jsonl
   for options in '' --no-review --no-residual --no-rotary '--pooling mean' '--cell-pooling mean' '--cell-pooling max'; do
-    ran-train classify $shape --wide 0 --epochs 20 $options -o m.ran train.jsonl
-    ran-classify -m m.ran --eval train.jsonl | jq -e '.accuracy > 0.95'
+    learns $shape --wide 0 --epochs 20 $options
   done
 }
 
 @test "published: it tags, predicts and fills [all]" {
-  export RAN_ISA=portable
-  animals 60 >train.jsonl
-  ran-train tag $shape --wide 0 --epochs 20 -o tags.ran train.jsonl
-  ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
-  ran-train lm $shape --epochs 20 -o lm.ran train.jsonl
-  ran-lm score -m lm.ran --total train.jsonl | jq -e '.perplexity < 3'
-  ran-train mlm $shape --epochs 100 --learning-rate 0.003 -o masked.ran train.jsonl
-  echo '{"text":"the [MASK] sleeps in the sun ."}' | ran-lm fill -m masked.ran --top 3 |
-    jq -e '[.lm.masks[0].candidates[].piece] | sort == ["cat", "dog", "horse"]'
+  tag="$shape --wide 0 --epochs 20" lm="$shape --epochs 20" mlm="$shape --epochs 100 --learning-rate 0.003"
+  tags_predicts_fills
 }
 
 @test "published: a document in parts scores as the whole, also within a window" {
-  animals 60 >train.jsonl
-  ran-train lm $shape --vocab-type word --epochs 4 -o lm.ran train.jsonl
-  head -n 3 train.jsonl >some.jsonl
-  jq -s -c '{text: map(.text) | join(" ")}' some.jsonl | ran-lm score -m lm.ran --no-end --per-token |
-    jq '.lm.per_token.nll[]' >whole
-  # Seven tokens each, in windows of four.
-  head -n 1 some.jsonl | ran-lm score -m lm.ran --per-token --state-out s.state | jq '.lm.per_token.nll[]' >parts
-  for i in 2 3; do
-    sed -n "${i}p" some.jsonl | ran-lm score -m lm.ran --per-token --state-in s.state --state-out s.state |
-      jq '.lm.per_token.nll[]'
-  done >>parts
-  [ "$(wc -l <whole)" -eq "$(wc -l <parts)" ]
-  paste whole parts | awk '{ d = $1 - $2; if (d > 1e-4 || d < -1e-4) exit 1 }'
+  parts_are_whole $shape # in windows of four
 }
 
 @test "published: it is the same model with more threads, in chunks, and again" {

@@ -27,6 +27,51 @@ animals() {
   }'
 }
 
+# learns OPTION...: a classifier of animals with these learns what it is taught; train.jsonl has them.
+learns() {
+  ran-train classify "$@" -o m.ran train.jsonl
+  ran-classify -m m.ran --eval train.jsonl | jq -e '.accuracy > 0.95'
+}
+
+# tags_predicts_fills: so do a tagger, a language model and a masked one, with the options in the lists tag, lm and mlm.
+tags_predicts_fills() {
+  export RAN_ISA=portable
+  animals 60 >train.jsonl
+  ran-train tag $tag -o tags.ran train.jsonl
+  ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
+  ran-train lm $lm -o lm.ran train.jsonl
+  ran-lm score -m lm.ran --total train.jsonl | jq -e '.perplexity < 3'
+  ran-train mlm $mlm -o masked.ran train.jsonl
+  echo '{"text":"the [MASK] sleeps in the sun ."}' | ran-lm fill -m masked.ran --top 3 |
+    jq -e '[.lm.masks[0].candidates[].piece] | sort == ["cat", "dog", "horse"]'
+}
+
+# parts_are_whole OPTION...: a document in parts of seven tokens scores as the whole.
+parts_are_whole() {
+  animals 60 >train.jsonl
+  ran-train lm "$@" --vocab-type word --epochs 4 -o lm.ran train.jsonl
+  head -n 3 train.jsonl >some.jsonl
+  jq -s -c '{text: map(.text) | join(" ")}' some.jsonl | ran-lm score -m lm.ran --no-end --per-token |
+    jq '.lm.per_token.nll[]' >whole
+  head -n 1 some.jsonl | ran-lm score -m lm.ran --per-token --state-out s.state | jq '.lm.per_token.nll[]' >parts
+  for i in 2 3; do
+    sed -n "${i}p" some.jsonl | ran-lm score -m lm.ran --per-token --state-in s.state --state-out s.state |
+      jq '.lm.per_token.nll[]'
+  done >>parts
+  [ "$(wc -l <whole)" -eq "$(wc -l <parts)" ]
+  paste whole parts | awk '{ d = $1 - $2; if (d > 1e-4 || d < -1e-4) exit 1 }'
+}
+
+# threads_agree OPTION...: 1, 2 and 7 threads write the same classifier.
+threads_agree() {
+  animals 60 >train.jsonl
+  for jobs in 1 2 7; do
+    ran-train classify "$@" --dropout 0.1 --epochs 2 -j $jobs -o $jobs.ran train.jsonl
+  done
+  cmp 1.ran 2.ran
+  cmp 1.ran 7.ran
+}
+
 # refused STATUS SENTENCE COMMAND...: ends with the status, says the sentence, prints nothing.
 refused() {
   local status_wanted=$1 sentence=$2

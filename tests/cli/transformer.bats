@@ -18,40 +18,22 @@ shape='-q --encoder transformer --dim 16 --layers 2 --heads 2 --head-dim 8 --ffn
   animals 60 >train.jsonl
   for options in '--attention full' '--attention window --window 4' '--attention dilated --dilation 2' \
     '--attention dispersed,full --window 2' '--similarity cosine' '--similarity euclidean' '--similarity manhattan'; do
-    ran-train classify $shape --epochs 20 $options -o m.ran train.jsonl
-    ran-classify -m m.ran --eval train.jsonl | jq -e '.accuracy > 0.95'
+    learns $shape --epochs 20 $options
   done
 }
 
 @test "transformer: it tags, predicts and fills [all]" {
-  export RAN_ISA=portable
-  animals 60 >train.jsonl
-  ran-train tag $shape --attention dispersed --window 4 --epochs 20 -o tags.ran train.jsonl
-  ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
-  ran-train lm $shape --attention window --window 8 --epochs 20 -o lm.ran train.jsonl
-  ran-lm score -m lm.ran --total train.jsonl | jq -e '.perplexity < 3'
-  ran-train mlm $shape --epochs 60 -o masked.ran train.jsonl
-  echo '{"text":"the [MASK] sleeps in the sun ."}' | ran-lm fill -m masked.ran --top 3 |
-    jq -e '[.lm.masks[0].candidates[].piece] | sort == ["cat", "dog", "horse"]'
+  tag="$shape --attention dispersed --window 4 --epochs 20" lm="$shape --attention window --window 8 --epochs 20"
+  mlm="$shape --epochs 60"
+  tags_predicts_fills
 }
 
 @test "transformer: a context is saved and continued" {
-  animals 60 >train.jsonl
-  ran-train lm $shape --vocab-type word --attention dispersed --window 2 --epochs 4 -o lm.ran train.jsonl
-  head -n 2 train.jsonl >two.jsonl
-  jq -s -c '{text: map(.text) | join(" ")}' two.jsonl | ran-lm score -m lm.ran --no-end | jq .lm.nll >whole
-  head -n 1 two.jsonl | ran-lm score -m lm.ran --state-out s.state | jq .lm.nll >first
-  tail -n 1 two.jsonl | ran-lm score -m lm.ran --state-in s.state --no-end | jq .lm.nll >second
-  paste whole first second | awk '{ d = $1 - $2 - $3; exit !(d < 1e-3 && d > -1e-3) }'
+  parts_are_whole $shape --attention dispersed --window 2
 }
 
 @test "transformer: 1, 2 and 7 threads write the same model [all]" {
-  animals 60 >train.jsonl
-  for jobs in 1 2 7; do
-    ran-train classify $shape --dropout 0.1 --attention window,dispersed --epochs 2 -j $jobs -o $jobs.ran train.jsonl
-  done
-  cmp 1.ran 2.ran
-  cmp 1.ran 7.ran
+  threads_agree $shape --attention window,dispersed
 }
 
 @test "transformer: --dry-run counts the keys of each pattern [all]" {
