@@ -37,27 +37,26 @@ says() {
   grep -qF -- "$1" said || { echo "not said: $1" && cat said && false; }
 }
 
-# then TEXT COMMAND: succeeds, and no longer says that.
-then_not() {
-  sh -c "$2" >out 2>said </dev/null || { echo "failed: $2" && cat said && false; }
-  ! grep -F -- "$1" said
+# remedy TEXT COMMAND ADVISED: the first command says the text; the second, which does what it advises, succeeds and
+# does not say it.
+remedy() {
+  says "$1" "$2"
+  sh -c "$3" >out 2>after </dev/null || { echo "failed: $3" && cat after && false; }
+  run ! grep -F -- "$1" after
 }
 
 train='ran-train classify --encoder none -o n.ran'
 
 @test "remedies: what is missing is named so that it can be given" {
-  says 'give -o MODEL' 'ran-train classify -q --encoder none train.jsonl'
-  then_not 'give -o' "$train train.jsonl"
-  says 'give --model FILE' 'ran-classify train.jsonl'
-  then_not 'give --model' 'ran-classify --model m.ran train.jsonl'
-  says 'needs --coverage, for example 0.95' 'ran-classify -m m.ran --abstain train.jsonl'
-  then_not 'needs --coverage' 'ran-classify -m m.ran --abstain --coverage 0.95 train.jsonl'
-  says 'needs --select N' 'ran-classify -m m.ran --output-format label-studio train.jsonl'
-  then_not 'needs --select' 'ran-classify -m m.ran --select 2 --output-format label-studio train.jsonl'
-  says 'is for --evidence K' 'ran-classify -m m.ran --evidence-length 3 train.jsonl'
-  then_not 'is for --evidence' 'ran-classify -m m.ran --evidence-length 3 --evidence 2 train.jsonl'
-  says 'did you mean --learning-rate?' "$train --lr 0.01 train.jsonl"
-  then_not 'did you mean' "$train --learning-rate 0.01 train.jsonl"
+  remedy 'give -o MODEL' 'ran-train classify -q --encoder none train.jsonl' "$train train.jsonl"
+  remedy 'give --model FILE' 'ran-classify train.jsonl' 'ran-classify --model m.ran train.jsonl'
+  remedy 'needs --coverage, for example 0.95' 'ran-classify -m m.ran --abstain train.jsonl' \
+    'ran-classify -m m.ran --abstain --coverage 0.95 train.jsonl'
+  remedy 'needs --select N' 'ran-classify -m m.ran --output-format label-studio train.jsonl' \
+    'ran-classify -m m.ran --select 2 --output-format label-studio train.jsonl'
+  remedy 'is for --evidence K' 'ran-classify -m m.ran --evidence-length 3 train.jsonl' \
+    'ran-classify -m m.ran --evidence-length 3 --evidence 2 train.jsonl'
+  remedy 'did you mean --learning-rate?' "$train --lr 0.01 train.jsonl" "$train --learning-rate 0.01 train.jsonl"
 }
 
 @test "remedies: lines that cannot be used are left out, unless all of them are" {
@@ -69,61 +68,53 @@ train='ran-train classify --encoder none -o n.ran'
   for member in label text; do
     jq -c --arg m $member '.other = .[$m] | del(.[$m])' train.jsonl >other.jsonl
     for command in "$train" "ran-classify -m m.ran $([ $member = text ] || echo --eval)"; do
-      says "--$member-member names" "$command other.jsonl"
+      remedy "--$member-member names" "$command other.jsonl" "$command --$member-member other other.jsonl"
       run ! grep -q on-error said
-      then_not "--$member-member names" "$command --$member-member other other.jsonl"
     done
   done
-  says '(--max-record-bytes)' 'ran-classify -m m.ran --max-record-bytes 20 train.jsonl'
-  then_not '(--max-record-bytes)' 'ran-classify -m m.ran --max-record-bytes 200 train.jsonl'
+  remedy '(--max-record-bytes)' 'ran-classify -m m.ran --max-record-bytes 20 train.jsonl' \
+    'ran-classify -m m.ran --max-record-bytes 200 train.jsonl'
 }
 
 @test "remedies: labels of two kinds, or of one only, become what is asked for" {
   { head -n 30 train.jsonl && tail -n 30 several.jsonl; } >mixed.jsonl
-  says 'give every document one label, or every document a list' "$train mixed.jsonl"
   jq -c 'if .label then .labels = [.label] | del(.label) else . end' mixed.jsonl >lists.jsonl
-  then_not 'give every document' "$train lists.jsonl"
+  remedy 'give every document one label, or every document a list' "$train mixed.jsonl" "$train lists.jsonl"
   jq -c '.label = "one"' train.jsonl >one.jsonl
-  says 'training needs at least two' "$train one.jsonl"
   { cat one.jsonl && head -n 30 train.jsonl; } >two.jsonl
-  then_not 'needs at least two' "$train two.jsonl"
+  remedy 'training needs at least two' "$train one.jsonl" "$train two.jsonl"
   jq -c '.label += "|" + (["calm", "storm"][.author[1:] | tonumber % 2]) |
     if (.author[1:] | tonumber) > 3 then .label |= (split("|") | reverse | join("|")) else . end' train.jsonl >joint.jsonl
-  says "--label-separator '|' makes several labels of each" "$train joint.jsonl"
-  then_not 'look like lists' "$train --label-separator '|' joint.jsonl"
+  remedy "--label-separator '|' makes several labels of each" "$train joint.jsonl" "$train --label-separator '|' joint.jsonl"
 }
 
 @test "remedies: warnings about data go when their advice is followed" {
-  says 'warning: 6 validation documents' "$train train.jsonl"
-  grep -qF -- '--dev-share holds out more, --dev FILE adds some' said
-  says '30 validation documents' "$train --dev-share 0.5 train.jsonl"
   records 400 | tail -n 300 >dev.jsonl
-  then_not 'validation documents: accuracies' "$train --dev dev.jsonl train.jsonl"
+  remedy '--dev-share holds out more, --dev FILE adds some' "$train train.jsonl" "$train --dev dev.jsonl train.jsonl"
+  grep -qF 'warning: 6 validation documents' said
+  says '30 validation documents' "$train --dev-share 0.5 train.jsonl"
   cat train.jsonl train.jsonl >twice.jsonl
-  says '--check lists them' "$train twice.jsonl"
   ran-train classify -q --check twice.jsonl | jq -e '.duplicates.count == 60' >/dev/null
   ran-tokenize duplicates -q --keep unique twice.jsonl >once.jsonl
-  then_not '--check lists them' "$train once.jsonl"
-  says 'leave out --dev to hold some documents out' "$train --dev train.jsonl train.jsonl"
-  then_not 'far too good' "$train train.jsonl"
+  remedy '--check lists them' "$train twice.jsonl" "$train once.jsonl"
+  remedy 'leave out --dev to hold some documents out' "$train --dev train.jsonl train.jsonl" "$train train.jsonl"
   jq -r '[.label, .text] | @tsv' train.jsonl >swapped.tsv
-  says 'are text and label swapped? (--label-member, --text-member or --columns)' "$train --columns text,label swapped.tsv"
-  then_not 'swapped?' "$train --columns label,text swapped.tsv"
+  remedy 'are text and label swapped? (--label-member, --text-member or --columns)' "$train --columns text,label swapped.tsv" \
+    "$train --columns label,text swapped.tsv"
 }
 
 @test "remedies: a model that lacks something is trained again as the message says" {
-  says '--dev or --dev-share, whose labels are known' 'ran-classify -m nodev.ran --coverage 0.9 train.jsonl'
-  then_not 'has no calibration' "$train --dev-share 0.3 train.jsonl && ran-classify -m n.ran --coverage 0.7 train.jsonl"
-  says 'train with --wide 0 to get one' 'ran-classify -m m.ran --embed train.jsonl'
-  then_not 'no encoder' 'ran-train classify -q --wide 0 --dim 8 --epochs 1 -o e.ran train.jsonl && ran-classify -m e.ran --embed train.jsonl'
-  says 'use --threshold' 'ran-classify -m several.ran --coverage 0.9 several.jsonl'
-  then_not 'is for models' 'ran-classify -m several.ran --threshold 0.3 several.jsonl'
-  says 'ran-train info lists them' 'ran-classify -m m.ran --threshold-for fog=0.1 train.jsonl'
-  ran-train info m.ran | grep -q '^labels.*wet'
-  then_not 'no label' 'ran-classify -m m.ran --threshold-for wet=0.1 train.jsonl'
-  says 'give a model that makes vectors, such as english' 'ran-classify -m m.ran --labels rain,snow train.jsonl'
-  then_not 'give a model' 'ran-classify -m english --labels rain,snow train.jsonl'
+  remedy '--dev or --dev-share, whose labels are known' 'ran-classify -m nodev.ran --coverage 0.9 train.jsonl' \
+    "$train --dev-share 0.3 train.jsonl && ran-classify -m n.ran --coverage 0.7 train.jsonl"
+  remedy 'train with --wide 0 to get one' 'ran-classify -m m.ran --embed train.jsonl' \
+    'ran-train classify -q --wide 0 --dim 8 --epochs 1 -o e.ran train.jsonl && ran-classify -m e.ran --embed train.jsonl'
+  remedy 'use --threshold' 'ran-classify -m several.ran --coverage 0.9 several.jsonl' \
+    'ran-classify -m several.ran --threshold 0.3 several.jsonl'
+  remedy 'ran-train info lists them' 'ran-classify -m m.ran --threshold-for fog=0.1 train.jsonl' \
+    'ran-train info m.ran | grep -q "^labels.*wet" && ran-classify -m m.ran --threshold-for wet=0.1 train.jsonl'
+  remedy 'give a model that makes vectors, such as english' 'ran-classify -m m.ran --labels rain,snow train.jsonl' \
+    'ran-classify -m english --labels rain,snow train.jsonl'
   touch n.ran.ckpt
-  says 'continue with --resume, or start again with --overwrite-checkpoint' "$train train.jsonl"
-  then_not '--resume' "$train --overwrite-checkpoint train.jsonl"
+  remedy 'continue with --resume, or start again with --overwrite-checkpoint' "$train train.jsonl" \
+    "$train --overwrite-checkpoint train.jsonl"
 }
