@@ -6,7 +6,7 @@
  * numbers need only a few multiplications. The rest go through strtod and snprintf, as text without
  * a decimal point, because that character depends on the locale. */
 #include <inttypes.h>
-#include <limits.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,94 +196,58 @@ static bool is_digit(char c)
         return c >= '0' && c <= '9';
 }
 
-/* The digits of a number, without its point and its leading zeros. No double and no half-way point
- * between two of them has more than 767 significant digits, so of the digits past that it only
- * matters whether one is not zero. */
-struct number_text {
-        char digits[800];
-        size_t n;
-        long exponent; /* of ten, for the digits taken together */
-};
-
-static void add_digit(struct number_text *t, char c, bool fraction)
+/* Moves *s behind digits; false: there are none. */
+static bool skip_digits(const char **s, const char *end)
 {
-        const size_t most = 780;
+        const char *begin = *s;
 
-        if (t->n == 0 && c == '0') {
-                t->exponent -= fraction;
-        } else if (t->n < most) {
-                t->digits[t->n++] = c;
-                t->exponent -= fraction;
-        } else {
-                if (c != '0')
-                        t->digits[most - 1] = '1';
-                t->exponent += !fraction;
-        }
-}
-
-/* Reads [+-]digits; magnitudes that no number of digits before it makes up for are all the same. */
-static const char *read_exponent(const char *s, const char *end, long *exponent)
-{
-        bool negative = s < end && *s == '-';
-        long e = 0;
-
-        if (s < end && (*s == '-' || *s == '+'))
-                s++;
-        if (s == end || !is_digit(*s))
-                return NULL;
-        for (; s < end && is_digit(*s); s++)
-                e = e < LONG_MAX / 100 ? e * 10 + (*s - '0') : e;
-        *exponent += negative ? -e : e;
-        return s;
+        while (*s < end && is_digit(**s))
+                ++*s;
+        return *s > begin;
 }
 
 /* number = [ minus ] int [ frac ] [ exp ] of RFC 8259, or [ minus ] frac [ exp ]: people type .5.
  */
-static bool read_number(const char *s, size_t n, struct number_text *t, bool *negative)
+static bool is_number(const char *s, const char *end)
 {
-        const char *end = s + n;
+        s += s < end && *s == '-';
+        const char *begin = s;
+        bool good = skip_digits(&s, end) && (*begin != '0' || s == begin + 1);
+        if (s < end && *s == '.' && (good || s == begin)) {
+                s++;
+                good = skip_digits(&s, end);
+        }
+        if (good && s < end && (*s == 'e' || *s == 'E')) {
+                s++;
+                s += s < end && (*s == '-' || *s == '+');
+                good = skip_digits(&s, end);
+        }
+        return good && s == end;
+}
 
-        *negative = s < end && *s == '-';
-        s += *negative;
-        if (s == end || !(is_digit(*s) || *s == '.') ||
-            (*s == '0' && s + 1 < end && is_digit(s[1])))
-                return false;
-        for (; s < end && is_digit(*s); s++)
-                add_digit(t, *s, false);
-        if (s < end && *s == '.') {
-                if (++s == end || !is_digit(*s))
-                        return false;
-                for (; s < end && is_digit(*s); s++)
-                        add_digit(t, *s, true);
-        }
-        if (s < end && (*s == 'e' || *s == 'E')) {
-                s = read_exponent(s + 1, end, &t->exponent);
-                if (s == NULL)
-                        return false;
-        }
-        return s == end;
+static locale_t c_locale;
+
+__attribute__((constructor)) static void make_locale(void)
+{
+        c_locale = newlocale(LC_ALL_MASK, "C", NULL);
 }
 
 bool ran_parse_double(const char *s, size_t n, double *x)
 {
-        struct number_text t;
-        bool negative;
-        double value = 0;
+        char few[64], *all = few;
 
-        t.n = 0;
-        t.exponent = 0;
-        if (!read_number(s, n, &t, &negative))
+        if (!is_number(s, s + n))
                 return false;
-        if (t.n > 0) {
-                /* Digits and a space of their own for "e-1000000": no point, so no locale. */
-                long e = t.exponent < -9999 ? -9999 : t.exponent > 9999 ? 9999 : t.exponent;
-
-                snprintf(t.digits + t.n, sizeof(t.digits) - t.n, "e%ld", e);
-                value = strtod(t.digits, NULL);
-        }
+        if (n < sizeof few)
+                *(char *)mempcpy(few, s, n) = '\0';
+        else
+                all = ran_copy(s, n);
+        const double value = strtod_l(all, NULL, c_locale);
+        if (all != few)
+                free(all);
         if (!isfinite(value))
                 return false;
-        *x = negative ? -value : value;
+        *x = value;
         return true;
 }
 
