@@ -5,24 +5,10 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
-/* Cutting a sentence at the buffer's end may have split a UTF-8 character: drop its first bytes. */
-static void drop_split_character(char *s, size_t n)
-{
-        size_t tail = 0;
-
-        while (tail < 3 && tail < n && ((unsigned char)s[n - 1 - tail] & 0xc0) == 0x80)
-                tail++;
-        if (tail >= n || (unsigned char)s[n - 1 - tail] < 0xc0)
-                return;
-        unsigned char lead = (unsigned char)s[n - 1 - tail];
-        size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-        if (tail + 1 < length)
-                s[n - 1 - tail] = '\0';
-}
-
 /* A sentence may quote a file name or a record, which may try to steer the reader's terminal, or to
- * show him another name than it is: such characters become codes. size: that of `to`. */
-static void disarm(char *to, size_t size, const char *s)
+ * show him another name than it is: such characters become codes. size: that of `to`. cut: the
+ * sentence had more, perhaps the rest of its last character, which is left out. */
+static void disarm(char *to, size_t size, const char *s, bool cut)
 {
         size_t length = 0;
 
@@ -34,7 +20,10 @@ static void disarm(char *to, size_t size, const char *s)
 
                 taken = unseen > 0 ? unseen : ran_utf8_character(s + pos, n - pos);
                 size_t adds = unseen > 0 ? ran_utf8_code(code, c) : taken;
-                if (length + adds >= size)
+                unsigned char low, high;
+                if (length + adds >= size ||
+                    (cut && pos + taken == n &&
+                     taken < ran_utf8_lead((unsigned char)s[pos], &low, &high)))
                         break;
                 memcpy(to + length, from, adds);
                 length += adds;
@@ -64,9 +53,7 @@ int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
 
         if (n < 0)
                 text[0] = '\0';
-        else if ((size_t)n >= sizeof(text))
-                drop_split_character(text, sizeof(text) - 1);
-        disarm(err->text, sizeof(err->text), text);
+        disarm(err->text, sizeof(err->text), text, n >= (int)sizeof(text));
         err->code = code;
         return code;
 }

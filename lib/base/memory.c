@@ -39,37 +39,26 @@ void *ran_alloc(size_t n, size_t size, struct ran_error *err)
         return p;
 }
 
-void *ran_grow(void *p, size_t *cap, size_t want, size_t size, struct ran_error *err)
+int ran_grow(void *array, size_t *cap, size_t want, size_t size, struct ran_error *err)
 {
-        if (want <= *cap && p != NULL)
-                return p;
+        void *p;
 
+        memcpy(&p, array, sizeof p);
+        if (want <= *cap && p != NULL)
+                return RAN_OK;
         size_t n = *cap <= SIZE_MAX / 2 ? *cap * 2 : want;
         if (n < want)
                 n = want;
         if (n < 16)
                 n = 16;
-        if (size != 0 && n > SIZE_MAX / size)
+        if (n > SIZE_MAX / size)
                 n = want; /* the doubled size overflows; perhaps the exact one does not */
 
-        void *q = size != 0 && n > SIZE_MAX / size ? NULL : realloc(p, n * (size != 0 ? size : 1));
-        if (q == NULL) {
-                out_of_memory(want, size, err);
-                return NULL;
-        }
-        *cap = n;
-        return q;
-}
-
-int ran_grow_at(void *array, size_t *cap, size_t want, size_t size, struct ran_error *err)
-{
-        void *p;
-
-        memcpy(&p, array, sizeof p);
-        p = ran_grow(p, cap, want, size, err);
+        p = n > SIZE_MAX / size ? NULL : realloc(p, n * size);
         if (p == NULL)
-                return RAN_ENOMEM;
+                return out_of_memory(want, size, err);
         memcpy(array, &p, sizeof p);
+        *cap = n;
         return RAN_OK;
 }
 
@@ -110,7 +99,7 @@ int ran_order(const char *a, size_t n, const char *b, size_t m)
 
 void ran_room(void *array, size_t *cap, size_t want, size_t size)
 {
-        if (ran_grow_at(array, cap, want, size, NULL) != RAN_OK)
+        if (ran_grow(array, cap, want, size, NULL) != RAN_OK)
                 ran_out_of_memory(want, size);
 }
 

@@ -125,7 +125,7 @@ static int grow(struct ran_spool *s, size_t want, struct ran_error *err)
         void *old = s->data;
 
         if (!s->mapped && want <= keep)
-                return ran_grow_at(&s->data, &s->room, want, 1, err);
+                return ran_grow(&s->data, &s->room, want, 1, err);
         /* Ahead by no more than is kept in memory: to map once more costs little, disk is scarce.
          */
         size_t room = s->room / 8 < keep ? s->room / 8 : keep;

@@ -47,7 +47,7 @@ int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
 
 /* Memory that runs out. A function that could fail for this alone has no error: it calls a handler,
  * which ends the process. The default writes one sentence to stderr and calls _exit(3). What files
- * or lines give as a size is checked before, or allocated with ran_alloc, ran_grow,
+ * or lines give as a size is checked before, or allocated with ran_alloc,
  * ran_alloc_floats and RAN_GROW, which fail with an error. */
 
 /* The handler of this process from now on; NULL: the default. Any thread may call it, with one
@@ -78,14 +78,11 @@ void ran_room(void *array, size_t *cap, size_t want, size_t size);
  * requested. The caller frees it with free(). */
 void *ran_alloc(size_t n, size_t size, struct ran_error *err);
 
-/* Grows an array of *cap objects of `size` bytes to at least `want` objects, by doubling. Returns
- * the array, which may have moved, and updates *cap. On failure (RAN_ENOMEM) returns NULL; p stays
- * valid and the caller's. New objects are uninitialised. */
-void *ran_grow(void *p, size_t *cap, size_t want, size_t size, struct ran_error *err);
-/* The same of an array at its place, to return from a function: RAN_TRY(RAN_GROW(x->at, x->cap, n,
- * err)). RAN_ENOMEM. `array`: a pointer to the array's pointer. */
-#define RAN_GROW(array, cap, want, err) ran_grow_at(&(array), &(cap), want, sizeof *(array), err)
-int ran_grow_at(void *array, size_t *cap, size_t want, size_t size, struct ran_error *err);
+/* The same as RAN_ROOM, but RAN_ENOMEM where memory runs out; the array is then as it was:
+ * RAN_TRY(RAN_GROW(x->at, x->cap, n, err)). In the functions, `array` is a pointer to the array's
+ * pointer, and size > 0. */
+#define RAN_GROW(array, cap, want, err) ran_grow(&(array), &(cap), want, sizeof *(array), err)
+int ran_grow(void *array, size_t *cap, size_t want, size_t size, struct ran_error *err);
 
 /* Allocates n floats, zeroed, aligned to 64 bytes. NULL on failure (RAN_ENOMEM). The caller frees
  * them with free(). */

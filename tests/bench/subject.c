@@ -315,8 +315,7 @@ static void score_text(struct scoring *k, size_t lane, const struct ran_encoding
 {
         struct ran_error err = {0};
 
-        k->loss[lane] = ran_grow(k->loss[lane], &k->loss_cap[lane], e->n, sizeof **k->loss, &err);
-        bench_check(k->loss[lane] != NULL ? RAN_OK : RAN_ENOMEM, &err);
+        RAN_ROOM(k->loss[lane], k->loss_cap[lane], e->n);
         const struct ran_lm_out out = {.gold = e->ids + 1, .nll = k->loss[lane]};
         bench_check(ran_score_lm(k->state[lane], NULL, e->ids, e->n - 1, 0, &out, &err), &err);
 }

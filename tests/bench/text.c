@@ -117,10 +117,8 @@ static void invent(struct job *job, struct ran_error *err)
                 }
                 job->bytes += job->lines.len - begin;
                 ran_buf_str(&job->lines, "\"}");
-                size_t *end = ran_grow(job->end, &job->cap, job->n + 1, sizeof *end, err);
-                check(end != NULL ? RAN_OK : RAN_ENOMEM, err);
-                job->end = end;
-                end[job->n++] = job->lines.len;
+                RAN_ROOM(job->end, job->cap, job->n + 1);
+                job->end[job->n++] = job->lines.len;
         }
 }
 

@@ -215,21 +215,21 @@ TEST(alloc_floats_is_zero_where_the_system_clears_it)
 TEST(grow_doubles_and_keeps)
 {
         size_t cap = 0;
-        unsigned *p = ran_grow(NULL, &cap, 1, sizeof(*p), NULL);
+        unsigned *p = NULL;
 
-        REQUIRE(p != NULL);
+        REQUIRE(RAN_GROW(p, cap, 1, NULL) == RAN_OK);
         CHECK(cap >= 1);
         for (unsigned i = 0; i < 1000; i++) {
                 size_t before = cap;
 
-                p = ran_grow(p, &cap, i + 1, sizeof(*p), NULL);
-                REQUIRE(p != NULL);
+                REQUIRE(RAN_GROW(p, cap, i + 1, NULL) == RAN_OK);
                 CHECK(cap == before || cap == before * 2);
                 p[i] = i;
         }
         for (unsigned i = 0; i < 1000; i++)
                 CHECK_SIZE(p[i], i);
-        CHECK(ran_grow(p, &cap, 5, sizeof(*p), NULL) == p);
+        const unsigned *old = p;
+        CHECK(RAN_GROW(p, cap, 5, NULL) == RAN_OK && p == old);
         free(p);
 }
 
@@ -237,13 +237,15 @@ TEST(grow_refuses_overflow_and_leaves_the_array)
 {
         struct ran_error err = {0};
         size_t cap = 0;
-        double *p = ran_grow(NULL, &cap, 3, sizeof(*p), NULL);
+        double *p = NULL;
 
-        REQUIRE(p != NULL);
+        REQUIRE(RAN_GROW(p, cap, 3, NULL) == RAN_OK);
         size_t before = cap;
-        CHECK(ran_grow(p, &cap, SIZE_MAX / sizeof(*p) + 1, sizeof(*p), &err) == NULL);
+        const double *old = p;
+        CHECK(RAN_GROW(p, cap, SIZE_MAX / sizeof(*p) + 1, &err) == RAN_ENOMEM);
         CHECK(err.code == RAN_ENOMEM);
-        CHECK(ran_grow(p, &cap, SIZE_MAX, sizeof(*p), &err) == NULL);
+        CHECK(RAN_GROW(p, cap, SIZE_MAX, &err) == RAN_ENOMEM);
+        CHECK(p == old);
         CHECK_SIZE(cap, before);
         free(p);
 }

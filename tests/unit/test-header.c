@@ -27,13 +27,13 @@ TEST(error_may_be_null_in_base)
 {
         struct ran_spool spool = {0};
         struct ran_config c;
-        char *p;
+        char *p = NULL;
         struct ran_bytes bytes;
         size_t cap = 0;
 
         FAILS(ran_fail(NULL, RAN_EIO, "%s", "nobody reads it"));
         NOTHING(ran_alloc(SIZE_MAX, 2, NULL));
-        NOTHING(ran_grow(NULL, &cap, SIZE_MAX, 2, NULL));
+        FAILS(ran_grow(&p, &cap, SIZE_MAX, 2, NULL));
         NOTHING(ran_alloc_floats(SIZE_MAX, NULL));
         FAILS(ran_spool_reserve(&spool, &p, SIZE_MAX, 2, NULL));
         FAILS(ran_bytes_open(&bytes, "", NULL));
