@@ -225,7 +225,7 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 static void add_words(struct ran_state *s, const struct ran_document *d, float *logits)
 {
         if (ran_has_linear_words(s->workspace.c))
-                ran_linear_words_score(&s->workspace, s->p, d, s->C, logits);
+                ran_linear_words_add(logits, ran_linear_of(s->p), s->workspace.c, d, s->C);
 }
 
 int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, float *encoder,

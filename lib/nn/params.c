@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *prefix, size_t layer,
-                            const char *name, size_t rows, size_t cols, enum ran_init init)
+float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *name, size_t rows, size_t cols,
+                            enum ran_init init)
 {
         size_t offset = k->at, n;
 
@@ -33,8 +33,9 @@ float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *prefix, size_
                 struct ran_tensor_spec *spec = &l->spec[l->n++];
                 *spec = (struct ran_tensor_spec){
                         .rows = rows, .cols = cols, .offset = offset, .init = init};
-                if (prefix != NULL)
-                        snprintf(spec->name, sizeof spec->name, "%s.%zu.%s", prefix, layer, name);
+                if (k->prefix != NULL)
+                        snprintf(spec->name, sizeof spec->name, "%s.%zu.%s", k->prefix, k->layer,
+                                 name);
                 else
                         snprintf(spec->name, sizeof spec->name, "%s", name);
         }
@@ -50,8 +51,10 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
         for (size_t i = 0; i < parts.n; i++) {
                 const struct ran_part *part = parts.part[i];
 
-                for (size_t l = 0; l < c->layers && part->layer_size > 0; l++)
-                        part->layer_tensors(k, (char *)p->layers + l * part->layer_size, c, l);
+                k->prefix = ran_encoder_names[c->encoder];
+                for (k->layer = 0; k->layer < c->layers && part->layer_size > 0; k->layer++)
+                        part->layer_tensors(k, (char *)p->layers + k->layer * part->layer_size, c);
+                k->prefix = NULL;
                 if (part->once_size > 0)
                         part->once_tensors(k, p->once, c);
                 if (part->tensors != NULL)

@@ -43,18 +43,17 @@ struct ran_tensor_walk {
         struct ran_layout *layout; /* NULL: only point */
         float *block;              /* NULL: only list */
         size_t at;
+        const char *prefix; /* of names, prefix.layer.name; NULL: the name is all */
+        size_t layer;
         struct ran_error *err;
         int rc; /* the first failure; later steps of the walk do nothing */
 };
-/* The next tensor. Its name is prefix.layer.name or, if prefix is NULL, `name`. Returns its
- * address in the block; NULL without a block. */
-float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *prefix, size_t layer,
-                            const char *name, size_t rows, size_t cols, enum ran_init init);
-
-/* For a list: fills a struct `p`; in scope k, prefix, l. An absent tensor is NULL. */
-#define RAN_TENSOR_FIELD(field, name, rows, cols, init, when)                                     \
-        p->field = (when) ? ran_tensor_walk_take(k, prefix, l, name, rows, cols, RAN_INIT_##init) \
-                          : NULL;
+/* The next tensor. Returns its address in the block; NULL without a block. */
+float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *name, size_t rows, size_t cols,
+                            enum ran_init init);
+/* For a list: fills a struct `p`; in scope k. An absent tensor is NULL. */
+#define RAN_TENSOR_FIELD(field, name, rows, cols, init, when) \
+        p->field = (when) ? ran_tensor_walk_take(k, name, rows, cols, RAN_INIT_##init) : NULL;
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 

@@ -39,8 +39,7 @@ struct ran_part {
          * params.h.
          */
         size_t layer_size, once_size;
-        void (*layer_tensors)(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
-                              size_t l);
+        void (*layer_tensors)(struct ran_tensor_walk *k, void *layer, const struct ran_config *c);
         void (*once_tensors)(struct ran_tensor_walk *k, void *once, const struct ran_config *c);
         size_t params_size; /* of p->own[its number], zero at first; 0: it has none */
         void (*tensors)(struct ran_tensor_walk *k, struct ran_params *p, const struct ran_config *c,

@@ -50,8 +50,7 @@ static bool is_in(const struct ran_config *c)
 static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
-        const size_t D = c->dim, l = 0;
-        const char *prefix = NULL;
+        const size_t D = c->dim;
         struct ran_head_params *p = &params->head;
 
         LM_PARAMS(RAN_TENSOR_FIELD)

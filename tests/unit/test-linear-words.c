@@ -463,7 +463,7 @@ TEST(chain_of_a_long_text_is_learned)
         const struct ran_linear_params p = {.wide = w, .bias = w + ROWS * C};
         const struct ran_document whole = ran_dataset_document(&d, 0);
         uint32_t bucket[MOST];
-        ran_linear_words_add(logits, bucket, &p, &c, &whole, C);
+        ran_linear_words_add(logits, &p, &c, &whole, C);
         for (size_t t = 0; t < L; t++)
                 right += ran_most_probable(logits + t * C, C) == tags[t];
         CHECK_SIZE(right, L);

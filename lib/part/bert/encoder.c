@@ -47,11 +47,9 @@ static bool uses_window(const struct ran_config *c)
         return c->bert.global_every > 1;
 }
 
-static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
-                          size_t l)
+static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c)
 {
-        const size_t D = c->dim, E = c->heads * c->head_dim, ffn_dim = c->ffn_dim;
-        const char *prefix = "bert";
+        const size_t D = c->dim, E = c->heads * c->head_dim, ffn_dim = c->ffn_dim, l = k->layer;
         struct ran_bert_params *p = layer;
 
         RAN_BERT_PARAMS(RAN_TENSOR_FIELD)
@@ -59,8 +57,7 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
 
 static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
 {
-        const size_t D = c->dim, l = 0;
-        const char *prefix = NULL;
+        const size_t D = c->dim;
         struct ran_bert_once *p = once;
 
         RAN_BERT_ONCE(RAN_TENSOR_FIELD)

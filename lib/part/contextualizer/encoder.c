@@ -16,11 +16,9 @@ enum { BLOCKS_OF_PARTIAL = 4, MOST_PARTIALS = 32 };
 
 /* ---- configuration and tensors -------------------------------------------------------------- */
 
-static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
-                          size_t l)
+static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c)
 {
         const size_t D = c->dim, rank = c->contextualizer.rank;
-        const char *prefix = "contextualizer";
         struct ran_contextualizer_params *p = layer;
 
         RAN_CONTEXTUALIZER_PARAMS(RAN_TENSOR_FIELD)
@@ -28,8 +26,7 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
 
 static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
 {
-        const size_t D = c->dim, l = 0;
-        const char *prefix = NULL;
+        const size_t D = c->dim;
         struct ran_contextualizer_once *p = once;
 
         RAN_CONTEXTUALIZER_ONCE(RAN_TENSOR_FIELD)

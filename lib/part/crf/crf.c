@@ -497,8 +497,6 @@ static bool is_in(const struct ran_config *c)
 static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
                     const struct ran_config *c, size_t C)
 {
-        const size_t l = 0;
-        const char *prefix = NULL;
         struct ran_crf *p = params->own[RAN_PART_CRF];
 
         (void)c;

@@ -424,27 +424,6 @@ static int check(const struct ran_config *c, struct ran_error *err)
         return RAN_OK;
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
-                    const struct ran_config *c, size_t C)
-{
-        const size_t features = ran_parts_features(c), l = 0;
-        const char *prefix = NULL;
-        struct ran_linear_params *p = ran_linear_of(params);
-
-        RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
-}
-
-static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const struct ran_config *c,
-                     size_t V, size_t C, size_t rows)
-{
-        (void)V;
-        rows = rows > 0 ? rows : c->linear.wide;
-        to[0] = (struct ran_mapped_table){"wide.weight", rows, C, &ran_linear_of(p)->wide, false};
-        to[1] = (struct ran_mapped_table){"wide.idf", 0, rows, &ran_linear_of(p)->idf,
-                                          .halves = true};
-        return 2;
-}
-
 /* Whether documents of the packed batch have so much room each, which is less than room for the
  * features of all tokens. */
 static bool is_apart(const struct ran_config *c, const struct ran_dims *size)
@@ -600,8 +579,8 @@ const struct ran_part ran_part_linear = {
         .is_in = is_in,
         .check = check,
         .params_size = sizeof(struct ran_linear_params),
-        .tensors = tensors,
-        .tables = tables,
+        .tensors = ran_linear_tensors,
+        .tables = ran_linear_tables,
         .classes = "wide.bias",
         .own_size = sizeof(struct memory),
         .lay_out = lay_out,

@@ -50,6 +50,30 @@ void ran_linear_rows_release(struct ran_linear_rows *r)
         *r = (struct ran_linear_rows){0};
 }
 
+/* ---- tensors and tables ---------------------------------------------------------------------- */
+
+void ran_linear_tensors(struct ran_tensor_walk *k, struct ran_params *params,
+                        const struct ran_config *c, size_t C)
+{
+        const size_t features = params->own[RAN_PART_LINEAR] != NULL ? ran_parts_features(c) : 0;
+        struct ran_linear_params *p = ran_linear_of(params);
+
+        RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
+}
+
+/* Those of a tagger have no idf. */
+size_t ran_linear_tables(struct ran_mapped_table *to, struct ran_params *p,
+                         const struct ran_config *c, size_t V, size_t C, size_t rows)
+{
+        struct ran_linear_params *own = ran_linear_of(p);
+
+        (void)V;
+        rows = rows > 0 ? rows : c->linear.wide;
+        to[0] = (struct ran_mapped_table){"wide.weight", rows, C, &own->wide, false};
+        to[1] = (struct ran_mapped_table){"wide.idf", 0, rows, &own->idf, .halves = true};
+        return p->own[RAN_PART_LINEAR] != NULL ? 2 : 1;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 void ran_linear_sum(float *y, const struct ran_linear_params *p, const float *x,

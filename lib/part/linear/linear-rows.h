@@ -75,6 +75,12 @@ struct ran_linear_params {
         X(bias, "wide.bias", 0, C, ZERO, true) \
         X(dense, "wide.dense", features, C, ZERO, features > 0)
 
+/* Lists them, and the tables, for both parts (nn/part.h). */
+void ran_linear_tensors(struct ran_tensor_walk *k, struct ran_params *params,
+                        const struct ran_config *c, size_t C);
+size_t ran_linear_tables(struct ran_mapped_table *to, struct ran_params *p,
+                         const struct ran_config *c, size_t V, size_t C, size_t rows);
+
 /* Those of a model, which has one of the two parts or none: then NULL. */
 static inline struct ran_linear_params *ran_linear_of(const struct ran_params *p)
 {

@@ -5,14 +5,17 @@
 #include "part/linear/linear-rows.h"
 #include "ran/model.h"
 
-#include <stdlib.h>
-
 /* Kinds of features: part of the format of model files. */
 enum { WORD, LETTERS, SPELLING, SHAPES, RUN };
 enum { NEAR = 2 };           /* neighbours on each side */
 enum { ROWS = 64 };          /* of the table that are added at a time */
 enum { SHAPE = 1, FAR = 2 }; /* of a spelling: the shape's index; features used two words away */
 enum { PREFIX_4 = RAN_SPELLING / 2, SUFFIX_4 = RAN_SPELLING - 1 };
+/* Features of a word at most, with the longest n-grams that there may be (nn/config.c). */
+enum {
+        NGRAMS = 8,
+        MOST = 2 * NEAR + 3 * (1 + RAN_SPELLING) + 2 * FAR + 3 + NGRAMS * (NGRAMS + 1) / 2
+};
 
 size_t ran_linear_words_features(const struct ran_config *c)
 {
@@ -211,9 +214,11 @@ static void add_buckets(float *logits, uint32_t *bucket, size_t n,
                 ran_linear_sum(logits, p, x, bucket + i, rows - i < ROWS ? rows - i : ROWS, C);
 }
 
-void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_linear_params *p,
+void ran_linear_words_add(float *logits, const struct ran_linear_params *p,
                           const struct ran_config *c, const struct ran_document *d, size_t C)
 {
+        uint32_t bucket[MOST];
+
         for (size_t from = 0, end; from < d->words; from = end) {
                 end = ran_crf_sentence_end(d->begins, from, d->words);
                 for (size_t w = from; w < end; w++) {
@@ -238,61 +243,12 @@ static bool is_in(const struct ran_config *c)
         return c->linear.wide > 0 && ran_task_of(c)->linear == RAN_LINEAR_CRF;
 }
 
-static void tensors(struct ran_tensor_walk *k, struct ran_params *params,
-                    const struct ran_config *c, size_t C)
-{
-        const size_t features = 0, l = 0;
-        const char *prefix = NULL;
-        struct ran_linear_params *p = ran_linear_of(params);
-
-        (void)c;
-        RAN_LINEAR_PARAMS(RAN_TENSOR_FIELD)
-}
-
-static size_t tables(struct ran_mapped_table *to, struct ran_params *p, const struct ran_config *c,
-                     size_t V, size_t C, size_t rows)
-{
-        (void)V;
-        *to = (struct ran_mapped_table){"wide.weight", rows > 0 ? rows : c->linear.wide, C,
-                                        &ran_linear_of(p)->wide, false};
-        return 1;
-}
-
-/* Scratch for the features of a word. */
-struct memory {
-        uint32_t *bucket;
-};
-
-static uint32_t *bucket_of(const struct ran_workspace *w)
-{
-        const struct memory *own = w->own[RAN_PART_WORDS];
-
-        return own->bucket;
-}
-
-static void init(struct ran_workspace *w)
-{
-        struct memory *own = w->own[RAN_PART_WORDS];
-
-        own->bucket = ran_new(ran_linear_words_features(w->c), sizeof *own->bucket);
-}
-
-static void release(struct ran_workspace *w)
-{
-        free(bucket_of(w));
-}
-
-void ran_linear_words_score(struct ran_workspace *w, const struct ran_params *p,
-                            const struct ran_document *d, size_t C, float *logits)
-{
-        ran_linear_words_add(logits, bucket_of(w), ran_linear_of(p), w->c, d, C);
-}
-
-void ran_linear_words_score_one(struct ran_workspace *w, const struct ran_params *p,
+void ran_linear_words_score_one(const struct ran_workspace *w, const struct ran_params *p,
                                 const struct ran_document *d, size_t C, size_t word, float scale,
                                 float *logits)
 {
-        struct reader r = {.c = w->c, .d = d, .w = word, .bucket = bucket_of(w)};
+        uint32_t bucket[MOST];
+        struct reader r = {.c = w->c, .d = d, .w = word, .bucket = bucket};
 
         find_sentence(&r);
         note_all(&r);
@@ -315,11 +271,8 @@ void ran_linear_words_explain(const struct ran_workspace *w, const struct ran_pa
 const struct ran_part ran_part_words = {
         .is_in = is_in,
         .params_size = sizeof(struct ran_linear_params),
-        .tensors = tensors,
-        .tables = tables,
+        .tensors = ran_linear_tensors,
+        .tables = ran_linear_tables,
         .classes = "wide.bias",
-        .own_size = sizeof(struct memory),
-        .init = init,
-        .release = release,
         .predicts = true,
 };

@@ -43,17 +43,14 @@ size_t ran_linear_words_features(const struct ran_config *c);
 size_t ran_linear_words_list(uint32_t *bucket, const struct ran_config *c,
                              const struct ran_document *d, size_t from, size_t end, size_t w);
 
-/* Adds the linear model's logits of each word of d to logits (words, C). bucket: scratch, room for
- * ran_linear_words_features. */
-void ran_linear_words_add(float *logits, uint32_t *bucket, const struct ran_linear_params *p,
+/* Adds the linear model's logits of each word of d to logits (words, C). */
+void ran_linear_words_add(float *logits, const struct ran_linear_params *p,
                           const struct ran_config *c, const struct ran_document *d, size_t C);
 
-/* Of a model that has it (ran_has_linear_words): the same with scratch of w; `scale` times those of
- * one word, to logits (C); and each token's contribution, times scale, to Σ_c weight_c logit_c of a
- * word, without biases, to value (L). */
-void ran_linear_words_score(struct ran_workspace *w, const struct ran_params *p,
-                            const struct ran_document *d, size_t C, float *logits);
-void ran_linear_words_score_one(struct ran_workspace *w, const struct ran_params *p,
+/* Of a model that has it (ran_has_linear_words): adds `scale` times those of one word to logits
+ * (C); and each token's contribution, times scale, to Σ_c weight_c logit_c of a word, without
+ * biases, to value (L). */
+void ran_linear_words_score_one(const struct ran_workspace *w, const struct ran_params *p,
                                 const struct ran_document *d, size_t C, size_t word, float scale,
                                 float *logits);
 void ran_linear_words_explain(const struct ran_workspace *w, const struct ran_params *p,

@@ -56,7 +56,8 @@ static struct ran_prenorm_sizes sizes_of(const struct ran_workspace *w, size_t t
 {
         const struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
         size_t B = w->packed->B;
-        bool documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT;
+        const bool vectors = ran_prenorm_makes_vectors(w->c),
+                   documents = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT && !vectors;
 
         return (struct ran_prenorm_sizes){.B = (double)w->size.B,
                                           .m = (double)w->packed->m,
@@ -69,6 +70,7 @@ static struct ran_prenorm_sizes sizes_of(const struct ran_workspace *w, size_t t
                                           .keys = (double)own->review.keys,
                                           .sources = (double)own->review.sources[B],
                                           .documents = documents ? (double)B : 0,
+                                          .vectors = vectors ? (double)B : 0,
                                           .fresh = (double)own->fresh};
 }
 
@@ -166,8 +168,6 @@ void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k)
                 own->dy = ran_arena_take(k, floats);
         }
         RAN_ARENA_LIST(&own->join, RAN_PRENORM_JOIN);
-        if (ran_prenorm_makes_vectors(w->c))
-                ran_vectors_lay_out(w, k);
         /* Scratch: two score matrices of a window with its cell (attention.c), or a cell's rows; or
          * the states that a window sees (review.c). */
         ran_workers_lay_out(&w->workers, k, ran_most(review, window), own->slabs > 1);

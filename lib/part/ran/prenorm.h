@@ -129,7 +129,8 @@ struct ran_prenorm_sizes {
         double tokens, rows; /* of a slab */
         double states, keys; /* m + B; rows of the review's keys */
         double sources;      /* source tokens that targets review */
-        double documents;    /* B if a vector of each is made, else 0 */
+        double documents;    /* B if a vector of each is made for a head, else 0; */
+        double vectors;      /* or as it has learned to make it (vector.c) */
         double fresh;        /* rows of the largest slab if known rows of open windows lie between
                               * those that are computed, else 0 */
 };
@@ -195,7 +196,8 @@ struct ran_prenorm_sizes {
         X(dgate, n->m * n->D)      /* before the sigmoid */          \
         X(part, n->m * 4 * n->D)   /* a window's part of norm gradients, summed in order */
 
-/* X(field, floats): the classifier's vector. */
+/* X(field, floats): the classifier's vector; or those of vector.c: means; before it has length 1;
+ * adjoints of the means. */
 #define RAN_PRENORM_JOIN(X)                                                             \
         X(last, n->documents * n->D)   /* last cells */                                 \
         X(pooled, n->documents * n->D) /* tokens v, and where each maximum came from */ \
@@ -204,7 +206,12 @@ struct ran_prenorm_sizes {
         X(pool_stat, n->documents * 2)                                                  \
         X(head_pre, n->documents * n->D)     /* Linear_pool, before SiLU */             \
         X(head_glu, n->documents * 2 * n->D) /* value and gate of GLU_gpc */            \
-        X(dhead_glu, n->documents * 2 * n->D)
+        X(dhead_glu, n->documents * 2 * n->D)                                           \
+        X(rows, n->vectors * n->D)                                                      \
+        X(outputs, n->vectors * n->D)                                                   \
+        X(sum, n->vectors * n->D)                                                       \
+        X(drows, n->vectors * n->D)                                                     \
+        X(doutputs, n->vectors * n->D)
 
 struct ran_prenorm_slab {
         RAN_PRENORM_SLAB(RAN_FLOATS_FIELD)
@@ -217,13 +224,6 @@ struct ran_prenorm_adjoints {
 };
 struct ran_prenorm_join {
         RAN_PRENORM_JOIN(RAN_FLOATS_FIELD)
-};
-
-/* Vectors of documents (vector.c); adjoints only for training. */
-struct ran_vectors_memory {
-        float *rows, *outputs; /* (B, D) means */
-        float *sum;            /* (B, D) before it has length 1 */
-        float *drows, *doutputs;
 };
 
 /* The part's memory in a workspace. */
@@ -244,7 +244,6 @@ struct ran_prenorm_memory {
         size_t group;      /* windows whose parts of dkey and dvalue wait for each other */
         float *group_part; /* (group, 2, most_seen, D) */
         struct ran_prenorm_join join;
-        struct ran_vectors_memory vectors;
 };
 static inline struct ran_prenorm_memory *ran_prenorm_memory_of(const struct ran_workspace *w)
 {
@@ -267,7 +266,6 @@ static inline size_t ran_prenorm_feed(const struct ran_config *c)
  */
 
 bool ran_prenorm_makes_vectors(const struct ran_config *c);
-void ran_vectors_lay_out(struct ran_workspace *w, struct ran_arena *k);
 /* Before the first layer: means of the rows; after the adjoints of all layers: to those rows. */
 void ran_vectors_take_rows(struct ran_workspace *w);
 void ran_vectors_take_rows_bwd(struct ran_workspace *w);

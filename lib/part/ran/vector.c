@@ -20,18 +20,6 @@ bool ran_prenorm_makes_vectors(const struct ran_config *c)
         return c->ran.vector && ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT;
 }
 
-void ran_vectors_lay_out(struct ran_workspace *w, struct ran_arena *k)
-{
-        struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
-        const double floats = (double)w->size.B * (double)w->D;
-
-        own->rows = ran_arena_take(k, floats);
-        own->outputs = ran_arena_take(k, floats);
-        own->sum = ran_arena_take(k, floats);
-        own->drows = ran_arena_take(k, w->training ? floats : 0);
-        own->doutputs = ran_arena_take(k, w->training ? floats : 0);
-}
-
 /* dx += the adjoint of means, dv (B, D). */
 static void mean_bwd(struct ran_workspace *w, const float *dv)
 {
@@ -41,7 +29,7 @@ static void mean_bwd(struct ran_workspace *w, const float *dv)
 
 void ran_vectors_take_rows(struct ran_workspace *w)
 {
-        const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
+        const struct ran_prenorm_join *own = &ran_prenorm_memory_of(w)->join;
 
         for (size_t b = 0; b < w->packed->B; b++)
                 ran_pooling_mean(w, w->x[0], b, own->rows + b * w->D);
@@ -51,13 +39,13 @@ void ran_vectors_take_rows(struct ran_workspace *w)
 
 void ran_vectors_take_rows_bwd(struct ran_workspace *w)
 {
-        mean_bwd(w, ran_prenorm_memory_of(w)->vectors.drows);
+        mean_bwd(w, ran_prenorm_memory_of(w)->join.drows);
 }
 
 void ran_vectors_make(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const struct ran_prenorm_once *q = p->once;
-        const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
+        const struct ran_prenorm_join *own = &ran_prenorm_memory_of(w)->join;
         const size_t D = w->D;
         float *u = own->sum + b * D, *y = own->outputs + b * D;
 
@@ -71,7 +59,7 @@ void ran_vectors_parts(struct ran_workspace *w, const struct ran_params *p, cons
                        double *value)
 {
         const struct ran_prenorm_once *q = p->once;
-        const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
+        const struct ran_prenorm_join *own = &ran_prenorm_memory_of(w)->join;
         const size_t D = w->D, L = w->packed->L;
         const double length = sqrt(ran_dot(own->sum, own->sum, D)),
                      share = length > 0 ? 1 / ((double)L * length) : 0;
@@ -90,7 +78,7 @@ void ran_vectors_make_bwd(struct ran_workspace *w, const struct ran_params *p,
 {
         const struct ran_prenorm_once *q = p->once;
         struct ran_prenorm_once *dq = dp->once;
-        const struct ran_vectors_memory *own = &ran_prenorm_memory_of(w)->vectors;
+        const struct ran_prenorm_join *own = &ran_prenorm_memory_of(w)->join;
         const size_t D = w->D, B = w->packed->B;
 
         for (size_t b = 0; b < B; b++)

@@ -28,11 +28,9 @@ static bool uses_window(const struct ran_config *c)
         return false;
 }
 
-static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c,
-                          size_t l)
+static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c)
 {
         const size_t D = c->dim, E = c->heads * c->head_dim, ffn_dim = c->ffn_dim;
-        const char *prefix = "transformer";
         struct ran_transformer_params *p = layer;
 
         RAN_TRANSFORMER_PARAMS(RAN_TENSOR_FIELD)
@@ -40,8 +38,7 @@ static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct r
 
 static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
 {
-        const size_t D = c->dim, l = 0;
-        const char *prefix = NULL;
+        const size_t D = c->dim;
         struct ran_transformer_once *p = once;
 
         RAN_TRANSFORMER_ONCE(RAN_TENSOR_FIELD)
