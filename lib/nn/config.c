@@ -199,22 +199,6 @@ bool ran_config_is_of_task(const char *name)
         return false;
 }
 
-/* Without an encoder predictors are all that is left. */
-static int check_alone(const struct ran_config *c, struct ran_error *err)
-{
-        if (ran_task_of(c)->linear == RAN_LINEAR_NONE)
-                return ran_fail(err, RAN_EINVAL,
-                                "without an encoder there is only a linear model, which predicts "
-                                "labels or tags: for '%s' the encoder must be 'ran' or "
-                                "'transformer'",
-                                ran_task_names[c->task]);
-        if (!ran_config_has_predictor(c))
-                return ran_fail(err, RAN_EINVAL,
-                                "without an encoder and without a linear model nothing is left: "
-                                "wide must be above 0, or the encoder not 'none'");
-        return RAN_OK;
-}
-
 int ran_config_check(const struct ran_config *c, struct ran_error *err)
 {
         if (ran_fields_check(ran_config_fields, c, err) != RAN_OK)
@@ -231,8 +215,17 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "a linear model predicts labels or tags: for '%s' wide must be 0",
                                 ran_task_names[c->task]);
-        if (!ran_config_has_encoder(c))
-                RAN_TRY(check_alone(c, err));
+        /* Without an encoder predictors are all that is left. */
+        if (!ran_config_has_encoder(c) && ran_task_of(c)->linear == RAN_LINEAR_NONE)
+                return ran_fail(err, RAN_EINVAL,
+                                "without an encoder there is only a linear model, which predicts "
+                                "labels or tags: for '%s' the encoder must be 'ran' or "
+                                "'transformer'",
+                                ran_task_names[c->task]);
+        if (!ran_config_has_encoder(c) && !ran_config_has_predictor(c))
+                return ran_fail(err, RAN_EINVAL,
+                                "without an encoder and without a linear model nothing is left: "
+                                "wide must be above 0, or the encoder not 'none'");
         if (c->upper != RAN_UPPER_POOLING && !ran_encoder_has_windows(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "upper stands above the windows of a pretrained encoder, not of "

@@ -54,14 +54,6 @@ static struct line run_of(const struct ran_mask *m, bool key, size_t t)
         return (struct line){t - ran_least(before, m->near), t + ran_least(after, m->near) + 1, t};
 }
 
-/* The other tokens [*from, *to) in the runs of the n centres from `first` on. */
-static void span_of_runs(const struct centres *c, size_t first, size_t n, size_t *from, size_t *to)
-{
-        /* runs begin and end in the order of their centres */
-        *from = run_of(c->mask, c->keys, c->from + first).from;
-        *to = run_of(c->mask, c->keys, c->from + first + n - 1).to;
-}
-
 /* For each of `lines` other tokens from t on, the part of its line among these centres (from = to:
  * none). */
 static void list_bands(struct line *line, const struct centres *c, size_t t, size_t lines,
@@ -260,15 +252,6 @@ static bool has_bands(const struct block *b)
         return how_of(b->s) == RAN_ROWS_DOT && 3 * ran_least(m->N, 2 * m->near + 1) >= 2 * wide;
 }
 
-/* Centres of a stripe of diagonals: so few that their rows stay in the first-level cache, as the
- * next diagonal needs most of them again. The backward pass has two more kinds of rows. */
-static size_t stripe_of_diagonals(const struct block *b)
-{
-        const size_t floats = b->u == NULL ? 4096 : 2048;
-
-        return ran_most(16, ran_least(STRIPE, floats / b->s->d_k));
-}
-
 /* acc += the rows of x paired with each centre, weighted by the lines of p; lines with the same
  * centres are added together. */
 static void weighted_sum_lines(float *acc, size_t d_k, const float *p, const struct line *line,
@@ -338,8 +321,12 @@ static void score_diagonal(struct block *b, float *score, const struct line *l)
 static void each_diagonal(struct block *b, void (*fn)(struct block *b, const struct line *line,
                                                       size_t lines, size_t first, size_t n))
 {
+        /* Centres of a stripe: so few that their rows stay in the first-level cache, as the next
+         * diagonal needs most of them again. The backward pass has two more kinds of rows. */
+        const size_t floats = b->u == NULL ? 4096 : 2048,
+                     stripe = ran_most(16, ran_least(STRIPE, floats / b->s->d_k));
         struct line line[DIAGONALS], part[DIAGONALS];
-        size_t pos = 0, lines, stripe = stripe_of_diagonals(b);
+        size_t pos = 0, lines;
 
         while ((lines = list_diagonals(line, &b->c, has_bands(b), &pos, DIAGONALS)) > 0)
                 for (size_t first = 0; first < b->c.n; first += stripe) {
@@ -396,22 +383,19 @@ static void clear_outside(float *score, const struct line *line, size_t lines, s
         }
 }
 
-/* Centres of a stripe of tiles. */
-static size_t stripe_of_tiles(const struct block *b)
-{
-        return b->c.mask->near < 3 * SHORT ? SHORT : STRIPE;
-}
-
 /* Calls fn with each tile of the bands. */
 static void each_tile(struct block *b,
                       void (*fn)(struct block *b, size_t t, size_t lines, size_t first, size_t n))
 {
-        for (size_t first = 0, n; first < b->c.n; first += n) {
-                n = ran_least(stripe_of_tiles(b), b->c.n - first);
-                size_t t, end;
+        const struct centres *c = &b->c;
+        const size_t stripe = c->mask->near < 3 * SHORT ? SHORT : STRIPE; /* of centres */
 
-                span_of_runs(&b->c, first, n, &t, &end);
-                for (; t < end; t += LINES)
+        for (size_t first = 0, n; first < c->n; first += n) {
+                n = ran_least(stripe, c->n - first);
+                /* runs begin and end in the order of their centres */
+                const size_t end = run_of(c->mask, c->keys, c->from + first + n - 1).to;
+
+                for (size_t t = run_of(c->mask, c->keys, c->from + first).from; t < end; t += LINES)
                         fn(b, t, ran_least(LINES, end - t), first, n);
         }
 }
@@ -516,39 +500,31 @@ static void online_softmax_bwd(struct block *b, float *score, float *dscore, siz
         ran_simd->online_softmax_bwd(score, dscore, log_sum, delta, scale_of(b->s), n);
 }
 
-/* Score and dscore of a diagonal, from their first centre on. */
-static void diagonal_bwd(struct block *b, const struct line *l, float *score, float *dscore)
-{
-        const struct ran_sparse *s = b->s;
-        size_t n = l->to - l->from, d_k = s->d_k;
-
-        score_diagonal(b, score, l);
-        if (keeps_raw(s))
-                memcpy(b->raw, score, n * sizeof *b->raw);
-        ran_simd->similarity(RAN_ROWS_DOT, dscore, b->u + (b->c.from + l->from) * d_k, d_k,
-                             b->w + l->other * d_k, d_k, n, d_k);
-        online_softmax_bwd(b, score, dscore, l->from, l->other, false, n);
-        finish_similarity_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from, b->other,
-                              n);
-}
-
 static void diagonals_bwd(struct block *b, const struct line *line, size_t lines, size_t first,
                           size_t n)
 {
-        const size_t d_k = b->s->d_k;
-        const int how = how_of(b->s);
+        const struct ran_sparse *s = b->s;
+        const size_t d_k = s->d_k;
+        const int how = how_of(s);
 
         (void)n;
         for (size_t k = 0; k < lines; k++) {
-                struct line l = line[k];
-                size_t in = k * STRIPE + l.from - first;
+                const struct line *l = &line[k];
+                const size_t in = k * STRIPE + l->from - first, m = l->to - l->from;
+                const float *x = b->x + (b->c.from + l->from) * d_k;
+                float *score = b->score + in, *dscore = b->dscore + in;
 
-                diagonal_bwd(b, &l, b->score + in, b->dscore + in);
+                score_diagonal(b, score, l);
+                if (keeps_raw(s))
+                        memcpy(b->raw, score, m * sizeof *b->raw);
+                ran_simd->similarity(RAN_ROWS_DOT, dscore, b->u + (b->c.from + l->from) * d_k, d_k,
+                                     b->w + l->other * d_k, d_k, m, d_k);
+                online_softmax_bwd(b, score, dscore, l->from, l->other, false, m);
+                finish_similarity_bwd(s, dscore, b->self + l->from, b->raw, b->length + l->from,
+                                      b->other, m);
                 if (how != RAN_ROWS_DOT)
-                        ran_simd->weighted_difference(how, b->acc + l.from * d_k, d_k,
-                                                      b->dscore + in, b->y + l.other * d_k, d_k,
-                                                      b->x + (b->c.from + l.from) * d_k, d_k,
-                                                      l.to - l.from, d_k);
+                        ran_simd->weighted_difference(how, b->acc + l->from * d_k, d_k, dscore,
+                                                      b->y + l->other * d_k, d_k, x, d_k, m, d_k);
         }
         if (how == RAN_ROWS_DOT)
                 weighted_sum_lines(b->acc, d_k, b->dscore, line, lines, first, b->y);

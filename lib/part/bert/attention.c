@@ -73,12 +73,6 @@ void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p)
         }
 }
 
-void ran_bert_bias_clear(const struct ran_workspace *w)
-{
-        if (w->c->bert.buckets > 0)
-                memset(ran_bert_memory_of(w)->dbias, 0, ran_bert_biases(w->c) * sizeof(float));
-}
-
 void ran_bert_bias_bwd(const struct ran_workspace *w, struct ran_params *dp)
 {
         const struct ran_config *c = w->c;

@@ -258,7 +258,6 @@ static inline size_t ran_bert_biases(const struct ran_config *c)
         return c->heads * (2 * c->bert.max_length - 1);
 }
 void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p);
-void ran_bert_bias_clear(const struct ran_workspace *w);
 void ran_bert_bias_bwd(const struct ran_workspace *w, struct ran_params *dp);
 /* From act->x to act->y. Adjoint: from that of y, in dh, or norm first in dy, with that of mid in
  * dh, to that of x, in dh. */

@@ -231,7 +231,8 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
         if (below == w->c->layers)
                 return;
-        ran_bert_bias_clear(w);
+        if (w->c->bert.buckets > 0)
+                memset(own->dbias, 0, ran_bert_biases(w->c) * sizeof *own->dbias);
         for (size_t g = 0; g < own->groups; g++) {
                 if (own->groups > 1)
                         read_group(w, p, g);

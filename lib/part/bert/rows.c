@@ -17,24 +17,6 @@ static size_t windows_of(const struct ran_config *c, size_t n)
         return n / room + (n % room > 0);
 }
 
-/* The windows of document b, whose sizes differ by one at most. */
-static void add_windows(struct ran_workspace *w, size_t b)
-{
-        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
-        const struct ran_packed *packed = w->packed;
-        const size_t L = packed->doc[b + 1] - packed->doc[b], windows = windows_of(w->c, L);
-        size_t t = packed->doc[b], at = 0;
-
-        for (size_t i = 0; i < windows; i++) {
-                struct ran_bert_window *v = &own->window[own->M++];
-
-                *v = (struct ran_bert_window){
-                        .b = b, .t = t, .n = L / windows + (i < L % windows), .at = at};
-                t += v->n;
-                at += ran_bert_window_rows(w->c, v);
-        }
-}
-
 /* Closes a group before the window that would make it larger than a slab. */
 static void make_groups(struct ran_workspace *w)
 {
@@ -70,9 +52,19 @@ void ran_bert_windows(struct ran_workspace *w)
         RAN_ROOM(own->group, own->group_cap, M + 1);
         RAN_ROOM(own->doc, own->doc_cap, packed->B + 1);
         own->M = 0;
-        for (size_t b = 0; b < packed->B; b++) {
+        for (size_t b = 0; b < packed->B; b++) { /* their sizes differ by one at most */
+                const size_t L = packed->doc[b + 1] - packed->doc[b], n = windows_of(w->c, L);
+                size_t t = packed->doc[b], at = 0;
+
                 own->doc[b] = own->M;
-                add_windows(w, b);
+                for (size_t i = 0; i < n; i++) {
+                        struct ran_bert_window *v = &own->window[own->M++];
+
+                        *v = (struct ran_bert_window){
+                                .b = b, .t = t, .n = L / n + (i < L % n), .at = at};
+                        t += v->n;
+                        at += ran_bert_window_rows(w->c, v);
+                }
         }
         own->doc[packed->B] = own->M;
         make_groups(w);
@@ -121,34 +113,32 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
 
 /* ---- into the layers, and out of them ------------------------------------------------------- */
 
-static void embed_window(struct ran_bert_pass *s, size_t i)
-{
-        const struct ran_workspace *w = s->w;
-        const struct ran_bert_window *v = &s->own->window[i];
-        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
-        float *e = s->own->rows.e + v->row * D;
-
-        if (prefix > 0)
-                memcpy(e, s->once->prefix, prefix * D * sizeof *e);
-        if (!w->streams)
-                memcpy(e + prefix * D, w->x[0] + v->t * D, v->n * D * sizeof *e);
-        for (size_t t = 0; t < v->n && w->streams; t++)
-                ran_embed_row(s->params, w->packed->ids[v->t + t], D, e + (prefix + t) * D);
-        if (suffix > 0)
-                memcpy(e + (prefix + v->n) * D, s->once->suffix, suffix * D * sizeof *e);
-        if (s->once->position != NULL)
-                ran_simd->add(e, s->once->position, ran_bert_window_rows(w->c, v) * D);
-}
-
 void ran_bert_embed(struct ran_bert_pass *s)
 {
+        const struct ran_workspace *w = s->w;
+        const struct ran_bert_once *once = s->once;
+        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
+
         ran_phase = RAN_PHASE_EMBEDDING;
         if (s->R == RAN_FEW_ROWS + 1)
-                memset(s->own->rows.e, 0, s->R * s->w->D * sizeof(float));
-        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
-                embed_window(s, i);
-        ran_rows_norm(&s->of, s->act->x, s->own->rows.e_stat, s->own->rows.e, s->once->embed_norm_w,
-                      s->once->embed_norm_b);
+                memset(s->own->rows.e, 0, s->R * D * sizeof(float));
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
+                const struct ran_bert_window *v = &s->own->window[i];
+                float *e = s->own->rows.e + v->row * D;
+
+                if (prefix > 0)
+                        memcpy(e, once->prefix, prefix * D * sizeof *e);
+                if (!w->streams)
+                        memcpy(e + prefix * D, w->x[0] + v->t * D, v->n * D * sizeof *e);
+                for (size_t t = 0; t < v->n && w->streams; t++)
+                        ran_embed_row(s->params, w->packed->ids[v->t + t], D, e + (prefix + t) * D);
+                if (suffix > 0)
+                        memcpy(e + (prefix + v->n) * D, once->suffix, suffix * D * sizeof *e);
+                if (once->position != NULL)
+                        ran_simd->add(e, once->position, ran_bert_window_rows(w->c, v) * D);
+        }
+        ran_rows_norm(&s->of, s->act->x, s->own->rows.e_stat, s->own->rows.e, once->embed_norm_w,
+                      once->embed_norm_b);
 }
 
 static void add_rows(float *to, const float *from, size_t floats)
@@ -157,28 +147,25 @@ static void add_rows(float *to, const float *from, size_t floats)
                 ran_simd->add(to, from, floats);
 }
 
-static void embed_window_bwd(struct ran_bert_pass *s, size_t i)
-{
-        struct ran_workspace *w = s->w;
-        const struct ran_bert_window *v = &s->own->window[i];
-        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
-        const float *de = s->own->adj.dh + v->row * D;
-
-        memcpy(w->dx + v->t * D, de + prefix * D, v->n * D * sizeof *de);
-        add_rows(s->donce->prefix, de, prefix * D);
-        add_rows(s->donce->suffix, de + (prefix + v->n) * D, suffix * D);
-        add_rows(s->donce->position, de, ran_bert_window_rows(w->c, v) * D);
-}
-
 void ran_bert_embed_bwd(struct ran_bert_pass *s)
 {
+        const struct ran_workspace *w = s->w;
+        const struct ran_bert_once *donce = s->donce;
+        const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
         float *dh = s->own->adj.dh;
 
         ran_phase = RAN_PHASE_EMBEDDING;
         ran_rows_norm_bwd(&s->of, dh, dh, s->own->rows.e, s->own->rows.e_stat,
-                          s->once->embed_norm_w, s->donce->embed_norm_w, s->donce->embed_norm_b);
-        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
-                embed_window_bwd(s, i);
+                          s->once->embed_norm_w, donce->embed_norm_w, donce->embed_norm_b);
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
+                const struct ran_bert_window *v = &s->own->window[i];
+                const float *de = dh + v->row * D;
+
+                memcpy(w->dx + v->t * D, de + prefix * D, v->n * D * sizeof *de);
+                add_rows(donce->prefix, de, prefix * D);
+                add_rows(donce->suffix, de + (prefix + v->n) * D, suffix * D);
+                add_rows(donce->position, de, ran_bert_window_rows(w->c, v) * D);
+        }
 }
 
 void ran_bert_scatter(struct ran_bert_pass *s)

@@ -70,34 +70,31 @@ static size_t one_of(const struct ran_config *c, size_t rows)
         return c->pooling == RAN_POOL_CLS ? 0 : rows - 1;
 }
 
-/* Window i, whose rows (rows, D) are at x, to out.pooled. */
-static void pool(const struct ran_workspace *w, size_t i, const float *x)
+void ran_bert_pool(const struct ran_bert_pass *s)
 {
-        const struct ran_bert_memory *own = ran_bert_memory_of(w);
-        const size_t D = w->D, rows = ran_bert_window_rows(w->c, &own->window[i]),
-                     skip = w->c->bert.pool_skip;
-        float *v = own->out.pooled + i * D;
+        const struct ran_config *c = s->w->c;
+        const size_t D = s->w->D, skip = c->bert.pool_skip;
 
-        switch (w->c->pooling) {
-        case RAN_POOL_MAX:
-                ran_simd->max_rows(v, own->argmax + i * D, x + skip * D, D, rows - skip, D);
-                return;
-        case RAN_POOL_MEAN:
-                memset(v, 0, D * sizeof *v);
+        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
+                const struct ran_bert_window *window = &s->own->window[i];
+                const size_t rows = ran_bert_window_rows(c, window);
+                const float *x = s->own->outputs + window->row * D;
+                float *v = s->own->out.pooled + i * D;
+
+                if (c->pooling == RAN_POOL_MAX)
+                        ran_simd->max_rows(v, s->own->argmax + i * D, x + skip * D, D, rows - skip,
+                                           D);
+                else if (c->pooling != RAN_POOL_MEAN)
+                        memcpy(v, x + one_of(c, rows) * D, D * sizeof *v);
+                else
+                        memset(v, 0, D * sizeof *v);
+                if (c->pooling != RAN_POOL_MEAN)
+                        continue;
                 for (size_t r = skip; r < rows; r++)
                         ran_simd->add(v, x + r * D, D);
                 for (size_t d = 0; d < D; d++)
                         v[d] /= (float)(rows - skip);
-                return;
-        default:
-                memcpy(v, x + one_of(w->c, rows) * D, D * sizeof *v);
         }
-}
-
-void ran_bert_pool(const struct ran_bert_pass *s)
-{
-        for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++)
-                pool(s->w, i, s->own->outputs + s->own->window[i].row * s->w->D);
 }
 
 void ran_bert_pool_bwd(const struct ran_bert_pass *s, size_t i, float *dx)

@@ -102,28 +102,23 @@ static void add_rows(const struct ran_workspace *w, const struct ran_params *p, 
                                moved ? w->x[0] + t * w->D : p->embed + packed->ids[t] * w->D, w->D);
 }
 
-static void mean_of_rows(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
-{
-        const size_t D = w->D, from = w->packed->doc[b], n = w->packed->doc[b + 1] - from;
-        const size_t F = ran_document_vector_width(w->c);
-
-        memset(v, 0, F * sizeof *v);
-        add_rows(w, p, b, v);
-        for (size_t t = from; t < from + n && F > D; t++)
-                ran_simd->axpy(v + D, weight_of(w, p, t), w->x[w->c->layers] + t * D, D);
-        const float share = share_of(w, p, b);
-        for (size_t f = 0; f < F; f++)
-                v[f] *= share;
-}
-
 void ran_document_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const bool before = ran_params_portable(p);
+        const size_t D = w->D, F = ran_document_vector_width(w->c);
 
-        if (ran_config_has_vector(w->c))
+        if (ran_config_has_vector(w->c)) {
                 w->parts.encoder->vector(w, p, b, v);
-        else
-                mean_of_rows(w, p, b, v);
+        } else {
+                const float share = share_of(w, p, b);
+
+                memset(v, 0, F * sizeof *v);
+                add_rows(w, p, b, v);
+                for (size_t t = w->packed->doc[b]; t < w->packed->doc[b + 1] && F > D; t++)
+                        ran_simd->axpy(v + D, weight_of(w, p, t), w->x[w->c->layers] + t * D, D);
+                for (size_t f = 0; f < F; f++)
+                        v[f] *= share;
+        }
         ran_portable = before;
 }
 
