@@ -461,10 +461,6 @@ static int put_merges(const struct folder *f, struct ran_buf *out)
         return RAN_OK;
 }
 
-#define BYTE_LEVEL                                                                                \
-        "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":" \
-        "true}"
-
 /* RoBERTa. */
 static int from_vocab_json(struct folder *f)
 {
@@ -472,7 +468,7 @@ static int from_vocab_json(struct folder *f)
 
         f->usual = of_roberta;
         RAN_TRY(open_file(f, "vocab.json", &vocab));
-        ran_buf_str(&f->text, "{\"pre_tokenizer\":" BYTE_LEVEL ",\"decoder\":" BYTE_LEVEL ","
+        ran_buf_str(&f->text, "{\"pre_tokenizer\":" HF_BYTE_LEVEL ",\"decoder\":" HF_BYTE_LEVEL ","
                               "\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":null,"
                               "\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,"
                               "\"fuse_unk\":false,\"byte_fallback\":false,\"vocab\":");

@@ -17,6 +17,11 @@ struct ran_hf_plain_step {
 };
 extern const struct ran_hf_plain_step ran_hf_plain_steps[]; /* type NULL at the end */
 
+/* One object serves as pre-tokenizer, post-processor and decoder; each reads a part of it. */
+#define HF_BYTE_LEVEL                                                               \
+        "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true," \
+        "\"use_regex\":true}"
+
 /* A tokenizer.json: *document, without the vocabulary, which the caller deletes, and where that is
  * in data. RAN_EFORMAT. */
 int ran_hf_parse(cJSON **document, struct ran_span *vocab, const char *data, size_t n,

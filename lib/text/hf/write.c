@@ -104,30 +104,10 @@ static void write_normalizer(const struct ran_tokenizer *t, struct ran_buf *out)
 
 /* ---- the parts behind it --------------------------------------------------------------------- */
 
-/* One object serves as pre-tokenizer, post-processor and decoder; each reads a part of it. */
-#define BYTE_LEVEL                                                                  \
-        "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true," \
-        "\"use_regex\":true}"
-
-static void write_pre_tokenizer(const struct ran_tokenizer *t, struct ran_buf *out)
-{
-        const int split = t->rules.split;
-
-        ran_buf_str(out, split == RAN_SPLIT_GPT2     ? BYTE_LEVEL
-                         : split == RAN_SPLIT_SPACES ? "{\"type\":\"WhitespaceSplit\"}"
-                                                     : "{\"type\":\"BertPreTokenizer\"}");
-}
-
-/* It excludes spaces at the ends of a token from its offsets, as encode.c does. */
-static void write_post_processor(const struct ran_tokenizer *t, struct ran_buf *out)
-{
-        ran_buf_str(out, t->type == TOKENIZER_BPE ? BYTE_LEVEL : "null");
-}
-
 static void write_decoder(const struct ran_tokenizer *t, struct ran_buf *out)
 {
         if (t->type == TOKENIZER_BPE) {
-                ran_buf_str(out, BYTE_LEVEL);
+                ran_buf_str(out, HF_BYTE_LEVEL);
         } else if (t->type == TOKENIZER_WORD && !t->attach) {
                 ran_buf_str(out, "null");
         } else {
@@ -258,17 +238,33 @@ static void write_merges(const struct ran_tokenizer *t, struct ran_buf *out)
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
+static void write_part(const struct ran_tokenizer *t, int part, struct ran_buf *out)
+{
+        const int split = t->rules.split;
+
+        if (part == KEPT_NORMALIZER)
+                write_normalizer(t, out);
+        else if (part == KEPT_PRE_TOKENIZER)
+                ran_buf_str(out, split == RAN_SPLIT_GPT2     ? HF_BYTE_LEVEL
+                                 : split == RAN_SPLIT_SPACES ? "{\"type\":\"WhitespaceSplit\"}"
+                                                             : "{\"type\":\"BertPreTokenizer\"}");
+        else if (part ==
+                 KEPT_POST_PROCESSOR) /* spaces at ends are not in offsets, as in encode.c */
+                ran_buf_str(out, t->type == TOKENIZER_BPE ? HF_BYTE_LEVEL : "null");
+        else if (part == KEPT_DECODER)
+                write_decoder(t, out);
+        else
+                write_model(t, out);
+}
+
 static void write_document(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
 {
-        static const struct {
-                const char *begin;
-                void (*write)(const struct ran_tokenizer *, struct ran_buf *);
-        } parts[KEPT] = {
-                [KEPT_NORMALIZER] = {"],\n\"normalizer\":", write_normalizer},
-                [KEPT_PRE_TOKENIZER] = {",\n\"pre_tokenizer\":", write_pre_tokenizer},
-                [KEPT_POST_PROCESSOR] = {",\n\"post_processor\":", write_post_processor},
-                [KEPT_DECODER] = {",\n\"decoder\":", write_decoder},
-                [KEPT_MODEL] = {",\n\"model\":{", write_model},
+        static const char *const begins[KEPT] = {
+                [KEPT_NORMALIZER] = "],\n\"normalizer\":",
+                [KEPT_PRE_TOKENIZER] = ",\n\"pre_tokenizer\":",
+                [KEPT_POST_PROCESSOR] = ",\n\"post_processor\":",
+                [KEPT_DECODER] = ",\n\"decoder\":",
+                [KEPT_MODEL] = ",\n\"model\":{",
         };
         struct ran_buf *out = &to->json;
         const char *between = "\n";
@@ -280,11 +276,11 @@ static void write_document(const struct ran_tokenizer *t, struct ran_tokenizer_t
         write_added(t, &t->added, false, &between, to);
         write_added(t, &t->normalized, true, &between, to);
         for (int i = 0; i < KEPT; i++) {
-                ran_buf_str(out, parts[i].begin);
+                ran_buf_str(out, begins[i]);
                 if (t->exact)
                         ran_buf_str(out, t->kept[i]);
                 else
-                        parts[i].write(t, out);
+                        write_part(t, i, out);
         }
         write_vocab(t, to);
         if (t->type == TOKENIZER_BPE)
