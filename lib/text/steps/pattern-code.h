@@ -46,8 +46,8 @@ bool ran_class_has(const struct ran_classes *all, size_t id, int32_t c);
 
 enum operation {
         OP_CHAR,  /* a character of class x, then the next instruction */
-        OP_SPLIT, /* x or, if that fails, y */
-        OP_JUMP,  /* x */
+        OP_SPLIT, /* x or, if that fails, y: so many instructions on, modulo 2^32 */
+        OP_JUMP,  /* x, likewise */
         OP_LOOK,  /* goes on if the next character is of class x */
         OP_NOT,   /* goes on if there is none, or it is not of class x */
         OP_BEGIN, /* of the text */

@@ -59,15 +59,9 @@ static int emit(struct reader *r, enum operation op, size_t x, size_t y)
 static int insert(struct reader *r, size_t at, enum operation op, size_t x, size_t y)
 {
         RAN_TRY(emit(r, op, x, y));
-        struct ran_pattern *p = r->p;
-        struct instruction in = p->code[p->n - 1];
-        memmove(p->code + at + 1, p->code + at, (p->n - 1 - at) * sizeof *p->code);
-        for (size_t i = at + 1; i < p->n; i++) {
-                bool jumps = p->code[i].op == OP_SPLIT || p->code[i].op == OP_JUMP;
-                p->code[i].x += jumps && p->code[i].x >= at;
-                p->code[i].y += p->code[i].op == OP_SPLIT && p->code[i].y >= at;
-        }
-        p->code[at] = in;
+        struct instruction *code = r->p->code, in = code[r->p->n - 1];
+        memmove(code + at + 1, code + at, (r->p->n - 1 - at) * sizeof *code);
+        code[at] = in;
         return RAN_OK;
 }
 
@@ -325,20 +319,6 @@ static bool read_count(struct reader *r, size_t *least, size_t *most)
         return true;
 }
 
-/* Once more the instructions [begin, end), behind all others. */
-static int copy(struct reader *r, size_t begin, size_t end)
-{
-        const size_t to = r->p->n;
-
-        for (size_t i = begin; i < end; i++) {
-                struct instruction in = r->p->code[i];
-                bool jumps = in.op == OP_SPLIT || in.op == OP_JUMP;
-                RAN_TRY(emit(r, in.op, jumps ? in.x - begin + to : in.x,
-                             in.op == OP_SPLIT ? in.y - begin + to : in.y));
-        }
-        return RAN_OK;
-}
-
 static int emit_split(struct reader *r, bool lazy, size_t inner, size_t behind)
 {
         return emit(r, OP_SPLIT, lazy ? behind : inner, lazy ? inner : behind);
@@ -348,29 +328,25 @@ static int emit_split(struct reader *r, bool lazy, size_t inner, size_t behind)
 static int repeat(struct reader *r, size_t begin, size_t least, size_t most, bool lazy)
 {
         struct ran_pattern *p = r->p;
-        size_t n = p->n - begin;
+        const size_t n = p->n - begin, star = least == 0 && most == SIZE_MAX;
 
         if (least == 0) {
-                const size_t behind = p->n + 1;
-                RAN_TRY(insert(r, begin, OP_SPLIT, lazy ? behind : begin + 1,
-                               lazy ? begin + 1 : behind));
-                if (most == SIZE_MAX) {
-                        RAN_TRY(emit(r, OP_JUMP, begin, 0));
-                        p->code[begin].x += lazy;
-                        p->code[begin].y += !lazy;
-                        return RAN_OK;
+                const size_t behind = n + 1 + star;
+
+                RAN_TRY(insert(r, begin++, OP_SPLIT, lazy ? behind : 1, lazy ? 1 : behind));
+                if (star)
+                        return emit(r, OP_JUMP, -(n + 1), 0);
+        }
+        for (size_t i = 1; i < (most == SIZE_MAX ? least : most); i++) {
+                if (i >= least)
+                        RAN_TRY(emit_split(r, lazy, 1, n + 1));
+                for (size_t k = 0; k < n; k++) {
+                        const struct instruction in = p->code[begin + k];
+
+                        RAN_TRY(emit(r, in.op, in.x, in.y));
                 }
-                begin++;
         }
-        for (size_t i = 1; i < least; i++)
-                RAN_TRY(copy(r, begin, begin + n));
-        if (most == SIZE_MAX)
-                return emit_split(r, lazy, p->n - n, p->n + 1);
-        for (size_t i = least > 0 ? least : 1; i < most; i++) {
-                RAN_TRY(emit_split(r, lazy, p->n + 1, p->n + 1 + n));
-                RAN_TRY(copy(r, begin, begin + n));
-        }
-        return RAN_OK;
+        return most == SIZE_MAX ? emit_split(r, lazy, -n, 1) : RAN_OK;
 }
 
 static int read_repeated(struct reader *r)
@@ -403,22 +379,22 @@ static int read_repeated(struct reader *r)
 
 static int read_alternatives(struct reader *r)
 {
-        size_t begin = r->p->n, jumps = 0; /* list of jumps to the end, by their x */
+        size_t begin = r->p->n, jumps = 0; /* list of jumps to the end, by their x, until then */
 
         for (;;) {
                 while (r->pos < r->n && r->s[r->pos] != '|' && r->s[r->pos] != ')')
                         RAN_TRY(read_repeated(r));
                 if (!take(r, "|"))
                         break;
-                RAN_TRY(insert(r, begin, OP_SPLIT, begin + 1, r->p->n + 2));
+                RAN_TRY(insert(r, begin, OP_SPLIT, 1, r->p->n - begin + 2));
                 RAN_TRY(emit(r, OP_JUMP, jumps, 0));
                 jumps = r->p->n;
                 begin = r->p->n;
         }
         while (jumps > 0) {
-                struct instruction *jump = &r->p->code[jumps - 1];
-                jumps = jump->x;
-                jump->x = (uint32_t)r->p->n;
+                const size_t at = jumps - 1;
+                jumps = r->p->code[at].x;
+                r->p->code[at].x = (uint32_t)(r->p->n - at);
         }
         return RAN_OK;
 }
@@ -457,9 +433,9 @@ static void explore(struct ran_pattern *p, bool *empty)
                 else if (in->op == OP_MATCH)
                         *empty = true;
                 else
-                        stack[depth++] = in->op == OP_SPLIT || in->op == OP_JUMP ? in->x : pc + 1;
+                        stack[depth++] = pc + (in->op == OP_SPLIT || in->op == OP_JUMP ? in->x : 1);
                 if (in->op == OP_SPLIT)
-                        stack[depth++] = in->y;
+                        stack[depth++] = pc + in->y;
         }
         free(seen);
         free(stack);

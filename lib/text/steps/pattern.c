@@ -89,11 +89,11 @@ static size_t add_thread(struct search *k, struct pattern_thread *to, size_t n, 
                 k->s->seen[pc] = k->pos + 1;
                 switch (in->op) {
                 case OP_SPLIT:
-                        stack[depth++] = in->y;
-                        stack[depth++] = in->x;
+                        stack[depth++] = pc + in->y;
+                        stack[depth++] = pc + in->x;
                         break;
                 case OP_JUMP:
-                        stack[depth++] = in->x;
+                        stack[depth++] = pc + in->x;
                         break;
                 case OP_LOOK:
                 case OP_NOT:
