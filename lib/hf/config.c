@@ -127,23 +127,13 @@ static int read_positions(struct ran_hf *f, const cJSON *all, struct ran_error *
  * words of old and new configurations. */
 static const char global_name[] = "full_attention", local_name[] = "sliding_attention";
 
-/* Whether the names are what every n-th layer, from the first, gives. */
-static bool is_every(const cJSON *list, size_t n)
-{
-        const cJSON *item;
-        size_t l = 0;
-
-        cJSON_ArrayForEach(item, list) if ((strcmp(item->valuestring, global_name) == 0) !=
-                                           (l++ % n == 0)) return false;
-        return true;
-}
-
 /* layer_types must be what every n-th layer, from the first, gives for some n. That of
  * global_attn_every_n_layers is tried first, then the position of the second global layer. */
 static int read_types(struct ran_config *c, const cJSON *list, struct ran_error *err)
 {
         const cJSON *item;
-        size_t l = 0, second = 0;
+        size_t l = 0, second = c->layers;
+        bool as_said = true, as_second = true;
 
         if (!cJSON_IsArray(list) || (size_t)cJSON_GetArraySize(list) != c->layers)
                 return ran_fail(err, RAN_EFORMAT,
@@ -159,18 +149,18 @@ static int read_types(struct ran_config *c, const cJSON *list, struct ran_error 
                                         "\"layer_types\" holds something else than \"%s\" and "
                                         "\"%s\"",
                                         global_name, local_name);
-                second = global && l > 0 && second == 0 ? l : second;
+                second = global && l > 0 && second == c->layers ? l : second;
+                as_said = as_said && global == (l % c->bert.global_every == 0);
+                as_second = as_second && global == (l % second == 0);
                 l++;
         }
-        if (is_every(list, c->bert.global_every))
-                return RAN_OK;
-        c->bert.global_every = second > 0 ? second : c->layers;
-        if (is_every(list, c->bert.global_every))
-                return RAN_OK;
-        return ran_fail(err, RAN_EFORMAT,
-                        "\"layer_types\" has no pattern that is known: every n-th layer, from the "
-                        "first, must be \"%s\"",
-                        global_name);
+        if (!as_said && !as_second)
+                return ran_fail(err, RAN_EFORMAT,
+                                "\"layer_types\" has no pattern that is known: every n-th layer, "
+                                "from the first, must be \"%s\"",
+                                global_name);
+        c->bert.global_every = as_said ? c->bert.global_every : second;
+        return RAN_OK;
 }
 
 static int read_rope(const cJSON *rope, double *base, struct ran_error *err)

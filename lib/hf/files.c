@@ -126,6 +126,10 @@ int ran_hf_refuse(const struct ran_hf *f, const char *base, const char *missing,
         const struct other *found = find_other(path.data, &name);
         int rc;
 
+        if (found == NULL && ran_folder_has(f->folder, base, "onnx/model.onnx")) {
+                ran_buf_add(&name, "onnx/model.onnx", sizeof "onnx/model.onnx");
+                found = other_of(name.data);
+        }
         if (ran_folder_has(f->folder, base, "adapter_config.json"))
                 rc = ran_fail(err, RAN_EFORMAT,
                               "it holds an adapter (PEFT), not a whole model: merge the two first, "
@@ -133,11 +137,6 @@ int ran_hf_refuse(const struct ran_hf *f, const char *base, const char *missing,
         else if (found != NULL)
                 rc = ran_fail(err, RAN_EFORMAT, "it has no %s; %s is %s: %s", missing, name.data,
                               found->what, found->remedy);
-        else if (ran_folder_has(f->folder, base, "onnx/model.onnx"))
-                rc = ran_fail(err, RAN_EFORMAT,
-                              "it has no %s; onnx/model.onnx is ONNX: get the folder with "
-                              "model.safetensors that it was made from",
-                              missing);
         else
                 rc = ran_fail(err, RAN_EFORMAT,
                               "it has no %s: a folder in Hugging Face's form has config.json, "
