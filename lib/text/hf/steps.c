@@ -45,17 +45,6 @@ static int need_text(const cJSON *object, const char *name, const char **text,
                                         ran_hf_type(object), name);
 }
 
-static int set_text(struct ran_step *step, const cJSON *object, const char *name,
-                    struct ran_error *err)
-{
-        const char *text;
-
-        RAN_TRY(need_text(object, name, &text, err));
-        step->n = strlen(text);
-        step->text = ran_copy(text, step->n);
-        return RAN_OK;
-}
-
 /* The member "pattern": {"String": ...} or {"Regex": ...}. */
 static int set_pattern(struct ran_step *step, const cJSON *object, struct ran_error *err)
 {
@@ -216,15 +205,6 @@ static int read_byte_level(struct ran_steps *s, const cJSON *object, struct ran_
         return RAN_OK;
 }
 
-static int read_bert_split(struct ran_steps *s, const cJSON *object, struct ran_error *err)
-{
-        (void)object;
-        (void)err;
-        ran_steps_add(s, (struct ran_step){.kind = STEP_SPACES});
-        ran_steps_add(s, (struct ran_step){.kind = STEP_PUNCTUATION, .behavior = SPLIT_ISOLATED});
-        return RAN_OK;
-}
-
 static int read_digits(struct ran_steps *s, const cJSON *object, struct ran_error *err)
 {
         bool single;
@@ -241,7 +221,7 @@ static int read_digits(struct ran_steps *s, const cJSON *object, struct ran_erro
 struct part {
         const char *type;
         int (*read)(struct ran_steps *s, const cJSON *object, struct ran_error *err);
-        struct ran_step step;
+        struct ran_step step, then;   /* `then` may be none, of kind STEP_PLAIN */
         const char *text, *character; /* their names; NULL: none */
         bool pattern, behavior;
 };
@@ -254,7 +234,9 @@ static const struct part normalizers[] = {
         {.type = NULL},
 };
 static const struct part pre_tokenizers[] = {
-        {.type = "BertPreTokenizer", .read = read_bert_split},
+        {.type = "BertPreTokenizer",
+         .step = {.kind = STEP_SPACES},
+         .then = {.kind = STEP_PUNCTUATION, .behavior = SPLIT_ISOLATED}},
         {.type = "WhitespaceSplit", .step = {.kind = STEP_SPACES}},
         {.type = "Whitespace", .step = {.kind = STEP_RUNS}},
         {.type = "Punctuation", .step = {.kind = STEP_PUNCTUATION}, .behavior = true},
@@ -269,16 +251,25 @@ static const struct part pre_tokenizers[] = {
 static int read_part(struct ran_steps *s, const struct part *part, const cJSON *object,
                      struct ran_error *err)
 {
+        const char *text;
+
         if (part->read != NULL)
                 return part->read(s, object, err);
         struct ran_step *step = ran_steps_add(s, part->step);
         if (part->pattern)
                 RAN_TRY(set_pattern(step, object, err));
-        if (part->text != NULL)
-                RAN_TRY(set_text(step, object, part->text, err));
+        if (part->text != NULL) {
+                RAN_TRY(need_text(object, part->text, &text, err));
+                step->n = strlen(text);
+                step->text = ran_copy(text, step->n);
+        }
         if (part->character != NULL)
                 RAN_TRY(read_char(object, part->character, &step->c, err));
-        return part->behavior ? read_behavior(object, &step->behavior, err) : RAN_OK;
+        if (part->behavior)
+                RAN_TRY(read_behavior(object, &step->behavior, err));
+        if (part->then.kind != STEP_PLAIN)
+                ran_steps_add(s, part->then);
+        return RAN_OK;
 }
 
 /* The two kinds of parts of a document, and the list that a Sequence of them has. */
