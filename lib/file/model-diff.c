@@ -11,12 +11,6 @@ static const unsigned char *bytes_of(const struct ran_model *m, const struct ran
         return m->tensors.data + t->begin;
 }
 
-static bool same_shape(const struct ran_tensor *x, const struct ran_tensor *y)
-{
-        return x->dtype == y->dtype && x->rank == y->rank && x->elements == y->elements &&
-               (x->rank == 0 || memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) == 0);
-}
-
 static void add_float(struct ran_buf *what, const unsigned char *p)
 {
         uint32_t bits =
@@ -57,7 +51,8 @@ static bool tensors_differ(const struct ran_model *a, const struct ran_model *b,
                 const struct ran_tensor *x = &a->tensors.tensor[i];
                 const struct ran_tensor *y = ran_tensors_find(&b->tensors, x->name);
 
-                if (y == NULL || !same_shape(x, y)) {
+                if (y == NULL || x->dtype != y->dtype || x->rank != y->rank ||
+                    memcmp(x->shape, y->shape, x->rank * sizeof *x->shape) != 0) {
                         ran_buf_printf(what,
                                        y == NULL ? "tensor %s is only in one of them"
                                                  : "tensor %s has another shape",

@@ -39,14 +39,6 @@ static int check_tensor(const struct ran_model *m, const char *name, size_t rows
         return RAN_OK;
 }
 
-/* Tensors that any configuration may have. */
-static bool is_besides(const struct ran_tensor *t)
-{
-        return t->name_n == strlen(t->name) &&
-               (strncmp(t->name, RAN_EXTRA_PREFIX, strlen(RAN_EXTRA_PREFIX)) == 0 ||
-                strcmp(t->name, "tokenizer.json") == 0);
-}
-
 /* The tables of a configuration, in the sizes of the file. */
 static size_t mapped_tables(struct ran_model *m, struct ran_mapped_table mapped[RAN_MAPPED_TABLES])
 {
@@ -71,12 +63,19 @@ static int check_all(struct ran_model *m, const struct ran_layout *layout, bool 
         for (size_t i = 0; i < layout->n; i++)
                 RAN_TRY(check_tensor(m, layout->spec[i].name, layout->spec[i].rows,
                                      layout->spec[i].cols, known, err));
-        for (size_t i = 0; i < m->tensors.n; i++)
-                if (!known[i] && !is_besides(&m->tensors.tensor[i]))
+        for (size_t i = 0; i < m->tensors.n; i++) {
+                const struct ran_tensor *t = &m->tensors.tensor[i];
+                const bool beside = /* of any configuration */
+                        t->name_n == strlen(t->name) &&
+                        (strncmp(t->name, RAN_EXTRA_PREFIX, strlen(RAN_EXTRA_PREFIX)) == 0 ||
+                         strcmp(t->name, "tokenizer.json") == 0);
+
+                if (!known[i] && !beside)
                         return ran_fail(err, RAN_EFORMAT,
                                         "tensor %s is not part of a model of this configuration: a "
                                         "newer version of ran may have written it",
-                                        m->tensors.tensor[i].name);
+                                        t->name);
+        }
         return RAN_OK;
 }
 

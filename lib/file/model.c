@@ -157,7 +157,7 @@ static int read_labels(struct ran_model *m, struct ran_error *err)
 /* `thresholds` of the training metadata: (C) numbers from 0 to 1. */
 static int read_thresholds(struct ran_model *m, const cJSON *training, struct ran_error *err)
 {
-        const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "thresholds"), *x;
+        const cJSON *list = ran_cjson_member(training, "thresholds"), *x;
         size_t c = 0;
 
         m->thresholds = ran_new_floats(m->C);
@@ -178,21 +178,6 @@ static int read_thresholds(struct ran_model *m, const cJSON *training, struct ra
         return RAN_OK;
 }
 
-/* `seed` of the training metadata; 0 if it is not there. */
-static int read_seed(struct ran_model *m, const cJSON *training, struct ran_error *err)
-{
-        const cJSON *seed = cJSON_GetObjectItemCaseSensitive(training, "seed");
-
-        if (seed == NULL)
-                return RAN_OK;
-        if (!cJSON_IsNumber(seed) || !(seed->valuedouble >= 0) || !(seed->valuedouble <= 0x1p53) ||
-            seed->valuedouble != floor(seed->valuedouble))
-                return ran_fail(err, RAN_EFORMAT,
-                                "the seed in the model file is not a whole number");
-        m->params.seed = (uint64_t)seed->valuedouble;
-        return RAN_OK;
-}
-
 static int find_label(const struct ran_model *m, const cJSON *label, size_t *c)
 {
         for (*c = 0; cJSON_IsString(label) && *c < m->C; ++*c)
@@ -204,7 +189,7 @@ static int find_label(const struct ran_model *m, const cJSON *label, size_t *c)
 /* `decisions` of the training metadata: thresholds of some labels. */
 static int read_limits(struct ran_model *m, const cJSON *training, struct ran_error *err)
 {
-        const cJSON *list = cJSON_GetObjectItemCaseSensitive(training, "decisions"), *x;
+        const cJSON *list = ran_cjson_member(training, "decisions"), *x;
         size_t c;
 
         if (list == NULL || m->config.task != RAN_TASK_CLASSIFY)
@@ -214,9 +199,9 @@ static int read_limits(struct ran_model *m, const cJSON *training, struct ran_er
                 m->limits[c] = -1;
         cJSON_ArrayForEach(x, list)
         {
-                const cJSON *at = cJSON_GetObjectItemCaseSensitive(x, "threshold");
+                const cJSON *at = ran_cjson_member(x, "threshold");
 
-                if (find_label(m, cJSON_GetObjectItemCaseSensitive(x, "label"), &c) != RAN_OK ||
+                if (find_label(m, ran_cjson_member(x, "label"), &c) != RAN_OK ||
                     !cJSON_IsNumber(at) || !(at->valuedouble >= 0 && at->valuedouble <= 1))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the decisions in the model file are not a list of labels "
@@ -233,11 +218,19 @@ static int read_training(struct ran_model *m, struct ran_error *err)
         cJSON *training;
 
         RAN_TRY(read_json(m, "training", &training, err));
+        const cJSON *seed = ran_cjson_member(training, "seed");
         int rc = read_thresholds(m, training, err);
         if (rc == RAN_OK)
                 rc = read_limits(m, training, err);
-        if (rc == RAN_OK)
-                rc = read_seed(m, training, err);
+        if (rc == RAN_OK && seed != NULL) {
+                const double x = cJSON_IsNumber(seed) ? seed->valuedouble : -1;
+
+                if (x >= 0 && x <= 0x1p53 && x == floor(x))
+                        m->params.seed = (uint64_t)x;
+                else
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "the seed in the model file is not a whole number");
+        }
         if (rc == RAN_OK)
                 rc = ran_calibration_read(&m->calibration, training, err);
         cJSON_Delete(training);
@@ -445,21 +438,17 @@ const char *ran_model_label(const struct ran_model *m, size_t c)
         return m->labels != NULL && c < m->C ? m->labels[c] : NULL;
 }
 
-/* One lock for all models: a digest is made once. */
-static const char *close_digest(const struct ran_model *m)
+const char *ran_model_metadata(const struct ran_model *m, const char *key)
 {
+        /* One for all models: the digest of one in memory is made once. */
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+        if (!m->in_memory || strcmp(key, "digest") != 0)
+                return metadata(m, key, NULL);
         pthread_mutex_lock(&lock);
         const char *digest = ran_tensors_close_digest(&m->tensors, &m->file);
         pthread_mutex_unlock(&lock);
         return digest;
-}
-
-const char *ran_model_metadata(const struct ran_model *m, const char *key)
-{
-        return m->in_memory && strcmp(key, "digest") == 0 ? close_digest(m)
-                                                          : metadata(m, key, NULL);
 }
 
 bool ran_model_is_foreign(const struct ran_model *m)

@@ -1,4 +1,5 @@
 /* bundle.c - reading a checkpoint of TensorFlow: see tensors.h. */
+#include "base/size.h"
 #include "tensors/tensors.h"
 
 #include <stdlib.h>
@@ -346,18 +347,6 @@ static int add_tensor(struct reader *r, struct bytes value, struct ran_error *er
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static int check_order(struct reader *r, struct ran_error *err)
-{
-        const size_t n = r->key.len < r->before.len ? r->key.len : r->before.len;
-        const int order = n > 0 ? memcmp(r->before.data, r->key.data, n) : 0;
-
-        if (r->entries++ > 0 && (order > 0 || (order == 0 && r->before.len >= r->key.len)))
-                return damaged("its keys do not ascend", err);
-        r->before.len = 0;
-        ran_buf_add(&r->before, r->key.data, r->key.len);
-        return RAN_OK;
-}
-
 static int read_block(struct reader *r, struct place at, struct ran_error *err)
 {
         struct bytes b = {0}, value = {0};
@@ -369,7 +358,12 @@ static int read_block(struct reader *r, struct place at, struct ran_error *err)
         r->key.len = 0;
         while (b.at < b.end) {
                 RAN_TRY(take_entry(&r->key, &b, &value, err));
-                RAN_TRY(check_order(r, err));
+                const size_t n = ran_least(r->key.len, r->before.len);
+                const int order = n > 0 ? memcmp(r->before.data, r->key.data, n) : 0;
+                if (r->entries++ > 0 && (order > 0 || (order == 0 && r->before.len >= r->key.len)))
+                        return damaged("its keys do not ascend", err);
+                r->before.len = 0;
+                ran_buf_add(&r->before, r->key.data, r->key.len);
                 RAN_TRY(r->key.len == 0 ? read_header(r, value, err) : add_tensor(r, value, err));
         }
         return RAN_OK;

@@ -36,31 +36,17 @@ uint16_t ran_half_of_float(float x)
         return (uint16_t)(sign | magnitude >> 13);
 }
 
-static bool is_in_range(int storage, const float *x, size_t n)
-{
-        const float most = storage == RAN_STORAGE_F16 ? largest_half : FLT_MAX;
-
-        for (size_t i = 0; i < n; i++)
-                if (!(fabsf(x[i]) <= most))
-                        return false;
-        return true;
-}
-
-enum ran_dtype ran_compact_dtype(int storage, size_t rows, size_t cols)
-{
-        if (storage == RAN_STORAGE_F32 || rows == 0)
-                return RAN_DTYPE_F32;
-        return storage == RAN_STORAGE_F16 || cols <= SHORT ? RAN_DTYPE_F16 : RAN_DTYPE_I8;
-}
-
 enum ran_dtype ran_compact_dtype_of(int storage, const float *x, size_t rows, size_t cols)
 {
-        enum ran_dtype dtype = ran_compact_dtype(storage, rows, cols);
+        const bool half = storage == RAN_STORAGE_F16 || cols <= SHORT;
+        const float most = half ? largest_half : FLT_MAX;
 
-        if (dtype == RAN_DTYPE_F32)
-                return dtype;
-        storage = dtype == RAN_DTYPE_F16 ? RAN_STORAGE_F16 : storage;
-        return is_in_range(storage, x, rows * cols) ? dtype : RAN_DTYPE_F32;
+        if (storage == RAN_STORAGE_F32 || rows == 0)
+                return RAN_DTYPE_F32;
+        for (size_t i = 0; i < rows * cols; i++)
+                if (!(fabsf(x[i]) <= most))
+                        return RAN_DTYPE_F32;
+        return half ? RAN_DTYPE_F16 : RAN_DTYPE_I8;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -115,17 +101,12 @@ static void round_row(float *x, size_t cols)
                 x[i] = scale > 0 ? scale * (float)(int8_t)code_of(x[i], scale) : 0;
 }
 
-static void round_half(float *x, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                x[i] = ran_float_of_half(ran_half_of_float(x[i]));
-}
-
 void ran_compact_round(int storage, float *x, size_t rows, size_t cols)
 {
         switch (ran_compact_dtype_of(storage, x, rows, cols)) {
         case RAN_DTYPE_F16:
-                round_half(x, rows * cols);
+                for (size_t i = 0; i < rows * cols; i++)
+                        x[i] = ran_float_of_half(ran_half_of_float(x[i]));
                 break;
         case RAN_DTYPE_I8:
                 for (size_t r = 0; r < rows; r++)
@@ -134,12 +115,6 @@ void ran_compact_round(int storage, float *x, size_t rows, size_t cols)
         default:
                 break;
         }
-}
-
-void ran_compact_round_idf(int storage, float *idf, size_t n)
-{
-        if (storage != RAN_STORAGE_F32)
-                round_half(idf, n);
 }
 
 /* ---- tensors to be written ------------------------------------------------------------------- */

@@ -36,18 +36,15 @@ static inline float ran_float_of_half(uint16_t half)
 /* To nearest, ties to even; beyond 65504 infinity. */
 uint16_t ran_half_of_float(float x);
 
-/* How rows of `cols` numbers are stored if all of them are in range; vectors (rows 0) are F32. */
-enum ran_dtype ran_compact_dtype(int storage, size_t rows, size_t cols);
-/* The same for x (rows, cols), whose numbers may be out of range. */
+/* How x (rows, cols) is stored: vectors (rows 0) as F32, and numbers that are out of range. */
 enum ran_dtype ran_compact_dtype_of(int storage, const float *x, size_t rows, size_t cols);
 
 /* codes (cols) of a row; returns its scale. */
 float ran_compact_row(int8_t *code, const float *x, size_t cols);
 
-/* Rounds a matrix to the numbers that a reader of the model will get; of wide.idf, a vector,
- * ran_compact_round_idf. F32: nothing. */
+/* Rounds a matrix to the numbers that a reader of the model will get; wide.idf as a matrix of one
+ * column. F32: nothing. */
 void ran_compact_round(int storage, float *x, size_t rows, size_t cols);
-void ran_compact_round_idf(int storage, float *idf, size_t n);
 
 /* Tensors to be written, and the memory of those that had to be made. */
 struct ran_compact_tensors {

@@ -22,14 +22,6 @@ static float float_of_bits(uint32_t bits)
         return x;
 }
 
-static double double_of_bits(uint64_t bits)
-{
-        double x;
-
-        memcpy(&x, &bits, sizeof(x));
-        return x;
-}
-
 const struct ran_tensor *ran_tensor_scales(const struct ran_tensors *t,
                                            const struct ran_tensor *tensor, struct ran_error *err)
 {
@@ -77,8 +69,13 @@ int ran_tensor_floats(const struct ran_tensors *t, const struct ran_tensor *tens
                         out[i] = float_of_bits((uint32_t)load(p + 4 * i, 4));
                 break;
         case RAN_DTYPE_F64:
-                for (size_t i = 0; i < n; i++)
-                        out[i] = (float)double_of_bits(load(p + 8 * i, 8));
+                for (size_t i = 0; i < n; i++) {
+                        const uint64_t bits = load(p + 8 * i, 8);
+                        double x;
+
+                        memcpy(&x, &bits, sizeof x);
+                        out[i] = (float)x;
+                }
                 break;
         case RAN_DTYPE_F16:
                 for (size_t i = 0; i < n; i++)

@@ -162,16 +162,6 @@ static int build_header(struct ran_buf *out, const struct ran_metadata_source *m
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void digest_data(const struct entry *entries, size_t n, char hex[65])
-{
-        struct ran_sha256 sha;
-        struct sink sink = {.sha = &sha};
-
-        ran_sha256_init(&sha);
-        put_tensors(&sink, entries, n);
-        ran_sha256_hex(&sha, hex);
-}
-
 static int write_file(const char *path, const struct ran_buf *header, const struct entry *entries,
                       size_t n, struct ran_error *err)
 {
@@ -219,8 +209,13 @@ int ran_tensors_write(const char *path, struct ran_bytes *to,
         char digest[65];
         int rc = place_tensors(entries, tensors, n, err);
 
-        if (rc == RAN_OK && to == NULL)
-                digest_data(entries, n, digest);
+        if (rc == RAN_OK && to == NULL) {
+                struct ran_sha256 sha;
+
+                ran_sha256_init(&sha);
+                put_tensors(&(struct sink){.sha = &sha}, entries, n);
+                ran_sha256_hex(&sha, digest);
+        }
         if (metadata_n > 0)
                 memcpy(all, metadata, metadata_n * sizeof *all);
         all[metadata_n] = (struct ran_metadata_source){"digest", to == NULL ? digest : open_digest};

@@ -135,11 +135,11 @@ TEST(compact_types_go_by_shape_and_range)
 {
         float x[10] = {1, 2};
 
-        CHECK(ran_compact_dtype(RAN_STORAGE_F32, 2, 5) == RAN_DTYPE_F32);
-        CHECK(ran_compact_dtype(RAN_STORAGE_F16, 0, 5) == RAN_DTYPE_F32);
-        CHECK(ran_compact_dtype(RAN_STORAGE_F16, 2, 5) == RAN_DTYPE_F16);
-        CHECK(ran_compact_dtype(RAN_STORAGE_I8, 2, 5) == RAN_DTYPE_I8);
-        CHECK(ran_compact_dtype(RAN_STORAGE_I8, 2, 4) == RAN_DTYPE_F16);
+        CHECK(ran_compact_dtype_of(RAN_STORAGE_F32, x, 2, 5) == RAN_DTYPE_F32);
+        CHECK(ran_compact_dtype_of(RAN_STORAGE_F16, x, 0, 5) == RAN_DTYPE_F32);
+        CHECK(ran_compact_dtype_of(RAN_STORAGE_F16, x, 2, 5) == RAN_DTYPE_F16);
+        CHECK(ran_compact_dtype_of(RAN_STORAGE_I8, x, 2, 5) == RAN_DTYPE_I8);
+        CHECK(ran_compact_dtype_of(RAN_STORAGE_I8, x, 2, 4) == RAN_DTYPE_F16);
         CHECK(ran_compact_dtype_of(RAN_STORAGE_F16, x, 2, 5) == RAN_DTYPE_F16);
         x[9] = 65505;
         CHECK(ran_compact_dtype_of(RAN_STORAGE_F16, x, 2, 5) == RAN_DTYPE_F32);
@@ -204,7 +204,7 @@ static void round_toy(struct toy *t, int storage)
         ran_compact_round(storage, t->embed, t->V + t->c.spelling, t->c.dim);
         ran_compact_round(storage, table, WIDE, t->C);
         if (ran_linear_of(&t->p)->idf != NULL)
-                ran_compact_round_idf(storage, idf, WIDE);
+                ran_compact_round(storage, idf, WIDE, 1);
 }
 
 static void check_near(const struct results *a, const struct results *b)

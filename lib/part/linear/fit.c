@@ -80,7 +80,7 @@ int ran_linear_read(struct ran_linear *l, const struct ran_linear_fit *k, struct
                 RAN_TRY(ran_feature_lists_read(&l->lists, k->c, k->d, l->affixes, k->d->keep,
                                                k->pool, err));
         ran_feature_lists_idf(&l->lists, k->c, k->document, k->documents, l->idf);
-        ran_compact_round_idf(k->storage, l->idf, k->c->linear.wide);
+        ran_compact_round(k->storage, l->idf, k->c->linear.wide, 1);
         return RAN_OK;
 }
 

@@ -323,7 +323,7 @@ static int read_parts(struct ran_steps *s, const struct kind *kind, const cJSON 
 
 int ran_hf_read_steps(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        t->steps = ran_steps_new();
+        t->steps = ran_new(1, sizeof *t->steps);
         RAN_TRY(read_parts(t->steps, &normalizer, ran_cjson_member(document, "normalizer"), 0,
                            err));
         t->steps->normal_n = t->steps->n;

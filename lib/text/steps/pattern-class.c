@@ -2,19 +2,10 @@
  * Oniguruma, which the library of Hugging Face uses; the data is libutf8proc's. */
 #include "text/steps/pattern-code.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
 #include "text/words/unicode.h"
-
-void ran_classes_release(struct ran_classes *all)
-{
-        for (size_t i = 0; i < all->n; i++)
-                free(all->at[i].part);
-        free(all->at);
-        *all = (struct ran_classes){0};
-}
 
 size_t ran_classes_add(struct ran_classes *all, bool any_case)
 {

@@ -30,7 +30,6 @@ struct ran_classes {
         struct ran_class *at;
         size_t n, cap;
 };
-void ran_classes_release(struct ran_classes *all);
 /* Adds an empty class; returns its number. */
 size_t ran_classes_add(struct ran_classes *all, bool any_case);
 void ran_class_add(struct ran_classes *all, size_t id, struct class_part part);

@@ -31,7 +31,9 @@ void ran_pattern_free(struct ran_pattern *p)
 {
         if (p == NULL)
                 return;
-        ran_classes_release(&p->classes);
+        for (size_t i = 0; i < p->classes.n; i++)
+                free(p->classes.at[i].part);
+        free(p->classes.at);
         free(p->code);
         free(p->literal);
         free(p);
@@ -69,11 +71,6 @@ static void look_at(struct search *k, size_t pos)
                 k->c = ran_unicode_get(k->text + pos, k->n - pos, &k->c_n);
 }
 
-static bool is_class(const struct search *k, size_t id)
-{
-        return k->c >= 0 && ran_class_has(&k->p->classes, id, k->c);
-}
-
 /* Adds a thread that waits at k->pos, and those that it splits into, in order. */
 static size_t add_thread(struct search *k, struct pattern_thread *to, size_t n, uint32_t pc,
                          size_t begin)
@@ -97,7 +94,8 @@ static size_t add_thread(struct search *k, struct pattern_thread *to, size_t n, 
                         break;
                 case OP_LOOK:
                 case OP_NOT:
-                        if (is_class(k, in->x) == (in->op == OP_LOOK))
+                        if ((k->c >= 0 && ran_class_has(&k->p->classes, in->x, k->c)) ==
+                            (in->op == OP_LOOK))
                                 stack[depth++] = pc + 1;
                         break;
                 case OP_BEGIN:

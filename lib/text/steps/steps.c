@@ -7,11 +7,6 @@
 #include "base/utf8.h"
 #include "text/words/unicode.h"
 
-struct ran_steps *ran_steps_new(void)
-{
-        return ran_new(1, sizeof(struct ran_steps));
-}
-
 void ran_steps_free(struct ran_steps *s)
 {
         if (s == NULL)

@@ -140,14 +140,13 @@ struct ran_step {
         struct ran_charsmap *map;
 };
 
-/* The normalizers [0, normal_n), then the pre-tokenizers. */
+/* The normalizers [0, normal_n), then the pre-tokenizers. Zero-initialise. */
 struct ran_steps {
         struct ran_step *at;
         size_t n, normal_n, cap;
         bool nested; /* the file has a Sequence in a Sequence */
         bool bytes;  /* words are sequences of bytes */
 };
-struct ran_steps *ran_steps_new(void);
 void ran_steps_free(struct ran_steps *s);
 /* Adds a step, with what it owns. Returns it, until the next is added. */
 struct ran_step *ran_steps_add(struct ran_steps *s, struct ran_step step);
