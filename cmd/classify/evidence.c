@@ -92,6 +92,7 @@ int classify_evidence_read(struct classify_evidence *e, const struct cmd_documen
 
         e->document = document;
         e->record = record;
+        e->n = e->proposed = 0;
         return ran_explain_read(e->explainer, &d, 0, err);
 }
 

@@ -58,6 +58,13 @@ given() { ran-classify -q -m one.ran --probs "$@" train.jsonl; }
   [ ! -s wrong ]
 }
 
+@test "decide: of a document without a label, a page gave the reason of the one before it" {
+  notes() { ran-classify -q -j 1 -m several.ran --evidence 2 --output-format html --threshold 0.6 | grep -o 'No evidence: [^<]*' | sort; }
+  while read -r line; do notes <<<"$line" || :; done < <(head -n 40 train.jsonl; tail -n 40 train.jsonl) | sort >alone
+  { head -n 40 train.jsonl; tail -n 40 train.jsonl; } | notes | cmp - alone
+  [ -s alone ]
+}
+
 @test "decide: what is no threshold is named" {
   refused 2 'give LABEL=X' ran-classify -m one.ran --threshold-for wet train.jsonl
   refused 2 'give LABEL=X' ran-classify -m one.ran --threshold-for wet=2 train.jsonl
