@@ -45,19 +45,6 @@ struct ran_probes;
 int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t sources,
                      const struct ran_probes *probes, struct ran_error *err);
 
-/* Logits (n, C) of the n words of a document, with scratch for decoding them; in the state's
- * memory, valid until its next use. */
-struct ran_score_words {
-        struct ran_crf crf;
-        const float *logits; /* (n, C) */
-        const bool *begins;  /* (n), or NULL: the document's */
-        size_t C;
-        double *chain;    /* ran_crf_scratch of them */
-        float *marginals; /* (n, C) */
-};
-int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
-                    struct ran_error *err);
-
 /* RAN_EFORMAT when one of n results is not finite: weights are not finite, or too large. */
 int ran_score_check_result(const float *x, size_t n, struct ran_error *err);
 /* The same for log-probabilities, which may be -INFINITY. */
@@ -75,10 +62,10 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
                      size_t n, const uint32_t *gold, float *nll, ran_lm_take *take, void *arg,
                      struct ran_error *err);
 
-/* As ran_tag, with any weights. */
-int ran_tagger_tags(struct ran_state *s, const struct ran_crf_rules *rules,
-                    const struct ran_document *d, uint32_t *tags, float *score, float *logits,
-                    struct ran_error *err);
+/* As ran_tag, with any weights; rules may be NULL. */
+int ran_score_tags(struct ran_state *s, const struct ran_crf_rules *rules,
+                   const struct ran_document *d, uint32_t *tags, float *score, float *logits,
+                   struct ran_error *err);
 
 /* ---- whether a state, a document and a model belong together (model-score.c) --------------- */
 

@@ -116,26 +116,6 @@ int ran_classify_text(const struct ran_model *m, struct ran_state *s, const char
         return rc;
 }
 
-/* Scores and decodes. */
-int ran_tagger_tags(struct ran_state *s, const struct ran_crf_rules *rules,
-                    const struct ran_document *d, uint32_t *tags, float *score, float *logits,
-                    struct ran_error *err)
-{
-        struct ran_score_words k;
-        size_t n = d->words;
-        RAN_TRY(ran_score_words(s, d, &k, err));
-        RAN_TRY(ran_score_check_result(k.logits, n * k.C, err));
-        ran_crf_decode_sentences(tags, k.logits, &k.crf, rules, k.begins, n, k.C, k.chain);
-        if (logits != NULL)
-                memcpy(logits, k.logits, n * k.C * sizeof *logits);
-        if (score == NULL)
-                return RAN_OK;
-        ran_crf_marginals_sentences(k.marginals, k.logits, &k.crf, k.begins, n, k.C, k.chain);
-        for (size_t i = 0; i < n; i++)
-                score[i] = k.marginals[i * k.C + tags[i]];
-        return RAN_OK;
-}
-
 struct ran_tag *ran_model_tags(const struct ran_model *m)
 {
         return ran_tags_of(m->labels, m->labels != NULL ? m->C : 0, ran_model_is_foreign(m));
@@ -147,7 +127,7 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
         RAN_TRY(ran_model_check_task(m, s, &ran_task_tag, err));
         RAN_TRY(ran_model_check_document(m, d, err));
         RAN_TRY(ran_model_check_positions(d, err));
-        RAN_TRY(ran_tagger_tags(s, &m->rules, d, tags, score, logits, err));
+        RAN_TRY(ran_score_tags(s, &m->rules, d, tags, score, logits, err));
         if (score != NULL) /* the CRF can overflow where the logits are finite */
                 RAN_TRY(ran_score_check_result(score, d->words, err));
         return RAN_OK;

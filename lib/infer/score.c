@@ -64,20 +64,20 @@ void ran_state_free(struct ran_state *s)
 }
 
 /* Packs n checked documents and fits the workspace; words, or sources: of one document. */
-static int load(struct ran_state *s, const struct ran_document *const *d, size_t n, size_t sources,
+static int load(struct ran_state *s, const struct ran_document *d, size_t n, size_t sources,
                 struct ran_error *err)
 {
         const struct ran_config *c = s->workspace.c;
 
         ran_packed_clear(&s->packed);
         for (size_t i = 0; i < n; i++) {
-                if (d[i]->L == 0)
+                if (d[i].L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
-                ran_packed_add(&s->packed, c, d[i]->ids, d[i]->L, 0);
+                ran_packed_add(&s->packed, c, d[i].ids, d[i].L, 0);
                 if (c->spelling > 0)
-                        ran_packed_spell(&s->packed, d[i]->spelling);
-                if (d[i]->words > 0)
-                        ran_packed_positions(&s->packed, d[i]->positions, d[i]->words);
+                        ran_packed_spell(&s->packed, d[i].spelling);
+                if (d[i].words > 0)
+                        ran_packed_positions(&s->packed, d[i].positions, d[i].words);
                 s->packed.sources[i] = sources;
         }
         return ran_workspace_fit(&s->workspace, &s->packed, s->C, err);
@@ -91,7 +91,7 @@ static struct ran_vector_key key_of(const struct ran_state *s, const struct ran_
         return ran_vector_key(d->ids, d->L, d->spelling, spells ? d->L * RAN_SPELLING : 0);
 }
 
-static int compute_vectors(struct ran_state *s, const struct ran_document *const *d, size_t n,
+static int compute_vectors(struct ran_state *s, const struct ran_document *d, size_t n,
                            float *const *v, struct ran_error *err)
 {
         RAN_TRY(load(s, d, n, 0, err));
@@ -99,7 +99,7 @@ static int compute_vectors(struct ran_state *s, const struct ran_document *const
         for (size_t i = 0; i < n; i++)
                 ran_document_vector(&s->workspace, s->p, i, v[i]);
         for (size_t i = 0; i < n && s->p->vectors != NULL; i++)
-                ran_vector_cache_add(s->p->vectors, key_of(s, d[i]), v[i],
+                ran_vector_cache_add(s->p->vectors, key_of(s, &d[i]), v[i],
                                      ran_document_vector_width(s->workspace.c));
         return RAN_OK;
 }
@@ -108,14 +108,14 @@ int ran_score_vectors(struct ran_state *s, const struct ran_document *d, size_t 
                       struct ran_error *err)
 {
         const size_t width = ran_document_vector_width(s->workspace.c);
-        const struct ran_document *missing[RAN_SCORE_ABREAST];
+        struct ran_document missing[RAN_SCORE_ABREAST];
         float *at[RAN_SCORE_ABREAST];
         size_t m = 0;
 
         for (size_t i = 0; i < n; i++)
                 if (s->p->vectors == NULL ||
                     !ran_vector_cache_find(s->p->vectors, key_of(s, &d[i]), v + i * width, width)) {
-                        missing[m] = &d[i];
+                        missing[m] = d[i];
                         at[m++] = v + i * width;
                 }
         return m > 0 ? compute_vectors(s, missing, m, at, err) : RAN_OK;
@@ -142,15 +142,12 @@ static int read_documents(struct ran_state *s, const struct ran_document *d, siz
         const struct ran_config *c = s->workspace.c;
         const bool known =
                 s->p->vectors != NULL && ran_parts_features(c) > 0 && !s->workspace.parts.trains;
-        const struct ran_document *each[RAN_SCORE_ABREAST];
 
-        for (size_t i = 0; i < n; i++)
-                each[i] = &d[i];
         if (known) {
                 RAN_TRY(RAN_GROW(s->vector, s->vector_cap, n * ran_document_vector_width(c), err));
                 RAN_TRY(ran_score_vectors(s, d, n, s->vector, err));
         }
-        RAN_TRY(load(s, each, n, 0, err));
+        RAN_TRY(load(s, d, n, 0, err));
         s->workspace.given = known ? s->vector : NULL;
         if (!known)
                 ran_encode(&s->workspace, s->p);
@@ -200,11 +197,10 @@ int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t s
                      const struct ran_probes *probes, struct ran_error *err)
 {
         struct ran_document whole = *d;
-        const struct ran_document *one = &whole;
 
         whole.words = 0;
         s->workspace.probes = probes;
-        int rc = load(s, &one, 1, sources, err);
+        int rc = load(s, &whole, 1, sources, err);
         if (rc == RAN_OK)
                 ran_encode(&s->workspace, s->p);
         s->workspace.probes = NULL;
@@ -216,7 +212,7 @@ static int read_words(struct ran_state *s, const struct ran_document *d, struct 
 {
         if (d->L == 0 || d->words == 0)
                 return ran_fail(err, RAN_EINVAL, "a document without words");
-        RAN_TRY(load(s, &d, 1, 0, err));
+        RAN_TRY(load(s, d, 1, 0, err));
         ran_encode(&s->workspace, s->p);
         ran_head(&s->workspace, s->p, s->C);
         return RAN_OK;
@@ -241,19 +237,29 @@ int ran_score_word_parts(struct ran_state *s, const struct ran_document *d, floa
         return RAN_OK;
 }
 
-int ran_score_words(struct ran_state *s, const struct ran_document *d, struct ran_score_words *out,
-                    struct ran_error *err)
+int ran_score_tags(struct ran_state *s, const struct ran_crf_rules *rules,
+                   const struct ran_document *d, uint32_t *tags, float *score, float *logits,
+                   struct ran_error *err)
 {
-        size_t n = d->words, room = ran_crf_scratch(s->workspace.c->tag.crf, n, s->C);
+        const size_t n = d->words, C = s->C;
 
-        RAN_TRY(RAN_GROW(s->chain, s->chain_cap, room, err));
+        RAN_TRY(RAN_GROW(s->chain, s->chain_cap, ran_crf_scratch(s->workspace.c->tag.crf, n, C),
+                         err));
         /* more than n C, which therefore cannot overflow */
-        RAN_TRY(RAN_GROW(s->marginals, s->marginals_cap, n * s->C, err));
+        RAN_TRY(RAN_GROW(s->marginals, s->marginals_cap, n * C, err));
         RAN_TRY(read_words(s, d, err));
-        add_words(s, d, s->workspace.head.logits);
-        *out = (struct ran_score_words){ran_crf_of(s->p), s->workspace.head.logits,
-                                        d->begins,        s->C,
-                                        s->chain,         s->marginals};
+        const struct ran_crf crf = ran_crf_of(s->p);
+        float *own = s->workspace.head.logits;
+        add_words(s, d, own);
+        RAN_TRY(ran_score_check_result(own, n * C, err));
+        ran_crf_decode_sentences(tags, own, &crf, rules, d->begins, n, C, s->chain);
+        if (logits != NULL)
+                memcpy(logits, own, n * C * sizeof *logits);
+        if (score == NULL)
+                return RAN_OK;
+        ran_crf_marginals_sentences(s->marginals, own, &crf, d->begins, n, C, s->chain);
+        for (size_t i = 0; i < n; i++)
+                score[i] = s->marginals[i * C + tags[i]];
         return RAN_OK;
 }
 

@@ -156,14 +156,15 @@ TEST(word_features_are_added_to_the_logits)
         struct ran_state *alone = ran_score_state_new(&deep, &t.p, C, NULL);
         for (size_t b = 0; b < data.B; b++) {
                 const struct ran_document d = ran_dataset_document(&data, b);
-                struct ran_score_words both, one;
-                float u[3 * LONGEST * C], v[3 * LONGEST * C];
+                float both[3 * LONGEST * C], one[3 * LONGEST * C], u[3 * LONGEST * C],
+                        v[3 * LONGEST * C];
+                uint32_t tags[3 * LONGEST];
 
-                CHECK_OK(ran_score_words(s, &d, &both, &err), err);
-                CHECK_OK(ran_score_words(alone, &d, &one, &err), err);
+                CHECK_OK(ran_score_tags(s, NULL, &d, tags, NULL, both, &err), err);
+                CHECK_OK(ran_score_tags(alone, NULL, &d, tags, NULL, one, &err), err);
                 CHECK_OK(ran_score_word_parts(s, &d, u, v, &err), err);
-                CHECK_OK(ran_score_words(s, &d, &both, &err), err);
-                CHECK(memcmp(u, one.logits, d.words * C * sizeof *u) == 0);
+                CHECK_OK(ran_score_tags(s, NULL, &d, tags, NULL, both, &err), err);
+                CHECK(memcmp(u, one, d.words * C * sizeof *u) == 0);
                 for (size_t from = 0, end; from < d.words; from = end) {
                         end = ran_crf_sentence_end(d.begins, from, d.words);
                         for (size_t w = from; w < end; w++) {
@@ -177,7 +178,7 @@ TEST(word_features_are_added_to_the_logits)
                                                 sum += (double)ran_linear_of(&t.p)
                                                                ->wide[bucket[i] * C + k];
                                         CHECK_NEAR((double)v[w * C + k], sum, 1e-5);
-                                        CHECK_NEAR((double)both.logits[w * C + k],
+                                        CHECK_NEAR((double)both[w * C + k],
                                                    (double)u[w * C + k] + sum, 1e-5);
                                 }
                         }

@@ -137,23 +137,24 @@ TEST(loss_of_joined_sentences_is_the_mean_over_their_chains)
 {
         struct ran_error err = {0};
         struct fixture f;
-        struct ran_score_words k;
         struct ran_batcher batcher;
         struct ran_grad *g;
         double loss, want = 0;
         float start[TOY_C] = {0}, end[TOY_C] = {0}, transition[TOY_C * TOY_C] = {0};
-        float dlogits[WORDS * TOY_C];
+        float dlogits[WORDS * TOY_C], logits[WORDS * TOY_C];
+        uint32_t tags[WORDS];
         const struct ran_crf d = {start, end, transition};
 
         fixture_init(&f, true);
         const struct ran_document document = ran_dataset_document(&f.joined, 0);
         const struct ran_crf chain = ran_crf_of(&f.toy.p);
         struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL);
-        CHECK_OK(ran_score_words(s, &document, &k, &err), err);
+        double *scratch = ran_new(ran_crf_scratch(true, document.words, TOY_C), sizeof *scratch);
+        CHECK_OK(ran_score_tags(s, NULL, &document, tags, NULL, logits, &err), err);
         for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++])
-                want += ran_crf_loss(dlogits, &d, k.logits + at * TOY_C, &chain,
-                                     f.joined.labels + at, f.words[b], TOY_C,
-                                     1 / (double)document.words, k.chain);
+                want += ran_crf_loss(dlogits, &d, logits + at * TOY_C, &chain, f.joined.labels + at,
+                                     f.words[b], TOY_C, 1 / (double)document.words, scratch);
+        free(scratch);
         CHECK_OK(
                 ran_batcher_init(&batcher, &f.toy.c, &f.toy.p, TOY_V, TOY_C, &f.joined, NULL, &err),
                 err);
@@ -268,7 +269,6 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
                 struct ran_error err = {0};
                 struct fixture f;
                 struct ran_crf_rules rules;
-                struct ran_score_words k;
                 uint32_t tags[WORDS], want[WORDS];
                 float score[WORDS], logits[WORDS * TOY_C], marginals[LONGEST * TOY_C];
 
@@ -277,20 +277,22 @@ TEST(tags_of_joined_sentences_are_chosen_by_sentence)
                 const struct ran_crf chain = ran_crf_of(&f.toy.p);
                 struct ran_state *s = ran_score_state_new(&f.toy.c, &f.toy.p, TOY_C, NULL);
                 ran_tag_rules_init(&rules, f.joined.names, TOY_C);
-                CHECK_OK(ran_tagger_tags(s, &rules, &document, tags, score, logits, &err), err);
-                CHECK_OK(ran_score_words(s, &document, &k, &err), err);
+                CHECK_OK(ran_score_tags(s, &rules, &document, tags, score, logits, &err), err);
+                double *scratch =
+                        ran_new(ran_crf_scratch(true, document.words, TOY_C), sizeof *scratch);
                 for (size_t b = 0, at = 0; b < SENTENCES; at += f.words[b++]) {
                         size_t n = f.words[b];
 
                         ran_crf_decode(want, logits + at * TOY_C, &chain, &rules, n, TOY_C,
-                                       k.chain);
+                                       scratch);
                         ran_crf_marginals(marginals, logits + at * TOY_C, &chain, n, TOY_C,
-                                          k.chain);
+                                          scratch);
                         CHECK(memcmp(tags + at, want, n * sizeof(*want)) == 0);
                         CHECK(strncmp(f.joined.names[tags[at]], "I-", 2) != 0);
                         for (size_t i = 0; i < n; i++)
                                 CHECK(score[at + i] == marginals[i * TOY_C + want[i]]);
                 }
+                free(scratch);
                 ran_tag_rules_release(&rules);
                 ran_state_free(s);
                 fixture_release(&f);
