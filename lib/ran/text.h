@@ -169,6 +169,8 @@ void ran_counter_free(struct ran_counter *c);
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
 int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
+/* Another settings.vocab_size, before a vocabulary is learned. */
+void ran_counter_limit(struct ran_counter *c, size_t vocab_size);
 /* Learns a vocabulary from the counts; RAN_EINVAL without a word to learn from. */
 struct ran_tokenizer *ran_counter_learn(const struct ran_counter *c, struct ran_error *err);
 struct ran_counter_report {

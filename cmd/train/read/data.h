@@ -110,6 +110,8 @@ struct train_source {
         const struct ran_tokenizer *(*given)(void *arg, const struct train_counted *counted,
                                              size_t *spelling);
         void *given_arg;
+        size_t pairs_vocabulary;       /* size of a learned vocabulary, if documents have a source
+                                        * and a target; 0: as for others */
         bool keep_lines;               /* keep the record of each document */
         const struct cmd_names *names; /* of labels or tags that are numbers, or NULL */
 };
@@ -120,12 +122,9 @@ void train_data_read(struct train_data *d, const struct train_source *source, ch
 
 /* The same without a vocabulary: learns one from the documents, which are read once and kept in
  * memory, so they may come from a pipe. NULL if all documents are ids; an encoding without its
- * vocabulary is a bad line. If the source has a vocabulary, `given` extends it. of_pairs: other
- * settings if the documents have a source and a target, or NULL. The
- * caller frees the tokeniser. */
+ * vocabulary is a bad line. If the source has a vocabulary, `given` extends it. Settings get the
+ * size for pairs where it is used. The caller frees the tokeniser. */
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
-                                       const struct ran_vocab_settings *settings,
-                                       const struct ran_vocab_settings *of_pairs, bool *paired,
-                                       char **files);
+                                       struct ran_vocab_settings *settings, char **files);
 
 #endif

@@ -25,8 +25,8 @@ struct learner {
         struct ran_counter *counter;
         struct spool spool;
         struct train_location first_ids, first_words;
-        const struct ran_vocab_settings *of_pairs; /* or NULL; for records that are `paired` */
-        bool paired;
+        struct ran_vocab_settings *settings;
+        bool paired;           /* records have a source and a target */
         bool several, encoded; /* a document has several labels, or an "encoding"; set atomically */
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
@@ -104,7 +104,6 @@ enum { BATCH = 64 };
 struct batch {
         struct learner *learner;
         struct cmd_run *run;
-        bool recounts;
         size_t first; /* line of the spool that slot 0 has */
         struct slot {
                 struct train_scratch scratch;
@@ -134,10 +133,7 @@ static void work_on_spooled(void *arg, size_t i)
         struct slot *slot = &b->slot[i];
 
         slot->rc = scan_spooled(b, i);
-        if (slot->rc == RAN_OK && b->recounts)
-                slot->rc = cmd_vocab_words_read(&slot->scratch.words, &slot->line.record,
-                                                b->learner->counter, &slot->packed.out, &slot->err);
-        else if (slot->rc == RAN_OK)
+        if (slot->rc == RAN_OK)
                 slot->rc = train_encode(&b->learner->reader, &slot->scratch, &slot->line,
                                         &slot->packed, &slot->err);
 }
@@ -160,31 +156,20 @@ static bool add_spooled(struct batch *b, struct slot *slot, size_t n)
         return cmd_refuse_late(b->run, &slot->line, &slot->err);
 }
 
-/* Encodes the lines that wait, and takes them in order; or only counts their words once more. */
-static void each_waiting(struct learner *l, struct cmd_run *run, bool recounts)
+/* Encodes the lines that wait, and takes them in order. */
+static void each_waiting(struct learner *l, struct cmd_run *run)
 {
         const size_t all = l->spool.records.n;
         struct batch *b = ran_new(1, sizeof *b);
 
         b->learner = l;
         b->run = run;
-        b->recounts = recounts;
         for (bool more = true; more && b->first < all; b->first += BATCH) {
                 const size_t n = all - b->first < BATCH ? all - b->first : BATCH;
 
                 ran_parallel(l->reader.source->pool, n, work_on_spooled, b);
-                for (size_t i = 0; i < n && more; i++) {
-                        struct slot *slot = &b->slot[i];
-
-                        if (!recounts) {
-                                more = add_spooled(b, slot, b->first + i);
-                                continue;
-                        }
-                        if (slot->rc != RAN_OK ||
-                            ran_counter_add(l->counter, slot->packed.out.data, slot->packed.out.len,
-                                            &slot->err) != RAN_OK)
-                                cmd_die(CMD_FAILED, "%s", slot->err.text);
-                }
+                for (size_t i = 0; i < n && more; i++)
+                        more = add_spooled(b, &b->slot[i], b->first + i);
         }
         for (size_t i = 0; i < BATCH; i++) {
                 train_scratch_release(&b->slot[i].scratch);
@@ -229,14 +214,9 @@ static void finish(void *arg, struct cmd_run *run)
                         l->first_words.line);
         if (l->first_words.file == NULL)
                 return;
-        if (l->of_pairs != NULL && l->paired) { /* words are counted once more */
-                struct ran_error err = {0};
-
-                ran_counter_free(l->counter);
-                l->counter = ran_counter_new(l->of_pairs, &err);
-                if (l->counter == NULL)
-                        cmd_die(cmd_status_of(&err), "%s", err.text);
-                each_waiting(l, run, true);
+        if (with->pairs_vocabulary > 0 && l->paired) {
+                l->settings->vocab_size = with->pairs_vocabulary;
+                ran_counter_limit(l->counter, with->pairs_vocabulary);
         }
         const struct train_counted counted = {l->counter, l->several, l->encoded};
         const struct ran_tokenizer *given =
@@ -246,18 +226,16 @@ static void finish(void *arg, struct cmd_run *run)
         with->tokenizer = given != NULL ? given : l->tokenizer;
         with->V = ran_tokenizer_size(with->tokenizer);
         with->spelling = l->spelling;
-        each_waiting(l, run, false);
+        each_waiting(l, run);
 }
 
 struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_source *source,
-                                       const struct ran_vocab_settings *settings,
-                                       const struct ran_vocab_settings *of_pairs, bool *paired,
-                                       char **files)
+                                       struct ran_vocab_settings *settings, char **files)
 {
         struct train_source with = *source; /* ids without a vocabulary have no spelling */
         struct learner l = {.reader = {.source = &with, .data = d},
                             .with = &with,
-                            .of_pairs = of_pairs,
+                            .settings = settings,
                             .spelling = source->spelling};
         struct spool *spool = &l.spool;
         struct cmd_loop loop = train_loop(&l.reader);
@@ -283,6 +261,5 @@ struct ran_tokenizer *train_data_learn(struct train_data *d, const struct train_
         train_lines_release(&spool->raw);
         ran_spool_release(&spool->location_spool);
         train_finish(&l.reader);
-        *paired = l.of_pairs != NULL && l.paired;
         return l.tokenizer;
 }

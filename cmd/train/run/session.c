@@ -236,17 +236,15 @@ static bool have_defaults(const struct train_session *s)
                s->init.model == NULL;
 }
 
-/* Whether such records get a vocabulary of their own: *v. */
-static bool pairs_vocabulary(const struct train_session *s, struct ran_vocab_settings *v)
+/* The size of a vocabulary for such records; 0: that of others. */
+static size_t pairs_vocabulary(const struct train_session *s)
 {
         if (!have_defaults(s) || s->init.file != NULL)
-                return false;
+                return 0;
         for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++)
                 if (cmd_was_set(f->name))
-                        return false;
-        *v = s->vocabulary;
-        v->vocab_size = PAIRS_VOCABULARY;
-        return true;
+                        return 0;
+        return PAIRS_VOCABULARY;
 }
 
 /* A field of the encoder that nobody set. */
@@ -322,16 +320,13 @@ static bool extends(const struct train_session *s)
 
 static void learn_vocabulary(struct train_session *s, char **files)
 {
-        struct ran_vocab_settings of_pairs;
-        bool differs = pairs_vocabulary(s, &of_pairs), paired;
-
         s->source.given_arg = s;
+        s->source.pairs_vocabulary = pairs_vocabulary(s);
         if (extends(s))
                 s->source.given = extend;
         else if (train_base_may_serve(s))
                 s->source.given = train_base_take;
-        s->tokenizer = train_data_learn(&s->train, &s->source, &s->vocabulary,
-                                        differs ? &of_pairs : NULL, &paired, files);
+        s->tokenizer = train_data_learn(&s->train, &s->source, &s->vocabulary, files);
         if (s->init.model != NULL) {
                 s->source.tokenizer = train_init_vocabulary(&s->init);
                 s->source.V = ran_tokenizer_size(s->source.tokenizer);
@@ -340,8 +335,6 @@ static void learn_vocabulary(struct train_session *s, char **files)
                         open_vectors(s); /* those of a base model */
                 return;
         }
-        if (paired)
-                s->vocabulary = of_pairs;
         s->source.tokenizer = s->tokenizer;
         s->learned = s->tokenizer != NULL;
         if (s->learned)

@@ -57,6 +57,11 @@ void ran_counter_free(struct ran_counter *c)
         free(c);
 }
 
+void ran_counter_limit(struct ran_counter *c, size_t vocab_size)
+{
+        c->settings.vocab_size = vocab_size;
+}
+
 void ran_counter_report(const struct ran_counter *c, struct ran_counter_report *report)
 {
         *report = c->report;
