@@ -7,67 +7,37 @@
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static const char *escape_of(unsigned char c)
+/* What stands on a page for the k bytes of a character, or of a part of one; NULL: they do. */
+static const char *escape_of(const char *s, size_t k)
 {
-        switch (c) {
-        case '&':
-                return "&amp;";
-        case '<':
-                return "&lt;";
-        case '>':
-                return "&gt;";
-        case '"':
-                return "&quot;";
-        case '\'':
-                return "&#39;";
-        default:
-                return c == 0x7f || (c < ' ' && c != '\t' && c != '\n') ? "\xef\xbf\xbd" : NULL;
-        }
-}
+        static const char special[] = "&<>\"'";
+        static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+        const char *found = *s != '\0' ? strchr(special, *s) : NULL;
+        const unsigned char *c = (const unsigned char *)s;
+        const bool control = (c[0] < ' ' && c[0] != '\t' && c[0] != '\n') || c[0] == 0x7f ||
+                             (k == 2 && c[0] == 0xc2 && c[1] < 0xa0);
+        const bool none = k == 3 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe;
 
-/* Bytes of a character at s that HTML does not permit: C1 controls, U+FFFE, U+FFFF; else 0. */
-static size_t forbidden(const unsigned char *s, size_t n)
-{
-        if (n >= 2 && s[0] == 0xc2 && s[1] < 0xa0)
-                return 2;
-        if (n >= 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe)
-                return 3;
-        return 0;
-}
-
-/* Valid UTF-8. */
-static void add_valid(struct ran_buf *out, const char *s, size_t n)
-{
-        size_t from = 0;
-
-        for (size_t i = 0; i < n;) {
-                const unsigned char *c = (const unsigned char *)s + i;
-                size_t bad = *c >= 0x80 ? forbidden(c, n - i) : 0;
-                const char *escape = bad > 0 ? "\xef\xbf\xbd" : escape_of(*c);
-
-                if (escape == NULL) {
-                        i++;
-                        continue;
-                }
-                ran_buf_add(out, s + from, i - from);
-                ran_buf_str(out, escape);
-                i += bad > 0 ? bad : 1;
-                from = i;
-        }
-        ran_buf_add(out, s + from, n - from);
+        if (found != NULL)
+                return escapes[found - special];
+        return control || none || ran_utf8_valid(s, k) < k ? "\xef\xbf\xbd" : NULL;
 }
 
 void page_text(struct ran_buf *out, const char *s, size_t n)
 {
-        while (n > 0) {
-                const size_t valid = ran_utf8_valid(s, n);
-                const size_t broken = valid < n ? ran_utf8_character(s + valid, n - valid) : 0;
+        size_t from = 0;
 
-                add_valid(out, s, valid);
-                ran_buf_str(out, broken > 0 ? "\xef\xbf\xbd" : "");
-                s += valid + broken;
-                n -= valid + broken;
+        for (size_t i = 0, k; i < n; i += k) {
+                k = ran_utf8_character(s + i, n - i);
+                const char *escape = escape_of(s + i, k);
+
+                if (escape == NULL)
+                        continue;
+                ran_buf_add(out, s + from, i - from);
+                ran_buf_str(out, escape);
+                from = i + k;
         }
+        ran_buf_add(out, s + from, n - from);
 }
 
 void page_string(struct ran_buf *out, const char *s)
