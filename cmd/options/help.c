@@ -198,7 +198,7 @@ void cmd_help(const struct cmd_program *program, bool all, struct ran_buf *out)
         add_options(program, marked, out);
         if (!marked) {
                 add_keys(program, false,
-                         "Few need these, as options (--clip 0.5) or keys of --config; their "
+                         "Few need these, as options (--NAME VALUE) or keys of --config; their "
                          "defaults:",
                          out);
                 add_keys(program, true, "Few need these, as options only; their defaults:", out);

@@ -16,7 +16,7 @@
 #include "cmd/options/write.h"
 #include "cmd/records/loop.h"
 #include "cmd/train/about/about.h"
-#include "cmd/train/run/init.h"
+#include "cmd/train/run/options.h"
 #include "cmd/train/run/run.h"
 
 enum { HELD_OUT = 2000, HELD_OUT_SHARE = 10 };          /* at most; and of so many texts one */
@@ -142,22 +142,6 @@ static int read_texts(struct distil *d, struct ran_pool *pool, char **files)
 }
 
 /* ---- vocabulary ------------------------------------------------------------------------------ */
-
-/* The options of a vocabulary, with subwords as the default. */
-static const struct ran_field *vocabulary_fields(void)
-{
-        static struct ran_field fields[32];
-        size_t n = 0;
-
-        for (const struct ran_field *f = ran_vocab_fields; f->name != NULL; f++, n++) {
-                if (n + 1 == sizeof fields / sizeof *fields)
-                        cmd_bug("too many options of a vocabulary");
-                fields[n] = *f;
-                if (strcmp(f->name, "vocab_type") == 0)
-                        fields[n].initial = "wordpiece";
-        }
-        return fields;
-}
 
 static struct ran_tokenizer *vocabulary_of(struct distil *d)
 {
@@ -364,10 +348,12 @@ static int run(struct distil *d, char **files)
 int train_distil(int argc, char **argv)
 {
         static struct distil d;
+        static const struct train_preset presets[] = {{"vocab_type", "wordpiece"}, {0}};
         const struct cmd_group groups[] = {
                 {"Distillation", ran_distil_fields, &d.settings},
                 {"Files", files_fields, &d},
-                {"Vocabulary", vocabulary_fields(), &d.vocabulary},
+                {"Vocabulary", train_options_preset(ran_vocab_fields, presets, NULL),
+                 &d.vocabulary},
                 {"Input", cmd_input_fields, &d.input},
                 {NULL, NULL, NULL},
         };

@@ -214,19 +214,11 @@ const char *train_about_encoder(const struct about *a)
 
 void train_about_vocabulary(const struct about *a, struct ran_buf *out)
 {
-        struct ran_record all = {0}, model = {0};
+        struct ran_span v = {0};
         struct ran_error err;
-        size_t n;
-        const char *json = ran_tokenizer_json(a->tokenizer, &n);
+        const char *json = ran_tokenizer_json(a->tokenizer, &v.end);
 
-        if (!scan(&all, json, n))
-                return;
-        const struct ran_member *m = ran_record_find(&all, "model", NULL);
-        if (m != NULL && scan(&model, json + m->value.begin, m->value.end - m->value.begin)) {
-                m = ran_record_find(&model, "type", NULL);
-                if (m != NULL && m->type == 's')
-                        ran_json_decode(model.line, m->value, out, &err);
-        }
-        ran_record_release(&model);
-        ran_record_release(&all);
+        if (ran_json_find(json, v, "model", 'o', &v, NULL) &&
+            ran_json_find(json, v, "type", 's', &v, NULL))
+                ran_json_decode(json, v, out, &err);
 }

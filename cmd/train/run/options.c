@@ -257,9 +257,8 @@ static const char keys[] =
 /* Of the input, what says where labels are. */
 static const char of_labels[] = "folder_label label_separator tag_column";
 
-/* The table with the defaults of the task, for as long as the program runs. */
-static const struct ran_field *preset(const struct ran_field *fields,
-                                      const struct train_preset *presets, const char *verbs)
+const struct ran_field *train_options_preset(const struct ran_field *fields,
+                                             const struct train_preset *presets, const char *verbs)
 {
         size_t n = 0;
 
@@ -292,7 +291,8 @@ void train_options_init(struct train_options *o, const struct train_task *task)
         for (size_t i = 0; i < TABLES; i++)
                 o->groups[i] = (struct cmd_group){
                         .title = tables[i].title,
-                        .fields = preset(tables[i].fields, task->presets, tables[i].verbs),
+                        .fields = train_options_preset(tables[i].fields, task->presets,
+                                                       tables[i].verbs),
                 };
         o->program = (struct cmd_program){.name = task->program,
                                           .usage = task->of_documents ? usage_with_labels : usage,

@@ -47,6 +47,10 @@ struct train_options {
 };
 extern const struct ran_field train_file_fields[];
 
+/* The table with other defaults, for as long as the program runs; verbs: of all of its options, or
+ * NULL. What few set is among keys. */
+const struct ran_field *train_options_preset(const struct ran_field *fields,
+                                             const struct train_preset *presets, const char *verbs);
 /* Makes o->program, with the presets of the task; then o can be parsed. o is static, see cmd_group.
  */
 void train_options_init(struct train_options *o, const struct train_task *task);
