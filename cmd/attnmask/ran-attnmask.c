@@ -192,7 +192,7 @@ static void check_model(void)
         const bool tokens = options.map == ATTNMASK_MAP_TOKENS,
                    page = options.format == PICTURE_HTML, svg = options.format == PICTURE_SVG;
 
-        if (cmd_was_set("format") && options.format == PICTURE_TEXT)
+        if (cmd_was_asked("format") && options.format == PICTURE_TEXT)
                 cmd_usage("--format text draws patterns only: a model has json, svg and html");
         cmd_excludes(page || svg, page ? "a page is no record" : "a picture has no numbers",
                      "top weights offsets into only drop");
