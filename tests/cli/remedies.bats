@@ -80,6 +80,7 @@ train='ran-train classify --encoder none -o n.ran'
   { head -n 30 train.jsonl && tail -n 30 several.jsonl; } >mixed.jsonl
   jq -c 'if .label then .labels = [.label] | del(.label) else . end' mixed.jsonl >lists.jsonl
   remedy 'give every document one label, or every document a list' "$train mixed.jsonl" "$train lists.jsonl"
+  remedy '(--label-separator makes lists of all)' "$train mixed.jsonl" "$train --label-separator '|' mixed.jsonl"
   jq -c '.label = "one"' train.jsonl >one.jsonl
   { cat one.jsonl && head -n 30 train.jsonl; } >two.jsonl
   remedy 'training needs at least two' "$train one.jsonl" "$train two.jsonl"

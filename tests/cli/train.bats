@@ -257,8 +257,8 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
   printf '{"text": "a a", "labels": []}\n' >none
   refused 3 'no document has a label' ran-train classify -o m.ran none
   printf '{"text": "a a", "label": "x"}\n{"text": "b", "label": "y"}\n' >two
-  refused 3 'two:1 has "label" but none:1 has "labels"' ran-train classify -o m.ran two none
-  refused 3 'two:1 has "label" but none:1 has "labels"' ran-train classify -o m.ran --dev none two
+  refused 3 'two:1 has one label but none:1 has a list of labels' ran-train classify -o m.ran two none
+  refused 3 'two:1 has one label but none:1 has a list of labels' ran-train classify -o m.ran --dev none two
   refused 3 'in the validation documents' ran-train classify -o m.ran --dev /dev/null two
   refused 3 'missing' ran-train classify -o m.ran missing
   refused 3 'missing' ran-train classify -o m.ran --dev missing two

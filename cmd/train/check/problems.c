@@ -33,8 +33,9 @@ static void find_mixed(struct train_problems *p, const struct train_location *a,
 static void find_mixed_labels(struct train_problems *p, const struct train_location *one,
                               const struct train_location *several)
 {
-        find_mixed(p, one, "has \"label\"", several,
-                   "has \"labels\": give every document one label, or every document a list");
+        find_mixed(p, one, "has one label", several,
+                   "has a list of labels: give every document one label, or every document a list "
+                   "(--label-separator makes lists of all)");
 }
 
 /* ---- labels --------------------------------------------------------------------------------- */
