@@ -59,7 +59,7 @@ static bool differ_visibly(const char *a, const char *b)
         }
 }
 
-/* "U+00A0", the first character of a text; "the end" of one. */
+/* "U+00A0", the first character of a text that has one. */
 static void add_code_point(struct ran_buf *out, const char *s)
 {
         const unsigned char c = (unsigned char)*s;
@@ -68,10 +68,7 @@ static void add_code_point(struct ran_buf *out, const char *s)
 
         for (size_t i = 1; i < n && s[i] != '\0'; i++)
                 code = code << 6 | ((unsigned char)s[i] & 0x3f);
-        if (c == '\0')
-                ran_buf_str(out, "the end");
-        else
-                ran_buf_printf(out, "U+%04X", code);
+        ran_buf_printf(out, "U+%04X", code);
 }
 
 void cmd_label_difference(struct ran_buf *out, const char *a, const char *b)
@@ -87,10 +84,14 @@ void cmd_label_difference(struct ran_buf *out, const char *a, const char *b)
         while (at > 0 &&
                (((unsigned char)a[at] & 0xc0) == 0x80 || ((unsigned char)b[at] & 0xc0) == 0x80))
                 at--;
-        ran_buf_str(out, "look alike (where one has ");
-        add_code_point(out, a + at);
-        ran_buf_str(out, ", the other has ");
-        add_code_point(out, b + at);
+        if (a[at] == '\0' || b[at] == '\0') {
+                ran_buf_str(out, "look alike (one goes on with ");
+        } else {
+                ran_buf_str(out, "look alike (where one has ");
+                add_code_point(out, a + at);
+                ran_buf_str(out, ", the other has ");
+        }
+        add_code_point(out, b[at] != '\0' ? b + at : a + at);
         ran_buf_char(out, ')');
 }
 

@@ -24,12 +24,12 @@ check() {
   done <<'END'
 caf\xc3\xa9 cafe\xcc\x81 where one has U+0065, the other has U+00E9
 New\xc2\xa0York New\x20York where one has U+0020, the other has U+00A0
-sport\xe2\x80\x8b sport where one has the end, the other has U+200B
+sport\xe2\x80\x8b sport one goes on with U+200B
 sport \xef\xbb\xbfsport where one has U+0073, the other has U+FEFF
 A\xc2\xadB AB where one has U+0042, the other has U+00AD
 \xef\xbc\xa1\xef\xbc\xa2 ab where one has U+0061, the other has U+FF21
 \xea\xb0\x80 \xe1\x84\x80\xe1\x85\xa1 where one has U+1100, the other has U+AC00
-1 1.0 where one has the end, the other has U+002E
+1 1.0 one goes on with U+002E
 1 01 where one has U+0030, the other has U+0031
 STRA\xe1\xba\x9eE stra\xc3\x9fe where one has U+0053, the other has U+0073
 END
@@ -76,7 +76,7 @@ END
 wet day :"wet day" differ in case or spaces only
  wet day:"wet day" differ in case or spaces only
 Wet_Day:"wet day" differ in case or spaces only
-1.0:"1" look alike (where one has U+002E, the other has the end)
+1.0:"1" look alike (one goes on with U+002E)
 END
   # Others do not.
   documents 4 | jq -c '.label = "fog"' >test.jsonl
