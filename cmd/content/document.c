@@ -62,32 +62,18 @@ static int read_ids(struct cmd_document *d, const char *line, struct ran_span va
 static int read_encoding(struct cmd_document *d, const char *line, const struct ran_member *m,
                          const struct ran_tokenizer *tokenizer, size_t V, struct ran_error *err)
 {
-        struct ran_span ids = {0, 0};
-        size_t vocabs = 0, lists = 0;
-        bool same = false;
-        char ids_type = 0;
+        const char *digest = ran_tokenizer_digest(tokenizer);
+        struct ran_span ids, vocab;
+        char type = 0;
 
         if (m->type != 'o')
                 return ran_fail(err, RAN_EFORMAT, "\"encoding\" must be an object");
-        for (struct ran_items i = ran_items(line, m->value); ran_items_next(&i);) {
-                if (ran_json_is(line, i.name, "vocab")) {
-                        same = ran_json_is(line, i.value, ran_tokenizer_digest(tokenizer));
-                        vocabs++;
-                } else if (ran_json_is(line, i.name, "ids")) {
-                        ids = i.value;
-                        ids_type = i.type;
-                        lists++;
-                }
-        }
-        if (ran_tokenizer_digest(tokenizer)[0] == '\0')
-                return ran_fail(err, RAN_ENOMEM, "no memory for the digest of the vocabulary");
-        if (vocabs > 1 || lists > 1)
-                return ran_fail(err, RAN_EFORMAT, "\"encoding\" has \"%s\" twice",
-                                lists > 1 ? "ids" : "vocab");
-        if (!same)
+        if (!ran_json_find(line, m->value, "vocab", 0, &vocab, NULL) ||
+            !ran_json_is(line, vocab, digest))
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"encoding\" is of another vocabulary than the model's");
-        return read_ids(d, line, ids, ids_type, V, err);
+        ran_json_find(line, m->value, "ids", 0, &ids, &type);
+        return read_ids(d, line, ids, type, V, err);
 }
 
 /* ---- fingerprints --------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 
 enum { NAMES_BYTES = 1 << 26 }; /* far more than any has */
@@ -50,128 +51,103 @@ static int read_lines(struct cmd_names *names, const char *s, size_t n, struct r
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-/* A part of the text. */
-struct value {
-        struct ran_span at;
-        char type; /* as in ran_member; 0: nothing */
-};
-
-/* The first member of that name. */
-static struct value member(const char *json, struct value object, const char *name)
+/* The first member of that name; type 0: there is none. */
+static struct ran_items member(const struct ran_items *object, const char *name)
 {
-        struct value item;
+        struct ran_items item = {.line = object->line};
 
-        if (object.type == 'o' && ran_json_find(json, object.at, name, 0, &item.at, &item.type))
-                return item;
-        return (struct value){.type = 0};
+        if (object->type == 'o')
+                ran_json_find(object->line, object->value, name, 0, &item.value, &item.type);
+        return item;
 }
 
-static int add_string(struct cmd_names *names, const char *json, struct value item,
-                      struct ran_error *err)
+static int add_string(struct cmd_names *names, const struct ran_items *item, struct ran_error *err)
 {
-        if (item.type != 's')
+        if (item->type != 's')
                 return refuse(names, "each name must be a string", err);
-        if (ran_json_decode(json, item.at, &names->text, err) != RAN_OK)
+        if (ran_json_decode(item->line, item->value, &names->text, err) != RAN_OK)
                 return refuse(names, err->text, err);
         end_name(names);
         return RAN_OK;
 }
 
 /* {"0": "O", "1": "B-PER"}, in any order: all numbers from 0 on, each once and in plain decimal. */
-static int read_numbered(struct cmd_names *names, const char *json, struct value object,
+static int read_numbered(struct cmd_names *names, const struct ran_items *object,
                          struct ran_error *err)
 {
-        struct ran_items i = ran_items(json, object.at);
+        struct ran_items i = ran_items(object->line, object->value);
         size_t n = 0, number;
         bool good = true;
         int rc = RAN_OK;
 
         while (ran_items_next(&i))
                 n++;
-        struct value *ordered = ran_new(n, sizeof *ordered);
-        for (i = ran_items(json, object.at); good && ran_items_next(&i);) {
-                const char *digits = json + i.name.begin + 1;
+        struct ran_items *ordered = ran_new(n, sizeof *ordered);
+        for (i = ran_items(object->line, object->value); good && ran_items_next(&i);) {
+                const char *digits = i.line + i.name.begin + 1;
                 const size_t length = i.name.end - i.name.begin - 2;
 
                 good = ran_parse_size(digits, length, &number) && number < n &&
                        !(digits[0] == '0' && length > 1) && ordered[number].type == 0;
                 if (good)
-                        ordered[number] = (struct value){i.value, i.type};
+                        ordered[number] = i;
         }
         if (!good)
                 rc = refuse(names, "\"id2label\" must name all numbers from 0 on", err);
         for (size_t k = 0; k < n && rc == RAN_OK; k++)
-                rc = add_string(names, json, ordered[k], err);
+                rc = add_string(names, &ordered[k], err);
         free(ordered);
         return rc;
 }
 
-/* The names of a class label; the feature may be a list of class labels. */
-static struct value names_of_feature(const char *json, struct value feature)
+/* The list, or the object of numbers, with the names: those of a feature are in its class label, or
+ * in that of the list that it is. */
+static struct ran_items find(const struct ran_items *object, bool tags)
 {
-        struct value found = {.type = 0};
+        static const char *const of[][2] = {{"label", "labels"}, {"tags", "ner_tags"}};
+        struct ran_items found = member(object, "id2label"), features = member(object, "features");
 
-        while (feature.type == 'o' && found.type == 0) {
-                found = member(json, feature, "names");
-                feature = member(json, feature, "feature");
-        }
-        return found;
+        for (size_t k = 0; k < 2; k++)
+                for (struct ran_items f = member(&features, of[tags][k]);
+                     f.type == 'o' && found.type == 0; f = member(&f, "feature"))
+                        found = member(&f, "names");
+        return found.type == 0 ? member(object, "names") : found;
 }
 
-/* The list, or the object of numbers, with the names. */
-static struct value find(const char *json, struct value object, bool tags)
-{
-        static const char *const of_labels[] = {"label", "labels", NULL};
-        static const char *const of_tags[] = {"tags", "ner_tags", NULL};
-        struct value found = member(json, object, "id2label");
-        struct value features = member(json, object, "features");
-
-        for (const char *const *name = tags ? of_tags : of_labels; *name != NULL; name++)
-                if (found.type == 0)
-                        found = names_of_feature(json, member(json, features, *name));
-        return found.type == 0 ? member(json, object, "names") : found;
-}
-
-/* all: the value of a member, because only objects can be scanned. */
-static int read_json(struct cmd_names *names, const char *json, struct value all, bool tags,
+static int read_json(struct cmd_names *names, struct ran_items all, bool tags,
                      struct ran_error *err)
 {
-        struct value list = all.type == 'o' ? find(json, all, tags) : all;
+        int rc = RAN_OK;
 
-        if (list.type == 'a') {
-                for (struct ran_items i = ran_items(json, list.at); ran_items_next(&i);)
-                        RAN_TRY(add_string(names, json, (struct value){i.value, i.type}, err));
-                return RAN_OK;
-        }
-        if (list.type == 'o')
-                return read_numbered(names, json, list, err);
-        return refuse(
-                names,
-                tags ? "no \"id2label\", no \"names\", and no names of \"tags\" or \"ner_tags\" in "
-                       "\"features\""
-                     : "no \"id2label\", no \"names\", and no names of \"label\" or \"labels\" in "
-                       "\"features\"",
-                err);
+        if (all.type == 'o')
+                all = find(&all, tags);
+        if (all.type == 'o')
+                return read_numbered(names, &all, err);
+        if (all.type != 'a')
+                return refuse(names,
+                              tags ? "no \"id2label\", no \"names\", and no names of \"tags\" or "
+                                     "\"ner_tags\" in \"features\""
+                                   : "no \"id2label\", no \"names\", and no names of \"label\" or "
+                                     "\"labels\" in \"features\"",
+                              err);
+        for (struct ran_items i = ran_items(all.line, all.value);
+             rc == RAN_OK && ran_items_next(&i);)
+                rc = add_string(names, &i, err);
+        return rc;
 }
 
 static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags,
                      struct ran_error *err)
 {
-        struct ran_record scanned = {0};
-        struct ran_buf object = {0};
-        struct ran_error why;
+        struct ran_record r = {0};
+        struct ran_buf room = {0};
+        struct ran_items all;
+        const int rc = json_scan_value(&r, &room, s, n, &all)
+                               ? read_json(names, all, tags, err)
+                               : refuse(names, "not valid JSON", err);
 
-        ran_buf_str(&object, "{\"names\":");
-        ran_buf_add(&object, s, n);
-        ran_buf_char(&object, '}');
-        int rc = ran_record_scan(&scanned, object.data, object.len, &why);
-        bool one = rc == RAN_OK && scanned.count == 1;
-        const struct ran_member *all = one ? ran_record_find(&scanned, "names", NULL) : NULL;
-        rc = all == NULL ? refuse(names, "not valid JSON", err)
-                         : read_json(names, object.data, (struct value){all->value, all->type},
-                                     tags, err);
-        ran_record_release(&scanned);
-        ran_buf_release(&object);
+        ran_record_release(&r);
+        ran_buf_release(&room);
         return rc;
 }
 

@@ -24,34 +24,20 @@ void cmd_soft_label_release(struct cmd_soft_label *s)
         *s = (struct cmd_soft_label){0};
 }
 
-/* An object of labels and probabilities, or a prediction with one. */
-struct shape {
-        struct ran_span probs; /* its member "probs", or else the object itself */
-        bool found;            /* it has "probs" */
-        bool several;          /* from a model with several labels a document */
-        bool labelled;         /* it is a prediction */
-};
-
-static int find_probs(struct shape *shape, const char *line, struct ran_span value,
-                      const char *member, struct ran_error *err)
+/* The probabilities in a prediction, or in an object of nothing else. */
+static int find_probs(const char *line, struct ran_span value, const char *member,
+                      struct ran_span *probs, struct ran_error *err)
 {
-        *shape = (struct shape){.probs = value};
-        for (struct ran_items i = ran_items(line, value); ran_items_next(&i);) {
-                shape->several |= ran_json_is(line, i.name, "labels") && i.type == 'a';
-                shape->labelled |= i.type != 'n';
-                if (!ran_json_is(line, i.name, "probs") || i.type != 'o')
-                        continue;
-                if (shape->found)
-                        return ran_fail(err, RAN_EFORMAT, "\"%s\" has \"probs\" twice", member);
-                shape->probs = i.value;
-                shape->found = true;
-        }
-        if (shape->labelled && !shape->found)
-                return ran_fail(
-                        err, RAN_EFORMAT,
-                        "\"%s\" has no \"probs\" (ran-classify --probs writes them), and is "
-                        "no object of labels and probabilities",
-                        member);
+        if (ran_json_find(line, value, "probs", 'o', probs, NULL))
+                return RAN_OK;
+        *probs = value;
+        for (struct ran_items i = ran_items(line, value); ran_items_next(&i);)
+                if (i.type != 'n')
+                        return ran_fail(
+                                err, RAN_EFORMAT,
+                                "\"%s\" has no \"probs\" (ran-classify --probs writes them), and "
+                                "is no object of labels and probabilities",
+                                member);
         return RAN_OK;
 }
 
@@ -139,7 +125,8 @@ int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
                         struct ran_error *err)
 {
         const struct ran_member *m = json_member(&record->json, member);
-        struct shape shape;
+        const char *line = record->json.line;
+        struct ran_span probs, list;
 
         s->n = s->names.len = 0;
         s->present = m != NULL;
@@ -149,15 +136,16 @@ int cmd_soft_label_read(struct cmd_soft_label *s, struct cmd_labels *labels,
         if (m->type != 'o')
                 return ran_fail(err, RAN_EFORMAT, "\"%s\" is no object of labels and probabilities",
                                 member);
-        RAN_TRY(find_probs(&shape, record->json.line, m->value, member, err));
-        if (labels->present && shape.several && !labels->several)
+        RAN_TRY(find_probs(line, m->value, member, &probs, err));
+        const bool of_several = ran_json_find(line, m->value, "labels", 'a', &list, NULL);
+        if (labels->present && of_several && !labels->several)
                 return ran_fail(err, RAN_EFORMAT,
                                 "\"%s\" is of a model that gives several labels, but the document "
                                 "has one \"label\"",
                                 member);
-        for (struct ran_items i = ran_items(record->json.line, shape.probs); ran_items_next(&i);)
+        for (struct ran_items i = ran_items(line, probs); ran_items_next(&i);)
                 RAN_TRY(add(s, &i, err));
-        several = labels->present ? labels->several : several || shape.several;
+        several = labels->present ? labels->several : several || of_several;
         RAN_TRY(refuse_repeats(s, err));
         if (!several)
                 RAN_TRY(normalise(s, member, err));

@@ -241,18 +241,20 @@ static void add_column(const struct conll *c, const struct rows *rows, const cha
         json_end(out, ']');
 }
 
-int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
-                 struct ran_buf *out, size_t *line, struct ran_error *err)
+static int import(const struct import *i, const struct text_line *sentence, struct ran_buf *out,
+                  size_t *line, struct ran_error *err)
 {
+        const struct conll *c = i->state;
+        const char *block = sentence->s;
         const size_t tag = c->tag != c->word ? c->tag : 0;
         struct rows rows = {0};
         bool others = false;
-        int rc = list_rows(&rows, c, block, n, line, err);
+        int rc = list_rows(&rows, c, block, sentence->n, line, err);
 
         if (rc == RAN_OK) {
                 json_begin(out, '{');
-                if (doc > 0)
-                        json_put_size(out, "doc", doc);
+                if (sentence->doc > 0)
+                        json_put_size(out, "doc", sentence->doc);
                 json_name(out, "tokens");
                 add_column(c, &rows, block, c->word, out);
                 if (tag > 0) {
@@ -402,12 +404,6 @@ static int begin(struct import *i, const struct text_line *first, struct ran_err
                 i->assumed = c->tag == 3 ? "the second column has the words, the third the tags"
                                          : "the second column has the words, the last the tags";
         return RAN_OK;
-}
-
-static int import(const struct import *i, const struct text_line *sentence, struct ran_buf *out,
-                  size_t *line, struct ran_error *err)
-{
-        return conll_import(i->state, sentence->s, sentence->n, sentence->doc, out, line, err);
 }
 
 const struct conll *conll_of(const struct import *i)

@@ -211,11 +211,6 @@ bool conll_begins_with(const char *s, size_t n, const char *what);
 /* The columns of a file that is read as CoNLL; NULL for other formats. */
 const struct conll *conll_of(const struct import *i);
 
-/* Appends the record of a sentence: tokens, tags, doc (unless it is 0), and the other columns.
- * On RAN_EFORMAT *line is the bad line of the block, from 0. */
-int conll_import(const struct conll *c, const char *block, size_t n, size_t doc,
-                 struct ran_buf *out, size_t *line, struct ran_error *err);
-
 /* ---- tuple.c ---------------------------------------------------------------------------------
  *
  * JSON of other tools that is no record: spaCy's pairs, and Label Studio's tasks.
@@ -238,9 +233,9 @@ bool tuple_is_bare(const struct ran_record *r);
 
 /* Whether a file that begins so may be such a table: all of it has to be read to know. */
 bool frame_begins(const char *s, size_t n);
-/* Appends a line for each row of a JSON object that is all of a file. *is is false, and nothing is
+/* Appends a line for each row of a JSON object that is all of a file. False, and nothing is
  * appended, if it is no table: if it is a record, or anything else. */
-int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct ran_error *err);
+bool frame_lines(const char *s, size_t n, struct ran_buf *out);
 
 /* ---- literal.c -------------------------------------------------------------------------------
  *
@@ -249,9 +244,9 @@ int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct r
 
 /* Whether a text begins like one. */
 bool literal_begins(const char *s, size_t n);
-/* Appends it as JSON: ["a", "b"], ['a', 'b'], ('a', 'b') and ['a' 'b'] become the same. *is is
- * false, and nothing is appended, if it is none. */
-int literal_json(const char *s, size_t n, struct ran_buf *out, bool *is, struct ran_error *err);
+/* Appends it as JSON: ["a", "b"], ['a', 'b'], ('a', 'b') and ['a' 'b'] become the same. False, and
+ * nothing is appended, if it is none. */
+bool literal_json(const char *s, size_t n, struct ran_buf *out);
 
 /* ---- kinds.c ---------------------------------------------------------------------------------
  *

@@ -114,3 +114,17 @@ const struct ran_member *json_member(const struct ran_record *record, const char
 
         return m != NULL && m->type != '0' ? m : NULL;
 }
+
+bool json_scan_value(struct ran_record *r, struct ran_buf *room, const char *s, size_t n,
+                     struct ran_items *value)
+{
+        ran_buf_str(room, "{\"\":");
+        ran_buf_add(room, s, n);
+        ran_buf_char(room, '}');
+        if (ran_record_scan(r, room->data, room->len, NULL) != RAN_OK || r->count != 1)
+                return false;
+        const struct ran_member *m = &r->members[0];
+        *value = (struct ran_items){
+                .line = r->line, .in = m->value, .value = m->value, .type = m->type};
+        return true;
+}

@@ -39,4 +39,9 @@ void json_put_raw(struct ran_buf *out, const char *name, const char *json, size_
 /* The member of that name, unless it is absent or null: then NULL. */
 const struct ran_member *json_member(const struct ran_record *record, const char *name);
 
+/* Scans any JSON value: as the member of an object, which is written to `room`. False: it is none.
+ * The caller releases r and room in any case, and *value points into them. */
+bool json_scan_value(struct ran_record *r, struct ran_buf *room, const char *s, size_t n,
+                     struct ran_items *value);
+
 #endif

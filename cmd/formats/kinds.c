@@ -7,58 +7,46 @@
 
 #define AS_TEXT    "save the text as plain text in UTF-8 first"
 #define AS_LINES   "make JSON lines of it first, with pandas or DuckDB for example"
+#define AS_PLAIN   UNPACKED "; save a spreadsheet as CSV, a document as plain text"
 #define NO_TEXT    "only text can be read"
 #define UNPACKED   "unpack it first"
 #define FROM_UTF16 "convert it: iconv -f UTF-16 -t UTF-8 FILE"
 #define FROM_UTF32 "convert it: iconv -f UTF-32 -t UTF-8 FILE"
 
-#define MAGIC(at, bytes, is, advice)          \
-        {                                     \
-                at, bytes, sizeof(bytes) - 1, \
-                {                             \
-                        is, advice            \
-                }                             \
-        }
 static const struct magic {
-        size_t at;
-        const char *bytes;
-        size_t n;
+        size_t at, n;
+        const char *bytes; /* (n) */
         struct kind kind;
 } magics[] = {
-        MAGIC(0, "PAR1", "a Parquet file", AS_LINES),
-        MAGIC(0, "GGUF", "a model in GGUF", NO_TEXT),
-        MAGIC(0, "ARROW1", "an Arrow file", AS_LINES),
-        MAGIC(0, "Obj\x01", "an Avro file", AS_LINES),
-        MAGIC(0, "SQLite format 3", "an SQLite database", AS_LINES),
-        MAGIC(0, "\x89HDF", "an HDF5 file", AS_LINES),
-        MAGIC(0, "PK\x03\x04", "a ZIP archive (.zip, .xlsx, .docx, .odt)",
-              "unpack it first; save a spreadsheet as CSV, a document as plain text"),
-        MAGIC(0, "\xd0\xcf\x11\xe0", "a document of an old Office (.doc, .xls)", AS_TEXT),
-        MAGIC(0, "{\\rtf", "a document in RTF", AS_TEXT),
-        MAGIC(0, "%PDF-", "a PDF document", "make text of it first: pdftotext FILE.pdf"),
-        MAGIC(0, "%!PS", "a PostScript document", "make text of it first: ps2ascii FILE.ps"),
-        MAGIC(0, "7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACKED),
-        MAGIC(0, "Rar!\x1a", "a RAR archive", UNPACKED),
-        MAGIC(257, "ustar", "a tar archive", "unpack it first: tar -xf FILE"),
-        MAGIC(4, "1AY&SY", "compressed with bzip2", "unpack it first: bzcat FILE | ..."),
-        MAGIC(0, "\x04\x22\x4d\x18", "compressed with lz4", "unpack it first: lz4 -dc FILE | ..."),
-        MAGIC(0, "\x1f\x9d", "compressed with compress", "unpack it first: zcat FILE | ..."),
-        MAGIC(0, "\x1f\x8b", "compressed with gzip", "unpack it first: gzip -dc FILE | ..."),
-        MAGIC(0, "\x28\xb5\x2f\xfd", "compressed with zstd",
-              "unpack it first: zstd -dc FILE | ..."),
-        MAGIC(0, "\xfd\x37zXZ", "compressed with xz", "unpack it first: xz -dc FILE | ..."),
-        MAGIC(0, "\x89PNG", "a picture", NO_TEXT),
-        MAGIC(0, "\xff\xd8\xff", "a picture", NO_TEXT),
-        MAGIC(0, "GIF89a", "a picture", NO_TEXT),
-        MAGIC(0,
-              "\x7f"
-              "ELF",
-              "a program", NO_TEXT),
-        MAGIC(0, "\x80\x04\x95", "a pickle of Python", AS_LINES),
-        MAGIC(0, "\xff\xfe\0\0", "text in UTF-32", FROM_UTF32),
-        MAGIC(0, "\0\0\xfe\xff", "text in UTF-32", FROM_UTF32),
-        MAGIC(0, "\xff\xfe", "text in UTF-16", FROM_UTF16),
-        MAGIC(0, "\xfe\xff", "text in UTF-16", FROM_UTF16),
+        {0, 4, "PAR1", {"a Parquet file", AS_LINES}},
+        {0, 4, "GGUF", {"a model in GGUF", NO_TEXT}},
+        {0, 6, "ARROW1", {"an Arrow file", AS_LINES}},
+        {0, 4, "Obj\x01", {"an Avro file", AS_LINES}},
+        {0, 15, "SQLite format 3", {"an SQLite database", AS_LINES}},
+        {0, 4, "\x89HDF", {"an HDF5 file", AS_LINES}},
+        {0, 4, "PK\x03\x04", {"a ZIP archive (.zip, .xlsx, .docx, .odt)", AS_PLAIN}},
+        {0, 4, "\xd0\xcf\x11\xe0", {"a document of an old Office (.doc, .xls)", AS_TEXT}},
+        {0, 5, "{\\rtf", {"a document in RTF", AS_TEXT}},
+        {0, 5, "%PDF-", {"a PDF document", "make text of it first: pdftotext FILE.pdf"}},
+        {0, 4, "%!PS", {"a PostScript document", "make text of it first: ps2ascii FILE.ps"}},
+        {0, 6, "7z\xbc\xaf\x27\x1c", {"a 7z archive", UNPACKED}},
+        {0, 5, "Rar!\x1a", {"a RAR archive", UNPACKED}},
+        {257, 5, "ustar", {"a tar archive", "unpack it first: tar -xf FILE"}},
+        {4, 6, "1AY&SY", {"compressed with bzip2", "unpack it first: bzcat FILE | ..."}},
+        {0, 4, "\x04\x22\x4d\x18", {"compressed with lz4", "unpack it first: lz4 -dc FILE | ..."}},
+        {0, 2, "\x1f\x9d", {"compressed with compress", "unpack it first: zcat FILE | ..."}},
+        {0, 2, "\x1f\x8b", {"compressed with gzip", "unpack it first: gzip -dc FILE | ..."}},
+        {0, 4, "\x28\xb5\x2f\xfd", {"compressed with zstd", UNPACKED ": zstd -dc FILE | ..."}},
+        {0, 5, "\xfd\x37zXZ", {"compressed with xz", "unpack it first: xz -dc FILE | ..."}},
+        {0, 4, "\x89PNG", {"a picture", NO_TEXT}},
+        {0, 3, "\xff\xd8\xff", {"a picture", NO_TEXT}},
+        {0, 6, "GIF89a", {"a picture", NO_TEXT}},
+        {0, 4, "\177ELF", {"a program", NO_TEXT}},
+        {0, 3, "\x80\x04\x95", {"a pickle of Python", AS_LINES}},
+        {0, 4, "\xff\xfe\0\0", {"text in UTF-32", FROM_UTF32}},
+        {0, 4, "\0\0\xfe\xff", {"text in UTF-32", FROM_UTF32}},
+        {0, 2, "\xff\xfe", {"text in UTF-16", FROM_UTF16}},
+        {0, 2, "\xfe\xff", {"text in UTF-16", FROM_UTF16}},
 };
 
 /* Text in which all bytes of a character but one, at `at`, are zeros. */

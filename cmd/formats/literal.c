@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "cmd/formats/json.h"
+
 static bool is_space(char c)
 {
         return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -125,26 +127,18 @@ static bool convert(const char *s, size_t n, struct ran_buf *out)
         return true;
 }
 
-int literal_json(const char *s, size_t n, struct ran_buf *out, bool *is, struct ran_error *err)
+bool literal_json(const char *s, size_t n, struct ran_buf *out)
 {
         struct ran_record r = {0};
-        struct ran_buf object = {0};
-        int rc = RAN_OK;
+        struct ran_buf text = {0}, room = {0};
+        struct ran_items value;
+        const bool is = literal_begins(s, n) && convert(s, n, &text) &&
+                        json_scan_value(&r, &room, text.data, text.len, &value);
 
-        *is = false;
-        if (!literal_begins(s, n))
-                return RAN_OK;
-        ran_buf_str(&object, "{\"\":");
-        bool good = convert(s, n, &object);
-        ran_buf_char(&object, '}');
-        if (good)
-                rc = ran_record_scan(&r, object.data, object.len, err);
-        if (rc == RAN_OK && good && r.count == 1) {
-                const struct ran_span value = r.members[0].value;
-                ran_buf_add(out, object.data + value.begin, value.end - value.begin);
-                *is = true;
-        }
+        if (is)
+                ran_buf_add(out, value.line + value.in.begin, value.in.end - value.in.begin);
         ran_record_release(&r);
-        ran_buf_release(&object);
-        return rc == RAN_EFORMAT ? RAN_OK : rc;
+        ran_buf_release(&text);
+        ran_buf_release(&room);
+        return is;
 }

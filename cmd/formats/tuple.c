@@ -33,25 +33,21 @@ static void add_members(const char *line, struct ran_span object, struct ran_buf
 static void import_pair(const char *s, size_t n, struct ran_buf *out)
 {
         struct ran_record r = {0};
-        struct ran_buf object = {0}; /* only objects can be scanned */
+        struct ran_buf room = {0};
+        struct ran_items text = {0}, members, rest;
+        bool pair = json_scan_value(&r, &room, s, n, &text) && ran_items_next(&text) &&
+                    text.type == 's';
 
-        ran_buf_str(&object, "{\"\":");
-        ran_buf_add(&object, s, n);
-        ran_buf_char(&object, '}');
-        if (ran_record_scan(&r, object.data, object.len, NULL) == RAN_OK && r.count == 1) {
-                struct ran_items text = ran_items(r.line, r.members[0].value), members;
-                bool pair = ran_items_next(&text) && text.type == 's';
-                members = text;
-                pair = pair && ran_items_next(&members) && members.type == 'o';
-                struct ran_items rest = members;
-                if (pair && !ran_items_next(&rest)) {
-                        ran_buf_str(out, "{\"text\":");
-                        add_raw(r.line, text.value, out);
-                        add_members(r.line, members.value, out);
-                }
+        members = text;
+        pair = pair && ran_items_next(&members) && members.type == 'o';
+        rest = members;
+        if (pair && !ran_items_next(&rest)) {
+                ran_buf_str(out, "{\"text\":");
+                add_raw(r.line, text.value, out);
+                add_members(r.line, members.value, out);
         }
         ran_record_release(&r);
-        ran_buf_release(&object);
+        ran_buf_release(&room);
 }
 
 /* ---- Label Studio --------------------------------------------------------------------------- */

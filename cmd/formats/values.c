@@ -261,20 +261,21 @@ static bool add_lines(const struct ran_record *r, struct ran_buf *out)
         return good;
 }
 
-int frame_lines(const char *s, size_t n, struct ran_buf *out, bool *is, struct ran_error *err)
+bool frame_lines(const char *s, size_t n, struct ran_buf *out)
 {
         struct ran_buf flat = {0};
         struct ran_record r = {0};
         const size_t begin = out->len;
 
         values_flatten(s, n, &flat);
-        int rc = ran_record_scan(&r, flat.data != NULL ? flat.data : "", flat.len, err);
-        *is = rc == RAN_OK && add_lines(&r, out);
-        if (!*is)
+        const bool is =
+                ran_record_scan(&r, flat.data != NULL ? flat.data : "", flat.len, NULL) == RAN_OK &&
+                add_lines(&r, out);
+        if (!is)
                 out->len = begin;
         ran_record_release(&r);
         ran_buf_release(&flat);
-        return rc == RAN_EFORMAT ? RAN_OK : rc;
+        return is;
 }
 
 /* ---- the formats ---------------------------------------------------------------------------- */

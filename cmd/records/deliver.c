@@ -178,23 +178,10 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
         slot->status = run_status_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));
 }
 
-static void deliver_passed(struct cmd_run *run, const struct slot *slot)
-{
-        const struct cmd_line *line = &slot->line;
-
-        run->counts.passed++;
-        if (run->loop->take != NULL)
-                return;
-        if (output_format_of(run->loop->output)->record == NULL) {
-                add_nothing(run, slot);
-                return;
-        }
-        ran_buf_add(&run->out, line->record.json.line, line->record.json.length);
-        ran_buf_char(&run->out, '\n');
-}
-
 static void deliver(struct cmd_run *run, struct slot *slot)
 {
+        const struct ran_record *json = &slot->line.record.json;
+
         if (slot->scanned)
                 named_count(&run->named, slot->named);
         if (slot->status == RECORD_GOOD)
@@ -207,7 +194,14 @@ static void deliver(struct cmd_run *run, struct slot *slot)
                 deliver_bad(run, slot);
                 break;
         case RECORD_PASSED:
-                deliver_passed(run, slot);
+                run->counts.passed++;
+                if (run->loop->take == NULL &&
+                    output_format_of(run->loop->output)->record == NULL) {
+                        add_nothing(run, slot);
+                } else if (run->loop->take == NULL) {
+                        ran_buf_add(&run->out, json->line, json->length);
+                        ran_buf_char(&run->out, '\n');
+                }
                 break;
         case RECORD_LEFT:
                 run->counts.left++;

@@ -255,19 +255,17 @@ static int unfold(struct cmd_run *run, struct lines *lines, const struct sample 
                   struct ran_error *err)
 {
         struct ran_buf rows = {0};
-        bool is;
 
         if ((run->import.format != &import_jsonl && run->import.format != &import_json) ||
             !frame_begins(sample->s, sample->n))
                 return RAN_OK;
         RAN_TRY(lines_read_all(lines, err));
         const size_t mark = ran_utf8_mark(lines->data, lines->end);
-        int rc = frame_lines(lines->data + mark, lines->end - mark, &rows, &is, err);
-        if (rc == RAN_OK && is)
-                rc = lines_replace(lines, &rows, err);
+        if (!frame_lines(lines->data + mark, lines->end - mark, &rows))
+                return RAN_OK;
+        const int rc = lines_replace(lines, &rows, err);
         ran_buf_release(&rows);
-        if (rc != RAN_OK || !is)
-                return rc;
+        RAN_TRY(rc);
         cmd_note("%s is a table in one JSON object: messages number its rows", lines_name(lines));
         run->import.format = &import_jsonl;
         return RAN_OK;

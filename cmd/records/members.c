@@ -384,50 +384,17 @@ static int read_list(struct ran_record *r, struct ran_member *cell, struct ran_b
 {
         const size_t begin = cell->value.begin, end = cell->value.end, from = line->len;
         struct ran_buf text = {0};
-        bool is = false;
 
         if (cell->type != 's' || !literal_begins(r->line + begin + 1, end - begin - 2))
                 return RAN_OK;
-        int rc = ran_json_decode(r->line, cell->value, &text, err);
-        if (rc == RAN_OK)
-                rc = literal_json(text.data, text.len, line, &is, err);
+        const int rc = ran_json_decode(r->line, cell->value, &text, err);
+        const bool is = rc == RAN_OK && literal_json(text.data, text.len, line);
         ran_buf_release(&text);
-        if (rc != RAN_OK || !is)
+        if (!is)
                 return rc;
         r->line = line->data; /* it may have moved */
         cell->value = (struct ran_span){from, line->len};
         cell->type = line->data[from] == '[' ? 'a' : 'o';
-        return RAN_OK;
-}
-
-static int refuse_missing(const struct members *m, struct ran_error *err)
-{
-        const struct members_name *name = &m->name[0];
-
-        return ran_fail(err, RAN_EFORMAT, "the record has no \"%.*s\", which --text-member names",
-                        (int)(name->n < 100 ? name->n : 100), name->s);
-}
-
-/* Appends the texts of several members to a JSON string, and finds the first of them. */
-static int gather_texts(const struct members *m, struct ran_record *r, struct ran_buf *text,
-                        struct ran_member **leader, struct ran_error *err)
-{
-        for (size_t k = 0; k < m->texts * r->count; k++) {
-                struct ran_member *member = &r->members[k % r->count];
-                const bool quoted = member->type == 's';
-                if (!is_called(r, member, &m->name[k / r->count]) || member->type == '0')
-                        continue;
-                if (!quoted && member->type != 'n')
-                        return ran_fail(err, RAN_EFORMAT,
-                                        "a member of --text-member is neither a text nor a number");
-                ran_buf_str(text, text->len > 1 ? "\\n" : "");
-                ran_buf_add(text, r->line + member->value.begin + quoted,
-                            member->value.end - member->value.begin - 2 * quoted);
-                if (*leader == NULL)
-                        *leader = member;
-                else /* it might be called as the leader will be */
-                        rename_member(r, member, hidden);
-        }
         return RAN_OK;
 }
 
@@ -437,19 +404,33 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
 {
         struct ran_member *leader = NULL;
         struct ran_buf text = {0};
+        int rc = RAN_OK;
 
-        ran_buf_char(&text, '"');
-        const int rc = gather_texts(m, r, &text, &leader, err);
-        ran_buf_char(&text, '"');
-        if (rc == RAN_OK) {
-                if (line->len == 0)
-                        ran_buf_add(line, r->line, r->length);
-                leader->value = (struct ran_span){line->len, line->len + text.len};
-                leader->type = 's';
-                ran_buf_add(line, text.data, text.len);
-                rename_member(r, leader, "text");
-                r->line = line->data;
+        for (size_t k = 0; k < m->texts * r->count && rc == RAN_OK; k++) {
+                struct ran_member *member = &r->members[k % r->count];
+                const bool quoted = member->type == 's';
+                if (!is_called(r, member, &m->name[k / r->count]) || member->type == '0')
+                        continue;
+                if (!quoted && member->type != 'n')
+                        rc = ran_fail(err, RAN_EFORMAT,
+                                      "a member of --text-member is neither a text nor a number");
+                ran_buf_str(&text, text.len > 0 ? "\\n" : "");
+                ran_buf_add(&text, r->line + member->value.begin + quoted,
+                            member->value.end - member->value.begin - 2 * quoted);
+                if (leader == NULL)
+                        leader = member;
+                else /* it might be called as the leader will be */
+                        rename_member(r, member, hidden);
         }
+        if (line->len == 0)
+                ran_buf_add(line, r->line, r->length);
+        leader->value = (struct ran_span){line->len, line->len + text.len + 2};
+        leader->type = 's';
+        rename_member(r, leader, "text");
+        ran_buf_char(line, '"');
+        ran_buf_add(line, text.data, text.len);
+        ran_buf_char(line, '"');
+        r->line = line->data;
         ran_buf_release(&text);
         return rc;
 }
@@ -500,7 +481,9 @@ int members_rename(const struct members *m, struct ran_record *r, struct ran_buf
                         there[name->role] |=
                                 r->members[i].type != '0' && is_called(r, &r->members[i], name);
         if (m->asked && !there[ROLE_TEXT])
-                return refuse_missing(m, err);
+                return ran_fail(err, RAN_EFORMAT,
+                                "the record has no \"%.*s\", which --text-member names",
+                                (int)(m->name[0].n < 100 ? m->name[0].n : 100), m->name[0].s);
         for (size_t i = 0; m->table && i < r->count; i++)
                 if (may_be_list(m, r, &r->members[i]))
                         RAN_TRY(read_list(r, &r->members[i], line, err));

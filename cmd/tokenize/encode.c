@@ -45,26 +45,37 @@ static void free_scratch(void *scratch)
         free(s);
 }
 
-/* The rest of a verb: runs the loop with the input, output and arg of the conversion. */
-static int run(struct conversion *c, struct cmd_loop *loop, char **files)
+/* A verb: the program and the loop lack what both have. more: options of its own, or NULL. */
+static int run(struct cmd_program program, const struct ran_field *more, struct cmd_loop loop,
+               int argc, char **argv)
 {
+        static struct conversion c;
+        struct cmd_group groups[5] = {{"Vocabulary", vocab_fields, &c}}, *group = groups + 1;
         struct ran_error err;
 
-        if ((c->vocab == NULL) == (c->model == NULL))
+        if (more != NULL)
+                *group++ = (struct cmd_group){"Encoding", more, &c};
+        *group++ = (struct cmd_group){"Input", cmd_input_fields, &c.input};
+        *group = (struct cmd_group){"Output", cmd_output_fields, &c.output};
+        program.groups = groups;
+        char **files = cmd_files(&c.input, argv + cmd_parse(&program, argc, argv));
+        if ((c.vocab == NULL) == (c.model == NULL))
                 cmd_usage("no vocabulary: give --vocab FILE or -m MODEL");
-        struct ran_tokenizer *t = c->vocab != NULL ? cmd_vocab_open(c->vocab) : NULL;
-        struct ran_model *m = c->model != NULL ? cmd_model_load(c->model, false, &err) : NULL;
-        if (c->model != NULL && m == NULL)
+        struct ran_tokenizer *t = c.vocab != NULL ? cmd_vocab_open(c.vocab) : NULL;
+        struct ran_model *m = c.model != NULL ? cmd_model_load(c.model, false, &err) : NULL;
+        if (c.model != NULL && m == NULL)
                 cmd_die(CMD_FAILED, "%s", err.text);
         if (m != NULL && ran_model_tokenizer(m) == NULL)
-                cmd_die(CMD_FAILED, "%s: this model has no vocabulary: it takes ids", c->model);
-        c->tokenizer = t != NULL ? t : ran_model_tokenizer(m);
-        loop->input = &c->input;
-        loop->output = &c->output;
-        loop->arg = c;
-        loop->pool = cmd_pool();
-        int status = cmd_records(loop, files, NULL);
-        ran_pool_free(loop->pool);
+                cmd_die(CMD_FAILED, "%s: this model has no vocabulary: it takes ids", c.model);
+        c.tokenizer = t != NULL ? t : ran_model_tokenizer(m);
+        loop.scratch_size = sizeof(struct scratch);
+        loop.free_scratch = free_scratch;
+        loop.input = &c.input;
+        loop.output = &c.output;
+        loop.arg = &c;
+        loop.pool = cmd_pool();
+        int status = cmd_records(&loop, files, NULL);
+        ran_pool_free(loop.pool);
         ran_tokenizer_free(t);
         ran_model_free(m);
         return cmd_finish(status);
@@ -94,31 +105,16 @@ static int encode_record(void *arg, void *scratch, const struct cmd_line *line,
 
 int tokenize_encode(int argc, char **argv)
 {
-        static struct conversion c;
-        const struct cmd_group groups[] = {
-                {"Vocabulary", vocab_fields, &c},
-                {"Encoding", encode_fields, &c},
-                {"Input", cmd_input_fields, &c.input},
-                {"Output", cmd_output_fields, &c.output},
-                {NULL, NULL, NULL},
-        };
         const struct cmd_program program = {
                 .name = "ran-tokenize encode",
                 .usage = "--vocab FILE|-m MODEL [option...] [file...]",
                 .summary = "Adds the member \"encoding\" to each record: the subwords of its "
                            "tokens, else of its text, with their ids and offsets.",
-                .groups = groups,
         };
-        struct cmd_loop loop = {
-                .into = "encoding",
-                .reads = FIELDS_OF_WORDS,
-                .scratch_size = sizeof(struct scratch),
-                .free_scratch = free_scratch,
-                .work = encode_record,
-        };
-        int first = cmd_parse(&program, argc, argv);
+        const struct cmd_loop loop = {
+                .into = "encoding", .reads = FIELDS_OF_WORDS, .work = encode_record};
 
-        return run(&c, &loop, cmd_files(&c.input, argv + first));
+        return run(program, encode_fields, loop, argc, argv);
 }
 
 /* ---- decode --------------------------------------------------------------------------------- */
@@ -141,28 +137,14 @@ static int decode_record(void *arg, void *scratch, const struct cmd_line *line,
 
 int tokenize_decode(int argc, char **argv)
 {
-        static struct conversion c;
-        const struct cmd_group groups[] = {
-                {"Vocabulary", vocab_fields, &c},
-                {"Input", cmd_input_fields, &c.input},
-                {"Output", cmd_output_fields, &c.output},
-                {NULL, NULL, NULL},
-        };
         const struct cmd_program program = {
                 .name = "ran-tokenize decode",
                 .usage = "--vocab FILE|-m MODEL [option...] [file...]",
                 .summary = "Converts the ids of each record, in its \"encoding\" or its \"ids\", "
                            "to the member \"text\".",
-                .groups = groups,
         };
-        struct cmd_loop loop = {
-                .into = "text",
-                .reads = FIELD(ENCODING) | FIELD(IDS),
-                .scratch_size = sizeof(struct scratch),
-                .free_scratch = free_scratch,
-                .work = decode_record,
-        };
-        int first = cmd_parse(&program, argc, argv);
+        const struct cmd_loop loop = {
+                .into = "text", .reads = FIELD(ENCODING) | FIELD(IDS), .work = decode_record};
 
-        return run(&c, &loop, cmd_files(&c.input, argv + first));
+        return run(program, NULL, loop, argc, argv);
 }

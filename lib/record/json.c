@@ -3,6 +3,7 @@
 #include "record/json.h"
 
 #include <string.h>
+#include <utf8proc.h>
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
@@ -18,29 +19,6 @@ static uint32_t hex4(const char *s)
         for (int i = 0; i < 4; i++)
                 x = x << 4 | hex_digit(s[i]);
         return x;
-}
-
-static void add_code_point(struct ran_buf *out, uint32_t c)
-{
-        char s[4];
-        size_t n = 0;
-
-        if (c < 0x80) {
-                s[n++] = (char)c;
-        } else if (c < 0x800) {
-                s[n++] = (char)(0xc0 | c >> 6);
-        } else {
-                if (c < 0x10000) {
-                        s[n++] = (char)(0xe0 | c >> 12);
-                } else {
-                        s[n++] = (char)(0xf0 | c >> 18);
-                        s[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-                }
-                s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-        }
-        if (c >= 0x80)
-                s[n++] = (char)(0x80 | (c & 0x3f));
-        ran_buf_add(out, s, n);
 }
 
 /* The code point of \uXXXX, or of a pair of them, at line[pos]. Returns the bytes it takes, 0 for
@@ -82,11 +60,14 @@ static size_t decode_escape(const char *line, size_t pos, size_t end, struct ran
         static const char letters[] = "bfnrt", bytes[] = "\b\f\n\r\t";
         char c = line[pos + 1];
         uint32_t code_point;
+        utf8proc_uint8_t bytes_of[4];
 
         if (c == 'u') {
                 size_t taken = read_unicode(line, pos, end, &code_point);
                 if (taken > 0)
-                        add_code_point(out, code_point);
+                        ran_buf_add(out, (char *)bytes_of,
+                                    (size_t)utf8proc_encode_char((utf8proc_int32_t)code_point,
+                                                                 bytes_of));
                 return taken;
         }
         const char *letter = strchr(letters, c);

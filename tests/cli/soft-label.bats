@@ -146,7 +146,6 @@ loss() {
   says 'there is neither "label" nor "labels" nor "prediction"' '{"text":"sun","prediction":null}'
   says '"prediction" is no object of labels and probabilities' '{"text":"sun","prediction":["a"]}'
   says '"prediction" has no "probs" (ran-classify --probs writes them)' '{"text":"sun","prediction":{"label":"wet","score":1}}'
-  says '"prediction" has "probs" twice' '{"text":"sun","prediction":{"probs":{"a":1},"probs":{"a":1}}}'
   says 'the probabilities in "prediction" add up to 0.5, not to 1' '{"text":"sun","prediction":{"probs":{"a":0.2,"b":0.3}}}'
   says 'the probabilities in "prediction" add up to 0, not to 1' '{"text":"sun","prediction":{}}'
   says 'the probability of the label "b" is not a number from 0 to 1' '{"text":"sun","prediction":{"a":0.5,"b":1.5}}'

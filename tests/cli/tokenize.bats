@@ -337,10 +337,6 @@ ids must be whole numbers, not "a"
 no ids: one of encoding and ids is needed
 "encoding" is of another vocabulary than the model'\''s
 the document has no tokens' ]
-  # Which of the two?
-  ran-tokenize encode -q --vocab vocab.txt <<<'{"text":"a"}' | sed 's/"ids":/"ids":[2],&/' >bad.jsonl
-  run -1 --separate-stderr ran-tokenize decode -q --vocab vocab.txt bad.jsonl
-  [ "$(jq -r .ran_error.message <<<"$output")" = '"encoding" has "ids" twice' ]
   # What is null is not there; the words beside it were "decoded".
   printf '%s\n' '{"ids":null,"text":"Running"}' '{"encoding":null,"tokens":["a"]}' >bad.jsonl
   run -1 --separate-stderr ran-tokenize decode -q --vocab vocab.txt bad.jsonl

@@ -20,11 +20,10 @@ static struct sample sample_of(const char *s, size_t n, bool all)
 static void whole(const char *s, size_t n)
 {
         struct ran_buf out = {0};
-        bool is;
 
         (void)frame_begins(s, n);
-        (void)frame_lines(s, n, &out, &is, NULL);
-        (void)literal_json(s, n, &out, &is, NULL);
+        (void)frame_lines(s, n, &out);
+        (void)literal_json(s, n, &out);
         const struct sample sample = sample_of(s, n, false);
         import_guess("x", &sample, &(enum import_match){0});
         ran_buf_release(&out);
@@ -75,8 +74,8 @@ static void import(const struct import_format *format, const struct text_line *p
                         .raw = piece->s, .raw_length = piece->n, .columns = columns};
                 output_conll.tagged(&(struct output_words){&read, &written, &none});
                 columns->columns++;
-                if (conll_import(columns, written.data, written.len, 1, &again, &line, &err) !=
-                    RAN_OK)
+                const struct text_line text = {.s = written.data, .n = written.len, .doc = 1};
+                if (import_conll.import(&how, &text, &again, &line, &err) != RAN_OK)
                         abort();
                 ran_buf_release(&written);
                 ran_buf_release(&again);
