@@ -10,6 +10,40 @@
 
 enum { LENGTH_BYTES = 8, MAX_HEADER = 100000000 /* the format's own limit */ };
 
+/* ---- types ----------------------------------------------------------------------------------- */
+
+#define ENTRY(name, bytes) {#name, bytes},
+static const struct {
+        const char *name;
+        size_t bytes;
+} dtypes[RAN_DTYPES] = {RAN_DTYPE_LIST(ENTRY)};
+
+const char *ran_dtype_name(enum ran_dtype dtype)
+{
+        return dtypes[dtype].name;
+}
+
+size_t ran_dtype_bytes(enum ran_dtype dtype)
+{
+        return dtypes[dtype].bytes;
+}
+
+/* From left to right, as the format's validator does: [2^40, 2^40, 0] overflows, [0, 2^63] does
+ * not. */
+int ran_dtype_size(enum ran_dtype dtype, const size_t *shape, size_t rank, size_t *elements,
+                   size_t *bytes, struct ran_error *err)
+{
+        *elements = 1;
+        for (size_t i = 0; i < rank; i++)
+                if (__builtin_mul_overflow(*elements, shape[i], elements))
+                        return ran_fail(err, RAN_EFORMAT, "the product of its shape overflows");
+        return __builtin_mul_overflow(*elements, dtypes[dtype].bytes, bytes)
+                       ? ran_fail(err, RAN_EFORMAT, "its size overflows")
+                       : RAN_OK;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
 struct reader {
         struct ran_tensors *t;
         const char *header;
@@ -17,8 +51,6 @@ struct reader {
         bool metadata_seen;
         struct ran_error *err;
 };
-
-/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Decodes a string of the header and keeps it. Decoding never makes it longer, and its quotes
  * leave room for a NUL: t->strings, with room for the header, does not move. */
@@ -42,9 +74,10 @@ static int read_dtype(struct reader *r, struct ran_span value, char type, enum r
         if (type != 's')
                 return ran_fail(r->err, RAN_EFORMAT, "dtype is not a string");
         RAN_TRY(read_string(r, value, &name, &n));
-        if (strlen(name) != n || !ran_dtype_find(name, dtype))
-                return ran_fail(r->err, RAN_EFORMAT, "unknown dtype \"%s\"", name);
-        return RAN_OK;
+        for (*dtype = 0; *dtype < RAN_DTYPES; ++*dtype)
+                if (strlen(name) == n && strcmp(name, dtypes[*dtype].name) == 0)
+                        return RAN_OK;
+        return ran_fail(r->err, RAN_EFORMAT, "unknown dtype \"%s\"", name);
 }
 
 /* The numbers of an array, of which `to` has room for `most`. */

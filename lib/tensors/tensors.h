@@ -36,8 +36,6 @@
 #define RAN_DTYPE_NUMBER(name, bytes) RAN_DTYPE_##name,
 enum ran_dtype { RAN_DTYPE_LIST(RAN_DTYPE_NUMBER) RAN_DTYPES };
 const char *ran_dtype_name(enum ran_dtype dtype);
-
-bool ran_dtype_find(const char *name, enum ran_dtype *dtype);
 size_t ran_dtype_bytes(enum ran_dtype dtype); /* of an element */
 
 enum { RAN_TENSOR_MAX_RANK = 8 };
