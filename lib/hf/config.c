@@ -183,10 +183,8 @@ static int read_ropes(struct ran_config *c, const cJSON *ropes, struct ran_error
         const cJSON *global = ran_cjson_member(ropes, global_name),
                     *local = ran_cjson_member(ropes, local_name);
 
-        if (global == NULL && local == NULL) {
-                RAN_TRY(read_rope(ropes, &c->bert.rotary_base, err));
-                return read_rope(ropes, &c->bert.rotary_base_local, err);
-        }
+        if (global == NULL && local == NULL)
+                global = local = ropes;
         if (global != NULL)
                 RAN_TRY(read_rope(global, &c->bert.rotary_base, err));
         return local != NULL ? read_rope(local, &c->bert.rotary_base_local, err) : RAN_OK;

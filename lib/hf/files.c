@@ -81,39 +81,25 @@ static const struct other {
         {".ot", "rust-bert", made_from},
 };
 
-static const struct other *other_of(const char *name)
+size_t ran_hf_find_files(const char *folder, const char *end, struct ran_buf *name)
 {
-        const size_t n = strlen(name);
-
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-                const size_t end = strlen(others[i].end);
-
-                if (n > end && strcmp(name + n - end, others[i].end) == 0 &&
-                    strcmp(name, "training_args.bin") != 0)
-                        return &others[i];
-        }
-        return NULL;
-}
-
-/* The first of the list that the folder has, and the file's name; of equals, the first by name. */
-static const struct other *find_other(const char *path, struct ran_buf *name)
-{
-        const struct other *found = NULL;
-        DIR *folder = opendir(path);
+        DIR *d = opendir(folder);
         const struct dirent *entry;
+        size_t found = 0;
 
-        while (folder != NULL && (entry = readdir(folder)) != NULL) {
-                const struct other *o = other_of(entry->d_name);
+        while (d != NULL && (entry = readdir(d)) != NULL) {
+                const size_t n = strlen(entry->d_name), m = strlen(end);
 
-                if (o == NULL || (found != NULL && o > found) ||
-                    (o == found && name->data != NULL && strcmp(entry->d_name, name->data) > 0))
+                if (n <= m || strcmp(entry->d_name + n - m, end) != 0 ||
+                    strcmp(entry->d_name, "training_args.bin") == 0)
                         continue;
-                found = o;
+                if (found++ > 0 && strcmp(entry->d_name, name->data) > 0)
+                        continue;
                 name->len = 0;
-                ran_buf_add(name, entry->d_name, strlen(entry->d_name) + 1);
+                ran_buf_add(name, entry->d_name, n + 1);
         }
-        if (folder != NULL)
-                closedir(folder);
+        if (d != NULL)
+                closedir(d);
         return found;
 }
 
@@ -123,18 +109,21 @@ int ran_hf_refuse(const struct ran_hf *f, const char *base, const char *missing,
         struct ran_buf path = {0}, name = {0};
 
         ran_buf_printf(&path, "%s/%s", f->folder, base); /* and a NUL */
-        const struct other *found = find_other(path.data, &name);
+        const struct other *found = others, *const end = others + sizeof others / sizeof *others;
         int rc;
 
-        if (found == NULL && ran_folder_has(f->folder, base, "onnx/model.onnx")) {
+        while (found < end && ran_hf_find_files(path.data, found->end, &name) == 0)
+                found++;
+        if (found == end && ran_folder_has(f->folder, base, "onnx/model.onnx")) {
                 ran_buf_add(&name, "onnx/model.onnx", sizeof "onnx/model.onnx");
-                found = other_of(name.data);
+                for (found = others; strcmp(found->end, ".onnx") != 0;)
+                        found++;
         }
         if (ran_folder_has(f->folder, base, "adapter_config.json"))
                 rc = ran_fail(err, RAN_EFORMAT,
                               "it holds an adapter (PEFT), not a whole model: merge the two first, "
                               "with merge_and_unload() of the library peft");
-        else if (found != NULL)
+        else if (found < end)
                 rc = ran_fail(err, RAN_EFORMAT, "it has no %s; %s is %s: %s", missing, name.data,
                               found->what, found->remedy);
         else

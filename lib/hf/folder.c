@@ -151,21 +151,6 @@ static void put_pretrained(struct ran_buf *out, const struct ran_hf *f)
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* LABEL_0 and so on, as the library names labels that have none. */
-static void name_labels(struct ran_hf *f)
-{
-        if (f->label != NULL || !ran_task_has_labels(f->config.task))
-                return;
-        f->label = ran_new(f->C, sizeof *f->label);
-        f->labels = f->C;
-        for (size_t c = 0; c < f->C; c++) {
-                char name[32];
-
-                snprintf(name, sizeof name, "LABEL_%zu", c);
-                ran_hf_copy(&f->label[c], name);
-        }
-}
-
 static int make_params(const struct ran_hf *f, const struct ran_layout *layout, int storage,
                        const char *path, struct ran_bytes *to, struct ran_error *err)
 {
@@ -216,7 +201,16 @@ static int make(struct ran_hf *f, int storage, const char *path, struct ran_byte
         if (f->tokenizer == NULL)
                 return (int)err->code;
         RAN_TRY(ran_hf_settle(f, err));
-        name_labels(f);
+        if (f->label == NULL && ran_task_has_labels(f->config.task)) {
+                f->label = ran_new(f->C, sizeof *f->label);
+                f->labels = f->C;
+                for (size_t c = 0; c < f->C; c++) { /* as the library names those without names */
+                        char name[32];
+
+                        snprintf(name, sizeof name, "LABEL_%zu", c);
+                        ran_hf_copy(&f->label[c], name);
+                }
+        }
         RAN_TRY(ran_layout_init(&layout, &f->config, f->C, err));
         int rc = make_params(f, &layout, storage, path, to, err);
         ran_layout_release(&layout);

@@ -112,6 +112,10 @@ int ran_hf_read_file(struct ran_hf *f, const char *base, const char *name, bool 
 int ran_hf_refuse(const struct ran_hf *f, const char *base, const char *missing,
                   struct ran_error *err);
 
+/* How many files of a folder have names that end so, and are longer; *name: the first by name, with
+ * its NUL. Not training_args.bin, which holds no weights. */
+size_t ran_hf_find_files(const char *folder, const char *end, struct ran_buf *name);
+
 /* *to = a copy. */
 void ran_hf_copy(char **to, const char *text);
 /* The sentence with the name of the file in front of it. */

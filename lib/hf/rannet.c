@@ -3,7 +3,6 @@
 #include "hf/folder.h"
 #include "ran/model.h"
 
-#include <dirent.h>
 #include <string.h>
 
 enum { WIDEST = 65536, MOST_LAYERS = 1024, MOST_HEADS = 4096, MOST_TOKENS = 1 << 28 };
@@ -68,24 +67,12 @@ int ran_hf_read_rannet(struct ran_hf *f, const cJSON *all, struct ran_error *err
 
 int ran_hf_rannet_checkpoint(struct ran_buf *name, const char *folder, struct ran_error *err)
 {
-        static const char suffix[] = ".index";
-        DIR *d = opendir(folder);
-        const struct dirent *entry;
-        size_t found = 0;
+        const size_t found = ran_hf_find_files(folder, ".index", name);
 
-        while (d != NULL && (entry = readdir(d)) != NULL) {
-                const size_t n = strlen(entry->d_name), m = sizeof suffix - 1;
-
-                if (n <= m || strcmp(entry->d_name + n - m, suffix) != 0)
-                        continue;
-                found++;
-                name->len = 0;
-                ran_buf_add(name, entry->d_name, n - m);
-        }
-        if (d != NULL)
-                closedir(d);
-        if (found == 1)
+        if (found == 1) {
+                name->len -= sizeof ".index"; /* and the NUL */
                 return RAN_OK;
+        }
         ran_buf_release(name);
         if (found > 1)
                 return ran_fail(err, RAN_EFORMAT,

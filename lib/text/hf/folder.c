@@ -520,14 +520,13 @@ static int find_rules(struct folder *f, bool older, enum rules *rules)
                 class = ran_cjson_text(f->model, "tokenizer_class");
         if (type != NULL && strcmp(type, "modernbert") == 0) /* any class, as it is */
                 return RAN_OK;
-        const char *end = class != NULL ? strstr(class, "Tokenizer") : NULL;
-        const size_t n = end != NULL ? (size_t)(end - class) : 0;
+        const char *is = class != NULL ? class : type != NULL ? type : "";
+        const char *end = class != NULL ? strstr(class, "Tokenizer") : is + strlen(is);
+        const size_t n = end != NULL ? (size_t)(end - is) : 0;
         for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
                 const char *name = class != NULL ? classes[i].name : classes[i].type;
-                const char *is = class != NULL ? class : type;
 
-                if (is == NULL || strncmp(is, name, strlen(name)) != 0 ||
-                    strlen(name) != (class != NULL ? n : strlen(is)))
+                if (n == 0 || strlen(name) != n || memcmp(is, name, n) != 0)
                         continue;
                 *rules = classes[i].rules;
                 f->usual = classes[i].usual;
@@ -537,7 +536,7 @@ static int find_rules(struct folder *f, bool older, enum rules *rules)
                                     "tokenizer.json"
                                   : NULL;
         for (size_t i = 0; i < sizeof of_python / sizeof *of_python; i++)
-                if (n == strlen(of_python[i]) && strncmp(class, of_python[i], n) == 0)
+                if (class != NULL && n == strlen(of_python[i]) && memcmp(is, of_python[i], n) == 0)
                         why = "a package of Python makes its tokens";
         if (why != NULL)
                 return ran_fail(f->err, RAN_EFORMAT,
