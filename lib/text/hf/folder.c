@@ -19,6 +19,7 @@ struct folder {
         cJSON *added;  /* added_tokens.json, likewise */
         cJSON *model;  /* config.json of the encoder, or NULL */
         struct ran_error *err;
+        const char *at;                 /* the file that a sentence is about; NULL: it says so */
         struct ran_bytes file;          /* tokenizer.json, */
         struct ran_buf text;            /* or an older vocabulary in the form of one; */
         const char *json;               /* one of them, */
@@ -42,30 +43,25 @@ static bool has(const struct folder *f, const char *name)
         return ran_folder_has(f->path, f->base, name);
 }
 
-static int open_file(const struct folder *f, const char *name, struct ran_bytes *file)
+static int open_file(struct folder *f, const char *name, struct ran_bytes *file)
 {
-        return ran_folder_open(file, f->path, f->base, name, TEXT_MOST, NULL, f->err);
-}
-
-/* Says which file of the folder it was. */
-static int fail_in(const struct folder *f, const char *name, const struct ran_error *why)
-{
-        return ran_fail(f->err, why->code, "%s%s%s: %s", f->base, f->base[0] != '\0' ? "/" : "",
-                        name, why->text);
+        f->at = NULL;
+        RAN_TRY(ran_folder_open(file, f->path, f->base, name, TEXT_MOST, NULL, f->err));
+        f->at = name;
+        return RAN_OK;
 }
 
 /* A file that may be missing. */
-static int read_json(const struct folder *f, const char *name, cJSON **json)
+static int read_json(struct folder *f, const char *name, cJSON **json)
 {
         struct ran_bytes file;
-        struct ran_error why;
 
         if (!has(f, name))
                 return RAN_OK;
         RAN_TRY(open_file(f, name, &file));
-        const int rc = ran_cjson_read(json, (const char *)file.data, file.size, false, &why);
+        const int rc = ran_cjson_read(json, (const char *)file.data, file.size, false, f->err);
         ran_bytes_release(&file);
-        return rc == RAN_OK ? RAN_OK : fail_in(f, name, &why);
+        return rc;
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -241,21 +237,18 @@ static void add_token(struct folder *f, const char *content, size_t id, const cJ
 /* The special tokens of an older vocabulary, which have to be in it. strips: whether the mask takes
  * the white space before it, where the settings do not say: as in the files that RoBERTa and MPNet
  * were published with, and not in BERT's. */
-static int add_special(struct folder *f, const char *file, bool strips)
+static int add_special(struct folder *f, bool strips)
 {
         const cJSON *mask = ran_cjson_member(f->names, "mask_token");
-        struct ran_error why;
         uint32_t id;
 
         if (!cJSON_IsBool(ran_cjson_member(mask, "lstrip")))
                 mask = ran_cjson_member(f->config, "mask_token");
         strips = is_true(mask, "lstrip", strips);
         for (int i = 0; i < RAN_TOKEN_ROLES; i++) {
-                if (!find_id(f, token_of(f, i), &id)) {
-                        ran_fail(&why, RAN_EFORMAT, "the %s '%.80s' is not in it",
-                                 ran_token_roles[i], token_of(f, i));
-                        return fail_in(f, file, &why);
-                }
+                if (!find_id(f, token_of(f, i), &id))
+                        return ran_fail(f->err, RAN_EFORMAT, "the %s '%.80s' is not in it",
+                                        ran_token_roles[i], token_of(f, i));
                 if (find_added(f, token_of(f, i)) == NULL)
                         add_token(f, token_of(f, i), id, NULL, i == RAN_TOKEN_MASK && strips, true);
         }
@@ -375,7 +368,7 @@ static int make_wordpiece(struct folder *f)
         struct ran_buf out = {0};
 
         f->usual = is_bert ? of_bert : is_rannet ? of_rannet : of_mpnet;
-        RAN_TRY(add_special(f, "vocab.txt", !is_bert && !is_rannet));
+        RAN_TRY(add_special(f, !is_bert && !is_rannet));
         if (is_rannet)
                 add_rannet_special(f);
         else
@@ -388,15 +381,10 @@ static int make_wordpiece(struct folder *f)
         return RAN_OK;
 }
 
-/* The document of f->text. */
-static int parse_text(struct folder *f, const char *name)
+static int parse(struct folder *f, const char *json, size_t n)
 {
-        struct ran_error why;
-
-        f->json = f->text.data;
-        return ran_hf_parse(&f->document, &f->vocab, f->json, f->text.len, &why) == RAN_OK
-                       ? RAN_OK
-                       : fail_in(f, name, &why);
+        f->json = json;
+        return ran_hf_parse(&f->document, &f->vocab, json, n, f->err);
 }
 
 static int from_vocab_txt(struct folder *f)
@@ -404,12 +392,10 @@ static int from_vocab_txt(struct folder *f)
         struct ran_tokenizer *t = ran_tokenizer_new(TOKENIZER_WORDPIECE);
         const char *between = "";
         struct ran_bytes file;
-        struct ran_error why;
         int rc = open_file(f, "vocab.txt", &file);
 
         if (rc == RAN_OK) {
-                rc = ran_tokenizer_add_lines(t, (const char *)file.data, file.size, &why);
-                rc = rc == RAN_OK ? RAN_OK : fail_in(f, "vocab.txt", &why);
+                rc = ran_tokenizer_add_lines(t, (const char *)file.data, file.size, f->err);
                 ran_bytes_release(&file);
         }
         ran_buf_str(&f->text, "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"
@@ -432,12 +418,12 @@ static int from_vocab_txt(struct folder *f)
         ran_buf_str(&f->text, "}}}");
         ran_tokenizer_free(t);
         if (rc == RAN_OK)
-                rc = parse_text(f, "vocab.txt");
+                rc = parse(f, f->text.data, f->text.len);
         return rc == RAN_OK ? make_wordpiece(f) : rc;
 }
 
 /* The lines of merges.txt, behind "#version", as a list. */
-static int put_merges(const struct folder *f, struct ran_buf *out)
+static int put_merges(struct folder *f, struct ran_buf *out)
 {
         struct ran_bytes file;
         const char *between = "[";
@@ -477,8 +463,9 @@ static int from_vocab_json(struct folder *f)
         ran_buf_str(&f->text, ",\"merges\":");
         RAN_TRY(put_merges(f, &f->text));
         ran_buf_str(&f->text, "}}");
-        RAN_TRY(parse_text(f, "vocab.json"));
-        RAN_TRY(add_special(f, "vocab.json", true));
+        f->at = "vocab.json";
+        RAN_TRY(parse(f, f->text.data, f->text.len));
+        RAN_TRY(add_special(f, true));
         set_around(f, "RobertaProcessing", ",\"trim_offsets\":true,\"add_prefix_space\":false");
         return RAN_OK;
 }
@@ -585,14 +572,9 @@ static void apply_settings(const struct folder *f, enum rules rules)
 
 static int from_tokenizer_json(struct folder *f)
 {
-        struct ran_error why;
-
         RAN_TRY(open_file(f, "tokenizer.json", &f->file));
         const size_t mark = ran_utf8_mark((const char *)f->file.data, f->file.size);
-        f->json = (const char *)f->file.data + mark;
-        return ran_hf_parse(&f->document, &f->vocab, f->json, f->file.size - mark, &why) == RAN_OK
-                       ? RAN_OK
-                       : fail_in(f, "tokenizer.json", &why);
+        return parse(f, (const char *)f->file.data + mark, f->file.size - mark);
 }
 
 static int refuse(const struct folder *f)
@@ -639,7 +621,6 @@ static struct ran_tokenizer *read_folder(struct folder *f, bool lower)
         } files[] = {{"tokenizer.json", from_tokenizer_json},
                      {"vocab.txt", from_vocab_txt},
                      {"vocab.json", from_vocab_json}};
-        struct ran_error why;
         enum rules rules = RULES_NONE;
         size_t i = 0;
 
@@ -650,6 +631,7 @@ static struct ran_tokenizer *read_folder(struct folder *f, bool lower)
             (read_json(f, "special_tokens_map.json", &f->names) != RAN_OK ||
              read_json(f, "added_tokens.json", &f->added) != RAN_OK))
                 return NULL;
+        f->at = NULL;
         while (i < 3 && !(has(f, files[i].name) && (i < 2 || has(f, "merges.txt"))))
                 i++;
         if ((i < 3 && find_rules(f, i > 0, &rules) != RAN_OK) ||
@@ -660,10 +642,7 @@ static struct ran_tokenizer *read_folder(struct folder *f, bool lower)
         set_roles(f);
         if (lower)
                 set_lower(f);
-        struct ran_tokenizer *t = ran_hf_make(f->document, f->json, f->vocab, true, &why);
-        if (t == NULL)
-                fail_in(f, files[i].name, &why);
-        return t;
+        return ran_hf_make(f->document, f->json, f->vocab, true, f->err);
 }
 
 struct ran_tokenizer *ran_tokenizer_read_folder(const char *folder, const char *base, bool lower,
@@ -672,6 +651,9 @@ struct ran_tokenizer *ran_tokenizer_read_folder(const char *folder, const char *
         struct folder f = {.path = folder, .base = base, .err = ran_error_or_spare(err)};
         struct ran_tokenizer *t = read_folder(&f, lower);
 
+        if (t == NULL && f.at != NULL)
+                ran_fail(f.err, f.err->code, "%s%s%s: %s", base, base[0] != '\0' ? "/" : "", f.at,
+                         f.err->text);
         cJSON_Delete(f.config);
         cJSON_Delete(f.names);
         cJSON_Delete(f.added);
