@@ -4,7 +4,7 @@
 #include "ran/model.h"
 #include "base/error.h"
 #include "base/folder.h"
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ran.h"
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 
 #include "ran.h"
 #include "test.h"
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 #include "vocabulary.h"
 
 enum { MANY = 1 << 24 }; /* buckets: so many that no two features of a test share one */

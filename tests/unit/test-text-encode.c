@@ -5,7 +5,7 @@
 
 #include "ran.h"
 #include "test.h"
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 #include "vocabulary.h"

@@ -8,7 +8,7 @@
 #include "dice.h"
 #include "ran.h"
 #include "test.h"
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 #include "text/tokenizer.h"
 #include "base/string-table.h"
 #include "text/words/unicode.h"

@@ -8,7 +8,7 @@
 
 #include "ran.h"
 #include "test.h"
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 #include "text/tokenizer.h"
 #include "vocabulary.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 
 /* What is said of each token; in the order in which it is written. */
 enum array { PIECES, IDS, WORDS, OFFSETS };

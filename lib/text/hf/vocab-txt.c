@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 
 int ran_tokenizer_add_lines(struct ran_tokenizer *t, const char *data, size_t n,
                             struct ran_error *err)

@@ -3,7 +3,7 @@
  * Memory is proportional to the distinct words: when there are more than max_distinct, the
  * rarest quarter is dropped. A word's count is then a lower bound; it misses at most its count
  * when it was dropped. Frequent words are never dropped. */
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 #include "text/learn/counter.h"
 
 #include <stdlib.h>

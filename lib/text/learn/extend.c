@@ -1,6 +1,6 @@
 /* extend.c - a vocabulary with the words of a corpus that it lacks. Its own tokens keep their ids,
  * so that a model may go on with it; byte pairs have no words. */
-#include "text/hf/text.h"
+#include "text/hf/hf.h"
 #include "text/learn/counter.h"
 
 #include <stdlib.h>
