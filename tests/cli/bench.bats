@@ -25,7 +25,8 @@ costs() {
     costs 16384 full 143 143000000; costs 16384 window 0.31 143000000; } >costs.jsonl
   curve costs.jsonl >costs.svg
   [ "$(grep -c '<polyline' costs.svg)" -eq 4 ]
-  [ "$(head -c 4 costs.svg)" = '<svg' ] && [ "$(tail -n 1 costs.svg)" = '</svg>' ]
+  [ "$(head -c 4 costs.svg)" = '<svg' ]
+  [ "$(tail -n 1 costs.svg)" = '</svg>' ]
   grep -q '>seconds of work<' costs.svg
   # Heights fall from point to point, all of them within the picture.
   grep '<polyline' costs.svg | sed 's/.*points="//; s/ "\/>//' | tr ' ' ',' |

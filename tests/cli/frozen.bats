@@ -73,7 +73,8 @@ setup() {
   kill -INT $!
   status=0
   wait $! || status=$?
-  [ $status -eq 130 ] && [ -e m.ran.ckpt ]
+  [ $status -eq 130 ]
+  [ -e m.ran.ckpt ]
   ran-train classify -q --resume --init models/base.ran --frozen -o m.ran long.jsonl
   cmp whole.ran m.ran
 }

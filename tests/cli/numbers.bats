@@ -96,7 +96,8 @@ vectors() {
   for settings in '--encoder transformer --batch 16' '--encoder contextualizer --batch 24 --no-refit'; do
     refused 4 'the result for the validation documents is not finite (learning rate 100)' \
       ran-train classify $wild --dev-share 0.2 $settings -o no.ran sixty.jsonl
-    [ ! -e no.ran ] && [ ! -e no.ran.ckpt ]
+    [ ! -e no.ran ]
+    [ ! -e no.ran.ckpt ]
   done
   refused 4 'training diverged in epoch 1, step 2: the loss after it is not finite' \
     ran-train classify $wild --no-dev --encoder contextualizer --batch 30 -o no.ran sixty.jsonl

@@ -45,8 +45,10 @@ misused() {
     ran-train lm $shape --epochs 2 --review-source -j $jobs -o $jobs.ran pairs.jsonl
     ran-lm generate -m 1.ran --beam 4 --n-best 2 -j $jobs --max-new-tokens 6 pairs.jsonl >$jobs.out
   done
-  cmp 1.ran 2.ran && cmp 1.ran 7.ran
-  cmp 1.out 2.out && cmp 1.out 7.out
+  cmp 1.ran 2.ran
+  cmp 1.ran 7.ran
+  cmp 1.out 2.out
+  cmp 1.out 7.out
   ran-lm generate -m 1.ran --temperature 0 --max-new-tokens 6 pairs.jsonl >greedy
   ran-lm generate -m 1.ran --beam 1 --max-new-tokens 6 pairs.jsonl |
     sed 's/,"score":[^,}]*//' | cmp - greedy

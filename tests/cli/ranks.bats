@@ -67,7 +67,8 @@ same_for() {
   refused 2 "built without MPI" ran-train classify -o model.ran train.jsonl
   [ ! -e model.ran ]
   OMPI_COMM_WORLD_RANK=1 run -0 --separate-stderr ran-train classify -o model.ran train.jsonl
-  [ -z "$output$stderr" ] && [ ! -e model.ran ]
+  [ -z "$output$stderr" ]
+  [ ! -e model.ran ]
   unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK
   PMI_SIZE=3 PMI_RANK=0 refused 2 "one of 3 processes" ran-train classify -o model.ran train.jsonl
 }
@@ -152,7 +153,8 @@ begin() {
 
 # goes_on N: that gives the model of one process in the end
 goes_on() {
-  [ -e model.ran.ckpt ] && [ ! -e model.ran ]
+  [ -e model.ran.ckpt ]
+  [ ! -e model.ran ]
   ranks "$1" classify -q $shape $long --resume -o model.ran train.jsonl
   cmp alone.ran model.ran
   [ ! -e model.ran.ckpt ]

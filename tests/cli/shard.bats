@@ -51,7 +51,8 @@ awkward() {
   for i in 1 2 3 4; do
     encode --shard $i/4 in.jsonl >$i
     n=$(wc -l <$i)
-    [ "$n" -gt 2400 ] && [ "$n" -lt 2600 ]
+    [ "$n" -gt 2400 ]
+    [ "$n" -lt 2600 ]
   done
   cat 1 2 3 4 | jq .id | cmp - <(seq 10000)
 }

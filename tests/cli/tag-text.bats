@@ -103,7 +103,8 @@ text='Mr. Fox of Oslo didn'\''t see U.N. (yet). É😀 of Rome.'
   settings='--wide 0 --dim 8 --heads 1 --head-dim 8 --no-dev --no-early-stop --epochs 60 --checkpoint-minutes 0.0005'
   ran-train tag -q $settings -o whole.ran "$BATS_FILE_TMPDIR/split.jsonl"
   ended_by KILL '"checkpoint"' log ran-train tag -q $settings --log log -o m.ran "$BATS_FILE_TMPDIR/split.jsonl"
-  [ -e m.ran.ckpt ] && [ ! -e m.ran ]
+  [ -e m.ran.ckpt ]
+  [ ! -e m.ran ]
   [[ $(ran-train info m.ran.ckpt) == *'split into sentences and words like the training data: conll'* ]]
   jq -cn --arg t "$text" '{text: $t}' >in.jsonl
   same_output "ran-tag -m m.ran.ckpt in.jsonl | jq .prediction.offsets" "ran-tag -m whole.ran in.jsonl | jq .prediction.offsets"

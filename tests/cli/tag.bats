@@ -497,7 +497,8 @@ accuracy: 100.00%; precision: 100.00%; recall: 100.00%; FB1: 100.00
     --no-early-stop"
   ran-train tag $settings -q -o whole.ran names.jsonl
   ended_by KILL '"checkpoint"' log ran-train tag $settings -q -j 2 --log log -o m.ran names.jsonl
-  [ -e m.ran.ckpt ] && [ ! -e m.ran ]
+  [ -e m.ran.ckpt ]
+  [ ! -e m.ran ]
   ran-train tag $settings -q -j 1 --resume --log log -o m.ran names.jsonl
   cmp m.ran whole.ran
 }

@@ -567,7 +567,8 @@ END
   run -0 --separate-stderr ran-train classify $shape --dry-run train.jsonl
   [[ $output =~ parameters\ +([0-9]+)\ in\ tables\ of\ tokens\ and\ features,\ ([0-9]+)\ in\ the\ rest ]]
   [ $((BASH_REMATCH[1] % 16)) -eq 0 ]
-  [ "${BASH_REMATCH[2]}" -gt 3000 ] && [ "${BASH_REMATCH[2]}" -lt 10000 ]
+  [ "${BASH_REMATCH[2]}" -gt 3000 ]
+  [ "${BASH_REMATCH[2]}" -lt 10000 ]
   [[ $output == *'parameters '*' in tables '*'memory '*'steps '*'arithmetic '*'time '* ]]
   [ "$(ls -A)" = train.jsonl ]
 }
