@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/phase.h"
+#include "base/portable.h"
 #include "ran/base.h"
 
 struct job {
@@ -22,12 +22,10 @@ struct job {
                 helpers; /* threads other than the caller inside run(); raised under the lock */
         struct job *older;
         const struct job *parent; /* the job of the task that started this one */
-        int phase;                /* what the caller was at (phase.h) */
-        bool portable;
+        bool portable;            /* of the caller */
 };
 
 static _Thread_local const struct job *current; /* the job whose task this thread is in */
-_Thread_local volatile int ran_phase;
 _Thread_local bool ran_portable;
 
 struct ran_pool {
@@ -56,18 +54,14 @@ static void breathe(void)
 static void run(struct job *job)
 {
         const struct job *outer = current;
-        const int phase = ran_phase;
         const bool portable = ran_portable;
         size_t i;
 
         current = job;
         ran_portable = job->portable;
-        while ((i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->n) {
-                ran_phase = job->phase;
+        while ((i = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->n)
                 job->fn(job->arg, i);
-        }
         current = outer;
-        ran_phase = phase;
         ran_portable = portable;
 }
 
@@ -169,20 +163,12 @@ static void retire(struct ran_pool *pool, struct job *job)
 void ran_parallel(struct ran_pool *pool, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 {
         if (pool == NULL || pool->threads == 1 || n <= 1) {
-                int phase = ran_phase;
-
-                for (size_t i = 0; i < n; i++) {
+                for (size_t i = 0; i < n; i++)
                         fn(arg, i);
-                        ran_phase = phase;
-                }
                 return;
         }
-        struct job job = {.fn = fn,
-                          .arg = arg,
-                          .n = n,
-                          .parent = current,
-                          .phase = ran_phase,
-                          .portable = ran_portable};
+        struct job job = {
+                .fn = fn, .arg = arg, .n = n, .parent = current, .portable = ran_portable};
         post(pool, &job);
         run(&job);
         retire(pool, &job);

@@ -249,7 +249,6 @@ static void run_shard(void *arg, size_t n)
         struct ran_error err = {0};
         size_t shard = k->bound[ran_ranks_me(k->ranks)] + n;
 
-        ran_phase = RAN_PHASE_REST;
         struct ran_batch_scratch *t = take_scratch(k, shard);
         struct ran_grad *g = ran_tree_take(&k->tree);
 

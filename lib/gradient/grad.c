@@ -1,6 +1,5 @@
 /* grad.c - sums of gradients. See grad.h. */
 #include "gradient/grad.h"
-#include "base/phase.h"
 #include "base/posting.h"
 #include "math/simd.h"
 #include "nn/part.h"
@@ -75,7 +74,6 @@ int ran_grad_embed(struct ran_grad *g, const uint32_t *ids, const uint32_t *spel
         struct ran_grad_rows *to = &g->rows;
         struct sums k = {.to = to, .dense = g->p.dembed, .D = D, .dx = dx};
 
-        ran_phase = RAN_PHASE_EMBEDDING;
         if (n >= UINT32_MAX)
                 return ran_fail(err, RAN_EINVAL, "%zu tokens are too many for one document", L);
         struct ran_posting *posting = ran_new(2 * n, sizeof *posting);
@@ -206,7 +204,6 @@ struct ran_grad *ran_tree_take(struct ran_tree *t)
 {
         struct ran_grad *g;
 
-        ran_phase = RAN_PHASE_OPTIMISER;
         pthread_mutex_lock(&t->lock);
         g = t->free_list;
         if (g != NULL)
@@ -237,7 +234,6 @@ void ran_tree_join(struct ran_tree *t, size_t at, size_t span, struct ran_grad *
 {
         struct ran_grad_rows spare = {0};
 
-        ran_phase = RAN_PHASE_OPTIMISER;
         for (; span < t->shards; span *= 2) {
                 size_t left = at / (2 * span) * (2 * span), other = left == at ? at + span : left;
                 struct ran_grad *neighbour = NULL;

@@ -1,6 +1,5 @@
 /* optimiser.c - see optimiser.h. */
 #include "gradient/optimiser.h"
-#include "base/phase.h"
 #include "math/elementary.h"
 #include "math/simd.h"
 #include "ran/train.h"
@@ -129,7 +128,6 @@ double ran_grad_norm(const struct ran_optimiser *o, const struct ran_grad *g)
 {
         double sum;
 
-        ran_phase = RAN_PHASE_OPTIMISER;
         sum = squares(o->pool, g->p.block + o->from, o->layout->size - o->from);
         sum += squares(o->pool, g->rows.rows, g->rows.n * o->table.width);
         return sqrt(sum);
@@ -270,7 +268,6 @@ void ran_optimiser_step(struct ran_optimiser *o, float *block, const struct ran_
                            .rate = rate,
                            .decay = ran_log1p(-fmin(rate * o->s->weight_decay, 0.999))};
 
-        ran_phase = RAN_PHASE_OPTIMISER;
         o->step++;
         o->decay += u.decay;
         u.first = -1.0 / ran_expm1((double)o->step * ran_log(o->s->beta1));

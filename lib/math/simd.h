@@ -11,7 +11,7 @@
 #ifndef RAN_MATH_SIMD_H
 #define RAN_MATH_SIMD_H
 
-#include "base/phase.h"
+#include "base/portable.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -153,7 +153,7 @@ extern const struct ran_kernels ran_simd_avx512, ran_simd_avx2, ran_simd_plain16
 #endif
 
 /* The table in use: the best that this processor runs, or the one that RAN_ISA names. Set before
- * main. Where a thread wants what every processor computes (base/phase.h), the second one. */
+ * main. Where a thread wants what every processor computes (base/portable.h), the second one. */
 extern const struct ran_kernels *ran_simd_in_use[2];
 #define ran_simd ran_simd_in_use[ran_portable]
 

@@ -28,7 +28,6 @@ void ran_encode_embed(struct ran_workspace *w, const struct ran_params *p)
         const struct ran_part_list *parts = &w->parts;
         const bool before = ran_params_portable(p);
 
-        ran_phase = RAN_PHASE_EMBEDDING;
         for (size_t i = 0; i < parts->n && !w->streams; i++)
                 if (parts->part[i]->rows != NULL)
                         parts->part[i]->rows(w, p);
@@ -70,7 +69,6 @@ void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
         if (encoder != NULL && encoder->backward != NULL)
                 encoder->backward(w, p, dp);
         ran_portable = before;
-        ran_phase = RAN_PHASE_EMBEDDING;
         if (p->below == NULL)
                 drop(w, w->dx);
 }

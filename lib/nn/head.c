@@ -51,7 +51,6 @@ void ran_head(struct ran_workspace *w, const struct ran_params *p, size_t C)
 {
         const bool before = ran_params_portable(p);
 
-        ran_phase = RAN_PHASE_HEAD;
         ran_task_of(w->c)->head(w, p, C);
         ran_portable = before;
 }
@@ -61,7 +60,6 @@ void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ra
 {
         const bool before = ran_params_portable(p);
 
-        ran_phase = RAN_PHASE_HEAD;
         ran_task_of(w->c)->head_bwd(w, p, dp, C);
         ran_portable = before;
 }

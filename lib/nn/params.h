@@ -4,7 +4,7 @@
 #ifndef RAN_MODEL_PARAMS_H
 #define RAN_MODEL_PARAMS_H
 
-#include "base/phase.h"
+#include "base/portable.h"
 #include "ran/model.h"
 
 #include <string.h>

@@ -87,7 +87,6 @@ int ran_workspace_fit(struct ran_workspace *w, const struct ran_packed *packed, 
         struct ran_arena k;
         double bytes;
 
-        ran_phase = RAN_PHASE_REST;
         RAN_TRY(ran_workspace_bytes(w, packed, C, &bytes, err));
         const double count = bytes / sizeof(float);
         if (count > (double)(SIZE_MAX / sizeof(float) / 2))

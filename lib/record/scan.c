@@ -4,7 +4,6 @@
  * of positions. Nesting is kept as one bit a level on the heap (1: object), so that a line of a
  * million brackets costs memory, not the stack.
  */
-#include "base/phase.h"
 #include "ran/record.h"
 #include "record/json.h"
 
@@ -349,7 +348,6 @@ int ran_record_scan(struct ran_record *r, const char *line, size_t length, struc
         struct ran_error local = {.code = RAN_OK};
         struct scan s = {.s = (const unsigned char *)line, .n = length, .err = &local};
 
-        ran_phase = RAN_PHASE_READING;
         r->line = line;
         r->length = length;
         r->count = 0;

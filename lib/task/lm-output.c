@@ -289,7 +289,6 @@ int ran_lm_each(struct ran_workspace *w, const struct ran_params *p, size_t V, c
         struct block k = block_of(w, p, V);
         int rc = RAN_OK;
 
-        ran_phase = RAN_PHASE_HEAD;
         k.gold = gold;
         k.logits = logits;
         k.each = take != NULL;
@@ -317,7 +316,6 @@ double ran_lm_loss(struct ran_workspace *w, const struct ran_params *p, struct r
         struct block k = block_of(w, p, V);
         double loss = 0;
 
-        ran_phase = RAN_PHASE_HEAD;
         k.dp = dp;
         k.gold = gold;
         k.scale = scale;

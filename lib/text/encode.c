@@ -1,7 +1,6 @@
 /* encode.c - a text to words and tokens. */
 #include <string.h>
 
-#include "base/phase.h"
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 
@@ -103,7 +102,6 @@ int ran_tokenizer_encode(const struct ran_tokenizer *t, const char *text, size_t
 {
         size_t points;
 
-        ran_phase = RAN_PHASE_TOKENISING;
         e->n = e->words = 0;
         return encode(t, text, n, true, &points, e, err);
 }
@@ -125,7 +123,6 @@ int ran_tokenizer_encode_word(const struct ran_tokenizer *t, const char *word, s
 {
         size_t before = e->n, points;
 
-        ran_phase = RAN_PHASE_TOKENISING;
         int code = encode(t, word, n, false, &points, e, err);
 
         if (code == RAN_OK && e->n == before)

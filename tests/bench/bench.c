@@ -6,12 +6,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -186,56 +184,24 @@ double bench_in_child(void (*fn)(void *arg), void *arg, size_t size)
 
 /* ---- what threads are at -------------------------------------------------------------------- */
 
-const char *const bench_share_names[BENCH_SHARES] = {
-#define X(name, words) words,
-        RAN_PHASES(X)
-#undef X
-                "idle",
-        "others"};
+const char *const bench_share_names[BENCH_SHARES] = {"busy", "idle", "others"};
 
-static atomic_size_t seen[RAN_PHASE_COUNT];
 static double began, cpu_began, queue_began;
 static size_t watched;
 
-/* The clock goes by the time that all threads compute, and the signal comes to the one at work. */
-static void look(int signal)
-{
-        (void)signal;
-        atomic_fetch_add_explicit(&seen[ran_phase], 1, memory_order_relaxed);
-}
-
-static void set_timer(long microseconds)
-{
-        const struct timeval every = {.tv_usec = microseconds};
-        const struct itimerval timer = {.it_interval = every, .it_value = every};
-
-        setitimer(ITIMER_PROF, &timer, NULL);
-}
-
 void bench_look_begin(size_t threads)
 {
-        const struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
-
-        for (int i = 0; i < RAN_PHASE_COUNT; i++)
-                atomic_store(&seen[i], 0);
         watched = threads;
-        sigaction(SIGPROF, &action, NULL);
         began = bench_now();
         cpu_began = bench_cpu();
         queue_began = queued();
-        set_timer(1000);
 }
 
 void bench_look_end(double share[BENCH_SHARES])
 {
-        double time = (bench_now() - began) * (double)watched, all = 0;
-        double busy = fmin(1, (bench_cpu() - cpu_began) / time);
+        const double time = (bench_now() - began) * (double)watched;
 
-        set_timer(0);
-        for (int i = 0; i < RAN_PHASE_COUNT; i++)
-                all += (double)atomic_load(&seen[i]);
-        for (int i = 0; i < RAN_PHASE_COUNT; i++)
-                share[i] = all > 0 ? busy * (double)atomic_load(&seen[i]) / all : 0;
-        share[BENCH_OTHERS] = fmin(1 - busy, (queued() - queue_began) / time);
-        share[BENCH_IDLE] = 1 - busy - share[BENCH_OTHERS];
+        share[BENCH_BUSY] = fmin(1, (bench_cpu() - cpu_began) / time);
+        share[BENCH_OTHERS] = fmin(1 - share[BENCH_BUSY], (queued() - queue_began) / time);
+        share[BENCH_IDLE] = 1 - share[BENCH_BUSY] - share[BENCH_OTHERS];
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/phase.h"
+#include "base/portable.h"
 #include "ran.h"
 #include "test.h"
 
@@ -183,41 +183,48 @@ TEST(pool_serves_several_callers)
         ran_pool_free(pool);
 }
 
-struct phases {
+struct portable {
         struct ran_pool *pool;
         atomic_uint wrong;
 };
 
-static void within_phase(void *arg, size_t i)
+static void count_other(void *arg, size_t i)
 {
-        struct phases *p = arg;
+        struct portable *p = arg;
 
         (void)i;
-        if (ran_phase != RAN_PHASE_HEAD)
-                atomic_fetch_add(&p->wrong, 1);
-        ran_phase = RAN_PHASE_SCAN; /* of a task, to its end */
+        atomic_fetch_add(&p->wrong, !ran_portable);
 }
 
-static void keep_phase(void *arg, size_t i)
+static void count_portable(void *arg, size_t i)
 {
-        struct phases *p = arg;
+        struct portable *p = arg;
 
-        ran_phase = RAN_PHASE_HEAD;
-        ran_parallel(p->pool, i, within_phase, p);
-        if (ran_phase != RAN_PHASE_HEAD)
-                atomic_fetch_add(&p->wrong, 1);
+        (void)i;
+        atomic_fetch_add(&p->wrong, ran_portable);
 }
 
-TEST(pool_hands_on_what_a_thread_is_at)
+static void keep_portable(void *arg, size_t i)
 {
-        struct phases p = {.pool = ran_pool_new(3, NULL)};
+        struct portable *p = arg;
+        const bool before = ran_portable;
+
+        ran_portable = i % 2 == 0;
+        ran_parallel(p->pool, i, ran_portable ? count_other : count_portable, p);
+        if (ran_portable != (i % 2 == 0))
+                atomic_fetch_add(&p->wrong, 1);
+        ran_portable = before;
+}
+
+TEST(pool_hands_on_whether_a_thread_is_portable)
+{
+        struct portable p = {.pool = ran_pool_new(3, NULL)};
 
         REQUIRE(p.pool != NULL);
-        ran_phase = RAN_PHASE_REST;
         for (int round = 0; round < 50; round++)
-                ran_parallel(p.pool, 5, keep_phase, &p);
+                ran_parallel(p.pool, 5, keep_portable, &p);
         CHECK_SIZE(p.wrong, 0);
-        CHECK(ran_phase == RAN_PHASE_REST);
+        CHECK(!ran_portable);
         ran_pool_free(p.pool);
 }
 

@@ -295,19 +295,16 @@ void ran_bert_attention(struct ran_bert_pass *s)
         const struct ran_bert_window *last = &s->own->window[s->own->group[s->g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
         if (has_input_norm(s))
                 ran_rows_norm(&s->of, s->act->z, s->act->z_stat, s->act->x, p->attn_norm_w,
                               p->attn_norm_b);
         ran_gemm_linear_kept(w->pool, s->panels, s->act->qkv, 3 * E, input(s), D, p->q_w, p->q_b,
                              s->R, D, 3 * E);
         rotate(s, s->act->qkv, 1);
-        ran_phase = RAN_PHASE_ATTENTION;
         memset(s->act->a + rows * E, 0, (s->R - rows) * E * sizeof(float)); /* of a padded group */
         ran_workers_each(&w->workers, 0, windows * w->h, attend, s);
         if (w->probes != NULL)
                 ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
         ran_gemm_linear_kept(w->pool, s->panels, s->own->rows.o, D, s->act->a, E, p->out_w,
                              p->out_b, s->R, E, D);
         ran_bert_drop(s, RAN_DROP_ATTENTION, s->own->rows.o);
@@ -327,7 +324,6 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         const struct ran_bert_params *p = s->p, *dp = s->dp;
         float *dx = normed ? own->adj.dz : s->lowest ? NULL : own->adj.dh;
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
         ran_rows_norm_bwd(&s->of, own->adj.dh, first ? own->adj.dy : own->adj.dh, s->act->mid,
                           s->act->mid_stat, first ? p->ffn_norm_w : p->attn_norm_w,
                           first ? dp->ffn_norm_w : dp->attn_norm_w,
@@ -336,10 +332,8 @@ void ran_bert_attention_bwd(struct ran_bert_pass *s)
         ran_bert_drop(s, RAN_DROP_ATTENTION, d_o);
         ran_gemm_linear_bwd(w->pool, own->adj.da, E, false, dp->out_w, dp->out_b, d_o, D, s->act->a,
                             E, p->out_w, s->R, E, D);
-        ran_phase = RAN_PHASE_ATTENTION;
         memset(own->adj.dqkv, 0, s->R * 3 * E * sizeof *own->adj.dqkv);
         ran_workers_each(&w->workers, 0, w->h, attend_bwd, s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
         rotate(s, own->adj.dqkv, -1);
         ran_gemm_linear_bwd(w->pool, dx, D, !normed, dp->q_w, dp->q_b, own->adj.dqkv, 3 * E,
                             input(s), D, p->q_w, s->R, D, 3 * E);

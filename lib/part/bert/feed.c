@@ -162,7 +162,6 @@ void ran_bert_feed(struct ran_bert_pass *s)
         struct ran_workspace *w = s->w;
         const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c);
 
-        ran_phase = RAN_PHASE_FEED;
         ran_gemm_linear_kept(w->pool, s->panels, s->act->up, ran_bert_up_ld(w->c), s->act->y, D,
                              s->p->up_w, s->p->up_b, s->R, D, U);
         ran_rows_each(&s->of, feed_rows, s);
@@ -206,7 +205,6 @@ void ran_bert_feed_bwd(struct ran_bert_pass *s)
         const size_t D = w->D, F = w->c->ffn_dim, U = ran_bert_ups(w->c);
         const bool first = w->c->bert.norm_first;
 
-        ran_phase = RAN_PHASE_FEED;
         if (!first)
                 ran_rows_norm_bwd(&s->of, own->adj.dh, own->adj.dh, s->act->sum, s->act->sum_stat,
                                   s->p->ffn_norm_w, s->dp->ffn_norm_w, s->dp->ffn_norm_b);

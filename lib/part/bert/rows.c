@@ -119,7 +119,6 @@ void ran_bert_embed(struct ran_bert_pass *s)
         const struct ran_bert_once *once = s->once;
         const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
 
-        ran_phase = RAN_PHASE_EMBEDDING;
         if (s->R == RAN_FEW_ROWS + 1)
                 memset(s->own->rows.e, 0, s->R * D * sizeof(float));
         for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {
@@ -154,7 +153,6 @@ void ran_bert_embed_bwd(struct ran_bert_pass *s)
         const size_t D = w->D, prefix = w->c->bert.prefix, suffix = w->c->bert.suffix;
         float *dh = s->own->adj.dh;
 
-        ran_phase = RAN_PHASE_EMBEDDING;
         ran_rows_norm_bwd(&s->of, dh, dh, s->own->rows.e, s->own->rows.e_stat,
                           s->once->embed_norm_w, donce->embed_norm_w, donce->embed_norm_b);
         for (size_t i = s->own->group[s->g]; i < s->own->group[s->g + 1]; i++) {

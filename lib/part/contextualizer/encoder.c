@@ -304,9 +304,7 @@ static void forward(struct ran_workspace *w, const struct ran_params *p)
 {
         struct ran_contextualizer_stage g = ran_contextualizer_stage_of(w, p);
 
-        ran_phase = RAN_PHASE_ATTENTION;
         ran_contextualizer_gather(&g);
-        ran_phase = RAN_PHASE_PROJECTIONS;
         first_contexts(w, p);
         for (; g.l < w->c->layers; g.l++) {
                 step(&g);
@@ -402,14 +400,12 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
         g.dp = dp->layers;
         g.donce = dp->once;
-        ran_phase = RAN_PHASE_PROJECTIONS;
         memset(k->drows, 0, k->n_rows * D * sizeof *k->drows);
         memset(k->dsum, 0, w->packed->B * D * sizeof *k->dsum);
         for (g.l = w->c->layers; g.l-- > 0;)
                 step_bwd(&g);
         if (g.donce->context != NULL)
                 ran_simd->bias_bwd(g.donce->context, w->dlast, D, w->packed->B, D);
-        ran_phase = RAN_PHASE_ATTENTION;
         ran_contextualizer_scatter(&g);
 }
 

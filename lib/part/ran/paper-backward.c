@@ -112,7 +112,6 @@ static void update_bwd(const struct ran_paper_pass *s)
         const size_t D = w->D, state = s->v.state * D, next = state + D;
         float *d = j->dsum;
 
-        ran_phase = RAN_PHASE_SCAN;
         if (s->begins) {
                 memcpy(d, j->dG + next, D * sizeof *d);
         } else {
@@ -145,7 +144,6 @@ static void window_bwd(const struct ran_paper_pass *s)
 
         ran_paper_window(s);
         update_bwd(s);
-        ran_phase = RAN_PHASE_PROJECTIONS; /* (5) and LN_out */
         norm_bwd(w, j->dp + D, NULL, NULL, s->own->dy + t, a->pn + D, a->y_stat + 2, NULL,
                  s->tokens);
         if (s->gated) {
@@ -157,11 +155,9 @@ static void window_bwd(const struct ran_paper_pass *s)
         phi_bwd(s, j->dp, a->o, j->dp, rows * D); /* (2) */
         ran_gemm_linear_bwd(w->pool, j->da, E, false, s->dp->out_w, s->dp->out_b, j->dp, D, a->a, E,
                             s->p->out_w, rows, E, D);
-        ran_phase = RAN_PHASE_ATTENTION; /* (3) */
         ran_attention_bwd(j->dqkv, j->da, &heads, 0, rows, false, w->workers.scratch);
         if (w->c->rotary)
                 ran_simd->rotary(j->dqkv, ld, w->rotary.table, -1.0f, rows, 2 * w->h, w->d_k);
-        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t r = 0; r < rows; r++)
                 phi_bwd(s, j->dpre + r * s->projected, a->pre + r * s->projected, j->dqkv + r * ld,
                         ld);
@@ -186,7 +182,6 @@ static void first_cells_bwd(const struct ran_paper_pass *s)
         const bool below = s->published && s->l > 0 && w->c->mask == RAN_MASK_NONE;
         size_t D = w->D;
 
-        ran_phase = RAN_PHASE_SCAN;
         for (size_t b = 0; b < packed->B; b++) {
                 size_t state = (packed->doc_window[b] + b) * D;
                 float *d = j->dfirst + b * D;
@@ -248,7 +243,6 @@ void ran_paper_backward(struct ran_workspace *w, const struct ran_params *p, str
                 ran_layer_clear_adjoints(&s.review, own->adj.dG, own->adj.dc);
                 if (own->dcells)
                         pooled_bwd(w);
-                ran_phase = RAN_PHASE_REVIEW;
                 for (size_t i = 0; i < w->packed->m; i++) {
                         ran_paper_at(&s, i);
                         review_bwd(&s);

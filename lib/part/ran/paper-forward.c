@@ -95,7 +95,6 @@ static void first_cells(const struct ran_paper_pass *s, const struct ran_paper_c
         const struct ran_paper_cells *c = s->cells;
         size_t D = w->D, row = D * sizeof(float);
 
-        ran_phase = RAN_PHASE_SCAN;
         ran_layer_last_states(w, c->below, below != NULL ? below->G : NULL);
         if (s->published)
                 memset(c->first_pre, 0, packed->B * row);
@@ -132,7 +131,6 @@ static void attend(const struct ran_paper_pass *s)
         const struct ran_attention_heads heads = ran_attention_heads_of(w, v->i, a->qkv);
         float *score = w->workers.scratch, *qkv = a->qkv + v->first * ld;
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
         if (cell > 0)
                 norm(w, a->z, a->z_stat, s->cells->G + v->state * D, s->p->input_norm_w,
                      s->p->input_norm_b, 1);
@@ -140,7 +138,6 @@ static void attend(const struct ran_paper_pass *s)
              s->p->input_norm_b, s->tokens);
         ran_paper_dropout(s, RAN_DROP_INPUT, a->z, s->rows, v->at);
         linear(s, a->pre, a->z, s->p->q_w, s->p->q_b, s->rows, D, s->projected);
-        ran_phase = RAN_PHASE_ATTENTION;
         if (v->first > 1)
                 ran_recurrent_state_recall(w->packed->recurrent[v->b], s->l, a->qkv);
         if (cell > 0) /* position 0: nothing rotates */
@@ -168,7 +165,6 @@ static void update(const struct ran_paper_pass *s)
         const float *before = s->cells->c + s->v.state * D;
         float *c = s->cells->c + (s->v.state + 1) * D, *G = s->cells->G + (s->v.state + 1) * D;
 
-        ran_phase = RAN_PHASE_SCAN;
         if (ran_layer_stays_open(w, s->v.i)) { /* its cell comes when it is closed */
                 memset(c, 0, row);
                 memset(G, 0, row);
@@ -197,7 +193,6 @@ void ran_paper_window(const struct ran_paper_pass *s)
         const size_t D = w->D, cell = s->cell;
 
         attend(s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
         linear(s, a->o, a->a, s->p->out_w, s->p->out_b, s->rows, w->E, D);
         phi(s, a->p, a->o, s->rows * D);
         ran_paper_dropout(s, RAN_DROP_ATTENTION, a->p, s->rows, s->v.at);
@@ -281,7 +276,6 @@ void ran_paper_forward(struct ran_workspace *w, const struct ran_params *p)
                         ran_paper_at(&s, i);
                         ran_paper_window(&s);
                 }
-                ran_phase = RAN_PHASE_REVIEW;
                 if (w->c->ran.review)
                         states(&s);
                 for (size_t i = 0; i < w->packed->m; i++) {

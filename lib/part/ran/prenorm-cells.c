@@ -39,7 +39,6 @@ void ran_prenorm_first_cells(struct ran_prenorm_pass *s, const struct ran_prenor
         struct ran_prenorm_cells *c = s->cells;
         size_t D = w->D;
 
-        ran_phase = RAN_PHASE_SCAN;
         ran_layer_last_states(w, c->below, below != NULL ? below->N : NULL);
         ran_workspace_linear(w, s->panels, c->first, c->below, s->p->gpc, NULL, D, D);
         for (size_t b = 0; b < packed->B; b++) {
@@ -86,7 +85,6 @@ static void each_document(struct ran_prenorm_pass *s,
 {
         const struct ran_packed *packed = s->w->packed;
 
-        ran_phase = RAN_PHASE_SCAN;
         ran_workers_each_on(&s->w->workers, s->w->workers.aside, packed->window_doc[s->from],
                             packed->window_doc[s->to - 1] + 1, fn, s);
 }
@@ -254,7 +252,6 @@ void ran_prenorm_scan_weights_bwd(struct ran_prenorm_pass *s)
         struct ran_workspace *w = s->w;
         size_t D = w->D;
 
-        ran_phase = RAN_PHASE_SCAN;
         ran_gemm_linear_bwd(w->pool, NULL, 0, false, s->dp->cell_out_w, s->dp->cell_out_b,
                             s->own->adj.dcandidate, D, s->cells->heads, w->E, s->p->cell_out_w,
                             w->packed->m, w->E, D);

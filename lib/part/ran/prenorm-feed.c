@@ -95,7 +95,6 @@ void ran_prenorm_states(struct ran_prenorm_pass *s)
         const size_t *sources = s->own->review.sources, B = w->packed->B;
         size_t D = w->D;
 
-        ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->ran.review)
                 return;
         for (size_t b = 0; b < B; b++) {
@@ -120,7 +119,6 @@ void ran_prenorm_states_bwd(struct ran_prenorm_pass *s)
         const size_t *sources = s->own->review.sources, B = w->packed->B;
         size_t D = w->D;
 
-        ran_phase = RAN_PHASE_REVIEW;
         if (!w->c->ran.review)
                 return;
         ran_review_collect(&s->review, j->dkv, j->dsource_kv);
@@ -238,10 +236,8 @@ void ran_prenorm_review(struct ran_prenorm_pass *s)
         const struct ran_rows rows = ran_prenorm_rows(w, n); /* of those chosen */
         float *out = ran_prenorm_out(s) + s->t0 * D;
 
-        ran_phase = RAN_PHASE_REVIEW;
         if (w->c->ran.review)
                 review(s);
-        ran_phase = RAN_PHASE_FEED;
         ran_workers_each(&w->workers, s->from, s->to, norm_feed, s);
         gather(s, a->feed_z);
         ran_gemm_linear_kept(w->pool, s->panels, a->feed_pre, 2 * F, a->feed_z, D,
@@ -380,7 +376,6 @@ void ran_prenorm_review_bwd(struct ran_prenorm_pass *s)
         size_t D = w->D, F = ran_prenorm_feed(w->c), n = choose(s).n;
         const struct ran_rows rows = ran_prenorm_rows(w, n); /* of those chosen */
 
-        ran_phase = RAN_PHASE_FEED;
         ran_workers_each(&w->workers, s->from, s->to, drop_feed, s);
         gather(s, j->dadded);
         ran_gemm_linear_bwd(w->pool, j->dfeed_act, F, false, s->dp->feed_down_w, s->dp->feed_down_b,
@@ -392,7 +387,6 @@ void ran_prenorm_review_bwd(struct ran_prenorm_pass *s)
         scatter(s, j->dreview_r);
         ran_workers_each(&w->workers, s->from, s->to, norm_feed_bwd, s);
         ran_prenorm_sum_parts(s, 0, s->dp->feed_norm_w, s->dp->feed_norm_b);
-        ran_phase = RAN_PHASE_REVIEW;
         if (w->c->ran.review)
                 review_bwd(s);
 }

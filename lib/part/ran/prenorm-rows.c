@@ -149,7 +149,6 @@ void ran_prenorm_project(struct ran_prenorm_pass *s)
         struct ran_workspace *w = s->w;
         const struct ran_packed *packed = w->packed;
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t i = s->from; i < s->to; i++) /* the known rows of open windows */
                 if (ran_layer_known(packed, i) > 0)
                         ran_recurrent_state_recall(packed->recurrent[packed->window_doc[i]], s->l,
@@ -193,7 +192,6 @@ void ran_prenorm_project_bwd(struct ran_prenorm_pass *s)
         struct ran_workspace *w = s->w;
         const struct ran_prenorm_adjoints *j = &s->own->adj;
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
         if (w->c->rotary)
                 ran_workers_each(&w->workers, s->from, s->to, rotate_back, s);
         ran_gemm_linear_bwd(w->pool, j->dz, w->D, false, s->dp->q_w, s->dp->q_b, j->dqkv, 3 * w->E,
@@ -237,9 +235,7 @@ void ran_prenorm_finish(struct ran_prenorm_pass *s)
 {
         struct ran_workspace *w = s->w;
 
-        ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, s->from, s->to, attend, s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
         linear(s, s->act->o, s->act->a, s->p->out_w, s->p->out_b, w->E, w->D);
         ran_workers_each(&w->workers, s->from, s->to, add_tokens, s);
 }
@@ -275,10 +271,8 @@ void ran_prenorm_finish_bwd(struct ran_prenorm_pass *s)
         struct ran_workspace *w = s->w;
         const struct ran_prenorm_adjoints *j = &s->own->adj;
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
         ran_workers_each(&w->workers, s->from, s->to, add_tokens_bwd, s);
         ran_gemm_linear_bwd(w->pool, j->da, w->E, false, NULL, NULL, j->d_o, w->D, NULL, 0,
                             s->p->out_w, s->rows, w->E, w->D);
-        ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, s->from, s->to, attend_bwd, s);
 }

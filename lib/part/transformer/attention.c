@@ -245,19 +245,16 @@ void ran_transformer_attention(struct ran_workspace *w, const struct ran_params 
 {
         struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, l, 0);
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t b = 0; b < w->packed->B; b++)
                 recall(&s, b);
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, NULL, l, t0);
                 project(&s);
         }
-        ran_phase = RAN_PHASE_ATTENTION;
         if (!again)
                 ran_workers_each(&w->workers, 0, s.own->task[w->packed->B], attend, &s);
         if (w->probes != NULL)
                 ran_workers_each(&w->workers, 0, w->probes->n, fill_probe, &s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, NULL, l, t0);
                 for (struct ran_transformer_span k = {.t = t0}; ran_transformer_next_run(&s, &k);)
@@ -308,7 +305,6 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
 {
         struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, l, 0);
 
-        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, dp, l, t0);
                 ran_transformer_dropped(&s, RAN_DROP_ATTENTION);
@@ -319,10 +315,8 @@ void ran_transformer_attention_bwd(struct ran_workspace *w, const struct ran_par
                                 s.act->a + k.at * w->E, w->E, s.p->out_w, k.n, w->E, w->D);
                 ran_rows_each(&s.of, arrange_da, &s);
         }
-        ran_phase = RAN_PHASE_ATTENTION;
         ran_workers_each(&w->workers, 0, s.own->task[w->packed->B], attend_queries_bwd, &s);
         ran_workers_each(&w->workers, 0, s.own->task[w->packed->B], attend_keys_bwd, &s);
-        ran_phase = RAN_PHASE_PROJECTIONS;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 s = ran_transformer_pass_of(w, p, dp, l, t0);
                 norm_input(&s);

@@ -148,7 +148,6 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 {
         struct ran_transformer_once *donce = dp->once;
 
-        ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, 0, t0);
                 float *dx = w->dx + t0 * w->D;

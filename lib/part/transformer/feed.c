@@ -30,7 +30,6 @@ static void feed_up(struct ran_transformer_pass *s, bool kept)
 
 void ran_transformer_feed(struct ran_workspace *w, const struct ran_params *p, size_t l)
 {
-        ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, NULL, l, t0);
 
@@ -56,7 +55,6 @@ void ran_transformer_feed_bwd(struct ran_workspace *w, const struct ran_params *
 {
         size_t D = w->D, ffn_dim = w->c->ffn_dim;
 
-        ran_phase = RAN_PHASE_FEED;
         for (size_t t0 = 0; t0 < w->packed->L; t0 += w->slab_rows) {
                 struct ran_transformer_pass s = ran_transformer_pass_of(w, p, dp, l, t0);
                 const float *d_o = ran_transformer_dropped(&s, RAN_DROP_FEED);
