@@ -67,11 +67,10 @@ static const struct ran_field eval_fields[] = {
                  "errors",
          .first = true, .needs = "eval"},
         {"label_names", 0, RAN_FIELD_TEXT, OPTION(label_names), .value = "FILE", .local = true,
-         .help = CMD_NAMES_HELP, .needs = "eval conlleval",
+         .help = CMD_NAMES_HELP, .needs = "eval",
          .why = "is for --eval: the tags of the model have names"},
         {"conlleval", 0, RAN_FIELD_BOOL, OPTION(conlleval), .local = true,
-         .help = "byte for byte like the script conlleval: with --model, --eval with the report of "
-                 "conlleval alone; without, score the column files of other programs",
+         .help = "score column files of predictions, byte for byte like the script conlleval",
          .first = true},
         {0},
 };
@@ -98,12 +97,11 @@ static void check_together(void *options)
         cmd_excludes(kind == OUTPUT_TAGS || kind == OUTPUT_ROWS || kind == OUTPUT_PAGE, why,
                      "eval logits into only drop");
         cmd_excludes(o->eval, "--eval writes a report and no records", "logits into only drop");
-        cmd_excludes(o->conlleval && o->model != NULL, "--conlleval writes a report and no records",
-                     "eval logits output_format eval_format into only drop");
-        cmd_excludes(o->conlleval && o->model == NULL,
-                     "--conlleval reads predictions, or needs --model",
-                     "eval verify logits split_at offsets output_format eval_format into only "
-                     "max_tokens truncate drop label_names [Input]");
+        cmd_excludes(
+                o->conlleval,
+                "--conlleval reads predictions (with a model: --eval-format conlleval)",
+                "model eval verify logits split_at offsets output_format eval_format into only "
+                "max_tokens truncate drop label_names [Input]");
         cmd_is_for(CMD_TABLES,
                    kind == OUTPUT_ROWS || o->eval_format == TAG_EVAL_CSV ||
                            o->eval_format == TAG_EVAL_TSV,
@@ -114,7 +112,7 @@ const struct cmd_program tag_program = {
         .name = "ran-tag",
         .usage = "-m MODEL [option...] [file...]\n"
                  "-m MODEL --eval [option...] [file...]\n"
-                 "[-m MODEL] --conlleval [option...] [file...]",
+                 "--conlleval [option...] [file...]",
         .summary = "Adds the member \"prediction\" to each JSON record with \"tokens\", \"ids\" or "
                    "\"text\": a tag for each word, and the entities, such as names, that the tags "
                    "mark.",
@@ -130,9 +128,5 @@ void tag_options_check(void)
 {
         if (!tag_options.conlleval && tag_options.model == NULL)
                 cmd_usage("no model: give --model FILE");
-        if (tag_options.conlleval && tag_options.model != NULL) {
-                tag_options.eval = true;
-                tag_options.eval_format = TAG_EVAL_CONLLEVAL;
-        }
         tag_output.format = output_formats[tag_options.output_format];
 }

@@ -160,7 +160,7 @@ alone() {
   alone '--model FILE' ran-attnmask --table
   options=("${of_records[@]}" '--shard 1/2' '--rejects x' --verify --logits '--max-tokens 2'
     '--output-format jsonl' '--eval-format json' '--offsets byte' '--split-at ptb')
-  ignored '--conlleval reads predictions, or needs --model' ran-tag --conlleval
+  ignored '--conlleval reads predictions (with a model: --eval-format conlleval)' ran-tag --conlleval
   [ ! -e x ]
 }
 

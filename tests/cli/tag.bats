@@ -389,14 +389,13 @@ accuracy: 100.00%; precision: 100.00%; recall: 100.00%; FB1: 100.00
   ran-tag --conlleval first second | grep -q 'processed 3 tokens with 3 phrases'
 }
 
-@test "tag: --conlleval with a model takes what --eval takes" {
+@test "tag: --eval --eval-format conlleval takes files of any kind" {
   ran-tag -q -m names.ran --eval --eval-format=conlleval names.jsonl >want
-  ran-tag -q -m names.ran --conlleval names.jsonl | cmp - want
   gzip -c names.jsonl >names.jsonl.gz
-  ran-tag -q -m names.ran --conlleval names.jsonl.gz | cmp - want
+  ran-tag -q -m names.ran --eval --eval-format conlleval names.jsonl.gz | cmp - want
   ran-tag -q -m names.ran --output-format conll names.jsonl >names.conll
-  ran-tag -q -m names.ran --conlleval names.conll | head -n 1 | grep -q '^processed '
-  ran-tag -q -m names.ran --conlleval --shard 1/2 names.jsonl | grep -q '^processed '
+  ran-tag -q -m names.ran --eval --eval-format conlleval names.conll | head -n 1 | grep -q '^processed '
+  ran-tag -q -m names.ran --eval --eval-format conlleval --shard 1/2 names.jsonl | grep -q '^processed '
 }
 
 @test "tag: --conlleval refuses what the script refuses, with its status" {
@@ -543,8 +542,8 @@ accuracy: 100.00%; precision: 100.00%; recall: 100.00%; FB1: 100.00
 @test "tag: options that make no sense together" {
   run -2 --separate-stderr ran-tag names.jsonl
   [[ $stderr == *'no model: give --model FILE'* ]]
-  run -2 --separate-stderr ran-tag -m names.ran --conlleval --eval-format json columns
-  [[ $stderr == *'--conlleval writes a report and no records'* ]]
+  run -2 --separate-stderr ran-tag -m names.ran --conlleval columns
+  [[ $stderr == *'--conlleval reads predictions'*'leave out --model'* ]]
   # Found out before anything is read.
   run -3 --separate-stderr ran-tag -m names.ran --eval -o none/x none.jsonl
   [[ $stderr == *'none/x'* ]]
