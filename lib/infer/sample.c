@@ -66,14 +66,6 @@ static bool is_allowed(const struct ran_sampler *s, size_t id)
         return s->never == NULL || !s->never[id];
 }
 
-static int check_logits(const float *logits, size_t V, struct ran_error *err)
-{
-        for (size_t i = 0; i < V; i++)
-                if (isnan(logits[i]) || logits[i] == INFINITY)
-                        return ran_fail(err, RAN_EINVAL, "the logit of token %zu is no number", i);
-        return RAN_OK;
-}
-
 static void make_room(struct ran_sampler *s, size_t V)
 {
         RAN_ROOM(s->heap, s->heap_cap, V);
@@ -182,7 +174,6 @@ static size_t most_probable(const struct ran_sampler *s, size_t n)
 int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, double u, uint32_t *id,
                      struct ran_error *err)
 {
-        RAN_TRY(check_logits(logits, V, err));
         if (s->temperature == 0)
                 return draw_best(s, logits, V, id, err);
         make_room(s, V);
@@ -194,18 +185,19 @@ int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, doubl
         return RAN_OK;
 }
 
-int ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_t k, uint32_t *ids,
-                     double *p, size_t *n, struct ran_error *err)
+size_t ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_t k,
+                        uint32_t *ids, double *p)
 {
-        RAN_TRY(check_logits(logits, V, err));
-        make_room(s, V);
         const double whole = ran_log_sum_exp(logits, V);
+        size_t n = 0;
+
+        make_room(s, V);
         size_t left = set_weights(s, logits, V, 1);
         make_heap(s->weight, s->heap, left);
-        for (*n = 0; *n < k && left > 0; left--) {
-                uint32_t best = pop(s->weight, s->heap, left);
-                ids[*n] = best;
-                p[(*n)++] = ran_exp((double)logits[best] - whole);
+        for (; n < k && left > 0; left--) {
+                ids[n] = pop(s->weight, s->heap, left);
+                p[n] = ran_exp((double)logits[ids[n]] - whole);
+                n++;
         }
-        return RAN_OK;
+        return n;
 }

@@ -250,22 +250,20 @@ TEST(sample_takes_extremes)
         ran_sampler_release(&s);
 }
 
-TEST(sample_refuses_what_is_no_number_and_what_leaves_nothing)
+TEST(sample_refuses_what_leaves_nothing)
 {
-        const float bad[][3] = {{0, NAN, 1}, {INFINITY, 0, 0}, {-INFINITY, -INFINITY, -INFINITY}};
+        const float none[] = {-INFINITY, -INFINITY, -INFINITY};
         const float good[] = {0, 1, 2};
         const bool all[] = {true, true, true};
         struct ran_sampler s = {.top_p = 0.5};
         struct ran_error err;
         uint32_t id;
 
-        for (size_t i = 0; i < 3; i++)
-                for (int t = 0; t < 2; t++) {
-                        s.temperature = t;
-                        CHECK_SIZE((size_t)ran_sampler_draw(&s, bad[i], 3, 0.5, &id, &err),
-                                   RAN_EINVAL);
-                        CHECK_SIZE((size_t)err.code, RAN_EINVAL); /* as it was returned */
-                }
+        for (int t = 0; t < 2; t++) {
+                s.temperature = t;
+                CHECK_SIZE((size_t)ran_sampler_draw(&s, none, 3, 0.5, &id, &err), RAN_EINVAL);
+                CHECK_SIZE((size_t)err.code, RAN_EINVAL); /* as it was returned */
+        }
         s.never = all;
         for (int t = 0; t < 2; t++) {
                 s.temperature = t;
@@ -280,25 +278,19 @@ TEST(sample_best_are_in_order_with_their_probabilities)
         const double p[] = {0.125, 0.5, 0.25, 0.125};
         const bool never[] = {false, true, false, false};
         struct ran_sampler s = {.temperature = 0}; /* plays no part */
-        struct ran_error err;
         uint32_t ids[9];
         double best[9];
         float logits[4];
-        size_t n;
 
         logs(logits, p, 4);
-        CHECK_OK(ran_sampler_best(&s, logits, 4, 3, ids, best, &n, &err), err);
-        CHECK_SIZE(n, 3);
+        CHECK_SIZE(ran_sampler_best(&s, logits, 4, 3, ids, best), 3);
         CHECK(ids[0] == 1 && ids[1] == 2 && ids[2] == 0);
         CHECK_NEAR(best[0], 0.5, 1e-7);
         CHECK_NEAR(best[2], 0.125, 1e-7);
         s.never = never;
-        CHECK_OK(ran_sampler_best(&s, logits, 4, 9, ids, best, &n, &err), err);
-        CHECK_SIZE(n, 3);
+        CHECK_SIZE(ran_sampler_best(&s, logits, 4, 9, ids, best), 3);
         CHECK(ids[0] == 2 && ids[1] == 0 && ids[2] == 3);
         CHECK_NEAR(best[0], 0.25, 1e-7);
         CHECK_NEAR(ran_nll(logits, 4, 1), log(2), 1e-7);
-        logits[3] = NAN;
-        CHECK(ran_sampler_best(&s, logits, 4, 9, ids, best, &n, &err) == RAN_EINVAL);
         ran_sampler_release(&s);
 }
