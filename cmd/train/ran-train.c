@@ -66,16 +66,6 @@ static void choose_vocabulary(struct train_options *o)
 
 /* ---- what is done with the data ------------------------------------------------------------- */
 
-static int check(const struct train_session *s, const struct train_checked *checked)
-{
-        struct ran_buf out = {0};
-
-        train_check(checked, (enum train_check_form)s->options->mode.check_format, &out);
-        fwrite(out.data, 1, out.len, stdout); /* cmd_finish sees whether it arrived */
-        ran_buf_release(&out);
-        return checked->problems->n > 0 ? CMD_DIVERGED : CMD_OK;
-}
-
 static int run(struct train_session *s, char **files)
 {
         const struct train_options *o = s->options;
@@ -95,11 +85,14 @@ static int run(struct train_session *s, char **files)
         train_label_texts_find_problems(&problems, s);
         train_job_hold_out(s);
         train_find_warnings(&warnings, &s->train, s->has_dev ? &s->dev : NULL, files, o->file.dev,
-                            s->dev.set.B);
-        train_find_forgotten(&warnings, &s->train, s->init.model, o->file.init.model);
-        train_find_known(&warnings, s->has_dev ? &s->dev : NULL, s->init.model, o->file.init.model);
+                            s->dev.set.B, s->init.model, o->file.init.model);
         if (o->mode.check) {
-                status = check(s, &checked);
+                struct ran_buf out = {0};
+
+                train_check(&checked, (enum train_check_form)o->mode.check_format, &out);
+                cmd_write_file(NULL, &out);
+                ran_buf_release(&out);
+                status = problems.n > 0 ? CMD_DIVERGED : CMD_OK;
         } else {
                 /* Before a training spends time. */
                 for (size_t i = 0; o->mode.replay == NULL && i < warnings.n; i++)

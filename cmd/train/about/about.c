@@ -98,24 +98,17 @@ static bool is_json(const struct ran_bytes *b)
         return i < b->size && b->data[i] == '{' && !(b->size > 8 && b->data[7] == '\0');
 }
 
-bool train_about_is_folder(const char *path)
-{
-        struct stat st;
-
-        return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 static bool open_vocabulary(struct about *a)
 {
+        struct ran_buf found = {0};
         struct ran_bytes file;
         struct ran_error err;
-
-        struct ran_buf found = {0};
+        struct stat st;
         const bool named = cmd_model_find(a->path, &found);
 
         ran_buf_release(&found);
         if (named || (strchr(a->path, '/') == NULL && access(a->path, F_OK) != 0) ||
-            train_about_is_folder(a->path))
+            (stat(a->path, &st) == 0 && S_ISDIR(st.st_mode)))
                 return false; /* the name of a model, or a folder that is one */
         if (ran_bytes_open(&file, a->path, &err) != RAN_OK)
                 cmd_die(CMD_FAILED, "%s", err.text);

@@ -46,8 +46,6 @@ void train_about_release(struct about *a);
 const char *train_about_parts(const struct about *a);
 /* The name of the encoder, of one that was tried and dropped, too: "ran". */
 const char *train_about_encoder(const struct about *a);
-/* Whether the path is a folder. */
-bool train_about_is_folder(const char *path);
 /* The kind of the vocabulary, as in its file: "WordPiece". */
 void train_about_vocabulary(const struct about *a, struct ran_buf *out);
 
@@ -64,8 +62,6 @@ const char *train_about_string(const cJSON *object, const char *path);
 void train_pretrained_name(const cJSON *said, struct ran_buf *out);
 /* Appends what the encoder is: name, type, layers, window, pooling, licence. */
 void train_pretrained_say(const struct about *a, struct ran_buf *out);
-/* Adds all of this as members, for machines. */
-void train_pretrained_members(const struct about *a, struct report *r);
 
 /* ---- all of it (info.c) ------------------------------------------------------------------- */
 

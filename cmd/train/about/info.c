@@ -200,7 +200,9 @@ static void add_parts(const struct about *a, struct report *r)
 static void add_model(const struct about *a, struct report *r)
 {
         const struct ran_config *c = ran_model_config(a->model);
-        const char *digest = ran_model_metadata(a->model, "digest");
+        const char *digest = ran_model_metadata(a->model, "digest"),
+                   *said = ran_model_metadata(a->model, "pretrained"),
+                   *prompts = ran_model_metadata(a->model, "prompts");
         const bool one_label = c->task == RAN_TASK_CLASSIFY && !c->classify.multilabel;
         const size_t calibrated = train_about_count(a->said, "calibration.documents"),
                      known = ran_model_fingerprints(a->model);
@@ -245,7 +247,11 @@ static void add_model(const struct about *a, struct report *r)
         report_bytes(r, REPORT_RAW, "config", NULL, a->settings.data, a->settings.len);
         if (a->training.count > 0)
                 report_bytes(r, REPORT_RAW, "training", NULL, a->training.line, a->training.length);
-        train_pretrained_members(a, r);
+        if (a->pretrained != NULL) {
+                report_bytes(r, REPORT_RAW, "pretrained", NULL, said, strlen(said));
+                if (prompts != NULL)
+                        report_bytes(r, REPORT_RAW, "prompts", NULL, prompts, strlen(prompts));
+        }
         add_history(a, r);
         add_parts(a, r);
 }

@@ -49,15 +49,3 @@ void train_pretrained_say(const struct about *a, struct ran_buf *out)
         if (!cJSON_HasObjectItem(said, "license"))
                 ran_buf_str(out, ", no licence named");
 }
-
-void train_pretrained_members(const struct about *a, struct report *r)
-{
-        const char *said = ran_model_metadata(a->model, "pretrained"),
-                   *prompts = ran_model_metadata(a->model, "prompts");
-
-        if (a->pretrained == NULL)
-                return;
-        report_bytes(r, REPORT_RAW, "pretrained", NULL, said, strlen(said));
-        if (prompts != NULL)
-                report_bytes(r, REPORT_RAW, "prompts", NULL, prompts, strlen(prompts));
-}

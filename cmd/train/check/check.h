@@ -23,18 +23,11 @@ void train_must(int rc, const struct ran_error *err); /* exits unless rc is RAN_
 /* ---- warnings (warnings.c) ---------------------------------------------------------------- */
 
 /* Adds a sentence for each, with what answers it. dev: NULL without --dev; dev_file: its name.
- * validation: how many documents will validate. */
+ * validation: how many documents will validate. init: the model that training begins with, or NULL;
+ * name: of --init; NULL: a base model. */
 void train_find_warnings(struct train_problems *w, const struct train_data *train,
                          const struct train_data *dev, char *const *files, const char *dev_file,
-                         size_t validation);
-/* Adds a sentence if labels of the model of --init, which is `name`, have no document. NULL: none
- * is named. */
-void train_find_forgotten(struct train_problems *w, const struct train_data *train,
-                          const struct ran_model *init, const char *name);
-
-/* Adds a sentence if documents of --dev are training documents of that model. */
-void train_find_known(struct train_problems *w, const struct train_data *dev,
-                      const struct ran_model *init, const char *name);
+                         size_t validation, const struct ran_model *init, const char *name);
 
 /* ---- --check (check.c) -------------------------------------------------------------------- */
 

@@ -219,15 +219,16 @@ static int by_name(const void *a, const void *b)
         return strcmp(*x, *y);
 }
 
-void train_find_forgotten(struct train_problems *w, const struct train_data *train,
-                          const struct ran_model *init, const char *name)
+/* Labels of the model have no document. */
+static void find_forgotten(struct train_problems *w, const struct train_data *train,
+                           const struct ran_model *init, const char *name)
 {
         const size_t C = train->set.C;
         struct ran_buf lost = {0};
         size_t n = 0;
 
         /* A base model, which nobody named, is there for its vectors. */
-        if (init == NULL || name == NULL || train->task->label == NULL || train->set.B == 0 ||
+        if (init == NULL || name == NULL || train->task->label == NULL ||
             ran_model_config(init)->task != train->task->task)
                 return;
         const char **here = ran_new(C, sizeof *here);
@@ -253,8 +254,9 @@ void train_find_forgotten(struct train_problems *w, const struct train_data *tra
         free(here);
 }
 
-void train_find_known(struct train_problems *w, const struct train_data *dev,
-                      const struct ran_model *init, const char *name)
+/* Documents of --dev are training documents of the model. */
+static void find_known(struct train_problems *w, const struct train_data *dev,
+                       const struct ran_model *init, const char *name)
 {
         if (dev == NULL || init == NULL)
                 return;
@@ -377,7 +379,7 @@ static void find_repeats(struct train_problems *w, const struct train_data *trai
 
 void train_find_warnings(struct train_problems *w, const struct train_data *train,
                          const struct train_data *dev, char *const *files, const char *dev_file,
-                         size_t validation)
+                         size_t validation, const struct ran_model *init, const char *name)
 {
         size_t B = train->set.B;
 
@@ -402,4 +404,6 @@ void train_find_warnings(struct train_problems *w, const struct train_data *trai
                         "holds out more, --dev FILE adds some)",
                         validation, validation == 1 ? "" : "s",
                         fmin(100, 98 / sqrt((double)validation)));
+        find_forgotten(w, train, init, name);
+        find_known(w, dev, init, name);
 }

@@ -27,18 +27,6 @@ void train_init_tune_nothing(struct ran_config *config, struct ran_train_setting
         settings->tune_layers = documents ? RAN_TUNE_ALL : 0;
 }
 
-void train_init_rows(struct ran_config *config, size_t C, size_t tokens)
-{
-        const size_t most = (size_t)1 << 24, fewest = 1024;
-        size_t *rows = &config->linear.wide;
-
-        while (*rows > fewest && *rows > most / C)
-                *rows /= 2;
-        while (*rows > 0 && config->task == RAN_TASK_CLASSIFY && *rows < tokens &&
-               *rows <= most / C / 2)
-                *rows *= 2;
-}
-
 /* ---- another model -------------------------------------------------------------------------- */
 
 /* Copies one field of the configuration from the model, unless an option set it. must: the
@@ -313,19 +301,6 @@ void train_init_job(struct train_init *s, struct ran_train_job *job)
         else
                 cmd_note("vocabulary, embedding and encoder are initialised from %s, the head %s",
                          s->options->model, ran_train_keeps_head(job) ? "too" : "at random");
-}
-
-int train_init_storage(const struct ran_model *m)
-{
-        struct ran_model_part part[RAN_MODEL_PARTS];
-        const size_t n = m != NULL ? ran_model_parts(m, part) : 0;
-
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(part[i].name, "embedding") == 0)
-                        return strcmp(part[i].dtype, "I8") == 0    ? RAN_STORAGE_I8
-                               : strcmp(part[i].dtype, "F16") == 0 ? RAN_STORAGE_F16
-                                                                   : RAN_STORAGE_F32;
-        return RAN_STORAGE_F32;
 }
 
 bool train_init_is_pretrained(const struct train_init *s, const struct ran_config *config)

@@ -23,10 +23,6 @@ struct train_init {
  * classifier takes the vectors of documents as features of its linear model, a tagger trains a head
  * on the rows of words. Exits if the options contradict each other. */
 void train_init_tune_nothing(struct ran_config *config, struct ran_train_settings *settings);
-/* Fits the rows of the linear model to the data. Its table has a column for each of C classes: with
- * many classes it gets fewer rows, to limit memory. With few classes and much text it gets more: in
- * a crowded table rare n-grams share rows. */
-void train_init_rows(struct ran_config *config, size_t C, size_t tokens);
 /* Opens the files and adapts the configuration to them, before any data are read: the encoder's
  * settings come from the model, the width from the vectors. Exits if an option contradicts them.
  */
@@ -48,8 +44,6 @@ void train_init_extend(struct train_init *s, const struct ran_config *config,
 const struct ran_tokenizer *train_init_vocabulary(const struct train_init *s);
 /* Whether --vectors names a folder rather than a file. */
 bool train_init_is_folder(const struct train_init_options *options);
-/* How a model stores the weights of its embedding: RAN_STORAGE_F32 without one. */
-int train_init_storage(const struct ran_model *m);
 /* Whether others trained the encoder that the configuration has of the initial model. */
 bool train_init_is_pretrained(const struct train_init *s, const struct ran_config *config);
 void train_init_release(struct train_init *s);

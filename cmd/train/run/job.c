@@ -122,15 +122,38 @@ static void leave_out_unjudged(struct train_session *s)
                  "helps; --encoder ran trains one all the same");
 }
 
+/* Fits the rows of the linear model to the data. Its table has a column for each of C classes: with
+ * many classes it gets fewer rows, to limit memory. With few classes and much text it gets more: in
+ * a crowded table rare n-grams share rows. */
+static void fit_rows(struct ran_config *config, size_t C, size_t tokens)
+{
+        const size_t most = (size_t)1 << 24, fewest = 1024;
+        size_t *rows = &config->linear.wide;
+
+        while (*rows > fewest && *rows > most / C)
+                *rows /= 2;
+        while (*rows > 0 && config->task == RAN_TASK_CLASSIFY && *rows < tokens &&
+               *rows <= most / C / 2)
+                *rows *= 2;
+}
+
 /* ---- the job -------------------------------------------------------------------------------- */
 
 /* A frozen encoder is stored as it was, which loses nothing. */
 static int storage_of(const struct train_session *s)
 {
-        return ran_config_has_features(&s->config) && !ran_config_trains_encoder(&s->config) &&
-                               !cmd_was_set("weights")
-                       ? train_init_storage(s->init.model)
-                       : s->options->file.weights;
+        struct ran_model_part part[RAN_MODEL_PARTS];
+        const size_t n = s->init.model != NULL ? ran_model_parts(s->init.model, part) : 0;
+
+        if (!ran_config_has_features(&s->config) || ran_config_trains_encoder(&s->config) ||
+            cmd_was_set("weights"))
+                return s->options->file.weights;
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(part[i].name, "embedding") == 0)
+                        return strcmp(part[i].dtype, "I8") == 0    ? RAN_STORAGE_I8
+                               : strcmp(part[i].dtype, "F16") == 0 ? RAN_STORAGE_F16
+                                                                   : RAN_STORAGE_F32;
+        return RAN_STORAGE_F32;
 }
 
 static void put_list(struct ran_buf *out, const char *name, const struct ran_list *list)
@@ -266,7 +289,7 @@ int train_job_run(struct train_session *s)
         if (s->task->adapt_to_dev != NULL)
                 s->task->adapt_to_dev(s);
         if (s->task->label != NULL && !cmd_was_asked("wide") && s->replay.model == NULL)
-                train_init_rows(&s->config, s->train.set.C, s->train.set.first[s->train.set.B]);
+                fit_rows(&s->config, s->train.set.C, s->train.set.first[s->train.set.B]);
         struct ran_train_job job = job_of(s);
         describe_data(s, &training);
         job.training = training.data;
