@@ -88,39 +88,39 @@ int ran_hf_read_modules(struct ran_hf *f, const cJSON *all, struct ran_error *er
 
 /* ---- pooling --------------------------------------------------------------------------------- */
 
-/* By pooling_mode, and by the flag of older versions. */
-struct mode {
-        const char *name, *old;
-        int pooling;
-};
+/* The sum divided by the root of the length, which has the direction of the mean. */
+enum { BY_ROOT = -1 };
 
-static int add_mode(size_t *count, const struct mode **found, const char *name,
-                    struct ran_error *err)
+/* By pooling_mode, and by the flags of older versions. */
+static int add_mode(size_t *count, int *pooling, const char *name, struct ran_error *err)
 {
-        static const struct mode modes[] = {
-                {"cls", "pooling_mode_cls_token", RAN_POOL_CLS},
-                {"mean", "pooling_mode_mean_tokens", RAN_POOL_MEAN},
-                {"max", "pooling_mode_max_tokens", RAN_POOL_MAX},
-                {"lasttoken", "pooling_mode_lasttoken", RAN_POOL_LAST},
-                {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", RAN_POOL_MEAN},
+        static const struct ran_hf_word modes[] = {
+                {"cls", RAN_POOL_CLS},
+                {"pooling_mode_cls_token", RAN_POOL_CLS},
+                {"mean", RAN_POOL_MEAN},
+                {"pooling_mode_mean_tokens", RAN_POOL_MEAN},
+                {"max", RAN_POOL_MAX},
+                {"pooling_mode_max_tokens", RAN_POOL_MAX},
+                {"lasttoken", RAN_POOL_LAST},
+                {"pooling_mode_lasttoken", RAN_POOL_LAST},
+                {"mean_sqrt_len_tokens", BY_ROOT},
+                {"pooling_mode_mean_sqrt_len_tokens", BY_ROOT},
+                {NULL, 0},
         };
 
-        for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-                if (name != NULL &&
-                    (strcmp(name, modes[i].name) == 0 || strcmp(name, modes[i].old) == 0)) {
-                        *found = &modes[i];
-                        ++*count;
-                        return RAN_OK;
-                }
-        return ran_fail(err, RAN_EFORMAT,
-                        "pooling_mode \"%s\" is not known: cls, mean, max and lasttoken are",
-                        name != NULL ? name : "");
+        ++*count;
+        return name != NULL && ran_hf_look_up(modes, name, pooling)
+                       ? RAN_OK
+                       : ran_fail(err, RAN_EFORMAT,
+                                  "pooling_mode \"%s\" is not known: cls, mean, max and lasttoken "
+                                  "are",
+                                  name != NULL ? name : "");
 }
 
 int ran_hf_read_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *err)
 {
         const cJSON *said = ran_cjson_member(all, "pooling_mode"), *item;
-        const struct mode *mode = NULL;
+        int mode = BY_ROOT;
         size_t count = 0, width = f->config.dim;
 
         RAN_TRY(ran_cjson_size(all, "word_embedding_dimension", 1, SIZE_MAX >> 16, &width, err));
@@ -143,10 +143,8 @@ int ran_hf_read_pooling(struct ran_hf *f, const cJSON *all, struct ran_error *er
                                 "it has %zu pooling modes: one of cls, mean, max and lasttoken can "
                                 "be read",
                                 count);
-        f->config.pooling = mode->pooling;
-        /* The sum divided by the root of the length has the direction of the mean. */
-        if (strcmp(mode->name, "mean_sqrt_len_tokens") == 0 &&
-            !(f->normalize && f->dense_folder == NULL))
+        f->config.pooling = mode != BY_ROOT ? mode : RAN_POOL_MEAN;
+        if (mode == BY_ROOT && !(f->normalize && f->dense_folder == NULL))
                 return ran_fail(err, RAN_EFORMAT,
                                 "the pooling mode mean_sqrt_len_tokens is known with Normalize "
                                 "after it only: cls, mean, max and lasttoken are");

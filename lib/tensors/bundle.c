@@ -61,29 +61,25 @@ static uint32_t u32_at(const unsigned char *p)
 /* ---- checksums ------------------------------------------------------------------------------- */
 
 /* CRC-32C: the effect of each byte. */
-struct crc {
-        uint32_t table[256];
-};
-
-static void crc_init(struct crc *crc)
+static void crc_init(uint32_t table[256])
 {
         for (uint32_t i = 0; i < 256; i++) {
                 uint32_t x = i;
 
                 for (int bit = 0; bit < 8; bit++)
                         x = x >> 1 ^ (x & 1 ? 0x82f63b78u : 0);
-                crc->table[i] = x;
+                table[i] = x;
         }
 }
 
 /* As files have it: turned by 15 bits, plus a constant, so that no checksum is one of bytes that
  * hold it. */
-static uint32_t crc_masked(const struct crc *crc, const unsigned char *p, size_t n)
+static uint32_t crc_masked(const uint32_t table[256], const unsigned char *p, size_t n)
 {
         uint32_t x = UINT32_MAX;
 
         for (; n > 0; p++, n--)
-                x = x >> 8 ^ crc->table[(x ^ *p) & 255];
+                x = x >> 8 ^ table[(x ^ *p) & 255];
         x = ~x;
         return (x >> 15 | x << 17) + 0xa282ead8u;
 }
@@ -93,7 +89,7 @@ static uint32_t crc_masked(const struct crc *crc, const unsigned char *p, size_t
 enum { FOOTER = 48, TRAILER = 5, LONGEST_KEY = 4096 };
 
 struct reader {
-        struct crc crc;
+        uint32_t crc[256];
         const struct ran_bytes *index, *data;
         struct ran_buf key, before; /* of the entry at hand, of the one before it */
         size_t entries;
@@ -130,7 +126,7 @@ static int open_block(const struct reader *r, struct place at, struct bytes *ent
                 return damaged("a block lies outside of it", err);
         const unsigned char *p = r->index->data + at.offset;
         const size_t n = (size_t)at.size;
-        if (crc_masked(&r->crc, p, n + 1) != u32_at(p + n + 1))
+        if (crc_masked(r->crc, p, n + 1) != u32_at(p + n + 1))
                 return damaged("the checksum of a block is not that of its bytes", err);
         if (p[n] != 0)
                 return ran_fail(err, RAN_EFORMAT,
@@ -269,24 +265,10 @@ static int read_entry(struct bytes b, struct entry *e, struct ran_error *err)
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* TensorFlow's numbers of types that are numbers here, too. */
-static bool find_type(uint64_t type, enum ran_dtype *dtype)
-{
-        static const struct {
-                uint64_t number;
-                enum ran_dtype dtype;
-        } types[] = {{1, RAN_DTYPE_F32},   {2, RAN_DTYPE_F64}, {3, RAN_DTYPE_I32},
-                     {4, RAN_DTYPE_U8},    {6, RAN_DTYPE_I8},  {9, RAN_DTYPE_I64},
-                     {14, RAN_DTYPE_BF16}, {19, RAN_DTYPE_F16}};
-
-        const size_t n = sizeof types / sizeof *types;
-        size_t i = 0;
-
-        while (i < n && types[i].number != type)
-                i++;
-        *dtype = i < n ? types[i].dtype : RAN_DTYPES;
-        return i < n;
-}
+/* TensorFlow's numbers of types that are numbers here, too; 0: none. */
+static const enum ran_dtype types[] = {
+        [1] = RAN_DTYPE_F32, [2] = RAN_DTYPE_F64, [3] = RAN_DTYPE_I32,   [4] = RAN_DTYPE_U8,
+        [6] = RAN_DTYPE_I8,  [9] = RAN_DTYPE_I64, [14] = RAN_DTYPE_BF16, [19] = RAN_DTYPE_F16};
 
 static const char *key_text(struct reader *r)
 {
@@ -308,7 +290,7 @@ static int check_place(struct reader *r, const struct entry *e, size_t bytes, st
         r->bytes += bytes;
         if (r->bytes > r->data->size) /* and the work of checksums would know no bounds */
                 return damaged("tensors overlap", err);
-        if (crc_masked(&r->crc, r->data->data + e->offset, bytes) != e->checksum)
+        if (crc_masked(r->crc, r->data->data + e->offset, bytes) != e->checksum)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the data file is damaged, or that of another checkpoint: the "
                                 "checksum of %s is not that of its bytes",
@@ -326,8 +308,9 @@ static int add_tensor(struct reader *r, struct bytes value, struct ran_error *er
         if (memchr(r->key.data, '\0', r->key.len) != NULL)
                 return damaged("a name has a NUL", err);
         RAN_TRY(read_entry(value, &e, err));
-        if (!find_type(e.type, &t.dtype))
+        if (e.type >= sizeof types / sizeof *types || types[e.type] == 0)
                 return RAN_OK;
+        t.dtype = types[e.type];
         if (e.sliced || e.unknown_rank)
                 return ran_fail(err, RAN_EFORMAT,
                                 "%s lies in slices, as partitioned variables do: save it whole",
@@ -412,7 +395,7 @@ int ran_bundle_read(struct ran_tensors *t, const struct ran_bytes *index,
         struct reader r = {.index = index, .data = data, .t = t};
 
         *t = (struct ran_tensors){.data = data->data, .size = data->size};
-        crc_init(&r.crc);
+        crc_init(r.crc);
         const int rc = read_all(&r, err);
         const char *name = t->strings.data;
         for (size_t i = 0; i < t->n; name += t->tensor[i++].name_n + 1)
