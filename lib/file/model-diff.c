@@ -6,11 +6,6 @@
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-static const unsigned char *bytes_of(const struct ran_model *m, const struct ran_tensor *t)
-{
-        return m->tensors.data + t->begin;
-}
-
 static void add_float(struct ran_buf *what, const unsigned char *p)
 {
         uint32_t bits =
@@ -59,7 +54,7 @@ static bool tensors_differ(const struct ran_model *a, const struct ran_model *b,
                                        x->name);
                         return true;
                 }
-                if (differ_within(x, bytes_of(a, x), bytes_of(b, y), what))
+                if (differ_within(x, a->tensors.data + x->begin, b->tensors.data + y->begin, what))
                         return true;
         }
         return false;

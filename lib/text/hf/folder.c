@@ -544,7 +544,6 @@ static void set_bool(const cJSON *object, const char *name, bool value)
 /* The settings of a class replace those of the file, where its parts are the class's. */
 static void apply_settings(const struct folder *f, enum rules rules)
 {
-        static const char *const parts[] = {"pre_tokenizer", "post_processor", "decoder"};
         const cJSON *normalizer = ran_cjson_member(f->document, "normalizer");
 
         if (rules == RULES_BERT && strcmp(ran_hf_type(normalizer), "BertNormalizer") == 0) {
@@ -558,10 +557,10 @@ static void apply_settings(const struct folder *f, enum rules rules)
                          flag(f, "tokenize_chinese_chars", true));
         }
         if (rules != RULES_BYTES ||
-            strcmp(ran_hf_type(ran_cjson_member(f->document, parts[0])), "ByteLevel") != 0)
+            strcmp(ran_hf_type(ran_cjson_member(f->document, "pre_tokenizer")), "ByteLevel") != 0)
                 return;
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-                const cJSON *part = ran_cjson_member(f->document, parts[i]);
+        for (int i = KEPT_PRE_TOKENIZER; i <= KEPT_DECODER; i++) {
+                const cJSON *part = ran_cjson_member(f->document, ran_hf_parts[i]);
 
                 set_bool(part, "add_prefix_space", flag(f, "add_prefix_space", false));
                 set_bool(part, "trim_offsets", flag(f, "trim_offsets", true));

@@ -34,17 +34,6 @@ static int add_number(struct ran_tokenizer *t, const cJSON *item, bool behind, s
         return RAN_OK;
 }
 
-/* BertProcessing and RobertaProcessing: ["[SEP]", 102] and ["[CLS]", 101]. */
-static int read_pair(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
-{
-        const cJSON *cls = cJSON_GetArrayItem(ran_cjson_member(object, "cls"), 1);
-        size_t first = 0;
-
-        RAN_TRY(add_number(t, cls, false, &first, err));
-        return add_number(t, cJSON_GetArrayItem(ran_cjson_member(object, "sep"), 1), true, &first,
-                          err);
-}
-
 /* TemplateProcessing: what stands on either side of the sequence A in "single". */
 static int read_template(struct ran_tokenizer *t, const cJSON *object, struct ran_error *err)
 {
@@ -108,6 +97,7 @@ static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nest
         const char *type = ran_hf_type(object);
         const bool roberta = strcmp(type, "RobertaProcessing") == 0;
         const cJSON *list = ran_cjson_member(object, "processors"), *item;
+        size_t first = 0;
 
         if (ran_cjson_is_null(object))
                 return RAN_OK;
@@ -128,7 +118,11 @@ static int read_processor(struct ran_tokenizer *t, const cJSON *object, int nest
                 return read_template(t, object, err);
         if (!roberta && strcmp(type, "BertProcessing") != 0)
                 return ran_fail(err, RAN_EFORMAT, "the post_processor '%s' is not supported", type);
-        RAN_TRY(read_pair(t, object, err));
+        for (int behind = 0; behind < 2; behind++) { /* ["[CLS]", 101] and ["[SEP]", 102] */
+                const cJSON *pair = ran_cjson_member(object, behind ? "sep" : "cls");
+
+                RAN_TRY(add_number(t, cJSON_GetArrayItem(pair, 1), behind, &first, err));
+        }
         return roberta ? read_trim(t, object, err) : RAN_OK;
 }
 
@@ -157,8 +151,15 @@ static char *text_of_model(const struct ran_tokenizer *t, const cJSON *model)
         return text.data;
 }
 
-/* ---- roles ---------------------------------------------------------------------------------- */
+/* ---- names ---------------------------------------------------------------------------------- */
 
+const char *const ran_hf_parts[KEPT] = {
+        [KEPT_NORMALIZER] = "normalizer",
+        [KEPT_PRE_TOKENIZER] = "pre_tokenizer",
+        [KEPT_POST_PROCESSOR] = "post_processor",
+        [KEPT_DECODER] = "decoder",
+        [KEPT_MODEL] = "model",
+};
 const char *const ran_token_roles[] = {
         [RAN_TOKEN_UNKNOWN] = "unk_token", [RAN_TOKEN_PADDING] = "pad_token",
         [RAN_TOKEN_MASK] = "mask_token",   [RAN_TOKEN_FIRST] = "cls_token",
@@ -167,10 +168,6 @@ const char *const ran_token_roles[] = {
 
 int ran_hf_read_frame(struct ran_tokenizer *t, const cJSON *document, struct ran_error *err)
 {
-        static const char *const parts[] = {[KEPT_NORMALIZER] = "normalizer",
-                                            [KEPT_PRE_TOKENIZER] = "pre_tokenizer",
-                                            [KEPT_POST_PROCESSOR] = "post_processor",
-                                            [KEPT_DECODER] = "decoder"};
         const cJSON *named = ran_cjson_member(document, HF_ROLES);
 
         RAN_TRY(read_processor(t, ran_cjson_member(document, "post_processor"), 0, err));
@@ -181,7 +178,7 @@ int ran_hf_read_frame(struct ran_tokenizer *t, const cJSON *document, struct ran
                         ran_tokenizer_find(t, name, strlen(name), &t->role[i]);
         }
         for (int i = 0; i < KEPT_MODEL; i++) {
-                const cJSON *part = ran_cjson_member(document, parts[i]);
+                const cJSON *part = ran_cjson_member(document, ran_hf_parts[i]);
                 t->kept[i] = part != NULL ? ran_cjson_print(part) : ran_copy("null", 4);
         }
         t->kept[KEPT_MODEL] = text_of_model(t, ran_cjson_member(document, "model"));

@@ -7,7 +7,8 @@
 #include "text/tokenizer.h"
 #include "ran/record.h"
 
-extern const char *const ran_token_roles[]; /* members of tokenizer_config.json; NULL at the end */
+extern const char *const ran_hf_parts[KEPT]; /* members of a tokenizer.json */
+extern const char *const ran_token_roles[];  /* members of tokenizer_config.json; NULL at the end */
 
 /* Normalizers without parameters. */
 struct ran_hf_plain_step {

@@ -259,13 +259,6 @@ static void write_part(const struct ran_tokenizer *t, int part, struct ran_buf *
 
 static void write_document(const struct ran_tokenizer *t, struct ran_tokenizer_text *to)
 {
-        static const char *const begins[KEPT] = {
-                [KEPT_NORMALIZER] = "],\n\"normalizer\":",
-                [KEPT_PRE_TOKENIZER] = ",\n\"pre_tokenizer\":",
-                [KEPT_POST_PROCESSOR] = ",\n\"post_processor\":",
-                [KEPT_DECODER] = ",\n\"decoder\":",
-                [KEPT_MODEL] = ",\n\"model\":{",
-        };
         struct ran_buf *out = &to->json;
         const char *between = "\n";
 
@@ -275,8 +268,9 @@ static void write_document(const struct ran_tokenizer *t, struct ran_tokenizer_t
         ran_buf_str(out, ",\n\"added_tokens\":[");
         write_added(t, &t->added, false, &between, to);
         write_added(t, &t->normalized, true, &between, to);
+        ran_buf_char(out, ']');
         for (int i = 0; i < KEPT; i++) {
-                ran_buf_str(out, begins[i]);
+                ran_buf_printf(out, ",\n\"%s\":%s", ran_hf_parts[i], i == KEPT_MODEL ? "{" : "");
                 if (t->exact)
                         ran_buf_str(out, t->kept[i]);
                 else
