@@ -94,7 +94,7 @@ static void add_word(struct ran_buf *out, uint64_t i, bool capital)
 }
 
 /* Sentences of some twelve words; now and then a number, or a letter that is not ASCII. */
-static void invent(struct job *job, struct ran_error *err)
+static void invent(struct job *job)
 {
         uint64_t at = 0;
 
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
                 return 2;
         double seconds = optind < argc ? atof(argv[optind]) : 0.3;
 
-        invent(&job, &err);
+        invent(&job);
         double scanning = 1e-6 * (double)job.bytes / measure(scan, &job, seconds);
         printf("%zu records, %.1f MB of text; scanned and decoded: %.0f MB/s\n", job.n,
                1e-6 * (double)job.bytes, scanning);
