@@ -1,94 +1,72 @@
-/* posting.c - see posting.h. A radix sort: a few passes, whatever the order.
- */
+/* posting.c - see posting.h. A radix sort: a few passes, whatever the order. */
 #include "base/posting.h"
 
 #include <string.h>
 
-struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *spare, size_t n)
-{
-        uint32_t largest = 0;
-
-        for (size_t i = 0; i < n; i++)
-                largest = p[i].id > largest ? p[i].id : largest;
-        for (unsigned shift = 0; shift < 32 && largest >> shift > 0; shift += 8) {
-                size_t first[256] = {0}, sum = 0;
-                struct ran_posting *sorted = spare;
-
-                for (size_t i = 0; i < n; i++)
-                        first[p[i].id >> shift & 255]++;
-                for (size_t digit = 0; digit < 256; digit++) {
-                        size_t count = first[digit];
-
-                        first[digit] = sum;
-                        sum += count;
-                }
-                for (size_t i = 0; i < n; i++)
-                        sorted[first[p[i].id >> shift & 255]++] = p[i];
-                spare = p;
-                p = sorted;
-        }
-        return p;
-}
-
 /* Digits have at most ten bits, and there are as few as possible: two for up to a million ids. */
 enum { DIGIT = 10 };
 
-static unsigned bits_of(uint32_t x)
+static inline uint32_t id_of(const char *at, size_t i, size_t size)
 {
-        return x == 0 ? 0 : 32 - (unsigned)__builtin_clz(x);
+        uint32_t id;
+
+        memcpy(&id, at + i * size, sizeof id);
+        return id;
 }
 
-/* How many ids have each digit of `width` bits, for the pass of that shift and the next. */
-static void count_digits(uint32_t *count, const uint32_t *ids, size_t n, unsigned width,
-                         unsigned shift)
+/* Objects of `size` bytes, a constant, which begin with an id. Returns where they are: in one of
+ * the two. */
+__attribute__((always_inline)) static inline char *sort(char *from, char *to, size_t n,
+                                                        const size_t size)
 {
-        const uint32_t digits = (uint32_t)1 << width;
-        uint32_t *next = count + digits;
+        uint32_t all = 0, count[2 << DIGIT];
 
-        memset(count, 0, 2 * digits * sizeof *count);
-        for (size_t i = 0; i < n; i++) {
-                const uint32_t id = ids[i] >> shift;
-
-                count[id & (digits - 1)]++;
-                next[(uint64_t)id >> width & (digits - 1)]++;
-        }
-}
-
-static void sort_by_digit(uint32_t *to, const uint32_t *from, size_t n, uint32_t *count,
-                          unsigned width, unsigned shift)
-{
-        const uint32_t digits = (uint32_t)1 << width;
-        uint32_t sum = 0;
-
-        for (uint32_t digit = 0; digit < digits; digit++) {
-                const uint32_t here = count[digit];
-
-                count[digit] = sum;
-                sum += here;
-        }
         for (size_t i = 0; i < n; i++)
-                to[count[from[i] >> shift & (digits - 1)]++] = from[i];
+                all |= id_of(from, i, size);
+        const unsigned bits = all == 0 ? 0 : 32 - (unsigned)__builtin_clz(all);
+        const unsigned passes = (bits + DIGIT - 1) / DIGIT;
+        const unsigned width = passes > 0 ? (bits + passes - 1) / passes : 0;
+        const uint32_t digits = (uint32_t)1 << width;
+        for (unsigned pass = 0; pass < passes; pass++) {
+                const unsigned shift = pass * width;
+                uint32_t *here = count + pass % 2 * digits, sum = 0;
+                char *sorted = to;
+
+                if (pass % 2 == 0) { /* counts the digits of this pass and the next */
+                        memset(count, 0, 2 * digits * sizeof *count);
+                        for (size_t i = 0; i < n; i++) {
+                                const uint32_t id = id_of(from, i, size) >> shift;
+
+                                count[id & (digits - 1)]++;
+                                count[digits + ((uint64_t)id >> width & (digits - 1))]++;
+                        }
+                }
+                for (uint32_t digit = 0; digit < digits; digit++) {
+                        const uint32_t times = here[digit];
+
+                        here[digit] = sum;
+                        sum += times;
+                }
+                for (size_t i = 0; i < n; i++) {
+                        const uint32_t digit = id_of(from, i, size) >> shift & (digits - 1);
+
+                        memcpy(to + size * here[digit]++, from + size * i, size);
+                }
+                to = from;
+                from = sorted;
+        }
+        return from;
+}
+
+struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *spare, size_t n)
+{
+        return (struct ran_posting *)(void *)sort((char *)p, (char *)spare, n, sizeof *p);
 }
 
 void ran_posting_sort_ids(uint32_t *ids, uint32_t *spare, size_t n)
 {
-        uint32_t *from = ids, *to = spare, all = 0, count[2 << DIGIT];
+        const char *sorted = sort((char *)ids, (char *)spare, n, sizeof *ids);
 
-        for (size_t i = 0; i < n; i++)
-                all |= ids[i];
-        const unsigned bits = bits_of(all), passes = (bits + DIGIT - 1) / DIGIT;
-        if (passes == 0)
-                return;
-        const unsigned width = (bits + passes - 1) / passes;
-        for (unsigned pass = 0; pass < passes; pass++) {
-                uint32_t *sorted = to;
-
-                if (pass % 2 == 0)
-                        count_digits(count, from, n, width, pass * width);
-                sort_by_digit(to, from, n, count + (pass % 2 << width), width, pass * width);
-                to = from;
-                from = sorted;
-        }
-        if (from != ids)
-                memcpy(ids, from, n * sizeof *ids);
+        if (sorted != (char *)ids && n > 0)
+                memcpy(ids, spare, n * sizeof *ids);
 }

@@ -10,11 +10,11 @@ struct ran_posting {
         uint32_t id, at;
 };
 
-/* Sorts n postings by id, stably. spare: room for n more. Returns the result, which is in p or in
- * spare. */
+/* Sorts n postings, fewer than 2^32, by id, stably. spare: room for n more. Returns the result,
+ * which is in p or in spare. */
 struct ran_posting *ran_posting_sort(struct ran_posting *p, struct ran_posting *spare, size_t n);
 
-/* Sorts n ids in place. spare: room for n more. */
+/* Sorts n ids, fewer than 2^32, in place. spare: room for n more. */
 void ran_posting_sort_ids(uint32_t *ids, uint32_t *spare, size_t n);
 
 #endif
