@@ -53,6 +53,8 @@ static int read_all(struct ran_bytes *b, int fd, const char *path, size_t most,
 static int map_or_read(struct ran_bytes *b, int fd, const struct stat *st, const char *path,
                        size_t most, struct ran_error *err)
 {
+        if (S_ISREG(st->st_mode))
+                RAN_TRY(check_size((uintmax_t)st->st_size, path, most, err));
         /* Files of /proc and the like are regular and say that they are empty. */
         if (S_ISREG(st->st_mode) && st->st_size > 0 && (uintmax_t)st->st_size <= SIZE_MAX) {
                 size_t size = (size_t)st->st_size;
@@ -72,18 +74,16 @@ int ran_bytes_open_within(struct ran_bytes *b, const char *path, size_t most, st
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         struct stat st;
-        int rc = RAN_OK;
+        int rc;
 
         *b = (struct ran_bytes){0};
         if (fd < 0)
                 return ran_fail(err, RAN_EIO, "cannot open %s: %s", path, strerror(errno));
         if (fstat(fd, &st) != 0)
                 rc = ran_fail(err, RAN_EIO, "cannot read %s: %s", path, strerror(errno));
-        else if (S_ISREG(st.st_mode))
-                rc = check_size((uintmax_t)st.st_size, path, most, err);
         else if (S_ISCHR(st.st_mode) && most > DEVICE_BYTES) /* /dev/zero has no end */
-                most = DEVICE_BYTES;
-        if (rc == RAN_OK)
+                rc = map_or_read(b, fd, &st, path, DEVICE_BYTES, err);
+        else
                 rc = map_or_read(b, fd, &st, path, most, err);
         close(fd);
         return rc;
@@ -120,7 +120,7 @@ int ran_folder_open(struct ran_bytes *file, const char *folder, const char *base
                 rc = ran_fail(err, RAN_EIO, "%s: %s", said, strerror(errno));
         else if (!S_ISREG(st.st_mode))
                 rc = ran_fail(err, RAN_EFORMAT, "%s is not a regular file", said);
-        else if ((rc = check_size((uintmax_t)st.st_size, said, most, err)) == RAN_OK)
+        else
                 rc = map_or_read(file, fd, &st, said, most, err);
         if (fd >= 0)
                 close(fd);
