@@ -41,37 +41,21 @@ void ran_selection_free(struct ran_selection *s)
         free(s);
 }
 
-/* The id of the next word of n bytes, from *at on. */
-static int next_id(struct ran_selection *s, const char *words, size_t n, size_t *at, uint32_t *id,
-                   struct ran_error *err)
-{
-        uint32_t length;
-
-        if (n - *at < sizeof length)
-                return ran_fail(err, RAN_EINVAL, "these are no words");
-        memcpy(&length, words + *at, sizeof length);
-        *at += sizeof length;
-        if (length > n - *at)
-                return ran_fail(err, RAN_EINVAL, "these are no words");
-        const char *word = words + *at;
-        *id = ran_string_table_add(&s->words, word, length);
-        *at += length;
-        return RAN_OK;
-}
-
 int ran_selection_add(struct ran_selection *s, double doubt, const char *words, size_t n,
                       struct ran_error *err)
 {
-        size_t *first, end;
+        size_t *first, end, length;
         double *doubts;
         uint32_t *all;
+        const char *word;
 
         RAN_TRY(RAN_SPOOL(s->first, first, s->n + 2, err));
         RAN_TRY(RAN_SPOOL(s->doubt, doubts, s->n + 1, err));
         end = s->n > 0 ? first[s->n] : 0;
         for (size_t at = 0; at < n; end++) {
                 RAN_TRY(RAN_SPOOL(s->ids, all, end + 1, err));
-                RAN_TRY(next_id(s, words, n, &at, &all[end], err));
+                RAN_TRY(ran_counter_word(words, n, &at, &word, &length, err));
+                all[end] = ran_string_table_add(&s->words, word, length);
         }
         first[0] = 0;
         first[s->n + 1] = end;

@@ -169,6 +169,10 @@ void ran_counter_free(struct ran_counter *c);
 int ran_counter_words(const struct ran_counter *c, const char *text, size_t n,
                       struct ran_encoding *e, struct ran_buf *words, struct ran_error *err);
 int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err);
+/* The next one of such words, from *at, below n, which moves behind it. RAN_EINVAL: these are other
+ * bytes. */
+int ran_counter_word(const char *words, size_t n, size_t *at, const char **word, size_t *length,
+                     struct ran_error *err);
 /* Another settings.vocab_size, before a vocabulary is learned. */
 void ran_counter_limit(struct ran_counter *c, size_t vocab_size);
 /* Learns a vocabulary from the counts; RAN_EINVAL without a word to learn from. */

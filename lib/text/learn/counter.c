@@ -173,17 +173,12 @@ static void prune(struct ran_counter *c)
 
 int ran_counter_add(struct ran_counter *c, const char *words, size_t n, struct ran_error *err)
 {
-        uint32_t length;
+        const char *word;
+        size_t length;
 
-        for (size_t pos = 0; pos < n; pos += length) {
-                length = 0;
-                if (n - pos >= sizeof length)
-                        memcpy(&length, words + pos, sizeof length);
-                if (length == 0 || length > n - pos - sizeof length)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "these words are not from ran_counter_words");
-                pos += sizeof length;
-                count_word(c, words + pos, length, 1);
+        for (size_t at = 0; at < n;) {
+                RAN_TRY(ran_counter_word(words, n, &at, &word, &length, err));
+                count_word(c, word, length, 1);
                 if (c->words.n > c->settings.max_distinct)
                         prune(c);
                 c->report.words++;

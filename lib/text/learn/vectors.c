@@ -408,23 +408,24 @@ int ran_vectors_want(struct ran_vectors *v, size_t n, struct ran_counter *c, siz
         const struct ran_vectors before = *v;
         struct row row;
         bool there = true;
-        uint32_t length = 0;
+        const char *word;
+        size_t length;
         int code = RAN_OK;
 
         *wanted = 0;
         for (size_t i = 0; i < n && there && code == RAN_OK; i++) {
+                size_t at = 0;
+
                 code = next_row(v, &row, &there, err);
                 words.len = 0;
-                if (code != RAN_OK || row.n == 0 || /* or not UTF-8 */
-                    ran_counter_words(c, row.line.text, row.n, &e, &words, NULL) != RAN_OK)
-                        continue;
-                if (words.len > sizeof length)
-                        memcpy(&length, words.data, sizeof length);
-                /* A word that a text would split cannot be a token. */
-                if (words.len <= sizeof length || words.len != sizeof length + length)
+                /* Not UTF-8, or a word that a text would split, cannot be a token. */
+                if (code != RAN_OK || row.n == 0 ||
+                    ran_counter_words(c, row.line.text, row.n, &e, &words, NULL) != RAN_OK ||
+                    ran_counter_word(words.data, words.len, &at, &word, &length, NULL) != RAN_OK ||
+                    at != words.len)
                         continue;
                 ++*wanted;
-                ran_string_table_add(&c->wanted, words.data + sizeof length, length);
+                ran_string_table_add(&c->wanted, word, length);
         }
         *v = before;
         ran_encoding_release(&e);

@@ -43,21 +43,31 @@ static void finish(struct ran_shingles *to, uint64_t last)
         to->n = kept;
 }
 
+int ran_counter_word(const char *words, size_t n, size_t *at, const char **word, size_t *length,
+                     struct ran_error *err)
+{
+        uint32_t bytes = 0;
+
+        if (n - *at >= sizeof bytes)
+                memcpy(&bytes, words + *at, sizeof bytes);
+        if (bytes == 0 || bytes > n - *at - sizeof bytes)
+                return ran_fail(err, RAN_EINVAL, "these are no words");
+        *word = words + *at + sizeof bytes;
+        *length = bytes;
+        *at += sizeof bytes + bytes;
+        return RAN_OK;
+}
+
 int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err)
 {
         uint64_t before = edge;
-        uint32_t length;
+        const char *s;
+        size_t length;
 
         to->n = 0;
-        for (size_t at = 0; at < n; at += length) {
-                if (n - at < sizeof length)
-                        return ran_fail(err, RAN_EINVAL, "these are no words");
-                memcpy(&length, words + at, sizeof length);
-                at += sizeof length;
-                if (length > n - at)
-                        return ran_fail(err, RAN_EINVAL, "these are no words");
-                const uint64_t word =
-                        ran_string_table_hash(ran_string_table_seed, words + at, length);
+        for (size_t at = 0; at < n;) {
+                RAN_TRY(ran_counter_word(words, n, &at, &s, &length, err));
+                const uint64_t word = ran_string_table_hash(ran_string_table_seed, s, length);
                 add(to, before, word);
                 before = word;
         }
