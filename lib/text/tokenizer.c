@@ -103,7 +103,7 @@ int ran_tokenizer_find_bytes(struct ran_tokenizer *t, bool chars, struct ran_err
 
                 b->byte[i] = BPE_NONE;
                 if (ran_tokenizer_find(t, token, n, &b->byte[i]) || t->steps != NULL ||
-                    !ran_gpt2_byte_occurs(byte))
+                    byte == 0xc0 || byte == 0xc1 || byte >= 0xf5) /* never in UTF-8 */
                         continue;
                 return ran_fail(err, RAN_EFORMAT,
                                 "the vocabulary has no token '%.*s' for the byte 0x%02x", (int)n,

@@ -130,8 +130,3 @@ bool ran_gpt2_bytes(const char *token, size_t n, struct ran_buf *out)
         }
         return true;
 }
-
-bool ran_gpt2_byte_occurs(unsigned char byte)
-{
-        return byte != 0xc0 && byte != 0xc1 && byte < 0xf5;
-}

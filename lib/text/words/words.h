@@ -28,8 +28,6 @@ int ran_gpt2_byte(int32_t c);
 /* Appends the bytes of a token (valid UTF-8) to out, which may be NULL. False, without
  * appending, if one of its characters represents no byte. */
 bool ran_gpt2_bytes(const char *token, size_t n, struct ran_buf *out);
-/* Whether the byte can occur in UTF-8. */
-bool ran_gpt2_byte_occurs(unsigned char byte);
 
 /* ---- recent words (word-cache.c) ------------------------------------------------------------- */
 
