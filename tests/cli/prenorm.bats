@@ -22,8 +22,7 @@ shape='-q --cell prenorm --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4 -
 }
 
 @test "prenorm: it tags, predicts and fills [all]" {
-  tag="$shape --wide 0 --epochs 20" lm="$shape --epochs 20" mlm="$shape --epochs 60"
-  tags_predicts_fills
+  tags_predicts_fills "$shape --wide 0 --epochs 20" "$shape --epochs 20" "$shape --epochs 60"
 }
 
 @test "prenorm: a document in parts scores as the whole, also within a window" {

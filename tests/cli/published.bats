@@ -24,8 +24,7 @@ shape='-q --cell published --dim 16 --layers 2 --heads 2 --head-dim 8 --window 4
 }
 
 @test "published: it tags, predicts and fills [all]" {
-  tag="$shape --wide 0 --epochs 20" lm="$shape --epochs 20" mlm="$shape --epochs 100 --learning-rate 0.003"
-  tags_predicts_fills
+  tags_predicts_fills "$shape --wide 0 --epochs 20" "$shape --epochs 20" "$shape --epochs 100 --learning-rate 0.003"
 }
 
 @test "published: a document in parts scores as the whole, also within a window" {

@@ -33,15 +33,15 @@ learns() {
   ran-classify -m m.ran --eval train.jsonl | jq -e '.accuracy > 0.95'
 }
 
-# tags_predicts_fills: so do a tagger, a language model and a masked one, with the options in the lists tag, lm and mlm.
+# tags_predicts_fills TAG LM MLM: so do a tagger, a language model and a masked one, with the options in each.
 tags_predicts_fills() {
   export RAN_ISA=portable
   animals 60 >train.jsonl
-  ran-train tag $tag -o tags.ran train.jsonl
+  ran-train tag $1 -o tags.ran train.jsonl
   ran-tag -m tags.ran train.jsonl | jq -s -e 'all(.prediction.entities | length == 1 and .[0].label == "ANIMAL")'
-  ran-train lm $lm -o lm.ran train.jsonl
+  ran-train lm $2 -o lm.ran train.jsonl
   ran-lm score -m lm.ran --total train.jsonl | jq -e '.perplexity < 3'
-  ran-train mlm $mlm -o masked.ran train.jsonl
+  ran-train mlm $3 -o masked.ran train.jsonl
   echo '{"text":"the [MASK] sleeps in the sun ."}' | ran-lm fill -m masked.ran --top 3 |
     jq -e '[.lm.masks[0].candidates[].piece] | sort == ["cat", "dog", "horse"]'
 }

@@ -23,9 +23,8 @@ shape='-q --encoder transformer --dim 16 --layers 2 --heads 2 --head-dim 8 --ffn
 }
 
 @test "transformer: it tags, predicts and fills [all]" {
-  tag="$shape --attention dispersed --window 4 --epochs 20" lm="$shape --attention window --window 8 --epochs 20"
-  mlm="$shape --epochs 60"
-  tags_predicts_fills
+  tags_predicts_fills "$shape --attention dispersed --window 4 --epochs 20" \
+    "$shape --attention window --window 8 --epochs 20" "$shape --epochs 60"
 }
 
 @test "transformer: a context is saved and continued" {
