@@ -289,20 +289,11 @@ $(cli_runs): run/%: % all $(faults) $(load) $(gradients) $(mpi_program)
 # All cores, unless the user says otherwise with -j.
 parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
-# For another processor, whose programs an emulator runs. Nothing of this machine's packages changes.
-arm64 = $(BUILD)/arm64
-arm64_root = $(abspath $(arm64))/root
-arm64_libraries := usr/lib/aarch64-linux-gnu
-.PHONY: check-arm64
-check-arm64: ## cross-compile everything for arm64, and run the unit tests in an emulator; an hour or more
-	@share/setup build arm64 && share/arm64-root '$(arm64)/root' || { \
-	  echo 'make: check-arm64 is skipped: a compiler, an emulator or libraries for arm64 are not to be had' >&2; \
-	  exit 0; }; \
-	$(MAKE) --no-print-directory all unit BUILD='$(arm64)' CC=aarch64-linux-gnu-gcc \
-	  AR=aarch64-linux-gnu-ar CPPFLAGS='$(CPPFLAGS) -idirafter $(arm64_root)/usr/include' \
-	  LDFLAGS='$(LDFLAGS) -L$(arm64_root)/$(arm64_libraries) -Wl,-rpath-link,$(arm64_root)/$(arm64_libraries)' \
-	  PKG_CONFIG='env PKG_CONFIG_SYSROOT_DIR=$(arm64_root) PKG_CONFIG_LIBDIR=$(arm64_root)/$(arm64_libraries)/pkgconfig:$(arm64_root)/$(arm64_libraries)/openblas-pthread/pkgconfig pkg-config' \
-	  EMULATOR='qemu-aarch64-static -L $(arm64_root) -E LD_LIBRARY_PATH=/$(arm64_libraries)/openblas-pthread:/$(arm64_libraries)'
+# For other processors and another C library; nothing of this machine's packages changes, but compilers.
+PORTS ?= i386 musl arm64
+.PHONY: check-ports
+check-ports: all ## build everything for other platforms and run the unit tests there; hours, for arm64 is emulated (PORTS='i386 musl arm64')
+	@tests/ports '$(BUILD)' all $(PORTS)
 
 # From the folders in tests/encoders the libraries compute what they computed when these were made; our programs
 # give the same tokens.
@@ -365,6 +356,7 @@ check-long: check-all ## all faults, kills, damages, loads and throws of dice th
 	  FAULTS=$(patsubst 0,unlike,$(FAULTS)) $(sanitized)
 	@share/setup long
 	@$(MAKE) --no-print-directory helgrind
+	@$(MAKE) --no-print-directory check-ports
 helgrind: all
 	@RAN_BIN=$(call quote,$(abspath $(BUILD))) LC_ALL=C tests/helgrind
 # Signals that make was told to ignore, by nohup or a service, would not end the programs either, as the

@@ -387,6 +387,6 @@ TEST(writer_open_refuses_a_name_that_leaves_no_room_for_the_temporary_one)
         char *path = test_path(name);
         CHECK(ran_writer_open(path, &err) == NULL);
         CHECK(err.code == RAN_EIO);
-        CHECK(strstr(err.text, "File name too long") != NULL);
+        CHECK(strstr(err.text, strerror(ENAMETOOLONG)) != NULL);
         free(path);
 }
