@@ -367,8 +367,8 @@ TEST(crf_long_document_of_independent_tokens)
 /* Large and of one sign, so that plain sums or products would be far out of range. */
 TEST(crf_long_document_neither_overflows_nor_underflows)
 {
-        static const float start[FEW] = {0, -50, 3}, end[FEW] = {1, 0, -80};
-        static const float transition[FEW * FEW] = {-90, -91, -92, -93, -90, -94, -95, -92, -90};
+        static float start[FEW] = {0, -50, 3}, end[FEW] = {1, 0, -80};
+        static float transition[FEW * FEW] = {-90, -91, -92, -93, -90, -94, -95, -92, -90};
         const struct ran_crf crf = {start, end, transition};
         float d[2 * FEW + FEW * FEW] = {0};
         const struct ran_crf sums = {d, d + FEW, d + 2 * FEW};
@@ -396,7 +396,7 @@ TEST(crf_long_document_neither_overflows_nor_underflows)
 /* Shifting all scores of a token, or all transitions, changes no probability. */
 TEST(crf_long_document_shifted)
 {
-        static const float plain[FEW * FEW] = {1, -2, 0.5f, 0, 1, 0, -1, 2, 1};
+        static float plain[FEW * FEW] = {1, -2, 0.5f, 0, 1, 0, -1, 2, 1};
         float shifted[FEW * FEW];
         const struct ran_crf crf = {.transition = plain}, other = {.transition = shifted};
         struct novel n = novel_new(1), m = novel_new(1);

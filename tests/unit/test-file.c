@@ -1,4 +1,5 @@
 /* Whole files in, and files out that nobody sees half of. */
+#include <errno.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

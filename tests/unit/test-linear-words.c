@@ -225,10 +225,10 @@ static int learn(struct bench *b, bool chained, struct ran_error *err)
 }
 
 /* What is to be as small as can be, by another way: 1/2 |w|² + cost Σ -log p; and its gradient. */
-static double objective(const struct bench *b, const float *w, bool chained, double *gradient)
+static double objective(const struct bench *b, float *w, bool chained, double *gradient)
 {
         static double scratch[4096];
-        const float *bias = w + BUCKETS * C, *chain = bias + C;
+        float *const bias = w + BUCKETS * C, *const chain = bias + C;
         const struct ran_crf crf = {chain, chain + C, chain + 2 * C};
         double sum = 0;
 
@@ -463,7 +463,6 @@ TEST(chain_of_a_long_text_is_learned)
         CHECK_OK(ran_crf_train_run(&k, w, w + ROWS * C, NULL, &err), err);
         const struct ran_linear_params p = {.wide = w, .bias = w + ROWS * C};
         const struct ran_document whole = ran_dataset_document(&d, 0);
-        uint32_t bucket[MOST];
         ran_linear_words_add(logits, &p, &c, &whole, C);
         for (size_t t = 0; t < L; t++)
                 right += ran_most_probable(logits + t * C, C) == tags[t];
