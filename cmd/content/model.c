@@ -30,25 +30,18 @@ const char *cmd_model_use(const struct ran_config *c)
         return tasks[c->task].use;
 }
 
-/* Whether the record of its training says that an encoder was tried. */
-static bool was_tried(const struct ran_model *m)
+void cmd_model_need_encoder(const struct ran_model *m, const char *path)
 {
         const char *training = ran_model_metadata(m, "training");
         struct ran_record said = {0};
-        struct ran_error err;
+        const bool tried = training != NULL &&
+                           ran_record_scan(&said, training, strlen(training), NULL) == RAN_OK &&
+                           ran_record_find(&said, "tried", NULL) != NULL;
 
-        bool tried = training != NULL &&
-                     ran_record_scan(&said, training, strlen(training), &err) == RAN_OK &&
-                     ran_record_find(&said, "tried", NULL) != NULL;
         ran_record_release(&said);
-        return tried;
-}
-
-void cmd_model_need_encoder(const struct ran_model *m, const char *path)
-{
         if (!ran_config_has_encoder(ran_model_config(m)))
                 cmd_usage("%s has no encoder (%s): train with --wide 0 to get one", path,
-                          was_tried(m) ? "training found no use for one" : "--encoder none");
+                          tried ? "training found no use for one" : "--encoder none");
 }
 
 void cmd_model_say_notes(const struct ran_model *m, const char *path)

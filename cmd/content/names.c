@@ -136,27 +136,15 @@ static int read_json(struct cmd_names *names, struct ran_items all, bool tags,
         return rc;
 }
 
-static int scan_json(struct cmd_names *names, const char *s, size_t n, bool tags,
-                     struct ran_error *err)
-{
-        struct ran_record r = {0};
-        struct ran_buf room = {0};
-        struct ran_items all;
-        const int rc = json_scan_value(&r, &room, s, n, &all)
-                               ? read_json(names, all, tags, err)
-                               : refuse(names, "not valid JSON", err);
-
-        ran_record_release(&r);
-        ran_buf_release(&room);
-        return rc;
-}
-
 /* ---- both ----------------------------------------------------------------------------------- */
 
 int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
                    struct ran_error *err)
 {
         const size_t mark = ran_utf8_mark(s, n);
+        struct ran_record r = {0};
+        struct ran_buf room = {0};
+        struct ran_items all;
         size_t at = 0;
         int rc;
 
@@ -164,8 +152,14 @@ int cmd_names_read(struct cmd_names *names, const char *s, size_t n, bool tags,
         n -= mark;
         while (at < n && strchr(" \t\r\n", s[at]) != NULL && s[at] != '\0')
                 at++;
-        bool json = at < n && (s[at] == '{' || s[at] == '[');
-        rc = json ? scan_json(names, s, n, tags, err) : read_lines(names, s, n, err);
+        if (at == n || (s[at] != '{' && s[at] != '['))
+                rc = read_lines(names, s, n, err);
+        else if (json_scan_value(&r, &room, s, n, &all))
+                rc = read_json(names, all, tags, err);
+        else
+                rc = refuse(names, "not valid JSON", err);
+        ran_record_release(&r);
+        ran_buf_release(&room);
         return rc == RAN_OK && names->n == 0 ? refuse(names, "no names", err) : rc;
 }
 

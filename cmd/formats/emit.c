@@ -40,13 +40,6 @@ static void add_span(struct ran_buf *out, const struct ran_record *r, struct ran
         ran_buf_add(out, r->line + span.begin, span.end - span.begin);
 }
 
-/* The bytes before the i-th member: white space and, except for the first, a comma. */
-static struct ran_span gap_before(const struct ran_record *r, size_t i)
-{
-        return (struct ran_span){i == 0 ? r->object.begin + 1 : r->members[i - 1].whole.end,
-                                 r->members[i].whole.begin};
-}
-
 /* Keeps white space, too: each member comes with the bytes before it, and the first one kept with
  * the bytes after the opening brace. */
 static void emit_whole(struct ran_buf *out, const struct ran_record *r,
@@ -64,7 +57,10 @@ static void emit_whole(struct ran_buf *out, const struct ran_record *r,
                 end = m->whole.end;
                 if (result ? placed : is_dropped(r, m, how, stale))
                         continue;
-                add_span(out, r, gap_before(r, kept++ == 0 ? 0 : i));
+                const size_t at = kept++ == 0 ? 0 : i;
+                add_span(out, r,
+                         (struct ran_span){at == 0 ? r->object.begin + 1 : m[-1].whole.end,
+                                           r->members[at].whole.begin});
                 if (result) {
                         add_span(out, r, (struct ran_span){m->whole.begin, m->value.begin});
                         ran_buf_add(out, value->data, value->len);

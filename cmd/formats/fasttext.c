@@ -115,28 +115,22 @@ static int import(const struct import *i, const struct text_line *line, struct r
         return RAN_OK;
 }
 
-static bool has_label(const char *line, size_t n)
-{
-        size_t word, end = 0;
-
-        while (next_word(line, n, end, &word, &end))
-                if (is_label(line + word, end - word))
-                        return true;
-        return false;
-}
-
 /* A label comes first, or most lines have one somewhere. */
 static enum import_match guess(const struct sample *sample)
 {
-        size_t at = 0, n, word, end, lines = 0, labelled = 0;
+        size_t at = 0, n, word, lines = 0, labelled = 0;
         const char *line;
 
         while (lines < SAMPLE_LINES && sample_next_full(sample, &at, &line, &n)) {
-                if (lines == 0 && next_word(line, n, 0, &word, &end) &&
-                    is_label(line + word, end - word))
-                        return IMPORT_CLEAR;
+                bool first = lines == 0, label = false;
+                for (size_t end = 0; !label && next_word(line, n, end, &word, &end);
+                     first = false) {
+                        label = is_label(line + word, end - word);
+                        if (first && label)
+                                return IMPORT_CLEAR;
+                }
                 lines++;
-                labelled += has_label(line, n);
+                labelled += label;
                 if (lines == 1 && labelled == 0)
                         return IMPORT_UNLIKE;
         }

@@ -44,28 +44,14 @@ static void read_task(void *arg, size_t i)
 /* So many units for each thread, or more: records of different lengths even out. */
 enum { UNITS = 4 };
 
-/* Records that are there, as many at once as leave every thread some. */
-static void split_abreast(struct cmd_run *run)
-{
-        const size_t threads = run->loop->pool != NULL ? ran_pool_threads(run->loop->pool) : 1;
-        const size_t even = run->count / (UNITS * threads), most = run->loop->abreast;
-        const size_t size = even < 1 ? 1 : even < most ? even : most;
-
-        run->units = 0;
-        for (size_t i = 0; i < run->count; i += size)
-                run->unit[run->units++] = i;
-        run->unit[run->units] = run->count;
-}
-
 /* Splits the group into units: records that are processed together. A bad record does not split
- * them. The last unit waits for the next group if more may belong to it. */
+ * them. The last unit waits for the next group if more may belong to it. Abreast: records that are
+ * there, as many at once as leave every thread some. */
 static void split_units(struct cmd_run *run, struct lines *lines)
 {
-        if (run->loop->abreast > 1) {
-                split_abreast(run);
-                return;
-        }
-
+        const size_t threads = run->loop->pool != NULL ? ran_pool_threads(run->loop->pool) : 1;
+        const size_t even = run->count / (UNITS * threads), abreast = run->loop->abreast;
+        const size_t size = even < 1 ? 1 : even < abreast ? even : abreast;
         size_t most = run->loop->together, n = 0;
         bool last = lines->ended && !lines->more, good = false;
         struct sentence_group doc = {0};
@@ -78,11 +64,11 @@ static void split_units(struct cmd_run *run, struct lines *lines)
                 if (most > 1 && slot->status == RECORD_GOOD)
                         with_others = sentence_group_goes_on(&doc, slot->line.file,
                                                              &slot->line.record, most);
-                if (i == 0 || !with_others)
+                if (abreast > 1 ? i % size == 0 : i == 0 || !with_others)
                         run->unit[n++] = i;
                 good = most > 1 && (slot->status == RECORD_GOOD || (good && with_others));
         }
-        if (good && !last && sentence_group_is_open(&doc, most)) {
+        if (good && !last && doc.id.len > 0 && doc.n < most) {
                 run->count = run->unit[--n];
                 lines_keep(lines, run->count);
         }
@@ -333,20 +319,6 @@ static int scan_first(struct cmd_run *run, const struct text_line *text, struct 
         return rc == RAN_EFORMAT || rc == RAN_EINVAL ? record_scan(record, "{}", 2, err) : rc;
 }
 
-/* Members that options name: those of the input, as this file has them. Labels matter to programs
- * that learn from them or compare with them. */
-static void note_named(struct cmd_run *run, const struct ran_record *first)
-{
-        const struct members *m = &run->members;
-        struct named *d = &run->named;
-
-        for (size_t i = 0; i < m->n; i++)
-                if (m->name[i].asked && (m->name[i].role != ROLE_LABEL || run->loop->accepted))
-                        named_add(d, members_option(m->name[i].role), m->name[i].s, m->name[i].n,
-                                  CMD_IS_NEEDED);
-        named_note_first(d, first);
-}
-
 /* By text i of the group, the first that can be read, if any has arrived. */
 static int choose_members(struct cmd_run *run, const struct lines *lines, size_t i,
                           struct ran_error *err)
@@ -365,8 +337,15 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
         if (rc == RAN_OK)
                 rc = members_choose(&run->members, run->loop, &run->import, &record, lines->file,
                                     &run->said, &why);
+        /* Labels matter to programs that learn from them or compare with them. */
+        const struct members *m = &run->members;
+        for (const struct members_name *name = m->name; rc == RAN_OK && name < m->name + m->n;
+             name++)
+                if (name->asked && (name->role != ROLE_LABEL || run->loop->accepted))
+                        named_add(&run->named, members_option(name->role), name->s, name->n,
+                                  CMD_IS_NEEDED);
         if (rc == RAN_OK)
-                note_named(run, &record.json);
+                named_note_first(&run->named, &record.json);
         record_release(&record);
         ran_buf_release(&json);
         return rc == RAN_OK ? rc : ran_fail(err, rc, "%s: %s", lines_name(lines), why.text);

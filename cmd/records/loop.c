@@ -96,7 +96,9 @@ static void release(struct cmd_run *run)
         free(run->slots);
         free(run->unit);
         free(run->items);
-        run_free_scratch(run);
+        while (run->scratch_count > 0)
+                run->loop->free_scratch(run->scratch[--run->scratch_count]);
+        free(run->scratch);
         members_release(&run->members);
         ran_buf_release(&run->said);
         ran_buf_release(&run->names);
@@ -156,30 +158,20 @@ static void add_named(struct cmd_run *run)
                           CMD_MAY_LACK);
 }
 
-/* Names of members with another meaning. */
-static void check_into(const struct cmd_output *output)
-{
-        if (output->into == NULL)
-                return;
-        if (strcmp(output->into, "ran_error") == 0)
-                cmd_usage("--into ran_error: that member holds the error of a bad record");
-        if (output->only && strcmp(output->into, "id") == 0)
-                cmd_usage("--into id: --only writes the id already");
-}
-
 int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts *counts)
 {
-        struct cmd_run run = {.loop = loop, .into = loop->into};
+        const char *into = loop->output != NULL ? loop->output->into : NULL;
+        struct cmd_run run = {.loop = loop, .into = into != NULL ? into : loop->into};
         struct ran_error err;
         struct files files;
 
         cmd_input_check(loop->input);
-        if (loop->output != NULL)
-                check_into(loop->output);
+        if (into != NULL && strcmp(into, "ran_error") == 0)
+                cmd_usage("--into ran_error: that member holds the error of a bad record");
+        if (into != NULL && loop->output->only && strcmp(into, "id") == 0)
+                cmd_usage("--into id: --only writes the id already");
         if (files_expand(&files, operands, loop->input, &err) != RAN_OK)
                 cmd_die(cmd_status_of(&err), "%s", err.text);
-        if (loop->output != NULL && loop->output->into != NULL)
-                run.into = loop->output->into;
         pthread_mutex_init(&run.scratch_lock, NULL);
         pthread_mutex_init(&run.order, NULL);
         shard_init(&run.shard, loop->input->shard, files.name);
@@ -190,7 +182,8 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
                 progress_begin(&run.progress, &files, loop->take == NULL && run.writer == NULL);
         run_files(&run, &files);
         (void)run_add_header(&run, NULL, NULL);
-        progress_end(&run.progress);
+        if (run.progress.on)
+                cmd_live(NULL);
         release(&run);
         /* Where every record failed, its message says why; but not that a label was misspelt. */
         if (!loop->again && !atomic_load(&run.ended) && (run.counts.good > 0 || loop->accepted))

@@ -223,9 +223,6 @@ void sentence_group_release(struct sentence_group *doc);
 bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
                             const struct record *record, size_t most);
 
-/* Whether the next record may belong to the current document. */
-bool sentence_group_is_open(const struct sentence_group *doc, size_t most);
-
 /* ---- members.c --------------------------------------------------------------------------------
  */
 

@@ -65,49 +65,33 @@ void named_count(struct named *d, uint64_t has)
                 d->member[k].records += has >> k & 1;
 }
 
-/* No record has the member. */
-static void tell_missing(const struct named *d, size_t i, bool part)
-{
-        const bool fatal = d->member[i].absent == CMD_IS_NEEDED && !part;
-        struct ran_buf out = {0};
-
-        if (d->member[i].absent == CMD_IS_LOOKED_FOR)
-                return;
-        ran_buf_str(&out, "no record has a member \"");
-        ran_buf_shown(&out, d->member[i].name, d->member[i].n);
-        ran_buf_printf(&out, "\" (--%s)", d->member[i].option);
-        if (d->first.len > 0) {
-                ran_buf_str(&out, "; the first one has ");
-                ran_buf_add(&out, d->first.data, d->first.len);
-        }
-        ran_buf_char(&out, '\0');
-        if (fatal)
-                cmd_die(CMD_FAILED, "%s", out.data);
-        cmd_caution("%s", out.data);
-        ran_buf_release(&out);
-}
-
-static void tell_few(const struct named *d, size_t i)
-{
-        const struct named_member *m = &d->member[i];
-        struct ran_buf name = {0};
-
-        ran_buf_shown(&name, d->member[i].name, d->member[i].n);
-        ran_buf_char(&name, '\0');
-        cmd_caution("only %zu of %zu records have a member \"%s\" (--%s): %.2g %%", m->records,
-                    d->records, name.data, m->option,
-                    100 * (double)m->records / (double)d->records);
-        ran_buf_release(&name);
-}
-
 void named_report(const struct named *d, bool part)
 {
-        for (size_t i = 0; i < d->n && d->records > 0; i++) {
-                const struct named_member *m = &d->member[i];
+        struct ran_buf out = {0};
 
-                if (m->records == 0)
-                        tell_missing(d, i, part);
-                else if (m->absent != CMD_MAY_LACK && m->records < (d->records + 9) / 10)
-                        tell_few(d, i);
+        for (size_t i = 0; i < d->n && d->records > 0; i++, out.len = 0) {
+                const struct named_member *m = &d->member[i];
+                const bool none = m->records == 0;
+
+                if (none ? m->absent == CMD_IS_LOOKED_FOR
+                         : m->absent == CMD_MAY_LACK || m->records >= (d->records + 9) / 10)
+                        continue;
+                if (none)
+                        ran_buf_str(&out, "no record has a member \"");
+                else
+                        ran_buf_printf(&out, "only %zu of %zu records have a member \"", m->records,
+                                       d->records);
+                ran_buf_shown(&out, m->name, m->n);
+                ran_buf_printf(&out, "\" (--%s)", m->option);
+                if (!none)
+                        ran_buf_printf(&out, ": %.2g %%",
+                                       100 * (double)m->records / (double)d->records);
+                ran_buf_str(&out, none && d->first.len > 0 ? "; the first one has " : "");
+                ran_buf_add(&out, d->first.data, none ? d->first.len : 0);
+                ran_buf_char(&out, '\0');
+                if (none && m->absent == CMD_IS_NEEDED && !part)
+                        cmd_die(CMD_FAILED, "%s", out.data);
+                cmd_caution("%s", out.data);
         }
+        ran_buf_release(&out);
 }

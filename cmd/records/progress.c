@@ -56,9 +56,3 @@ void progress_tell(struct progress *p, const struct lines *lines, uint64_t befor
         cmd_live(line.data);
         ran_buf_release(&line);
 }
-
-void progress_end(struct progress *p)
-{
-        if (p->on)
-                cmd_live(NULL);
-}

@@ -121,7 +121,6 @@ void progress_begin(struct progress *p, const struct files *files, bool results)
 void progress_tell(struct progress *p, const struct lines *lines, uint64_t before, size_t records);
 /* The line, below 80 columns, without the name of the program. */
 void progress_line(struct ran_buf *out, double share, double seconds, size_t records);
-void progress_end(struct progress *p);
 
 /* ---- members.c -------------------------------------------------------------------------------
  *
@@ -240,8 +239,6 @@ void run_read(struct cmd_run *run, struct slot *slot);
 
 /* Processes the slots [from, to): one, or several with work_all. (work.c) */
 void run_work(struct cmd_run *run, size_t from, size_t to);
-/* Frees all scratch. (work.c) */
-void run_free_scratch(struct cmd_run *run);
 
 /* The slots [from, to) are done: delivers all slots that have no unfinished one before them.
  * (deliver.c) */

@@ -29,8 +29,3 @@ bool sentence_group_goes_on(struct sentence_group *doc, const char *file,
         doc->n = 1;
         return false;
 }
-
-bool sentence_group_is_open(const struct sentence_group *doc, size_t most)
-{
-        return doc->id.len > 0 && doc->n < most;
-}

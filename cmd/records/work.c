@@ -1,21 +1,5 @@
 /* work.c - runs the program's function on a unit of records, with a scratch. */
-#include <stdlib.h>
-
 #include "cmd/records/run.h"
-
-static void *take_scratch(struct cmd_run *run)
-{
-        void *scratch = NULL;
-
-        pthread_mutex_lock(&run->scratch_lock);
-        if (run->scratch_count > 0)
-                scratch = run->scratch[--run->scratch_count];
-        pthread_mutex_unlock(&run->scratch_lock);
-        if (scratch == NULL)
-                scratch = run->loop->make_scratch != NULL ? run->loop->make_scratch(run->loop->arg)
-                                                          : ran_new(1, run->loop->scratch_size);
-        return scratch;
-}
 
 /* The good slots of [from, to) are items for the program. */
 static void work_on(struct cmd_run *run, void *scratch, size_t from, size_t to)
@@ -40,18 +24,24 @@ static void work_on(struct cmd_run *run, void *scratch, size_t from, size_t to)
 
 void run_work(struct cmd_run *run, size_t from, size_t to)
 {
-        const size_t size = run->loop->result_size;
+        const struct cmd_loop *loop = run->loop;
+        const bool needs = loop->make_scratch != NULL || loop->scratch_size > 0;
         void *scratch = NULL;
 
         for (size_t i = from; i < to; i++) {
                 struct slot *slot = &run->slots[i];
                 if (!slot->read)
                         run_read(run, slot);
-                if (size > 0 && slot->result.found == NULL)
-                        slot->result.found = ran_new(1, size);
+                if (loop->result_size > 0 && slot->result.found == NULL)
+                        slot->result.found = ran_new(1, loop->result_size);
         }
-        if (run->loop->make_scratch != NULL || run->loop->scratch_size > 0)
-                scratch = take_scratch(run);
+        pthread_mutex_lock(&run->scratch_lock);
+        if (run->scratch_count > 0)
+                scratch = run->scratch[--run->scratch_count];
+        pthread_mutex_unlock(&run->scratch_lock);
+        if (scratch == NULL && needs)
+                scratch = loop->make_scratch != NULL ? loop->make_scratch(loop->arg)
+                                                     : ran_new(1, loop->scratch_size);
         work_on(run, scratch, from, to);
         if (scratch == NULL)
                 return;
@@ -59,11 +49,4 @@ void run_work(struct cmd_run *run, size_t from, size_t to)
         RAN_ROOM(run->scratch, run->scratch_cap, run->scratch_count + 1);
         run->scratch[run->scratch_count++] = scratch;
         pthread_mutex_unlock(&run->scratch_lock);
-}
-
-void run_free_scratch(struct cmd_run *run)
-{
-        while (run->scratch_count > 0)
-                run->loop->free_scratch(run->scratch[--run->scratch_count]);
-        free(run->scratch);
 }

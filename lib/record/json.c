@@ -7,17 +7,13 @@
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
-static unsigned hex_digit(char c)
-{
-        return c <= '9' ? (unsigned)(c - '0') : ((unsigned)c & 0xdf) - 'A' + 10;
-}
-
 static uint32_t hex4(const char *s)
 {
         uint32_t x = 0;
 
         for (int i = 0; i < 4; i++)
-                x = x << 4 | hex_digit(s[i]);
+                x = x << 4 |
+                    (s[i] <= '9' ? (unsigned)(s[i] - '0') : ((unsigned)s[i] & 0xdf) - 'A' + 10);
         return x;
 }
 
