@@ -89,16 +89,6 @@ static bool is_space(char c)
         return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* An odd number of backslashes stands before the last character. */
-static bool ends_escaped(const char *s, size_t n)
-{
-        size_t k = 0;
-
-        while (k + 1 < n && s[n - 2 - k] == '\\')
-                k++;
-        return k % 2 == 1;
-}
-
 /* One of the labels: spaces around it go, and its backslashes. An empty one counts for nothing. */
 static int add_part(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
 {
@@ -106,8 +96,12 @@ static int add_part(struct cmd_labels *l, const char *s, size_t n, struct ran_er
 
         for (; n > 0 && is_space(s[0]); n--)
                 s++;
-        while (n > 0 && is_space(s[n - 1]) && !ends_escaped(s, n))
-                n--;
+        for (size_t k; n > 0 && is_space(s[n - 1]); n--) { /* unless a backslash keeps it */
+                for (k = 0; k + 1 < n && s[n - 2 - k] == '\\';)
+                        k++;
+                if (k % 2 == 1)
+                        break;
+        }
         if (n == 0)
                 return RAN_OK;
         if (has_names(l->called) && ran_parse_size(s, n, &number))

@@ -55,39 +55,24 @@ static void look_at(struct search *s, const char *folder, size_t n, const char *
         s->found = fits(s, s->path.data);
 }
 
-/* Each model of a folder. */
-static void look_at_all(struct search *s, const char *folder, size_t n)
-{
-        char *name = ran_copy(folder, n);
-        DIR *d = opendir(name);
-
-        for (struct dirent *e; d != NULL && !s->found && (e = readdir(d)) != NULL;)
-                if (ends_with(e->d_name, ending))
-                        look_at(s, folder, n, e->d_name);
-        if (d != NULL)
-                closedir(d);
-        free(name);
-}
-
 static void look_in(struct search *s, const char *folder, size_t n)
 {
         if (n == 0 || s->found)
                 return;
         ran_buf_str(&s->looked, s->looked.len > 0 ? ", " : "");
         ran_buf_add(&s->looked, folder, n);
-        if (s->digest != NULL)
-                look_at_all(s, folder, n);
-        else
+        if (s->digest == NULL) {
                 look_at(s, folder, n, s->name);
-}
-
-/* Whether there is another file of the name here than the model that was found. */
-static bool is_another(const char *name, const char *found)
-{
-        struct stat here, there;
-
-        return stat(name, &here) == 0 && !S_ISDIR(here.st_mode) && stat(found, &there) == 0 &&
-               (here.st_dev != there.st_dev || here.st_ino != there.st_ino);
+                return;
+        }
+        char *name = ran_copy(folder, n);
+        DIR *d = opendir(name);
+        for (struct dirent *e; d != NULL && !s->found && (e = readdir(d)) != NULL;)
+                if (ends_with(e->d_name, ending))
+                        look_at(s, folder, n, e->d_name);
+        if (d != NULL)
+                closedir(d);
+        free(name);
 }
 
 static void look_everywhere(struct search *s)
@@ -107,11 +92,15 @@ static void look_everywhere(struct search *s)
 /* A bare name means a model that is installed, unless it ends like a file; ./NAME means a file. */
 static void search(struct search *s, const char *name)
 {
+        struct stat here, there;
+
         *s = (struct search){.name = name};
         if (strchr(name, '/') != NULL)
                 return;
         look_everywhere(s);
-        s->both = s->found && is_another(name, s->path.data);
+        s->both = s->found && stat(name, &here) == 0 && !S_ISDIR(here.st_mode) &&
+                  stat(s->path.data, &there) == 0 &&
+                  (here.st_dev != there.st_dev || here.st_ino != there.st_ino);
         s->here = access(name, F_OK) == 0 && (ends_with(name, ending) || !s->found);
         s->found &= !s->here;
 }

@@ -10,32 +10,24 @@
 #include "cmd/formats/json.h"
 #include "cmd/formats/import.h"
 
-/* A folder in Hugging Face's form. */
-static struct ran_tokenizer *open_folder(const char *path)
-{
-        struct ran_error err;
-        struct ran_tokenizer *t = ran_tokenizer_open_folder(path, &err);
-
-        if (t == NULL)
-                cmd_die(CMD_FAILED, "%s", err.text);
-        if (ran_tokenizer_notice(t) != NULL)
-                cmd_note("%s: %s", path, ran_tokenizer_notice(t));
-        return t;
-}
-
 struct ran_tokenizer *cmd_vocab_open(const char *path)
 {
         struct ran_bytes file;
         struct ran_error err;
         struct stat st;
+        struct ran_tokenizer *t;
+        const bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 
-        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-                return open_folder(path);
-
-        if (ran_bytes_open(&file, path, &err) != RAN_OK)
+        if (folder) {
+                t = ran_tokenizer_open_folder(path, &err);
+        } else {
+                if (ran_bytes_open(&file, path, &err) != RAN_OK)
+                        cmd_die(CMD_FAILED, "%s", err.text);
+                t = ran_tokenizer_load((const char *)file.data, file.size, &err);
+                ran_bytes_release(&file);
+        }
+        if (t == NULL && folder)
                 cmd_die(CMD_FAILED, "%s", err.text);
-        struct ran_tokenizer *t = ran_tokenizer_load((const char *)file.data, file.size, &err);
-        ran_bytes_release(&file);
         const struct kind *kind = t == NULL && err.code == RAN_EFORMAT ? kind_of_file(path) : NULL;
         if (kind != NULL && strcmp(kind->is, "a vocabulary") != 0 &&
             strcmp(kind->is, "a JSON file") != 0)

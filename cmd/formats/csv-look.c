@@ -27,20 +27,13 @@ static bool is_number(const char *s, size_t n)
         return ran_parse_double(s, n, &x);
 }
 
-static size_t count_spaces(const char *s, size_t n)
+static void look_at(struct csv_look *look, const struct import_columns *c, const char *s, size_t n)
 {
-        size_t spaces = 0;
+        size_t rank, spaces = 0;
+        enum role role = role_of(s, n, &rank);
 
         for (size_t i = 0; i < n; i++)
                 spaces += s[i] == ' ';
-        return spaces;
-}
-
-static void look_at(struct csv_look *look, const struct import_columns *c, const char *s, size_t n)
-{
-        size_t rank, spaces = count_spaces(s, n);
-        enum role role = role_of(s, n, &rank);
-
         if (look->cells < 2) {
                 look->length[look->cells] = n;
                 look->word[look->cells] = n > 0 && n <= LONGEST_NAME && spaces == 0;
@@ -219,19 +212,6 @@ static bool is_table(const struct table_scan *scan, const struct csv_look *look,
         return rows_agree(scan, sample, look->cells, &rows) || (rows == 0 && look->words);
 }
 
-/* Whether most of the lines after the first have a tab. */
-static bool tabs_agree(const struct sample *sample)
-{
-        size_t at = 0, n, lines = 0, tabs = 0;
-        const char *line;
-
-        while (lines < SAMPLE_LINES && sample_next_full(sample, &at, &line, &n)) {
-                lines++;
-                tabs += memchr(line, '\t', n) != NULL;
-        }
-        return tabs * 2 > lines;
-}
-
 enum import_match csv_guess(const struct sample *sample)
 {
         const struct table_scan scan = {.delimiter =
@@ -244,15 +224,19 @@ enum import_match csv_guess(const struct sample *sample)
                        : IMPORT_UNLIKE;
 }
 
-/* A header with usual names; a label and a text, in either order. */
+/* A header with usual names; a label and a text, in either order, with a tab in most lines. */
 enum import_match csv_guess_tsv(const struct sample *sample)
 {
+        size_t at = 0, n, lines = 0, tabs = 0;
+        const char *line;
         const struct table_scan scan = {.delimiter = '\t'};
         const struct csv_look look = csv_look_at_row(&scan, NULL, sample->s, sample->first);
 
+        for (; lines < SAMPLE_LINES && sample_next_full(sample, &at, &line, &n); lines++)
+                tabs += memchr(line, '\t', n) != NULL;
         return look.cells > 1 && (is_table(&scan, &look, sample) ||
                                   ((look.word[0] || (look.cells == 2 && look.word[1])) &&
-                                   tabs_agree(sample)))
+                                   tabs * 2 > lines))
                        ? IMPORT_CLEAR
                        : IMPORT_UNLIKE;
 }

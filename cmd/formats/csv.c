@@ -205,15 +205,6 @@ static void add_cell(const struct csv *csv, size_t i, const char *s, const struc
         ran_buf_char(out, '"');
 }
 
-static int refuse_count(const struct csv *csv, size_t cells, struct ran_error *err)
-{
-        return ran_fail(
-                err, RAN_EFORMAT,
-                "the row has %zu cell%s, the %s %zu: a cell with the delimiter, a line end or "
-                "a quote needs quotes around it (--delimiter, --quotes)",
-                cells, cells == 1 ? "" : "s", csv->header ? "header has" : "table", csv->columns);
-}
-
 /* Whether lines end within the quotes of a cell, and more than its closing quote follows: two
  * quotes of two rows. */
 static bool is_odd(const char *s, const struct table_cell *cell)
@@ -275,7 +266,13 @@ static int import(const struct import *i, const struct text_line *row, struct ra
                         err, RAN_EFORMAT,
                         "a quote opens a cell of this row, and text follows its closing quote some "
                         "lines later: give --quotes=no if quotes are plain characters");
-        return n == csv->columns ? RAN_OK : refuse_count(csv, n, err);
+        if (n == csv->columns)
+                return RAN_OK;
+        return ran_fail(
+                err, RAN_EFORMAT,
+                "the row has %zu cell%s, the %s %zu: a cell with the delimiter, a line end or "
+                "a quote needs quotes around it (--delimiter, --quotes)",
+                n, n == 1 ? "" : "s", csv->header ? "header has" : "table", csv->columns);
 }
 
 const char *csv_columns(const struct import *i)

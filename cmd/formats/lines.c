@@ -281,32 +281,24 @@ static int read_file(struct lines *l, struct ran_error *err)
         return RAN_OK;
 }
 
-/* Only now, with all files read, data no longer moves and texts can point into it. */
-static void point_to_files(struct lines *l)
+static int next_files(struct lines *l, struct ran_error *err)
 {
+        for (size_t i = 0; i < l->count; i++)
+                l->offset += l->line[i].size;
+        l->count = l->begin = l->end = 0;
+        while (l->files > 0 && l->end < GROUP_BYTES && l->count < GROUP_LINES)
+                RAN_TRY(read_file(l, err));
+        /* Only now, with all files read, data no longer moves and texts can point into it. */
         const char *s = l->data != NULL ? l->data : "";
         uint64_t offset = l->offset;
-
-        for (size_t i = 0; i < l->count; i++) {
-                struct text_line *text = &l->line[i];
-                size_t mark = ran_utf8_mark(s, text->n);
+        for (struct text_line *text = l->line; text < l->line + l->count; text++) {
+                const size_t mark = ran_utf8_mark(s, text->n);
                 text->s = s + mark;
                 text->offset = offset;
                 offset += text->size;
                 s += text->n;
                 text->n -= mark;
         }
-}
-
-static int next_files(struct lines *l, struct ran_error *err)
-{
-        for (size_t i = 0; i < l->count; i++)
-                l->offset += l->line[i].size;
-        l->count = l->begin = l->end = 0;
-        while (l->files > 0 && l->end < GROUP_BYTES && l->count < GROUP_LINES) {
-                RAN_TRY(read_file(l, err));
-        }
-        point_to_files(l);
         l->ended = l->files == 0;
         return RAN_OK;
 }

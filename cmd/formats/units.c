@@ -215,23 +215,16 @@ static void split_rows(struct lines *l)
 
 /* ---- JSON values ---------------------------------------------------------------------------- */
 
-/* Moves to where a value begins. at.number: the lines that have ended. */
-static void pass_to_value(struct lines *l)
-{
-        size_t from = l->begin, to;
-
-        if (l->offset + l->begin == 0)
-                from += ran_utf8_mark(l->data, l->end);
-        to = values_skip(&l->values, l->data, l->end, from);
-        l->at.number += units_count_feeds(l->data + l->begin, to - l->begin);
-        l->begin = to;
-}
-
 static void split_values(struct lines *l)
 {
         while (!l->more) {
-                if (l->scanned == 0)
-                        pass_to_value(l);
+                if (l->scanned == 0) { /* at.number: the lines that have ended */
+                        const bool first = l->offset + l->begin == 0;
+                        const size_t mark = first ? ran_utf8_mark(l->data, l->end) : 0;
+                        const size_t to = values_skip(&l->values, l->data, l->end, l->begin + mark);
+                        l->at.number += units_count_feeds(l->data + l->begin, to - l->begin);
+                        l->begin = to;
+                }
                 const char *s = l->data + l->begin;
                 if (l->begin == l->end ||
                     !values_end(&l->values, s, l->end - l->begin, l->ended, &l->scanned))

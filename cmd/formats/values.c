@@ -124,30 +124,21 @@ bool values_begin_line(const char *line, size_t n, size_t at)
         return line[at] == ']' && at + 1 == n;
 }
 
-/* The first byte of the next line that is not blank; 0 without one. */
-static char next_first(const struct sample *sample)
-{
-        const char *line;
-        size_t n, at = 0;
-
-        (void)sample_next(sample, &at, &line, &n);
-        if (!sample_next_full(sample, &at, &line, &n))
-                return 0;
-        return line[skip(line, n, 0)];
-}
-
 bool values_guess(const struct sample *sample)
 {
         struct values_scan v = {0};
-        size_t end = 0;
-        const char *line = sample->s;
+        size_t end = 0, at = 0, after_n;
+        const char *line = sample->s, *after;
         const size_t n = sample->first;
         const size_t begin = skip(line, n, 0);
         if (begin == n || (line[begin] != '[' && line[begin] != '{') ||
             !values_begin_line(line, n, begin))
                 return false;
         const size_t first = skip(line, n, begin + 1);
-        const char next = next_first(sample);
+        (void)sample_next(sample, &at, &after, &after_n);
+        const bool more = sample_next_full(sample, &at, &after, &after_n);
+        const char next =
+                more ? after[skip(after, after_n, 0)] : '\0'; /* the first of the next line */
         if (line[begin] == '[' && first < n)
                 return line[first] == '{' || line[first] == '[';
         if (line[begin] == '[')
@@ -206,18 +197,6 @@ static void add(const char *line, struct ran_span part, struct ran_buf *out)
         ran_buf_add(out, line + part.begin, part.end - part.begin);
 }
 
-/* Objects, each a row. */
-static bool add_objects(const char *line, struct ran_span list, struct ran_buf *out)
-{
-        for (struct ran_items i = ran_items(line, list); ran_items_next(&i);) {
-                if (i.type != 'o')
-                        return false;
-                add(line, i.value, out);
-                ran_buf_char(out, '\n');
-        }
-        return true;
-}
-
 /* Column by column, from left to right in all of them at once. Each has the same keys. */
 static bool add_columns(const char *line, struct ran_items *columns, const struct ran_span *names,
                         size_t n, struct ran_buf *out)
@@ -247,8 +226,15 @@ static bool add_lines(const struct ran_record *r, struct ran_buf *out)
         struct ran_span data;
         size_t n = 0;
 
-        if (ran_json_find(r->line, r->object, "data", 'a', &data, NULL))
-                return add_objects(r->line, data, out);
+        if (ran_json_find(r->line, r->object, "data", 'a', &data, NULL)) { /* each a row */
+                bool objects = true;
+                for (i = ran_items(r->line, data); objects && ran_items_next(&i);) {
+                        objects = i.type == 'o';
+                        add(r->line, i.value, out);
+                        ran_buf_char(out, '\n');
+                }
+                return objects;
+        }
         struct ran_items *columns = ran_new(r->count, sizeof *columns);
         struct ran_span *name = ran_new(r->count, sizeof *name);
         for (; ran_items_next(&i) && i.type == 'o'; n++) {

@@ -23,6 +23,7 @@ static bool is_listed(const char *name)
         return list.data != NULL && at >= begin && at < begin + list.len;
 }
 
+/* Each name ends with a NUL. If the list has any NUL already, line feeds are part of names. */
 static void read_list(char *file)
 {
         struct ran_error err;
@@ -36,14 +37,8 @@ static void read_list(char *file)
         ran_buf_add(&list, l.line[0].s, l.line[0].n);
         ran_buf_char(&list, '\0');
         lines_close(&l);
-}
-
-/* Ends each name with a NUL. If the list has any NUL already, line feeds are part of names. */
-static void split_list(void)
-{
-        if (memchr(list.data, '\0', list.len - 1) != NULL)
-                return;
-        for (size_t i = 0; i < list.len; i++) {
+        const bool split = memchr(list.data, '\0', list.len - 1) != NULL;
+        for (size_t i = 0; i < list.len && !split; i++) {
                 bool return_too = i > 0 && list.data[i] == '\n' && list.data[i - 1] == '\r';
                 if (list.data[i] == '\n')
                         list.data[i - return_too] = list.data[i] = '\0';
@@ -70,7 +65,6 @@ char **cmd_files(const struct cmd_input *input, char **operands)
         if (input->files_from == NULL)
                 return operands;
         read_list(input->files_from);
-        split_list();
         for (size_t at = 0; next_name(&at) != NULL;)
                 names++;
         if (names == 0)

@@ -87,16 +87,6 @@ bool parallel_open(struct lines *l, const char *file)
 
 /* ---- the options ---------------------------------------------------------------------------- */
 
-static void check(const struct cmd_parallel *p, bool needs_target, char **operands)
-{
-        if (p->source_file == NULL)
-                cmd_usage("--target-file needs --source-file FILE");
-        if (needs_target && p->target_file == NULL)
-                cmd_usage("--source-file needs --target-file FILE");
-        if (operands[0] != NULL)
-                cmd_usage("--source-file takes the place of records: leave out %s", operands[0]);
-}
-
 static size_t open_lines(struct ran_bytes *bytes, const char *name)
 {
         struct ran_error err;
@@ -119,7 +109,12 @@ char **cmd_parallel_begin(const struct cmd_parallel *p, bool needs_target, bool 
 
         if (p->source_file == NULL && p->target_file == NULL)
                 return operands;
-        check(p, needs_target, operands);
+        if (p->source_file == NULL)
+                cmd_usage("--target-file needs --source-file FILE");
+        if (needs_target && p->target_file == NULL)
+                cmd_usage("--source-file needs --target-file FILE");
+        if (operands[0] != NULL)
+                cmd_usage("--source-file takes the place of records: leave out %s", operands[0]);
         size_t n = open_lines(&source_bytes, p->source_file),
                m = open_lines(&target_bytes, p->target_file);
         if (p->target_file != NULL && n != m)

@@ -95,16 +95,6 @@ static bool skip_number(struct scan *s)
         return true;
 }
 
-static bool skip_word(struct scan *s, const char *word)
-{
-        size_t n = strlen(word);
-
-        if (s->n - s->pos < n || memcmp(s->s + s->pos, word, n) != 0)
-                return fail_expected(s, "a value");
-        s->pos += n;
-        return true;
-}
-
 /* ---- strings -------------------------------------------------------------------------------- */
 
 #define EACH_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
@@ -255,7 +245,11 @@ static bool skip_scalar(struct scan *s)
         if (c == '-' || (c >= '0' && c <= '9'))
                 return skip_number(s);
         const char *word = c == 't' ? "true" : c == 'f' ? "false" : c == 'n' ? "null" : NULL;
-        return word != NULL ? skip_word(s, word) : fail_expected(s, "a value");
+        const size_t n = word != NULL ? strlen(word) : 0;
+        if (n == 0 || s->n - s->pos < n || memcmp(s->s + s->pos, word, n) != 0)
+                return fail_expected(s, "a value");
+        s->pos += n;
+        return true;
 }
 
 static bool skip_value(struct scan *s)
