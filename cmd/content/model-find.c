@@ -105,21 +105,6 @@ static void search(struct search *s, const char *name)
         s->found &= !s->here;
 }
 
-/* Says once which of two models was taken. */
-static void say_taken(const struct search *s)
-{
-        static bool said;
-
-        if (!s->both || said)
-                return;
-        said = true;
-        if (s->found)
-                cmd_note("%s is the model %s (the file here is ./%s)", s->name, s->path.data,
-                         s->name);
-        else
-                cmd_note("%s is the file here (the installed model is %s)", s->name, s->path.data);
-}
-
 static void release(struct search *s)
 {
         ran_buf_release(&s->looked);
@@ -150,10 +135,15 @@ bool cmd_model_find_digest(const char *digest, struct ran_buf *path, struct ran_
 
 struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error *err)
 {
+        static bool said; /* which of two models was taken */
         struct search s;
 
         search(&s, name);
-        say_taken(&s);
+        if (s.both && !said && s.found)
+                cmd_note("%s is the model %s (the file here is ./%s)", name, s.path.data, name);
+        else if (s.both && !said)
+                cmd_note("%s is the file here (the installed model is %s)", name, s.path.data);
+        said |= s.both;
         if (s.found)
                 cmd_check_read(s.path.data);
         struct ran_model *m = NULL;

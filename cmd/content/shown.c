@@ -16,31 +16,24 @@ static void end_word(struct cmd_shown *s)
         s->end[s->n++] = s->text.len;
 }
 
-static int add_tokens(struct cmd_shown *s, const struct record *r, struct ran_error *err)
-{
-        const struct ran_member *m = r->is[FIELD_TOKENS];
-
-        for (struct ran_items i = ran_items(r->json.line, m->value); ran_items_next(&i);) {
-                ran_buf_str(&s->text, s->n > 0 ? " " : "");
-                if (i.type == 's')
-                        RAN_TRY(ran_json_decode(i.line, i.value, &s->text, err));
-                end_word(s);
-        }
-        return RAN_OK;
-}
-
 int cmd_shown_read(struct cmd_shown *s, const struct cmd_document *d, const struct record *record,
                    struct ran_error *err)
 {
-        const struct ran_member *text = record->is[FIELD_TEXT];
+        const struct ran_member *text = record->is[FIELD_TEXT], *tokens = record->is[FIELD_TOKENS];
         bool encoded = d->from == CMD_FROM_ENCODING || d->from == CMD_FROM_IDS;
 
         s->text.len = s->n = 0;
         s->placed = true;
         if (d->from == CMD_FROM_TEXT) {
                 ran_buf_add(&s->text, d->text.data, d->text.len);
-        } else if (d->from == CMD_FROM_TOKENS && record->is[FIELD_TOKENS] != NULL) {
-                RAN_TRY(add_tokens(s, record, err));
+        } else if (d->from == CMD_FROM_TOKENS && tokens != NULL) {
+                struct ran_items i = ran_items(record->json.line, tokens->value);
+                while (ran_items_next(&i)) {
+                        ran_buf_str(&s->text, s->n > 0 ? " " : "");
+                        if (i.type == 's')
+                                RAN_TRY(ran_json_decode(i.line, i.value, &s->text, err));
+                        end_word(s);
+                }
         } else if (encoded && text != NULL && text->type == 's') {
                 s->placed = false;
                 RAN_TRY(ran_json_decode(record->json.line, text->value, &s->text, err));

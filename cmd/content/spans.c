@@ -9,19 +9,6 @@ void cmd_spans_begin(struct cmd_spans *s, const struct cmd_document *document,
                 s->tokens = ran_items(record->json.line, record->is[FIELD_TOKENS]->value);
 }
 
-static int add_tokens(struct cmd_spans *s, size_t first, size_t last, struct ran_buf *text,
-                      struct ran_error *err)
-{
-        for (; s->word < last && ran_items_next(&s->tokens); s->word++) {
-                if (s->word < first)
-                        continue;
-                if (s->word > first)
-                        ran_buf_char(text, ' ');
-                RAN_TRY(ran_json_decode(s->tokens.line, s->tokens.value, text, err));
-        }
-        return RAN_OK;
-}
-
 /* Moves on in the text, which is valid UTF-8, to this code point; returns the offset in units. */
 static size_t move_to(struct cmd_spans *s, size_t point)
 {
@@ -44,7 +31,12 @@ int cmd_spans_next(struct cmd_spans *s, size_t first, size_t last, size_t *start
         *start = first;
         *end = last;
         if (d->from == CMD_FROM_TOKENS) {
-                RAN_TRY(add_tokens(s, first, last, text, err));
+                for (; s->word < last && ran_items_next(&s->tokens); s->word++) {
+                        if (s->word < first)
+                                continue;
+                        ran_buf_str(text, s->word > first ? " " : "");
+                        RAN_TRY(ran_json_decode(s->tokens.line, s->tokens.value, text, err));
+                }
         } else if (d->from == CMD_FROM_IDS || d->from == CMD_FROM_ENCODING) {
                 for (size_t i = first; i < last; i++)
                         ran_buf_printf(text, "%s%u", i == first ? "" : " ", (unsigned)d->ids[i]);

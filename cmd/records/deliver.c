@@ -129,20 +129,6 @@ static void add_nothing(struct cmd_run *run, const struct slot *slot)
         run->rows++;
 }
 
-static void deliver_bad(struct cmd_run *run, struct slot *slot)
-{
-        const struct cmd_loop *loop = run->loop;
-
-        refuse(run, &slot->line, slot->err.text);
-        if (loop->input->on_error != CMD_ON_ERROR_EMIT || loop->take != NULL)
-                return;
-        const struct output_format *format = output_format_of(loop->output);
-        if (format->error == NULL)
-                add_nothing(run, slot);
-        else
-                format->error(&run->out, &slot->line, loop->output, run->into, &slot->err);
-}
-
 bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const struct ran_error *err)
 {
         run->counts.good--;
@@ -181,6 +167,9 @@ static void deliver_good(struct cmd_run *run, struct slot *slot)
 static void deliver(struct cmd_run *run, struct slot *slot)
 {
         const struct ran_record *json = &slot->line.record.json;
+        const struct cmd_loop *loop = run->loop;
+        const struct output_format *format =
+                loop->take == NULL ? output_format_of(loop->output) : NULL;
 
         if (slot->scanned)
                 named_count(&run->named, slot->named);
@@ -191,14 +180,19 @@ static void deliver(struct cmd_run *run, struct slot *slot)
                 run->counts.good++;
                 break;
         case RECORD_BAD:
-                deliver_bad(run, slot);
+                refuse(run, &slot->line, slot->err.text);
+                if (loop->input->on_error != CMD_ON_ERROR_EMIT || format == NULL)
+                        break;
+                if (format->error == NULL)
+                        add_nothing(run, slot);
+                else
+                        format->error(&run->out, &slot->line, loop->output, run->into, &slot->err);
                 break;
         case RECORD_PASSED:
                 run->counts.passed++;
-                if (run->loop->take == NULL &&
-                    output_format_of(run->loop->output)->record == NULL) {
+                if (format != NULL && format->record == NULL) {
                         add_nothing(run, slot);
-                } else if (run->loop->take == NULL) {
+                } else if (format != NULL) {
                         ran_buf_add(&run->out, json->line, json->length);
                         ran_buf_char(&run->out, '\n');
                 }
