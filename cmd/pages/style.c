@@ -63,7 +63,6 @@ const char page_style[] =
         ".legend span{display:inline-block;margin:0 1rem .2rem 0;white-space:nowrap}\n"
         ".legend i{display:inline-block;width:.9em;height:.9em;margin-right:.35em;"
         "vertical-align:-.1em;border-radius:2px}\n"
-        ".tok{border-radius:2px}\n"
         ".win{margin:.5rem 0;line-height:1.8}.win i,.legend i{font-style:normal}.win "
         "i{border-radius:"
         "2px}.win i.cell{color:var(--faint)}\n"

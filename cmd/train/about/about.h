@@ -42,13 +42,6 @@ struct about {
 void train_about_open(struct about *a, const char *path);
 void train_about_release(struct about *a);
 
-/* "linear model only", "encoder only" or "encoder and linear model"; "" for a language model. */
-const char *train_about_parts(const struct about *a);
-/* The name of the encoder, of one that was tried and dropped, too: "ran". */
-const char *train_about_encoder(const struct about *a);
-/* The kind of the vocabulary, as in its file: "WordPiece". */
-void train_about_vocabulary(const struct about *a, struct ran_buf *out);
-
 /* Of an object, which may be NULL, the member at a path: "train.documents"; NULL: none. As a
  * number, else 0; as a whole number from 0, else 0; as a string, else NULL. */
 const cJSON *train_about_member(const cJSON *object, const char *path);

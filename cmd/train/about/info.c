@@ -15,6 +15,51 @@
 /* People see the first labels only. */
 enum { LABELS_SHOWN = 24 };
 
+/* "linear model only", "encoder only" or "encoder and linear model"; "" for a language model. */
+static const char *parts_of(const struct about *a)
+{
+        const struct ran_config *c = ran_model_config(a->model);
+
+        if (!ran_task_has_labels(c->task))
+                return "";
+        if (ran_config_has_features(c) && ran_config_trains_encoder(c))
+                return "encoder, and linear model over n-grams and document vectors of its layers "
+                       "below the tuned ones";
+        if (ran_config_has_features(c))
+                return ran_config_has_layers(c) ? "linear model over n-grams and document vectors "
+                                                  "of a frozen encoder"
+                                                : "linear model over n-grams and means of vectors";
+        if (!ran_config_has_encoder(c))
+                return "linear model only";
+        return ran_config_has_predictor(c) ? "encoder and linear model" : "encoder only";
+}
+
+/* The name of the encoder, of one that was tried and dropped, too: "ran". */
+static const char *encoder_of(const struct about *a)
+{
+        const bool dropped = !ran_config_has_encoder(ran_model_config(a->model));
+        const char *name = train_about_string(a->said, "tried.encoder");
+        const struct ran_field *f = ran_config_fields;
+
+        while (strcmp(f->name, "encoder") != 0)
+                f++;
+        if (!dropped || !a->tried)
+                name = f->choices[ran_model_config(a->model)->encoder];
+        return name != NULL ? name : "";
+}
+
+/* The kind of the vocabulary, as in its file: "WordPiece". */
+static void add_kind(const struct about *a, struct ran_buf *out)
+{
+        struct ran_span v = {0};
+        struct ran_error err;
+        const char *json = ran_tokenizer_json(a->tokenizer, &v.end);
+
+        if (ran_json_find(json, v, "model", 'o', &v, NULL) &&
+            ran_json_find(json, v, "type", 's', &v, NULL))
+                ran_json_decode(json, v, out, &err);
+}
+
 static void add_encoder(const struct about *a, struct report *r)
 {
         static const char *const above[] = {[RAN_UPPER_MEAN] = "mean",
@@ -26,8 +71,7 @@ static void add_encoder(const struct about *a, struct report *r)
         struct ran_buf v = {0};
 
         report_string(r, a->tried ? "encoder_tried" : "encoder",
-                      left_out && a->tried ? "encoder left out" : "encoder",
-                      train_about_encoder(a));
+                      left_out && a->tried ? "encoder left out" : "encoder", encoder_of(a));
         if (left_out) {
                 ran_buf_str(&v, a->tried && why != NULL ? why : "");
         } else {
@@ -213,7 +257,7 @@ static void add_model(const struct about *a, struct report *r)
         report_put(r, NULL, "use", "%s -m %s documents.jsonl", cmd_model_use(c), a->path);
         add_encoder(a, r);
         if (ran_task_has_labels(c->task)) {
-                report_string(r, "consists_of", "consists of", train_about_parts(a));
+                report_string(r, "consists_of", "consists of", parts_of(a));
                 add_labels(a, r);
         }
         if (digest != NULL)
@@ -268,7 +312,7 @@ void train_info_members(const struct about *a, struct report *r)
                 add_model(a, r);
         if (a->tokenizer == NULL)
                 return;
-        train_about_vocabulary(a, &type);
+        add_kind(a, &type);
         report_begin(r, REPORT_LINE, "vocabulary", "vocabulary");
         report_bytes(r, REPORT_TEXT, "type", "", type.data, type.len);
         report_count(r, "tokens", "tokens", ran_tokenizer_size(a->tokenizer));
