@@ -14,23 +14,12 @@ static size_t units(unsigned char first, enum ran_unit unit)
         return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-static bool all_alike(const char *text, size_t n, enum ran_unit unit)
-{
-        unsigned char limit = unit == RAN_UNIT_UTF16 ? 0xf0 : 0x80;
-
-        for (size_t i = 0; i < n; i++) {
-                if ((unsigned char)text[i] >= limit)
-                        return false;
-        }
-        return true;
-}
-
 void ran_encoding_convert(struct ran_encoding *e, size_t first, const char *text, size_t n,
                           enum ran_unit unit)
 {
         size_t points = 0;
 
-        if (unit == RAN_UNIT_CODEPOINT || all_alike(text, n, unit))
+        if (unit == RAN_UNIT_CODEPOINT)
                 return;
         size_t *at = ran_new(n + 1, sizeof(*at)); /* where each code point begins */
         for (size_t i = 0; i < n; i++) {

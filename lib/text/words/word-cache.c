@@ -37,44 +37,13 @@ void ran_word_cache_use(struct ran_word_cache *k, uint64_t vocab)
         k->vocab = vocab;
 }
 
-static uint64_t load8(const char *s)
-{
-        uint64_t x;
-
-        memcpy(&x, s, sizeof(x));
-        return le64toh(x);
-}
-
-static uint64_t load4(const char *s)
-{
-        uint32_t x;
-
-        memcpy(&x, s, sizeof(x));
-        return le32toh(x);
-}
-
-/* 1 to 7 bytes. */
-static uint64_t load_few(const char *s, size_t n)
-{
-        uint64_t x = 0;
-
-        if (n >= 4)
-                return load4(s) | load4(s + n - 4) >> 8 * (8 - n) << 32;
-        for (size_t i = 0; i < n; i++)
-                x |= (uint64_t)(unsigned char)s[i] << 8 * i;
-        return x;
-}
-
 void ran_word_cache_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n)
 {
-        size_t i = 0, rest = n % 8;
+        uint64_t padded[WORD_CACHE_KEY] = {0};
 
-        for (; i < n / 8; i++)
-                key[i] = load8(word + 8 * i);
-        if (rest > 0)
-                key[i++] = n > 8 ? load8(word + n - 8) >> 8 * (8 - rest) : load_few(word, n);
-        for (; i < WORD_CACHE_KEY; i++)
-                key[i] = 0;
+        memcpy(padded, word, n);
+        for (size_t i = 0; i < WORD_CACHE_KEY; i++)
+                key[i] = le64toh(padded[i]);
 }
 
 static struct ran_cached_word *set_of(const struct ran_word_cache *k,
