@@ -8,7 +8,6 @@
 #include "dice.h"
 #include "ran.h"
 #include "test.h"
-#include "text/steps/steps.h"
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 #include "vocabulary.h"
@@ -34,27 +33,21 @@ TEST(each_byte_has_a_character)
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-/* The words of a text, '|' between: those of GPT-2, or those that an expression finds. Static. */
-static const char *words_by(const char *text, const struct ran_pattern *p)
+/* The words of a text, '|' between: those of GPT-2, or with `digits` those of GPT-4. Static. */
+static const char *words_by(const char *text, size_t digits)
 {
         static struct ran_buf out;
-        static struct ran_pattern_scratch scratch;
-        size_t n = strlen(text), chars, all = 0, begin, end;
+        size_t n = strlen(text), chars, all = 0;
 
         out.len = 0;
         for (size_t pos = 0, length; pos < n; pos += length) {
-                if (p == NULL) {
-                        length = ran_gpt2_word(text + pos, n - pos, &chars);
-                        CHECK_SIZE(chars, ran_unicode_count(text + pos, length));
-                } else {
-                        ran_pattern_find(p, text, n, pos, &scratch, &begin, &end);
-                        CHECK_SIZE(begin, pos);
-                        length = end - begin;
-                }
+                length = digits == 0 ? ran_gpt2_word(text + pos, n - pos, &chars)
+                                     : ran_gpt4_word(text + pos, n - pos, digits, &chars);
                 if (length == 0)
                         break;
                 ran_buf_str(&out, pos > 0 ? "|" : "");
                 ran_buf_add(&out, text + pos, length);
+                CHECK_SIZE(chars, ran_unicode_count(text + pos, length));
                 all += length;
         }
         CHECK_SIZE(all, n);
@@ -64,12 +57,8 @@ static const char *words_by(const char *text, const struct ran_pattern *p)
 
 static const char *words_of(const char *text)
 {
-        return words_by(text, NULL);
+        return words_by(text, 0);
 }
-
-#define GPT4(digits)                                                         \
-        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
-        "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 TEST(words_of_later_models)
 {
@@ -91,16 +80,14 @@ TEST(words_of_later_models)
                 {" ", " "},
         };
 
-        struct ran_pattern *three = ran_pattern_new(GPT4("\\p{N}{1,3}"),
-                                                    strlen(GPT4("\\p{N}{1,3}")), false, &err),
-                           *one = ran_pattern_new(GPT4("\\p{N}"), strlen(GPT4("\\p{N}")), false,
-                                                  &err);
-        REQUIRE(three != NULL && one != NULL);
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-                CHECK_STR(words_by(cases[i][0], three), cases[i][1]);
-        CHECK_STR(words_by("123 45", one), "1|2|3| |4|5");
-        ran_pattern_free(three);
-        ran_pattern_free(one);
+                CHECK_STR(words_by(cases[i][0], 3), cases[i][1]);
+        CHECK_STR(words_by("123 45", 1), "1|2|3| |4|5");
+        size_t chars;
+        CHECK_SIZE(ran_gpt4_word("'\xc5\xbf", 3, 3, &chars), 3);
+        CHECK_SIZE(ran_gpt4_word("'\xc5", 2, 3, &chars), 1);
+        CHECK_SIZE(ran_gpt4_word("\xff", 1, 3, &chars), 0);
+        CHECK_SIZE(ran_gpt4_word(" \xff", 2, 3, &chars), 1);
 }
 
 TEST(words_have_the_space_before_them)

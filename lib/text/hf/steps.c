@@ -22,9 +22,20 @@ const struct ran_hf_plain_step ran_hf_plain_steps[] = {
         {NULL, 0},
 };
 
-/* The regular expression of ByteLevel itself, whose matches are found without a search. */
-static const char gpt2_pattern[] =
-        "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+#define GPT4_PATTERN(digits)                                                 \
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
+        "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+/* Regular expressions that are found without a search: that of ByteLevel itself, and GPT-4's. */
+static const struct {
+        const char *regex;
+        enum ran_step_kind kind;
+        size_t digits;
+} known_patterns[] = {
+        {GPT4_PATTERN("\\p{N}{1,3}"), STEP_GPT4, 3},
+        {GPT4_PATTERN("\\p{N}"), STEP_GPT4, 1},
+        {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+         STEP_GPT2, 0},
+};
 
 const char *ran_hf_type(const cJSON *object)
 {
@@ -158,10 +169,14 @@ static int read_split(struct ran_steps *s, const cJSON *object, struct ran_error
 
         RAN_TRY(read_behavior(object, &step->behavior, err));
         RAN_TRY(ran_cjson_bool(object, "invert", false, &step->invert, err));
-        if (regex == NULL || strcmp(regex, gpt2_pattern) != 0)
-                return set_pattern(step, object, err);
-        step->kind = STEP_GPT2;
-        return RAN_OK;
+        for (size_t i = 0; i < sizeof known_patterns / sizeof *known_patterns; i++) {
+                if (regex != NULL && strcmp(known_patterns[i].regex, regex) == 0) {
+                        step->kind = known_patterns[i].kind;
+                        step->digits = known_patterns[i].digits;
+                        return RAN_OK;
+                }
+        }
+        return set_pattern(step, object, err);
 }
 
 static int read_meta(struct ran_steps *s, const cJSON *object, struct ran_error *err)

@@ -145,8 +145,9 @@ static void split_words(const struct ran_step *step, struct splitter *k, struct 
 
         for (size_t pos = span.begin, n; pos < span.end; pos += n) {
                 size_t chars = 0;
-
-                n = ran_gpt2_word(s + pos, span.end - pos, &chars);
+                n = step->kind == STEP_GPT2
+                            ? ran_gpt2_word(s + pos, span.end - pos, &chars)
+                            : ran_gpt4_word(s + pos, span.end - pos, step->digits, &chars);
                 if (n == 0) /* in no text that was normalised */
                         break;
                 take(k, pos, pos + n, chars, !step->invert);
@@ -177,7 +178,7 @@ static void split(const struct ran_step *step, struct ran_passage *p)
 
                 if (step->kind == STEP_PATTERN)
                         split_at_pattern(step, &k, span);
-                else if (step->kind == STEP_GPT2)
+                else if (step->kind == STEP_GPT2 || step->kind == STEP_GPT4)
                         split_words(step, &k, span);
                 else if (step->kind == STEP_RUNS)
                         split_runs(&k, span);

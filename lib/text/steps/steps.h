@@ -112,7 +112,8 @@ enum ran_step_kind {
         STEP_CHARSMAP, /* `map` */
         /* Pre-tokenizers that find what to split at. */
         STEP_PATTERN,     /* `pattern` */
-        STEP_GPT2,        /* words of GPT-2 */
+        STEP_GPT2,        /* words of GPT-2; or of GPT-4, with so many `digits` */
+        STEP_GPT4,        /* ... */
         STEP_SPACES,      /* white space */
         STEP_PUNCTUATION, /* each punctuation mark */
         STEP_NUMBERS,     /* each digit */
@@ -134,6 +135,7 @@ struct ran_step {
         enum ran_lead lead;
         bool invert;
         int32_t c;
+        size_t digits;
         char *text;
         size_t n;
         struct ran_pattern *pattern;

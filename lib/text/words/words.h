@@ -21,6 +21,8 @@
 /* The length of the first word of a text of n > 0 bytes, in bytes and in *chars; the words together
  * are the text. 0 if it does not begin with valid UTF-8. */
 size_t ran_gpt2_word(const char *text, size_t n, size_t *chars);
+/* The same as GPT-4, Llama 3 and Qwen split words, with at most `digits` digits in one. */
+size_t ran_gpt4_word(const char *text, size_t n, size_t digits, size_t *chars);
 
 /* The character for a byte, and the byte of a character, or -1. */
 int32_t ran_gpt2_char(unsigned char byte);
