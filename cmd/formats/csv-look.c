@@ -9,15 +9,17 @@
 
 static bool is_asked(const struct import_columns *c, const char *s, size_t n)
 {
-        const char *one[] = {c->label_member, c->id_member};
+        for (; c != NULL; c = c->remembered) {
+                const char *one[] = {c->label_member, c->id_member};
 
-        for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
-                if (one[i] != NULL && strlen(one[i]) == n && memcmp(one[i], s, n) == 0)
-                        return true;
-        for (size_t i = 0; i < c->text_member.n; i++)
-                if (import_lists(c->text_member.item[i], s, n))
-                        return true;
-        return c->remembered != NULL && is_asked(c->remembered, s, n);
+                for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
+                        if (one[i] != NULL && strlen(one[i]) == n && memcmp(one[i], s, n) == 0)
+                                return true;
+                for (size_t i = 0; i < c->text_member.n; i++)
+                        if (import_lists(c->text_member.item[i], s, n))
+                                return true;
+        }
+        return false;
 }
 
 static bool is_number(const char *s, size_t n)

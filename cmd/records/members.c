@@ -422,15 +422,17 @@ static int join_texts(const struct members *m, struct ran_record *r, struct ran_
                 else /* it might be called as the leader will be */
                         rename_member(r, member, hidden);
         }
-        if (line->len == 0)
-                ran_buf_add(line, r->line, r->length);
-        leader->value = (struct ran_span){line->len, line->len + text.len + 2};
-        leader->type = 's';
-        rename_member(r, leader, "text");
-        ran_buf_char(line, '"');
-        ran_buf_add(line, text.data, text.len);
-        ran_buf_char(line, '"');
-        r->line = line->data;
+        if (leader != NULL) {
+                if (line->len == 0)
+                        ran_buf_add(line, r->line, r->length);
+                leader->value = (struct ran_span){line->len, line->len + text.len + 2};
+                leader->type = 's';
+                rename_member(r, leader, "text");
+                ran_buf_char(line, '"');
+                ran_buf_add(line, text.data, text.len);
+                ran_buf_char(line, '"');
+                r->line = line->data;
+        }
         ran_buf_release(&text);
         return rc;
 }

@@ -30,18 +30,18 @@ const struct ran_hf_kind ran_hf_kinds[RAN_HF_FAMILIES] = {
 enum { CLASSIFY = 1 << RAN_TASK_CLASSIFY, TAG = 1 << RAN_TASK_TAG, MLM = 1 << RAN_TASK_MLM,
        EMBED = 1 << RAN_TASK_EMBED };
 #define BOTH(name)   name, name /* bert and roberta */
-#define ALL(name)    .theirs = {BOTH(name), name, name, name}
-#define MODERN(name) .theirs = {[RAN_HF_MODERNBERT] = name}
-#define RANNET(name) .theirs = {[RAN_HF_RANNET] = name}
+#define ALL(name)    .theirs = {BOTH(name), (name), (name), (name)}
+#define MODERN(name) .theirs = {[RAN_HF_MODERNBERT] = (name)}
+#define RANNET(name) .theirs = {[RAN_HF_RANNET] = (name)}
 
 /* Without .weight and .bias, with % for the number of a layer; theirs by family, behind what all of
  * a layer have in front. NULL: it has none. parts: ours is a part of theirs, in modernbert. */
 static const struct rule {
         const char *ours;
         int tasks; /* 0: all */
+        bool pairs;
         const char *theirs[RAN_HF_FAMILIES];
         size_t part, parts;
-        bool pairs;
 } rules[] = {
         {"bert.%.attn_norm", .theirs = {BOTH("attention.output.LayerNorm"), "sa_layer_norm",
          "attention.LayerNorm", "attn_norm"}},

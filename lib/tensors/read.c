@@ -162,7 +162,7 @@ static int read_described(struct reader *r, struct ran_span object, struct ran_t
 /* The size by type and shape must equal the size by the offsets. */
 static int check_size(struct reader *r, struct ran_tensor *tensor)
 {
-        size_t bytes;
+        size_t bytes = 0;
 
         RAN_TRY(ran_dtype_size(tensor->dtype, tensor->shape, tensor->rank, &tensor->elements,
                                &bytes, r->err));

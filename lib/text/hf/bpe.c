@@ -97,7 +97,7 @@ int ran_hf_read_bpe(struct ran_tokenizer *t, const cJSON *model, struct ran_erro
         RAN_TRY(ran_tokenizer_find_bytes(t, t->steps != NULL && !t->steps->bytes, err));
         /* What is unknown has a token of other characters, and ends before U+2581. */
         t->bpe.apart = t->bpe.chars != NULL && !t->bpe.whole && t->bpe.unknown != BPE_NONE &&
-                       strncmp(unk, STEPS_META, sizeof STEPS_META - 1) != 0 &&
+                       unk != NULL && strncmp(unk, STEPS_META, sizeof STEPS_META - 1) != 0 &&
                        ran_tokenizer_find(t, STEPS_META, sizeof STEPS_META - 1, &meta) &&
                        meta < t->bpe.most;
         if (!cJSON_IsArray(merges))

@@ -61,8 +61,8 @@ int ran_counter_word(const char *words, size_t n, size_t *at, const char **word,
 int ran_shingles_of(struct ran_shingles *to, const char *words, size_t n, struct ran_error *err)
 {
         uint64_t before = edge;
-        const char *s;
-        size_t length;
+        const char *s = NULL;
+        size_t length = 0;
 
         to->n = 0;
         for (size_t at = 0; at < n;) {
