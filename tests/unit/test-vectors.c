@@ -273,7 +273,9 @@ TEST(vectors_that_are_none)
                 "2: 'york' is not a finite number (expected a word and 2 numbers");
         refused(t, "ann 1 2\nparis 3 4x\n", "2: '4x' is not a finite number");
         refused(t, "ann 1 2\nyou 3 4x\n", "2: '4x' is not a finite number");
-        refused(t, "\x1f\x8b\x08\x04 gzip\n", "1: not word vectors");
+        refused(t, "\x1f\x8b\x08 1 2\n", "is compressed by gzip");
+        refused(t, "PK\x03\x04 1 2\n", "is a zip archive");
+        refused(t, "\xba\x16\x4f\x2f 1 2\n", "is a model of fastText");
         CHECK_STR(read_bytes(t, "ann 1 2\n", 8, 50),
                   "error: : its vectors have 2 numbers each, not 50");
         CHECK(strstr(read_path(t, "/nowhere/v.txt", 0), "cannot open /nowhere/v.txt") != NULL);

@@ -119,6 +119,29 @@ static bool read_header(const struct line *line, size_t *vectors, size_t *width)
 
 /* ---- what kind of file ---------------------------------------------------------------------- */
 
+static int refuse_foreign(const struct ran_vectors *v, struct ran_error *err)
+{
+        static const struct {
+                const char *magic, *what;
+        } foreign[] = {
+                {"\x1f\x8b", "compressed by gzip: decompress it first"},
+                {"PK\x03\x04", "a zip archive: unpack it first"},
+                {"BZh", "compressed by bzip2: decompress it first"},
+                {"\xfd"
+                 "7zXZ",
+                 "compressed by xz: decompress it first"},
+                {"\xba\x16\x4f\x2f",
+                 "a model of fastText (.bin): its vectors are in the file .vec"},
+        };
+
+        for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+                size_t n = strlen(foreign[i].magic);
+                if (v->file.size >= n && memcmp(v->file.data, foreign[i].magic, n) == 0)
+                        return ran_fail(err, RAN_EFORMAT, "%s is %s", v->path, foreign[i].what);
+        }
+        return RAN_OK;
+}
+
 /* Whether the next bytes, as vectors of that many floats, cannot be text. */
 static bool looks_binary(const struct ran_vectors *v, size_t width)
 {
@@ -136,6 +159,7 @@ static int read_beginning(struct ran_vectors *v, size_t dim, struct ran_error *e
         struct line line;
         size_t width = 0, first;
 
+        RAN_TRY(refuse_foreign(v, err));
         first = v->pos = ran_utf8_mark((const char *)v->file.data, v->file.size);
         RAN_TRY(next_line(v, &line, err));
         v->header = read_header(&line, &v->promised, &width);
