@@ -17,10 +17,22 @@ struct axis {
         double origin, length; /* where it begins in the picture, and how long it is */
 };
 
+/* The largest power of ten that is not above x. */
+static double power_of_ten(double x)
+{
+        double power = 1;
+
+        for (; power > x; power /= 10)
+                ;
+        for (; power < DBL_MAX / 10 && power * 10 <= x; power *= 10)
+                ;
+        return power;
+}
+
 /* A step of 1, 2 or 5 times a power of ten, for a handful of ticks. */
 static double step_of(double range)
 {
-        double rough = range / TICKS, power = pow(10, floor(log10(fmax(rough, DBL_MIN))));
+        double rough = range / TICKS, power = power_of_ten(rough);
         double share = rough / power;
 
         return power * (share <= 1 ? 1 : share <= 2 ? 2 : share <= 5 ? 5 : 10);
