@@ -82,7 +82,7 @@ reads() {
 }
 
 @test "build: the library is C for 32 bits, too, where a compiler and its headers are there [all]" {
-  echo '#include <stdio.h>' >one.c
+  printf '#include <%s.h>\n' stdio errno sys/stat >one.c
   gcc -m32 -fsyntax-only one.c || skip "there is nothing for 32 bits"
   reads lib -- CC=gcc CFLAGS='-O2 -m32'
 }
