@@ -311,7 +311,7 @@ void train_report_labels(struct report *r, const char *name, const char *title,
                 if (set->labels[i] < set->C) /* not masked tokens, which have no class */
                         count[set->labels[i]]++;
         report_begin(r, REPORT_OBJECT, name, title);
-        report_note(r, "%zu", set->C);
+        report_note(r, "%zu different", set->C);
         for (size_t c = 0; c < set->C; c++) {
                 report_count(r, set->names[c], set->names[c], count[c]);
                 report_note(r, "%.1f %%", 100 * share_of(count[c], all));
