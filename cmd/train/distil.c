@@ -349,11 +349,12 @@ int train_distil(int argc, char **argv)
 {
         static struct distil d;
         static const struct train_preset presets[] = {{"vocab_type", "wordpiece"}, {0}};
+        static const struct ran_field *vocabulary; /* kept as long as the program */
+        vocabulary = train_options_preset(ran_vocab_fields, presets, NULL);
         const struct cmd_group groups[] = {
                 {"Distillation", ran_distil_fields, &d.settings},
                 {"Files", files_fields, &d},
-                {"Vocabulary", train_options_preset(ran_vocab_fields, presets, NULL),
-                 &d.vocabulary},
+                {"Vocabulary", vocabulary, &d.vocabulary},
                 {"Input", cmd_input_fields, &d.input},
                 {NULL, NULL, NULL},
         };
