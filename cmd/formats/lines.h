@@ -91,13 +91,6 @@ size_t values_skip(struct values_scan *v, const char *s, size_t n, size_t at);
  * it was scanned. True: the value is s[0, *at). What is neither an object nor a list ends with its
  * line. last: no byte follows. */
 bool values_end(struct values_scan *v, const char *s, size_t n, bool last, size_t *at);
-/* Appends a value without the line ends, and the indentation, outside of its strings. */
-void values_flatten(const char *s, size_t n, struct ran_buf *out);
-
-/* Whether a line begins as JSON does and prose does not; at: its first brace or bracket. */
-bool values_begin_line(const char *line, size_t n, size_t at);
-/* Whether the first lines are such JSON, not JSON lines. */
-bool values_guess(const struct sample *sample);
 
 /* ---- unpack.c ---------------------------------------------------------------------------------
  *

@@ -63,7 +63,8 @@ bool values_end(struct values_scan *v, const char *s, size_t n, bool last, size_
         return ended || (last && n > 0);
 }
 
-void values_flatten(const char *s, size_t n, struct ran_buf *out)
+/* Appends a value without the line ends, and the indentation, outside of its strings. */
+static void flatten(const char *s, size_t n, struct ran_buf *out)
 {
         bool string = false, escaped = false, indented = false;
         size_t from = 0;
@@ -103,7 +104,8 @@ static size_t string_end(const char *s, size_t n, size_t at)
         return at < n ? at + 1 : n;
 }
 
-bool values_begin_line(const char *line, size_t n, size_t at)
+/* Whether a line begins as JSON does and prose does not; at: its first brace or bracket. */
+static bool begins_line(const char *line, size_t n, size_t at)
 {
         bool object = false;
         size_t brackets = 0;
@@ -124,7 +126,8 @@ bool values_begin_line(const char *line, size_t n, size_t at)
         return line[at] == ']' && at + 1 == n;
 }
 
-bool values_guess(const struct sample *sample)
+/* Whether the first lines are such JSON, not JSON lines. */
+static bool is_such(const struct sample *sample)
 {
         struct values_scan v = {0};
         size_t end = 0, at = 0, after_n;
@@ -132,7 +135,7 @@ bool values_guess(const struct sample *sample)
         const size_t n = sample->first;
         const size_t begin = skip(line, n, 0);
         if (begin == n || (line[begin] != '[' && line[begin] != '{') ||
-            !values_begin_line(line, n, begin))
+            !begins_line(line, n, begin))
                 return false;
         const size_t first = skip(line, n, begin + 1);
         (void)sample_next(sample, &at, &after, &after_n);
@@ -253,7 +256,7 @@ bool frame_lines(const char *s, size_t n, struct ran_buf *out)
         struct ran_record r = {0};
         const size_t begin = out->len;
 
-        values_flatten(s, n, &flat);
+        flatten(s, n, &flat);
         const bool is =
                 ran_record_scan(&r, flat.data != NULL ? flat.data : "", flat.len, NULL) == RAN_OK &&
                 add_lines(&r, out);
@@ -278,9 +281,9 @@ static enum import_match guess_lines(const struct sample *sample)
                 at++;
         if (at == n)
                 return IMPORT_CLEAR;
-        if ((line[at] != '{' && line[at] != '[') || !values_begin_line(line, n, at))
+        if ((line[at] != '{' && line[at] != '[') || !begins_line(line, n, at))
                 return IMPORT_UNLIKE;
-        return at + 1 < n && !values_guess(sample) ? IMPORT_CLEAR : IMPORT_UNLIKE;
+        return at + 1 < n && !is_such(sample) ? IMPORT_CLEAR : IMPORT_UNLIKE;
 }
 
 static int import_line(const struct import *i, const struct text_line *text, struct ran_buf *out,
@@ -302,7 +305,7 @@ const struct import_format import_jsonl = {
 
 static enum import_match guess(const struct sample *sample)
 {
-        return values_guess(sample) ? IMPORT_CLEAR : IMPORT_UNLIKE;
+        return is_such(sample) ? IMPORT_CLEAR : IMPORT_UNLIKE;
 }
 
 static int import(const struct import *i, const struct text_line *text, struct ran_buf *out,
@@ -314,7 +317,7 @@ static int import(const struct import *i, const struct text_line *text, struct r
         (void)line;
         if (memchr(text->s, '\n', text->n) == NULL && memchr(text->s, '\r', text->n) == NULL)
                 return tuple_import(i, text->s, text->n, out, err);
-        values_flatten(text->s, text->n, &flat);
+        flatten(text->s, text->n, &flat);
         const int rc = tuple_import(i, flat.data != NULL ? flat.data : "", flat.len, out, err);
         if (out->len == begin)
                 ran_buf_add(out, flat.data, flat.len);

@@ -21,7 +21,8 @@ void run_end(struct cmd_run *run, int code, const char *text)
         atomic_store(&run->ended, true);
 }
 
-void run_write(struct cmd_run *run)
+/* Writes what is in run->out. */
+static void write_out(struct cmd_run *run)
 {
         struct ran_error err;
 
@@ -88,7 +89,7 @@ int run_add_header(struct cmd_run *run, const struct lines *lines, struct ran_er
                 cmd_row_end(&row);
                 if (shard == NULL || strncmp(shard, "1/", 2) == 0)
                         ran_buf_add(&run->out, out.data, out.len);
-                run_write(run);
+                write_out(run);
                 run->names = names;
                 ran_buf_release(&out);
                 return RAN_OK;
@@ -249,10 +250,10 @@ void run_deliver(struct cmd_run *run, size_t from, size_t to)
                 deliver(run, slot);
                 run_forget(run, slot);
                 if (run->out.len >= enough)
-                        run_write(run);
+                        write_out(run);
         }
         if (run->out.len > 0 && !may_wait(run))
-                run_write(run);
+                write_out(run);
         progress_tell(&run->progress, run->lines, run->before,
                       run->counts.good + run->counts.bad + run->counts.passed);
         pthread_mutex_unlock(&run->order);

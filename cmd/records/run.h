@@ -248,8 +248,6 @@ void run_forget(struct cmd_run *run, struct slot *slot);
 /* Writes the header of a table, if that is the output: of the first file, or of none; else
  * RAN_EFORMAT if the file has other columns that stay. (deliver.c) */
 int run_add_header(struct cmd_run *run, const struct lines *lines, struct ran_error *err);
-/* Writes what is in run->out. (deliver.c) */
-void run_write(struct cmd_run *run);
 /* Ends the run: no further slot is processed or delivered. text: a message, or "". (deliver.c) */
 void run_end(struct cmd_run *run, int code, const char *text);
 

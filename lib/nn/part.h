@@ -209,8 +209,7 @@ struct ran_task {
 #define RAN_TASK_DECLARE(number, name) extern const struct ran_task ran_task_##name;
 RAN_TASKS(RAN_TASK_DECLARE)
 
-extern const struct ran_task *const ran_tasks[RAN_TASK_COUNT]; /* by number */
-extern const char *const ran_task_names[];                     /* likewise; NULL at the end */
+extern const char *const ran_task_names[]; /* by number; NULL at the end */
 const struct ran_task *ran_task_of(const struct ran_config *c);
 
 /* Whether outputs are the vocabulary (C = V), tied to the embedding: there are no labels, and the

@@ -12,7 +12,7 @@
 #define ENCODER_NAME(number, name) [RAN_ENCODER_##number] = #name,
 
 const struct ran_part *const ran_part_table[RAN_PARTS_MOST] = {RAN_PARTS(PART)};
-const struct ran_task *const ran_tasks[RAN_TASK_COUNT] = {RAN_TASKS(TASK)};
+static const struct ran_task *const tasks[RAN_TASK_COUNT] = {RAN_TASKS(TASK)};
 const char *const ran_task_names[] = {RAN_TASKS(TASK_NAME) NULL};
 const char *const ran_encoder_names[] = {RAN_ENCODERS(ENCODER_NAME) NULL};
 
@@ -44,7 +44,7 @@ struct ran_part_list ran_parts_of(const struct ran_config *c)
 
 const struct ran_task *ran_task_of(const struct ran_config *c)
 {
-        return ran_tasks[c->task];
+        return tasks[c->task];
 }
 
 const struct ran_part *ran_encoder_of(const struct ran_config *c)
@@ -214,10 +214,10 @@ const char *ran_task_name(int task)
 
 bool ran_task_has_labels(int task)
 {
-        return ran_tasks[task]->linear != RAN_LINEAR_NONE;
+        return tasks[task]->linear != RAN_LINEAR_NONE;
 }
 
 bool ran_task_reads_words(int task)
 {
-        return ran_tasks[task]->words;
+        return tasks[task]->words;
 }

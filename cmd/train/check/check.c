@@ -78,9 +78,11 @@ static void find_twins(const struct ran_dataset *train, const struct ran_dataset
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-const struct train_percentile train_percentiles[TRAIN_PERCENTILES] = {
-        {"min", 0},    {"p5", 0.05},  {"p25", 0.25}, {"median", 0.5},
-        {"p75", 0.75}, {"p95", 0.95}, {"max", 1}};
+static const struct percentile {
+        const char *name;
+        double share; /* of documents that are no longer */
+} percentiles[] = {{"min", 0},    {"p5", 0.05},  {"p25", 0.25}, {"median", 0.5},
+                   {"p75", 0.75}, {"p95", 0.95}, {"max", 1}};
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -89,16 +91,16 @@ static int compare_numbers(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-void train_report_percentiles(struct report *r, const char *name, const char *title, double *x,
-                              size_t n, int decimals)
+/* Percentiles of n numbers, which are sorted; decimals -1: of counts. */
+static void report_percentiles(struct report *r, const char *name, const char *title, double *x,
+                               size_t n, int decimals)
 {
         if (n > 0)
                 qsort(x, n, sizeof *x, compare_numbers);
         report_begin(r, REPORT_LINE, name, title);
-        for (size_t i = 0; i < TRAIN_PERCENTILES; i++) { /* the nearest rank */
-                const char *of = train_percentiles[i].name;
-                const size_t rank = (size_t)ceil(train_percentiles[i].share * (double)n);
-
+        for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++) { /* nearest rank */
+                const char *of = percentiles[i].name;
+                const size_t rank = (size_t)ceil(percentiles[i].share * (double)n);
                 const double value = n == 0 ? 0 : x[rank > 0 ? rank - 1 : 0];
                 if (decimals < 0)
                         report_count(r, of, of, (uint64_t)value);
@@ -115,8 +117,10 @@ static double share_of(size_t part, size_t whole)
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-void train_report_places(struct report *r, const char *name, const char *title,
-                         const struct train_places *p, const char *does)
+/* The number of places, and the first TRAIN_LISTED of them, with what each `does` to another one
+ * (NULL: nothing). */
+static void report_places(struct report *r, const char *name, const char *title,
+                          const struct train_places *p, const char *does)
 {
         report_begin(r, REPORT_OBJECT, name, p->n > 0 ? title : NULL);
         report_note(r, p->n > TRAIN_LISTED ? "%zu; the first %d:" : "%zu", p->n, TRAIN_LISTED);
@@ -265,10 +269,9 @@ static size_t add_lengths(struct report *r, const struct ran_dataset *set, doubl
         if (n > 0) {
                 report_begin(r, REPORT_OBJECT, "pairs", "Pairs of source and target");
                 report_count(r, "count", "pairs", n);
-                train_report_percentiles(r, "source_tokens", "source tokens", source, n, 0);
-                train_report_percentiles(r, "target_tokens", "target tokens", target, n, 0);
-                train_report_percentiles(r, "ratio", "target tokens for a source token", ratio, n,
-                                         2);
+                report_percentiles(r, "source_tokens", "source tokens", source, n, 0);
+                report_percentiles(r, "target_tokens", "target tokens", target, n, 0);
+                report_percentiles(r, "ratio", "target tokens for a source token", ratio, n, 2);
                 *median = ratio[(n + 1) / 2 - 1]; /* the nearest rank */
         }
         free(x);
@@ -295,8 +298,8 @@ void train_check_pairs(struct report *r, const struct train_data *data)
                 if (a->n == b->n && a->n > 0 && memcmp(a->ids, b->ids, a->n * sizeof *a->ids) == 0)
                         train_add_place(&copies, data->location[i], NULL);
         }
-        train_report_places(r, "unusual_ratio", "Pairs of unusual lengths", &unusual, NULL);
-        train_report_places(r, "copies", "Copies of the source as target", &copies, NULL);
+        report_places(r, "unusual_ratio", "Pairs of unusual lengths", &unusual, NULL);
+        report_places(r, "copies", "Copies of the source as target", &copies, NULL);
         report_end(r);
 }
 
@@ -337,9 +340,9 @@ static void add_summary(struct report *r, const struct train_data *d, size_t win
         report_count(r, "tokens", "tokens", set->first[set->B]);
         report_count(r, "blank_lines", "blank lines", d->counts.blank);
         report_count(r, "bad_lines", "bad lines", d->counts.bad);
-        train_report_places(r, "empty", "Without tokens", &d->empty, NULL);
+        report_places(r, "empty", "Without tokens", &d->empty, NULL);
         d->task->check(r, d);
-        train_report_percentiles(r, "length", "tokens per document", length, set->B, -1);
+        report_percentiles(r, "length", "tokens per document", length, set->B, -1);
         report_count(r, "window", "window", window);
         report_share(r, "longer_than_window", "longer than the window",
                      share_of(longer_window, set->B));
@@ -366,10 +369,10 @@ static void add_all(struct report *r, const struct train_checked *c)
         report_bool(r, NULL, "ready for training", ok);
         add_summary(r, c->train, c->window);
         report_bool(r, "several_labels", NULL, c->train->set.multilabel);
-        train_report_places(r, "duplicates", "Repeated texts", &of_train.exactly, repeats);
-        train_report_places(r, "contradictions", "Repeated texts with different labels",
-                            &of_train.otherwise, repeats);
-        train_report_places(r, "near_duplicates", "Nearly the same texts", &of_train.nearly, like);
+        report_places(r, "duplicates", "Repeated texts", &of_train.exactly, repeats);
+        report_places(r, "contradictions", "Repeated texts with different labels",
+                      &of_train.otherwise, repeats);
+        report_places(r, "near_duplicates", "Nearly the same texts", &of_train.nearly, like);
         if (c->dev != NULL) {
                 const size_t unknown = c->dev->unknown;
 
@@ -377,11 +380,11 @@ static void add_all(struct report *r, const struct train_checked *c)
                 add_summary(r, c->dev, c->window);
                 report_count(r, "unknown_labels",
                              unknown > 0 ? "unknown to the training data" : NULL, unknown);
-                train_report_places(r, "overlap", "Development texts also in the training data",
-                                    &of_dev.exactly, repeats);
-                train_report_places(r, "near_overlap",
-                                    "Development texts that are nearly the same as training texts",
-                                    &of_dev.nearly, like);
+                report_places(r, "overlap", "Development texts also in the training data",
+                              &of_dev.exactly, repeats);
+                report_places(r, "near_overlap",
+                              "Development texts that are nearly the same as training texts",
+                              &of_dev.nearly, like);
                 report_end(r);
         }
         add_sentences(r, "problems", "Problems", c->problems);

@@ -50,21 +50,9 @@ void train_count_repeats(const struct train_data *train, const struct train_data
 
 /* ---- parts of its report ------------------------------------------------------------------- */
 
-enum { TRAIN_PERCENTILES = 7 };
-extern const struct train_percentile {
-        const char *name;
-        double share; /* of documents that are no longer */
-} train_percentiles[TRAIN_PERCENTILES];
-
-/* For the tasks: an object with the count of each label and, for people, its share of `all`; the
- * number of places, and the first TRAIN_LISTED of them, with what each `does` to another one (NULL:
- * nothing); percentiles of n numbers, which are sorted (decimals -1: of counts). */
+/* For the tasks: an object with the count of each label and, for people, its share of `all`. */
 void train_report_labels(struct report *r, const char *name, const char *title,
                          const struct ran_dataset *set, size_t all);
-void train_report_places(struct report *r, const char *name, const char *title,
-                         const struct train_places *p, const char *does);
-void train_report_percentiles(struct report *r, const char *name, const char *title, double *x,
-                              size_t n, int decimals);
 
 /* ---- pairs of source and target ----------------------------------------------------------- */
 

@@ -91,7 +91,8 @@ size_t ran_layer_state_width(const struct ran_config *c)
         return c->dim;
 }
 
-size_t ran_layer_closed(const struct ran_workspace *w, size_t b)
+/* The complete windows of document b, which will not change. */
+static size_t closed_windows(const struct ran_workspace *w, size_t b)
 {
         const struct ran_packed *packed = w->packed;
         size_t m = packed->doc_window[b + 1] - packed->doc_window[b];
@@ -138,7 +139,7 @@ void ran_layer_keep(const struct ran_review_pass *k, const float *cells, const f
         for (size_t b = 0; b < packed->B; b++) {
                 if (packed->recurrent[b] == NULL)
                         continue;
-                const size_t closed = ran_layer_closed(k->w, b),
+                const size_t closed = closed_windows(k->w, b),
                              state = (packed->doc_window[b] + b + closed) * D;
                 float *cell = ran_recurrent_state_cell(packed->recurrent[b], k->l);
 
@@ -163,7 +164,7 @@ static void advance(const struct ran_workspace *w, size_t b)
         recurrent->tokens += packed->doc[b + 1] - packed->doc[b];
         recurrent->states =
                 ran_review_kept(w->c, ran_packed_earlier(packed, b) + ran_review_sources(w, b) +
-                                              ran_layer_closed(w, b));
+                                              closed_windows(w, b));
         recurrent->sources += ran_review_sources(w, b);
         recurrent->open = open ? packed->row[last + 1] - packed->row[last] - 1 : 0;
 }

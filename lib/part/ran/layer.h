@@ -56,8 +56,6 @@ static inline bool ran_layer_stays_open(const struct ran_workspace *w, size_t i)
         return !w->training && packed->recurrent[b] != NULL && i + 1 == packed->doc_window[b + 1] &&
                packed->row[i + 1] - packed->row[i] <= w->c->window;
 }
-/* The complete windows of document b, which will not change. */
-size_t ran_layer_closed(const struct ran_workspace *w, size_t b);
 /* Makes room in the documents' recurrent states for the results of ran_encode. */
 int ran_layer_reserve(const struct ran_workspace *w, struct ran_error *err);
 /* Saves the rows qkv of window i, which stays open, in the recurrent state of its document. */
