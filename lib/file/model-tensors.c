@@ -103,9 +103,9 @@ static bool keep_embedding(struct ran_model *m, const struct ran_mapped_table *t
         if (table->at != &p->embed || t->dtype != RAN_DTYPE_I8 ||
             !ran_config_has_vector(&m->config) || ran_task_is_tied(&m->config))
                 return false;
-        p->embed_code = ran_tensor_elements(&m->tensors, t);
         p->embed_scale = ran_tensor_in_place(&m->tensors, ran_tensor_scales(&m->tensors, t, NULL));
-        return p->embed_scale != NULL;
+        p->embed_code = p->embed_scale != NULL ? ran_tensor_elements(&m->tensors, t) : NULL;
+        return p->embed_code != NULL;
 }
 
 /* Maps a table from the file if its elements can be used in place; else copies it. A document needs

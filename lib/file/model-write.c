@@ -15,12 +15,6 @@ struct contents {
         size_t texts;
 };
 
-static bool add_stored(struct contents *k, const struct ran_parts *p, const char *name, size_t rows,
-                       size_t cols)
-{
-        return p->from != NULL && ran_compact_add_from(&k->tensors, p->from, name, rows, cols);
-}
-
 /* Weights of the configuration. */
 static void add_weights(struct contents *k, const struct ran_parts *p)
 {
@@ -34,7 +28,7 @@ static void add_weights(struct contents *k, const struct ran_parts *p)
         for (size_t i = 0; i < n; i++) {
                 const struct ran_mapped_table *t = &mapped[i];
 
-                if (add_stored(k, p, t->name, t->rows, t->cols))
+                if (ran_compact_add_from(to, p->from, t->name, t->rows, t->cols))
                         continue;
                 if (t->halves)
                         ran_compact_add_idf(to, p->storage, t->name, *t->at, t->cols);
@@ -44,7 +38,7 @@ static void add_weights(struct contents *k, const struct ran_parts *p)
         for (size_t i = 0; i < p->layout->n; i++) {
                 const struct ran_tensor_spec *s = &p->layout->spec[i];
 
-                if (!add_stored(k, p, s->name, s->rows, s->cols))
+                if (!ran_compact_add_from(to, p->from, s->name, s->rows, s->cols))
                         ran_compact_add_weights(to, p->storage, s->name, params.block + s->offset,
                                                 s->rows, s->cols);
         }

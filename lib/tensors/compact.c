@@ -200,7 +200,7 @@ static void add_stored(struct ran_compact_tensors *t, const struct ran_tensors *
 bool ran_compact_add_from(struct ran_compact_tensors *t, const struct ran_tensors *file,
                           const char *name, size_t rows, size_t cols)
 {
-        const struct ran_tensor *of = ran_tensors_find(file, name);
+        const struct ran_tensor *of = file != NULL ? ran_tensors_find(file, name) : NULL;
 
         if (of == NULL || of->rank != 1 + (rows > 0) || of->elements != ran_most(rows, 1) * cols)
                 return false;

@@ -58,8 +58,8 @@ void ran_compact_add(struct ran_compact_tensors *t, const struct ran_tensor_sour
  * must outlive t. */
 void ran_compact_add_weights(struct ran_compact_tensors *t, int storage, const char *name,
                              const float *x, size_t rows, size_t cols);
-/* The tensor of that name as an open model's file has it; false if it has none of that shape. The
- * file must outlive t. */
+/* The tensor of that name as an open model's file has it; false if it has none of that shape, or is
+ * NULL. The file must outlive t. */
 bool ran_compact_add_from(struct ran_compact_tensors *t, const struct ran_tensors *file,
                           const char *name, size_t rows, size_t cols);
 /* wide.idf (n). */
