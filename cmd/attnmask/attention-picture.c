@@ -1,6 +1,5 @@
 /* attention-picture.c - the attention of a model in a document, as a picture. */
 #include "cmd/attnmask/attnmask.h"
-#include "cmd/options/message.h"
 
 /* Sets blocks so that a panel is no larger than --size. */
 static void set_blocks(const struct attnmask_options *o, struct ran_probe *k)

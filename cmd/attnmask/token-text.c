@@ -2,7 +2,6 @@
 #include "cmd/attnmask/attnmask.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cmd/pages/page.h"
 

@@ -2,7 +2,6 @@
 #include "cmd/classify/classify.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/options/message.h"
 

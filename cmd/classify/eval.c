@@ -2,7 +2,6 @@
 #include "cmd/classify/classify.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void classify_eval_init(struct classify_eval *e, const float *thresholds,
                         const struct decision *decision)

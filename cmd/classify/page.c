@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/pages/documents.h"
 #include "cmd/pages/page.h"

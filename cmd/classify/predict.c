@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/message.h"
 #include "cmd/content/labels.h"
 #include "cmd/formats/json.h"
 #include "cmd/formats/output.h"

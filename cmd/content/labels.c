@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cmd/content/labels.h"
-#include "cmd/formats/json.h"
 
 void cmd_labels_release(struct cmd_labels *l)
 {

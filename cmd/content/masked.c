@@ -5,7 +5,6 @@
  * are encoded one by one.
  */
 #include "cmd/content/reading.h"
-#include "cmd/formats/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* sequence.c - reads the document of a record for a language model. */
 #include "cmd/content/reading.h"
-#include "cmd/formats/json.h"
 
 #include <stdlib.h>
 #include <string.h>

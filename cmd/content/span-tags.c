@@ -2,7 +2,6 @@
 #include "cmd/content/labels.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LONGEST_LABEL = 256 }; /* each of its words gets a copy */
 

@@ -7,7 +7,6 @@
 
 #include "cmd/options/message.h"
 #include "cmd/formats/record.h"
-#include "cmd/formats/json.h"
 #include "cmd/formats/import.h"
 
 struct ran_tokenizer *cmd_vocab_open(const char *path)

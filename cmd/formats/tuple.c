@@ -7,8 +7,6 @@
  */
 #include "cmd/formats/import.h"
 
-#include <string.h>
-
 #include "cmd/formats/json.h"
 #include "cmd/formats/record.h"
 

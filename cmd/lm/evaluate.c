@@ -2,7 +2,6 @@
 #include "cmd/lm/lm.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"

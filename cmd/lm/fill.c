@@ -1,7 +1,6 @@
 /* fill.c - the most probable tokens for masked ones. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"

@@ -1,8 +1,6 @@
 /* model.c - the model of the verbs of ran-lm, and the state of a continued document. */
 #include "cmd/lm/lm.h"
 
-#include <stdlib.h>
-
 #include "cmd/content/model.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"

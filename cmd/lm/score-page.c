@@ -1,9 +1,7 @@
 /* score-page.c - log likelihoods as a page: how surprising each word of each text is. */
 #include "cmd/lm/lm.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cmd/pages/page.h"
 

@@ -1,7 +1,6 @@
 /* score.c - log likelihood and perplexity of the text of each record. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"

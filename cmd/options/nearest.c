@@ -4,8 +4,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cmd/options/message.h"
-
 enum { LONGEST_NAME = 63 };
 
 /* What fastText, PyTorch, Hugging Face, spaCy and scikit-learn call options and verbs. A program

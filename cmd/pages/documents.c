@@ -2,9 +2,7 @@
 #include "cmd/pages/documents.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "cmd/options/message.h"
 #include "cmd/pages/page.h"
 
 enum { LISTED = 50 };

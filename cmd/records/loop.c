@@ -9,7 +9,6 @@
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/write.h"
 #include "cmd/records/run.h"
 
 static void run_files(struct cmd_run *run, const struct files *files)

@@ -1,5 +1,4 @@
 /* read.c - reads a line as a record, or finds its error. */
-#include <string.h>
 
 #include "cmd/records/run.h"
 

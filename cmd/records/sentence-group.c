@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "cmd/formats/json.h"
-
 void sentence_group_release(struct sentence_group *doc)
 {
         ran_buf_release(&doc->id);

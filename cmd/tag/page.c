@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/message.h"
 #include "cmd/pages/page.h"
 #include "cmd/content/labels.h"
 

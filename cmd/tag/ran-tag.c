@@ -1,9 +1,7 @@
 /* ran-tag.c - a tag for each word of documents of any length, and the entities that they mark. */
 #include "cmd/tag/tag.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"

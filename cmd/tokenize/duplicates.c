@@ -2,9 +2,6 @@
  * those of other files. */
 #include "cmd/tokenize/tokenize.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"

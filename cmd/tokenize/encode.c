@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"

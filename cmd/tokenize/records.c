@@ -2,7 +2,6 @@
  * they read it as. */
 #include "cmd/tokenize/tokenize.h"
 
-#include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"

@@ -10,7 +10,6 @@
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
 #include "cmd/records/loop.h"
-#include "cmd/content/model.h"
 #include "cmd/train/check/check.h"
 #include "cmd/train/about/about.h"
 #include "cmd/train/run/run.h"

@@ -1,6 +1,5 @@
 /* task-lm.c - ran-train lm: reads texts, or pairs of source and target. */
 #include "cmd/formats/record.h"
-#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/train/check/check.h"
 #include "cmd/train/run/session.h"

@@ -1,5 +1,4 @@
 /* task-mlm.c - ran-train mlm: texts whose words are masked in training. */
-#include "cmd/train/check/check.h"
 #include "cmd/train/tasks.h"
 
 #include <string.h>

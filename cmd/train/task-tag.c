@@ -1,5 +1,4 @@
 /* task-tag.c - ran-train tag: documents with a tag for each word, or with spans of their text. */
-#include "cmd/formats/json.h"
 #include "cmd/content/labels.h"
 #include "cmd/options/message.h"
 #include "cmd/train/check/check.h"

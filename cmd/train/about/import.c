@@ -7,7 +7,7 @@
 
 #include "cmd/content/model.h"
 #include "cmd/options/message.h"
-#include "cmd/options/outputs.h"
+#include "cmd/options/options.h"
 #include "cmd/options/write.h"
 
 struct train_import {

@@ -2,7 +2,6 @@
 #include "cmd/train/about/about.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"

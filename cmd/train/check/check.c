@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/options/message.h"
 #include "cmd/train/read/task.h"
 
 /* ---- repeated texts ------------------------------------------------------------------------- */

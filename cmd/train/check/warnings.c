@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "cmd/formats/record.h"
-#include "cmd/options/message.h"
 #include "cmd/content/labels.h"
 #include "cmd/content/model.h"
 #include "cmd/train/read/task.h"

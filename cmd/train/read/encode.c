@@ -1,6 +1,5 @@
 /* encode.c - one line to a packed document, in any thread. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/formats/json.h"

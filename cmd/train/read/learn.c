@@ -5,13 +5,11 @@
  * as other lines.
  */
 #include "cmd/formats/record.h"
-#include "cmd/formats/json.h"
 #include "cmd/train/read/reader.h"
 #include "cmd/options/message.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Lines that wait for the vocabulary. */
 struct spool {

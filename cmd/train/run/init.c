@@ -4,7 +4,6 @@
 #include "cmd/train/run/init.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

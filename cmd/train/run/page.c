@@ -1,10 +1,8 @@
 /* page.c - a training as a page: its curves, times, settings, data and result. */
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/write.h"
 #include "cmd/pages/chart.h"

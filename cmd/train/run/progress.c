@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double live_seconds = 0.2, plain_seconds = 30;

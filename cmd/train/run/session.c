@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/content/model.h"
 #include "cmd/content/reading.h"
 #include "cmd/content/vocab.h"
 #include "cmd/options/message.h"

@@ -2,7 +2,6 @@
 #include "cmd/train/run/session.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cmd/formats/output.h"
 #include "cmd/formats/json.h"
