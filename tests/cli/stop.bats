@@ -160,7 +160,7 @@ setup() {
   TERM=xterm script -qec "$command" /dev/null | tr '\r' '\n' | sed 's/\x1b\[K//g' |
     grep -E '^(refit  )?(linear model|epoch [0-9]+/[0-9]+)  \[' >lines
   [ "$(grep -c 'ETA' lines)" -gt 0 ]
-  [ "$(grep 'epoch' lines | grep -Evc '%  training loss [0-9.]*  ([0-9.]*k* tokens/s  )?ETA [0-9:]*$')" -eq 0 ]
+  [ "$(grep 'epoch' lines | grep -Evc '%  training loss [0-9.]*  ETA [0-9:]*$')" -eq 0 ]
   [ "$(awk 'length > 80' lines | wc -l)" -eq 0 ]
   [ "$(grep -c 'learning rate\|gradient' lines)" -eq 0 ]
 }

@@ -40,7 +40,7 @@ void kernels_each(void (*fn)(const struct ran_kernels *k))
 
 void kernels_check_with(const char *tests, const char *isa, const char *core)
 {
-        /* A program for another processor runs in an emulator, see make check-arm64. */
+        /* A program for another processor runs in an emulator, see tests/ports. */
         char *self = realpath("/proc/self/exe", NULL);
         char *const plain[] = {self, (char *)tests, NULL};
         char *const emulated[] = {"/bin/sh", "-c",          "exec $EMULATOR \"$0\" \"$1\"",
