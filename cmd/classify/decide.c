@@ -18,10 +18,8 @@ void decision_release(struct decision *d)
 static int compare_label(const struct decision *d, size_t c, const char *name, size_t n)
 {
         const char *label = ran_model_label(d->model, c);
-        const size_t m = strlen(label);
-        int order = memcmp(label, name, m < n ? m : n);
 
-        return order != 0 ? order : (m > n) - (m < n);
+        return ran_order(label, strlen(label), name, n);
 }
 
 /* Labels are in order; where they are not, one by one. */
