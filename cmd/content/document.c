@@ -128,8 +128,7 @@ static int add_details(struct cmd_document *d, size_t first, const char *text, s
 }
 
 static int read_tokens(struct cmd_document *d, const char *line, const struct ran_member *m,
-                       const char *name, const struct ran_tokenizer *tokenizer,
-                       struct ran_error *err)
+                       const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         bool strings = m->type == 'a';
 
@@ -146,8 +145,7 @@ static int read_tokens(struct cmd_document *d, const char *line, const struct ra
                                                   &d->encoding, err));
                 RAN_TRY(add_details(d, first, d->text.data, d->text.len, err));
         }
-        return strings ? RAN_OK
-                       : ran_fail(err, RAN_EFORMAT, "\"%s\" must be an array of strings", name);
+        return strings ? RAN_OK : json_refuse(line, m, "must be an array of strings", err);
 }
 
 size_t cmd_units(const char *s, size_t n, int unit)
@@ -210,10 +208,10 @@ static int read_segments(struct cmd_document *d, const struct ran_tokenizer *tok
 }
 
 static int read_text(struct cmd_document *d, const char *line, const struct ran_member *m,
-                     const char *name, const struct ran_tokenizer *tokenizer, struct ran_error *err)
+                     const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         if (m->type != 's')
-                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string", name);
+                return json_refuse(line, m, "must be a string", err);
         d->text.len = 0;
         RAN_TRY(ran_json_decode(line, m->value, &d->text, err));
         note_text(d);
@@ -228,12 +226,11 @@ static int read_text(struct cmd_document *d, const char *line, const struct ran_
 }
 
 static int read_words(struct cmd_document *d, const char *line, const struct ran_member *m,
-                      const char *name, bool list, const struct ran_tokenizer *tokenizer,
-                      struct ran_error *err)
+                      bool list, const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         if (d->with_fingerprint)
                 ran_fingerprint_begin(&d->print);
-        int rc = (list ? read_tokens : read_text)(d, line, m, name, tokenizer, err);
+        int rc = (list ? read_tokens : read_text)(d, line, m, tokenizer, err);
 
         if (d->with_fingerprint)
                 d->fingerprint = ran_fingerprint_end(&d->print);
@@ -250,9 +247,9 @@ int cmd_document_read_words(struct cmd_document *d, const struct record *record,
         const struct ran_member *tokens = record->is[FIELD_TOKENS], *text = record->is[FIELD_TEXT];
 
         if (tokens != NULL)
-                return read_words(d, record->json.line, tokens, "tokens", true, tokenizer, err);
+                return read_words(d, record->json.line, tokens, true, tokenizer, err);
         if (text != NULL)
-                return read_words(d, record->json.line, text, "text", false, tokenizer, err);
+                return read_words(d, record->json.line, text, false, tokenizer, err);
         return ran_fail(err, RAN_EFORMAT, "no \"tokens\" and no \"text\"");
 }
 
@@ -263,7 +260,7 @@ int cmd_document_read_member(struct cmd_document *d, const struct record *record
 
         if (m == NULL)
                 return ran_fail(err, RAN_EFORMAT, "no \"%s\"", name);
-        return read_words(d, record->json.line, m, name, m->type == 'a', tokenizer, err);
+        return read_words(d, record->json.line, m, m->type == 'a', tokenizer, err);
 }
 
 /* ---- the document --------------------------------------------------------------------------- */

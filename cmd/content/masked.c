@@ -5,6 +5,7 @@
  * are encoded one by one.
  */
 #include "cmd/content/reading.h"
+#include "cmd/formats/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static int read_text(struct cmd_masked *g, const struct cmd_masked_how *how, con
         size_t at = 0, point = 0;
 
         if (m->type != 's')
-                return ran_fail(err, RAN_EFORMAT, "\"text\" must be a string");
+                return json_refuse(line, m, "must be a string", err);
         text->len = 0;
         RAN_TRY(ran_json_decode(line, m->value, text, err));
         while (at < text->len) {
@@ -113,8 +114,7 @@ static int read_tokens(struct cmd_masked *g, const struct cmd_masked_how *how, c
                                                   &g->encoding, err));
                 RAN_TRY(add_ids(g, g->encoding.ids, g->encoding.n, err));
         }
-        return strings ? RAN_OK
-                       : ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+        return strings ? RAN_OK : json_refuse(line, m, "must be an array of strings", err);
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */

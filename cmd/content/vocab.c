@@ -8,6 +8,7 @@
 #include "cmd/options/message.h"
 #include "cmd/formats/record.h"
 #include "cmd/formats/import.h"
+#include "cmd/formats/json.h"
 
 struct ran_tokenizer *cmd_vocab_open(const char *path)
 {
@@ -55,19 +56,18 @@ void cmd_vocab_words_free(void *words)
 
 /* A string, or an array of strings, of which a space separates the words, as in
  * ran_tokenizer_encode_word. */
-static int read_member(struct cmd_vocab_words *w, const char *name, const char *line,
-                       const struct ran_member *m, const struct ran_counter *counter,
-                       struct ran_buf *words, struct ran_error *err)
+static int read_member(struct cmd_vocab_words *w, const char *line, const struct ran_member *m,
+                       const struct ran_counter *counter, struct ran_buf *words,
+                       struct ran_error *err)
 {
         struct ran_items i = ran_items(line, m->value);
         bool list = m->type == 'a', after = false;
 
         if (m->type != 's' && !list)
-                return ran_fail(err, RAN_EFORMAT, "\"%s\" must be a string or an array of strings",
-                                name);
+                return json_refuse(line, m, "must be a string or an array of strings", err);
         while (list ? ran_items_next(&i) : !after) {
                 if (list && i.type != 's')
-                        return ran_fail(err, RAN_EFORMAT, "\"%s\" must hold strings only", name);
+                        return json_refuse(line, m, "must hold strings only", err);
                 w->text.len = 0;
                 ran_buf_str(&w->text, after ? " " : "");
                 RAN_TRY(ran_json_decode(line, list ? i.value : m->value, &w->text, err));
@@ -82,7 +82,6 @@ int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct record *record,
                          const struct ran_counter *counter, struct ran_buf *words,
                          struct ran_error *err)
 {
-        static const char *const names[] = {"tokens", "text", "source", "target"};
         const struct ran_member *members[] = {
                 record->is[FIELD_TOKENS],
                 record->is[FIELD_TEXT],
@@ -91,12 +90,12 @@ int cmd_vocab_words_read(struct cmd_vocab_words *w, const struct record *record,
         };
         bool found = false;
 
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
                 const struct ran_member *m = members[i];
                 bool pair = i >= 2; /* source and target belong together */
                 if (m == NULL || (w->pairs && !pair))
                         continue;
-                RAN_TRY(read_member(w, names[i], record->json.line, m, counter, words, err));
+                RAN_TRY(read_member(w, record->json.line, m, counter, words, err));
                 found = true;
                 if (!pair)
                         break;

@@ -115,6 +115,17 @@ const struct ran_member *json_member(const struct ran_record *record, const char
         return m != NULL && m->type != '0' ? m : NULL;
 }
 
+int json_refuse(const char *line, const struct ran_member *m, const char *why,
+                struct ran_error *err)
+{
+        const char *name = line + m->whole.begin;
+        size_t n = 1;
+
+        while (name[n] != '"')
+                n += name[n] == '\\' ? 2 : 1;
+        return ran_fail(err, RAN_EFORMAT, "%.*s %s", (int)(n < 100 ? n + 1 : 100), name, why);
+}
+
 bool json_scan_value(struct ran_record *r, struct ran_buf *room, const char *s, size_t n,
                      struct ran_items *value)
 {

@@ -39,6 +39,11 @@ void json_put_raw(struct ran_buf *out, const char *name, const char *json, size_
 /* The member of that name, unless it is absent or null: then NULL. */
 const struct ran_member *json_member(const struct ran_record *record, const char *name);
 
+/* RAN_EFORMAT: '"name" must be a string', with the name that the line has: whoever renamed the
+ * member, people do not know its other name. */
+int json_refuse(const char *line, const struct ran_member *m, const char *why,
+                struct ran_error *err);
+
 /* Scans any JSON value: as the member of an object, which is written to `room`. False: it is none.
  * The caller releases r and room in any case, and *value points into them. */
 bool json_scan_value(struct ran_record *r, struct ran_buf *room, const char *s, size_t n,

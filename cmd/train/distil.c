@@ -10,6 +10,7 @@
 
 #include "cmd/content/model.h"
 #include "cmd/content/vocab.h"
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
@@ -72,10 +73,10 @@ static int read_text(const struct record *record, struct ran_buf *out, struct ra
         if (words == NULL)
                 return ran_json_decode(record->json.line, text->value, out, err);
         if (words->type != 'a')
-                return ran_fail(err, RAN_EFORMAT, "\"tokens\" must be an array of strings");
+                return json_refuse(record->json.line, words, "must be an array of strings", err);
         for (struct ran_items i = ran_items(record->json.line, words->value); ran_items_next(&i);) {
                 if (i.type != 's')
-                        return ran_fail(err, RAN_EFORMAT, "\"tokens\" must hold strings only");
+                        return json_refuse(record->json.line, words, "must hold strings only", err);
                 if (out->len > 0)
                         ran_buf_char(out, ' ');
                 RAN_TRY(ran_json_decode(i.line, i.value, out, err));

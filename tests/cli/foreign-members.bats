@@ -38,6 +38,13 @@ END
   [[ $stderr == *'"tokens" must be an array of strings'* ]]
   run -1 --separate-stderr encode - <<<'{"text":5}'
   [[ $stderr == *'"text" must be a string'* ]]
+  # The sentence names the member that was chosen.
+  for body in '5|string' '[5]|array of strings'; do
+    run -1 --separate-stderr ran-classify -m labels.ran --text-member Body - <<<'{"text":"a","Body":'"${body%|*}}"
+    [[ $stderr == *'"Body" must be a'*"${body#*|}"* ]] || { echo "$stderr" >&2; false; }
+  done
+  run -1 --separate-stderr ran-tokenize encode -m labels.ran - --text-member 'a"b' <<<'{"a\"b":5}'
+  [[ $stderr == *'"a\"b" must be a string'* ]]
 }
 
 @test "members: a usual name of a text wins over a member of ours that means something else [all]" {
