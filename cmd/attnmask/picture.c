@@ -1,4 +1,4 @@
-/* picture.c - panels of shades, as text and as pictures of several formats. */
+/* picture.c - panels of shades, and these as text. */
 #include "cmd/attnmask/picture.h"
 
 #include <math.h>

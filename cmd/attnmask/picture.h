@@ -18,7 +18,7 @@ struct picture {
         unsigned char *shade;    /* (panels, height, width): 0 nothing ... 255 all */
         size_t x_cells, y_cells; /* cells of each shade across and down, but not in text */
         char **names;            /* (panels) or NULL */
-        /* SVG writes these around the panels, where x_name is not NULL. Any may be NULL. */
+        /* Only for SVG, which writes these around the panels. */
         char *title;
         const char *x_name, *y_name, *legend; /* legend: what the shades mean */
         char least[32], most[32];             /* at the ends of the legend; "": nothing */

@@ -50,7 +50,7 @@ static double width_of(const char *s, size_t most, double scale)
 
 static size_t text_width(const char *s, double scale)
 {
-        return s != NULL ? (size_t)ceil(width_of(s, TITLE, scale)) : 0;
+        return (size_t)ceil(width_of(s, TITLE, scale));
 }
 
 /* Where a text has its anchor. Turned texts go upwards. */
@@ -95,9 +95,9 @@ static void put_bar(struct svg *g, size_t x, size_t y, size_t w, size_t h, size_
 
 /* An axis of a panel: what stands at its cells. */
 struct axis {
-        const char *name; /* NULL: no axis */
-        char **words;     /* (n) or NULL */
-        size_t n, cells;  /* words, and cells for each */
+        const char *name;
+        char **words;    /* (n) or NULL */
+        size_t n, cells; /* words, and cells for each */
         size_t from, to;
         bool upright;  /* its marks stand one above another */
         size_t length; /* pixels */
@@ -110,8 +110,6 @@ static void measure(struct axis *a, size_t unit)
         double widest = 0;
 
         a->length = unit * a->n * a->cells;
-        if (a->name == NULL)
-                return;
         if (unit * a->cells < WORD)
                 a->words = NULL;
         for (size_t i = 0; a->words != NULL && i < a->n; i++)
@@ -158,8 +156,6 @@ static void put_axis(struct svg *g, const struct axis *a, size_t left, size_t to
         const double length = (double)a->length, half = length / 2;
         const size_t apart = a->step - a->step / 8; /* numbers, so that they do not touch */
 
-        if (a->name == NULL)
-                return;
         for (size_t i = 0; a->words != NULL && i < a->n; i++)
                 put_mark(g, a, left, top, height, ((double)i + 0.5) * (length / (double)a->n),
                          a->words[i], 0);
@@ -207,8 +203,7 @@ static int place_panels(struct svg *g, const struct picture *p, const struct axi
         w = larger(larger(w, name), text_width(x->name, 1));
         h = larger(h, text_width(y->name, 1));
         g->left = MARGIN + y->depth;
-        g->top = MARGIN + (p->title != NULL ? LINE + 2 * SPACE : 0) +
-                 (p->names != NULL ? LINE + SPACE : 0);
+        g->top = MARGIN + LINE + 2 * SPACE + (p->names != NULL ? LINE + SPACE : 0);
         g->across = w + y->depth + 3 * (size_t)MARGIN;
         g->down = h + x->depth + (p->names != NULL ? LINE + 2 * SPACE : 0) + MARGIN;
         if (g->across > INT32_MAX / 2 / g->columns || g->down > INT32_MAX / 2 / rows)
@@ -217,9 +212,8 @@ static int place_panels(struct svg *g, const struct picture *p, const struct axi
                  SHADES * SHADE_WIDTH + 4 * SPACE;
         g->width = g->left + g->columns * g->across - y->depth;
         g->width = larger(g->width, 2 * MARGIN + text_width(p->title, title_scale));
-        g->width = larger(g->width, 2 * MARGIN + (p->legend != NULL ? legend : 0));
-        g->height = g->top + (rows - 1) * g->down + h + x->depth + MARGIN +
-                    (p->legend != NULL ? LINE + 2 * SPACE : 0);
+        g->width = larger(g->width, 2 * MARGIN + legend);
+        g->height = g->top + (rows - 1) * g->down + h + x->depth + MARGIN + LINE + 2 * SPACE;
         return RAN_OK;
 }
 
@@ -234,8 +228,7 @@ static void put_legend(struct svg *g, const struct picture *p)
         for (size_t i = 0; i < SHADES; i++)
                 put_bar(g, (size_t)x + i * SHADE_WIDTH, (size_t)y - CAPITAL, SHADE_WIDTH, CAPITAL,
                         p->least[0] == '\0' ? 255 : 255 * (i + 1) / SHADES);
-        x += SHADES * SHADE_WIDTH;
-        x += SPACE;
+        x += SHADES * SHADE_WIDTH + SPACE;
         if (p->most[0] != '\0') {
                 put_text(g, x, y, p->most, TITLE, 1, BEGIN);
                 x += (double)text_width(p->most, 1) + 2 * SPACE;
@@ -284,12 +277,10 @@ static int make_frame(struct svg *g, const struct picture *p, size_t size, struc
         measure(&x, g->unit);
         measure(&y, g->unit);
         RAN_TRY(place_panels(g, p, &x, &y, err));
-        if (p->title != NULL)
-                put_text(g, MARGIN, MARGIN + LINE, p->title, TITLE, title_scale, BEGIN);
+        put_text(g, MARGIN, MARGIN + LINE, p->title, TITLE, title_scale, BEGIN);
         for (size_t i = 0; i < p->panels; i++)
                 put_panel(g, p, i, &x, &y);
-        if (p->legend != NULL)
-                put_legend(g, p);
+        put_legend(g, p);
         return RAN_OK;
 }
 

@@ -29,6 +29,15 @@ static void write_picture(const struct picture *p, int format, size_t size, stru
         free(path);
 }
 
+/* What stands around the panels of SVG. */
+static void name_picture(struct picture *p)
+{
+        p->title = ran_copy("t", 1);
+        p->x_name = "x";
+        p->y_name = "y";
+        p->legend = "l";
+}
+
 TEST(picture_shades)
 {
         CHECK_SIZE(picture_shade(0, 100), 0);
@@ -60,6 +69,28 @@ TEST(picture_text)
 TEST(picture_svg)
 {
         static const unsigned char shades[] = {0, 255, 255, 128, 128, 0};
+        static const char *const parts[] = {
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"171\" height=\"144\" "
+                "viewBox=\"0 0 171 144\" font-family=\"sans-serif\" font-size=\"12\">\n"
+                "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+                "<g transform=\"translate(44 53) scale(10)\" shape-rendering=\"crispEdges\">\n"
+                "<path fill-opacity=\"0.533\" d=\"M0 1h2v1h-2z\"/>\n"
+                "<path fill-opacity=\"1\" d=\"M1 0h2v1h-2z\"/>\n"
+                "</g>\n"
+                "<rect x=\"43\" y=\"52\" width=\"32\" height=\"1\" fill-opacity=\"0.502\"/>\n"
+                "<rect x=\"43\" y=\"73\" width=\"32\" height=\"1\" fill-opacity=\"0.502\"/>\n"
+                "<rect x=\"43\" y=\"53\" width=\"1\" height=\"20\" fill-opacity=\"0.502\"/>\n"
+                "<rect x=\"74\" y=\"53\" width=\"1\" height=\"20\" fill-opacity=\"0.502\"/>\n",
+                "<text x=\"8\" y=\"23\" font-size=\"15\">t</text>\n"
+                "<text x=\"44\" y=\"48\">a &lt;</text>\n"
+                "<text x=\"49\" y=\"88\" text-anchor=\"middle\">0</text>\n"
+                "<text x=\"69\" y=\"88\" text-anchor=\"middle\">2</text>\n"
+                "<text x=\"59\" y=\"106\" text-anchor=\"middle\">x</text>\n"
+                "<text x=\"38\" y=\"62\" text-anchor=\"end\">0</text>\n"
+                "<text x=\"38\" y=\"72\" text-anchor=\"end\">1</text>\n"
+                "<text transform=\"translate(17 63) rotate(-90)\" text-anchor=\"middle\">y</text>\n"
+                "<text x=\"141\" y=\"136\">l</text>\n"
+                "</svg>\n"};
         struct ran_error err = {0};
         struct ran_buf out = {0};
         struct picture p;
@@ -68,28 +99,20 @@ TEST(picture_svg)
         CHECK_OK(picture_init(&p, 1, 3, 2, &err), err);
         memcpy(p.shade, shades, sizeof shades);
         p.names = names;
+        p.x_to = 2;
+        p.y_to = 1;
+        name_picture(&p);
         write_picture(&p, PICTURE_SVG, 30, &out);
         p.names = NULL;
         ran_buf_char(&out, '\0');
-        CHECK_STR(out.data,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"62\" height=\"56\" "
-                  "viewBox=\"0 0 62 56\" font-family=\"sans-serif\" font-size=\"12\">\n"
-                  "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-                  "<g transform=\"translate(8 28) scale(10)\" shape-rendering=\"crispEdges\">\n"
-                  "<path fill-opacity=\"0.533\" d=\"M0 1h2v1h-2z\"/>\n"
-                  "<path fill-opacity=\"1\" d=\"M1 0h2v1h-2z\"/>\n"
-                  "</g>\n"
-                  "<rect x=\"7\" y=\"27\" width=\"32\" height=\"1\" fill-opacity=\"0.502\"/>\n"
-                  "<rect x=\"7\" y=\"48\" width=\"32\" height=\"1\" fill-opacity=\"0.502\"/>\n"
-                  "<rect x=\"7\" y=\"28\" width=\"1\" height=\"20\" fill-opacity=\"0.502\"/>\n"
-                  "<rect x=\"38\" y=\"28\" width=\"1\" height=\"20\" fill-opacity=\"0.502\"/>\n"
-                  "<text x=\"8\" y=\"23\">a &lt;</text>\n"
-                  "</svg>\n");
+        CHECK(strncmp(out.data, parts[0], strlen(parts[0])) == 0);
+        CHECK(strstr(out.data, parts[1]) != NULL);
         ran_buf_release(&out);
         picture_release(&p);
 }
 
-/* Numbers stand on an axis without touching, the ends always. The name of the axis comes last. */
+/* Numbers stand on an axis without touching, the ends always. The name of the axis comes last, and
+ * the other axis behind it. */
 TEST(picture_axis_numbers)
 {
         static const size_t ends[][2] = {{0, 0},    {0, 1},      {7, 9},           {0, 39},
@@ -104,7 +127,7 @@ TEST(picture_axis_numbers)
                         long x, end = LONG_MIN;
 
                         CHECK_OK(picture_init(&p, 1, size, size, &err), err);
-                        p.x_name = "x";
+                        name_picture(&p);
                         p.x_from = ends[i][0];
                         p.x_to = ends[i][1];
                         write_picture(&p, PICTURE_SVG, size, &out);
@@ -112,6 +135,8 @@ TEST(picture_axis_numbers)
                         for (const char *s = out.data; (s = strstr(s, "<text ")) != NULL; s++) {
                                 const char *text = strchr(s, '>') + 1;
 
+                                if (strncmp(text, "x<", 2) == 0)
+                                        break;
                                 if (sscanf(s, "<text x=\"%ld\"", &x) != 1 ||
                                     sscanf(text, "%zu", &number) != 1)
                                         continue;
