@@ -4,19 +4,25 @@
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/size.h"
 #include "text/hf/hf.h"
 
-/* What is said of each token; in the order in which it is written. */
+/* What is said of each token. */
 enum array { PIECES, IDS, WORDS, OFFSETS };
 
-/* Has room for two numbers, and for the quoted token and TOKENIZER_STEP bytes. */
-static char *put(char *at, enum array array, const struct ran_encoding *e, size_t i,
-                 const struct quoted *q, const char *json)
+/* Room is made for this many tokens at a time, and of each for MORE than its quoted text. */
+enum { BLOCK = 256, MORE = 2 * RAN_DIGITS_MAX + 4 };
+
+/* Has room for MORE, and for the quoted token and TOKENIZER_STEP bytes. */
+static inline char *put(char *at, enum array array, const struct ran_encoding *e, size_t i,
+                        const struct ran_tokenizer_text *t)
 {
+        const struct quoted *q = &t->quoted[e->ids[i]];
+
         switch (array) {
         case PIECES: /* in steps, which may read and write beyond the end */
                 for (size_t k = 0; k < q->n; k += TOKENIZER_STEP)
-                        memcpy(at + k, json + q->begin + k, TOKENIZER_STEP);
+                        memcpy(at + k, t->json.data + q->begin + k, TOKENIZER_STEP);
                 return at + q->n;
         case IDS:
                 return at + ran_digits_put(at, e->ids[i]);
@@ -32,27 +38,40 @@ static char *put(char *at, enum array array, const struct ran_encoding *e, size_
         }
 }
 
+/* Appends what stands in front of an array, a constant, and its members. */
+__attribute__((always_inline)) static inline void add(struct ran_buf *out, const char *begin,
+                                                      const enum array array,
+                                                      const struct ran_encoding *e,
+                                                      const struct ran_tokenizer_text *t)
+{
+        ran_buf_str(out, begin);
+        for (size_t i = 0; i < e->n;) {
+                const size_t end = i + ran_least(e->n - i, BLOCK);
+                size_t room = TOKENIZER_STEP + (end - i) * MORE;
+
+                for (size_t k = i; k < end && array == PIECES; k++)
+                        room += t->quoted[e->ids[k]].n;
+                char *from = ran_buf_room(out, room), *at = from;
+                for (; i < end; i++) {
+                        at = put(at, array, e, i, t);
+                        *at++ = ',';
+                }
+                out->len += (size_t)(at - from);
+        }
+        out->len -= e->n > 0; /* the last comma */
+}
+
 void ran_encoding_json(const struct ran_encoding *e, const struct ran_tokenizer *t, bool words,
                        struct ran_buf *out)
 {
-        static const char *const names[] = {"pieces", "ids", "words", "offsets"};
         const struct ran_tokenizer_text *text = ran_tokenizer_text(t);
 
-        ran_buf_printf(out, "{\"vocab\":\"%s\"", text->digest);
-        for (enum array array = PIECES; array <= OFFSETS; array++) {
-                if (array == WORDS && !words)
-                        continue;
-                ran_buf_printf(out, ",\"%s\":[", names[array]);
-                for (size_t i = 0; i < e->n; i++) {
-                        const struct quoted *q = &text->quoted[e->ids[i]];
-                        char *begin = ran_buf_room(out, q->n + TOKENIZER_STEP + 2 * RAN_DIGITS_MAX),
-                             *at = put(begin, array, e, i, q, text->json.data);
-
-                        *at++ = i + 1 < e->n ? ',' : ']';
-                        out->len += (size_t)(at - begin);
-                }
-                if (e->n == 0)
-                        ran_buf_char(out, ']');
-        }
-        ran_buf_char(out, '}');
+        ran_buf_str(out, "{\"vocab\":\"");
+        ran_buf_str(out, text->digest);
+        add(out, "\",\"pieces\":[", PIECES, e, text);
+        add(out, "],\"ids\":[", IDS, e, text);
+        if (words)
+                add(out, "],\"words\":[", WORDS, e, text);
+        add(out, "],\"offsets\":[", OFFSETS, e, text);
+        ran_buf_str(out, "]}");
 }
