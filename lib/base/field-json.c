@@ -1,6 +1,5 @@
 /* field-json.c - settings from JSON and to JSON. See ran/base.h. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cjson.h"

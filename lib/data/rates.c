@@ -4,7 +4,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 double ran_rates_metric(const struct ran_rates *r, int metric)
 {

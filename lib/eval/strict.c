@@ -6,7 +6,6 @@
 #include "eval/eval.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "record/tags.h"
 

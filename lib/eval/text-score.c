@@ -3,7 +3,6 @@
 #include "eval/eval.h"
 #include "ran/math.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

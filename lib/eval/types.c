@@ -2,7 +2,6 @@
 #include "eval/eval.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void ran_types_release(struct ran_types *t)
 {

@@ -1,11 +1,9 @@
 /* batch.c - see batch.h. */
 #include "gradient/batch.h"
-#include "math/simd.h"
 #include "nn/part.h"
 #include "ran/train.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LEAST_TOKENS = 256, SHARDS_AT_LEAST = 4 };
 

@@ -12,7 +12,6 @@
 #include "file/model.h"
 #include "ran/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LABELS = 1 << 20 };

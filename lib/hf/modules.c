@@ -3,7 +3,6 @@
 #include "hf/folder.h"
 #include "ran/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ROWS = 1 << 20 };

@@ -3,8 +3,6 @@
 #include "hf/folder.h"
 #include "ran/model.h"
 
-#include <string.h>
-
 enum { WIDEST = 65536, MOST_LAYERS = 1024, MOST_HEADS = 4096, MOST_TOKENS = 1 << 28 };
 
 /* ---- config.json ----------------------------------------------------------------------------- */

@@ -6,8 +6,6 @@
 #include "ran/math.h"
 #include "record/tags.h"
 
-#include <string.h>
-
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 int ran_model_check_task(const struct ran_model *m, const struct ran_state *s,

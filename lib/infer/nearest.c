@@ -14,7 +14,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct ran_nearest {
         size_t D, n, v_cap;

@@ -8,7 +8,6 @@
 #include "ran/model.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const double alike = 0.8; /* similarity of near-duplicates */
 

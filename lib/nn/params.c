@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *name, size_t rows, size_t cols,
                             enum ran_init init)

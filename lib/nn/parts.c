@@ -1,6 +1,5 @@
 /* parts.c - the list of parts and of tasks: the only file that knows them all. See part.h.
  */
-#include "math/gemm.h"
 #include "nn/part.h"
 #include "ran/model.h"
 

@@ -10,7 +10,6 @@
 #include "ranks/ranks.h"
 #include "ran/math.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

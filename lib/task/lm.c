@@ -8,7 +8,6 @@
 #include "task/train.h"
 #include "ran/train.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int check_texts(const struct ran_config *c, struct ran_error *err)

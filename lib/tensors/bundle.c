@@ -2,7 +2,6 @@
 #include "base/size.h"
 #include "tensors/tensors.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- bytes ----------------------------------------------------------------------------------- */

@@ -10,7 +10,6 @@
 #include "text/words/unicode.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct bpe_symbol {
         uint32_t id, n;      /* n = 0: merged into the one before it */

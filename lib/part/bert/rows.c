@@ -1,7 +1,6 @@
 /* rows.c - windows of documents, groups of windows, and what happens to their rows one by one.
  * See bert.h. */
 #include "part/bert/bert.h"
-#include "base/error.h"
 #include "math/simd.h"
 #include "ran/model.h"
 

@@ -5,8 +5,6 @@
 #include "nn/rows.h"
 #include "ran/model.h"
 
-#include <string.h>
-
 static bool is_in(const struct ran_config *c)
 {
         return ran_config_has_encoder(c);

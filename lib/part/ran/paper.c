@@ -2,7 +2,6 @@
  */
 #include "part/ran/paper.h"
 #include "base/size.h"
-#include "math/simd.h"
 #include "ran/model.h"
 
 #include <stdlib.h>

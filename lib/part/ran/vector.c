@@ -7,7 +7,6 @@
  * of all tokens are as good of a document of many windows as of a sentence. */
 #include "math/elementary.h"
 #include "math/gemm.h"
-#include "math/simd.h"
 #include "nn/part.h"
 #include "part/ran/prenorm.h"
 #include "ran/model.h"

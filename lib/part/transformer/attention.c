@@ -4,8 +4,6 @@
 #include "math/simd.h"
 #include "ran/model.h"
 
-#include <string.h>
-
 /* ---- masks and tasks ------------------------------------------------------------------------ */
 
 int ran_transformer_attention_prepare(struct ran_workspace *w, struct ran_error *err)

@@ -1,12 +1,10 @@
 /* encoder.c - the Transformer as an encoder: its tensors, memory and stages. See
  * transformer.h. */
-#include "math/simd.h"
 #include "nn/part.h"
 #include "part/transformer/transformer.h"
 #include "ran/model.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- configuration and tensors -------------------------------------------------------------- */
 

@@ -4,8 +4,6 @@
 #include "math/simd.h"
 #include "ran/model.h"
 
-#include <string.h>
-
 static void gelu(void *arg, size_t from, size_t n)
 {
         const struct ran_transformer_pass *s = arg;

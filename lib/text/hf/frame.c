@@ -1,6 +1,5 @@
 /* frame.c - reads the tokens that surround a text: the post_processor of a tokenizer.json; and
  * those with a role, as [MASK]. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "text/hf/hf.h"

@@ -2,7 +2,6 @@
  * Hugging Face has, as steps. */
 #include <string.h>
 
-#include "base/utf8.h"
 #include "text/hf/hf.h"
 #include "text/words/unicode.h"
 

@@ -1,5 +1,4 @@
 /* vocab-txt.c - BERT's vocab.txt: a token on each line; its line number, from zero, is the id. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "text/hf/hf.h"

@@ -9,7 +9,6 @@
  * index; of equally frequent pairs the one of older tokens comes first.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "text/learn/counter.h"
 #include "text/tokenizer.h"

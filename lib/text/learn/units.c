@@ -1,7 +1,6 @@
 /* units.c - the smallest units of subwords that are learned: bytes, or the most frequent
  * characters, each as it begins a word and as it continues one. merges.c adds the merges. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "text/learn/counter.h"
 #include "text/words/unicode.h"

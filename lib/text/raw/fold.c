@@ -3,7 +3,6 @@
 #include "text/words/words.h"
 #include "text/words/unicode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* "01", "1" and "1.0" are one number. */

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "text/steps/pattern-code.h"
 #include "text/words/unicode.h"
 

@@ -1,9 +1,7 @@
 /* split.c - pre-tokenizers: each divides the spans that those before it made, or changes
  * their text. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "text/words/words.h"
 #include "text/steps/steps.h"
 #include "text/words/unicode.h"

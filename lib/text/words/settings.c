@@ -1,6 +1,5 @@
 /* settings.c - the options of a vocabulary, and their rules of text. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "text/words/words.h"

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "base/utf8.h"
-
 bool ran_unicode_is_space(int32_t c)
 {
         if (c < 0x80)
