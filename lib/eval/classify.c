@@ -236,21 +236,13 @@ void ran_eval_add(struct ran_eval *e, const uint32_t *gold, size_t n_gold, size_
 
 /* ---- labels that the model does not know ---------------------------------------------------- */
 
-static int compare_names(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-        size_t n = a_length < b_length ? a_length : b_length;
-        int order = n > 0 ? memcmp(a, b, n) : 0;
-
-        return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
-}
-
 void ran_eval_unknown(struct ran_eval *e, const char *name, size_t n)
 {
         size_t at = 0;
         int order = 1;
 
         while (at < e->n_unknown &&
-               (order = compare_names(e->unknown[at].name, e->unknown[at].length, name, n)) < 0)
+               (order = ran_order(e->unknown[at].name, e->unknown[at].length, name, n)) < 0)
                 at++;
         if (at < e->n_unknown && order == 0) {
                 e->unknown[at].count++;

@@ -1,5 +1,4 @@
 /* bundle.c - reading a checkpoint of TensorFlow: see tensors.h. */
-#include "base/size.h"
 #include "tensors/tensors.h"
 
 #include <string.h>
@@ -340,9 +339,8 @@ static int read_block(struct reader *r, struct place at, struct ran_error *err)
         r->key.len = 0;
         while (b.at < b.end) {
                 RAN_TRY(take_entry(&r->key, &b, &value, err));
-                const size_t n = ran_least(r->key.len, r->before.len);
-                const int order = n > 0 ? memcmp(r->before.data, r->key.data, n) : 0;
-                if (r->entries++ > 0 && (order > 0 || (order == 0 && r->before.len >= r->key.len)))
+                if (r->entries++ > 0 &&
+                    ran_order(r->before.data, r->before.len, r->key.data, r->key.len) >= 0)
                         return damaged("its keys do not ascend", err);
                 r->before.len = 0;
                 ran_buf_add(&r->before, r->key.data, r->key.len);
