@@ -81,19 +81,18 @@ void ran_bert_pool(const struct ran_bert_pass *s)
                 const float *x = s->own->outputs + window->row * D;
                 float *v = s->own->out.pooled + i * D;
 
-                if (c->pooling == RAN_POOL_MAX)
+                if (c->pooling == RAN_POOL_MAX) {
                         ran_simd->max_rows(v, s->own->argmax + i * D, x + skip * D, D, rows - skip,
                                            D);
-                else if (c->pooling != RAN_POOL_MEAN)
-                        memcpy(v, x + one_of(c, rows) * D, D * sizeof *v);
-                else
+                } else if (c->pooling == RAN_POOL_MEAN) {
                         memset(v, 0, D * sizeof *v);
-                if (c->pooling != RAN_POOL_MEAN)
-                        continue;
-                for (size_t r = skip; r < rows; r++)
-                        ran_simd->add(v, x + r * D, D);
-                for (size_t d = 0; d < D; d++)
-                        v[d] /= (float)(rows - skip);
+                        for (size_t r = skip; r < rows; r++)
+                                ran_simd->add(v, x + r * D, D);
+                        for (size_t d = 0; d < D; d++)
+                                v[d] /= (float)(rows - skip);
+                } else {
+                        memcpy(v, x + one_of(c, rows) * D, D * sizeof *v);
+                }
         }
 }
 

@@ -1,7 +1,8 @@
 /* vector.c - vectors of documents that prenorm cells have learned to make (`vector`): of length 1,
  *
- *      u = 1/L Σ_t x_t + W 1/L Σ_t y_t,   v = u / |u|      x_t a row of the embedding, y_t an
- * output
+ *      u = 1/L Σ_t x_t + W 1/L Σ_t y_t,   v = u / |u|
+ *
+ * with x_t a row of the embedding and y_t an output.
  *
  * W is zero before any training: a RAN then makes the vectors that its embedding makes alone. Means
  * of all tokens are as good of a document of many windows as of a sentence. */
