@@ -247,11 +247,11 @@ static int unfold(struct cmd_run *run, struct lines *lines, const struct sample 
                 return RAN_OK;
         RAN_TRY(lines_read_all(lines, err));
         const size_t mark = ran_utf8_mark(lines->data, lines->end);
-        if (!frame_lines(lines->data + mark, lines->end - mark, &rows))
-                return RAN_OK;
-        const int rc = lines_replace(lines, &rows, err);
+        const bool table = frame_lines(lines->data + mark, lines->end - mark, &rows);
+        const int rc = table ? lines_replace(lines, &rows, err) : RAN_OK;
         ran_buf_release(&rows);
-        RAN_TRY(rc);
+        if (!table || rc != RAN_OK)
+                return rc;
         cmd_note("%s is a table in one JSON object: messages number its rows", lines_name(lines));
         run->import.format = &import_jsonl;
         return RAN_OK;
