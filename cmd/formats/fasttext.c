@@ -122,13 +122,12 @@ static enum import_match guess(const struct sample *sample)
         const char *line;
 
         while (lines < SAMPLE_LINES && sample_next_full(sample, &at, &line, &n)) {
-                bool first = lines == 0, label = false;
-                for (size_t end = 0; !label && next_word(line, n, end, &word, &end);
-                     first = false) {
+                size_t end = 0, words = 0;
+                bool label = false;
+                for (; !label && next_word(line, n, end, &word, &end); words++)
                         label = is_label(line + word, end - word);
-                        if (first && label)
-                                return IMPORT_CLEAR;
-                }
+                if (label && words == 1 && lines == 0)
+                        return IMPORT_CLEAR;
                 lines++;
                 labelled += label;
                 if (lines == 1 && labelled == 0)
