@@ -7,8 +7,6 @@
 #include "cmd/attnmask/picture.h"
 #include "test.h"
 
-/* ---- pictures ------------------------------------------------------------------------------- */
-
 /* What is written, as a file's bytes. */
 static void write_picture(const struct picture *p, int format, size_t size, struct ran_buf *out)
 {
