@@ -56,15 +56,6 @@ void attnmask_add_top(struct ran_buf *out, const struct attnmask_model *a,
         json_end(out, ']');
 }
 
-void attnmask_add_numbers(struct ran_buf *out, const double *x, size_t n)
-{
-        for (size_t i = 0; i < n; i++) {
-                ran_buf_char(out, i == 0 ? '[' : ',');
-                ran_buf_float(out, (float)x[i]);
-        }
-        ran_buf_char(out, ']');
-}
-
 size_t attnmask_largest(const double *x, size_t n, double least, size_t *at, size_t most)
 {
         size_t found = 0;

@@ -145,8 +145,6 @@ int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch 
  * --top, the larger first, equals in the order of the keys. name: of the member with the weight. */
 void attnmask_add_top(struct ran_buf *out, const struct attnmask_model *a,
                       struct attnmask_scratch *s, enum ran_axis axis, size_t n, const char *name);
-/* Appends `[1.5,2]`. */
-void attnmask_add_numbers(struct ran_buf *out, const double *x, size_t n);
 /* Sets at (most) to the elements of x (n) with the largest magnitude, of at least that, the larger
  * first. Returns how many there are. */
 size_t attnmask_largest(const double *x, size_t n, double least, size_t *at, size_t most);

@@ -240,6 +240,16 @@ static void add_top(struct ran_buf *out, const struct attnmask_model *a, struct 
         attnmask_add_top(out, a, s, RAN_AXIS_TOKENS, n, name);
 }
 
+/* "[1.5,2]" */
+static void add_numbers(struct ran_buf *out, const double *x, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                ran_buf_char(out, i == 0 ? '[' : ',');
+                ran_buf_float(out, (float)x[i]);
+        }
+        ran_buf_char(out, ']');
+}
+
 static void add_gains(struct ran_buf *out, const struct attnmask_model *a,
                       struct attnmask_scratch *s, const struct attnmask_map *map)
 {
@@ -258,7 +268,7 @@ static void add_gains(struct ran_buf *out, const struct attnmask_model *a,
         if (a->options->weights) {
                 json_put_size(out, "from", from);
                 json_name(out, "gains");
-                attnmask_add_numbers(out, s->value + from, to - from);
+                add_numbers(out, s->value + from, to - from);
         }
 }
 
@@ -276,7 +286,7 @@ static int add_moves(struct ran_buf *out, const struct attnmask_model *a,
         ran_buf_printf(out, ",\"block\":[%zu,%zu],\"moves\":[", t.rows.size, t.columns.size);
         for (size_t i = 0; i < t.rows.n; i++) {
                 ran_buf_str(out, i > 0 ? "," : "");
-                attnmask_add_numbers(out, s->sum + i * t.columns.n, t.columns.n);
+                add_numbers(out, s->sum + i * t.columns.n, t.columns.n);
         }
         json_end(out, ']');
         return RAN_OK;

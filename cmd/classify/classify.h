@@ -79,6 +79,7 @@ size_t decision_choose(const struct decision *d, const float *p);
 size_t decision_best(const struct decision *d, const float *p);
 /* The class of a label; C: the model has no such label. */
 size_t decision_label(const struct decision *d, const char *name, size_t n);
+
 /* ---- evidence (evidence.c) ------------------------------------------------------------------ */
 
 /* The passages that decided the label of a document. One a thread. options and model must outlive
