@@ -158,8 +158,9 @@ static int copy_embedding(struct ran_trainer *t, struct ran_error *err)
         ran_model_token_weights(m, weight);
         const int rc = add_rows(t, weight, err);
         free(weight);
+        const float rate = (float)rate_of(t, "embed.weight");
         for (size_t r = 0; r < t->V + spelled; r++)
-                t->loop.optimiser.table.rate_scale[r] *= (float)rate_of(t, "embed.weight");
+                t->loop.optimiser.table.rate_scale[r] *= rate;
         return rc;
 }
 
