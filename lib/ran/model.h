@@ -651,11 +651,13 @@ struct ran_sampler {
 };
 void ran_sampler_release(struct ran_sampler *s);
 /* Draws by u, uniform in [0, 1). Of equally probable tokens the one with the lower id comes first.
- * Logits are numbers or -INFINITY, as ran_lm_read gives them. RAN_EINVAL: every token is excluded. */
+ * Logits are numbers or -INFINITY, as ran_lm_read gives them. RAN_EINVAL: every token is excluded.
+ */
 int ran_sampler_draw(struct ran_sampler *s, const float *logits, size_t V, double u, uint32_t *id,
                      struct ran_error *err);
 /* The k most probable tokens except those of `never`, the most probable first, and their
- * probabilities among all V. Returns their number, k or fewer. The other settings have no effect. */
+ * probabilities among all V. Returns their number, k or fewer. The other settings have no effect.
+ */
 size_t ran_sampler_best(struct ran_sampler *s, const float *logits, size_t V, size_t k,
                         uint32_t *ids, double *p);
 /* -log of the probability of a token, in double. */

@@ -248,8 +248,8 @@ static void write_part(const struct ran_tokenizer *t, int part, struct ran_buf *
                 ran_buf_str(out, split == RAN_SPLIT_GPT2     ? HF_BYTE_LEVEL
                                  : split == RAN_SPLIT_SPACES ? "{\"type\":\"WhitespaceSplit\"}"
                                                              : "{\"type\":\"BertPreTokenizer\"}");
-        else if (part ==
-                 KEPT_POST_PROCESSOR) /* spaces at ends are not in offsets, as in encode.c */
+        else if (part == KEPT_POST_PROCESSOR)
+                /* spaces at the ends of a token are not in its offsets, as in encode.c */
                 ran_buf_str(out, t->type == TOKENIZER_BPE ? HF_BYTE_LEVEL : "null");
         else if (part == KEPT_DECODER)
                 write_decoder(t, out);
