@@ -63,6 +63,9 @@ find_wrong() {
   done
   find_wrong --suspects 4 --suspects-format tsv train.csv >list.tsv
   [ "$(tail -n 1 list.tsv | tr -cd '\t' | wc -c)" = 7 ]
+  find_wrong --suspects 4 --suspects-format excel train.csv >list.csv
+  [ "$(head -n 1 list.csv)" = $'\xef\xbb\xbfrank;id;label;suggested;margin;p_label;p_suggested;text' ]
+  [ "$(grep -cE '^[1-4];train.csv:[0-9]+;[a-z]+;[a-z]+;[01](,[0-9]+)?;[0-9]+(,[0-9]+)?(e-[0-9]+)?;' list.csv)" = 4 ]
 }
 
 # several N: documents with none to three labels, each of which one word tells. Every thirtieth lacks a label that
