@@ -91,7 +91,7 @@ static bool is_group(const struct record *r, const struct ran_member *m)
  * is present, not null and of the right type counts. Where none is, one of `ours` is a mistake that
  * the reader reports, unless the record has the data otherwise: then it means something else to
  * whoever wrote it. */
-enum { NAME_AGAIN = 32 }; /* a later line has it, too */
+enum { NAME_AGAIN = 64 }; /* a later line has it, too */
 #define ON_LABEL    (NAME_OF_LABEL | NAME_LIST)
 #define NAMED(name) name, sizeof(name) - 1
 static const struct {
@@ -103,7 +103,7 @@ static const struct {
         bool ours;
         bool (*fits)(const struct record *r, const struct ran_member *m); /* NULL: it does */
 } names[] = {
-        {FIELD_ID, NAMED("id"), 0, 0, 0, false, NULL},
+        {FIELD_ID, NAMED("id"), NAME_OF_ID, 0, 0, false, NULL},
         /* `encoding` stays where a text is chosen unless an option names that: a program of ran
          * made it from the text. */
         {FIELD_ENCODING, NAMED("encoding"), NAME_OF_TEXT | NAME_DOCUMENT | NAME_LIST, 'o', 0, true,

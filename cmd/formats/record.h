@@ -79,6 +79,7 @@ enum {
         NAME_DOCUMENT = 4, /* a record with it has a document: no other name is looked for */
         NAME_LABELLED = 8, /* the same of labels; a language model's source has both */
         NAME_LIST = 16,    /* in a cell of a table it may be a list or an object */
+        NAME_OF_ID = 32,   /* an id; hidden likewise */
 };
 /* Whether a member has the name of such a field with such a use. */
 bool record_is_named(const struct ran_record *r, const struct ran_member *m, uint32_t fields,

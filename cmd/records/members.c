@@ -451,13 +451,15 @@ static bool may_be_list(const struct members *m, const struct ran_record *r,
 
 /* One member to the name that readers look for; others of such names are hidden. */
 static void rename_one(const struct members *m, struct ran_record *r, struct ran_member *member,
-                       bool text, bool label)
+                       const bool there[])
 {
         const uint32_t of_text = m->asked ? UINT32_MAX : ~FIELD(ENCODING);
         const size_t i = which(m, r, member);
         const bool empty = member->value.end - member->value.begin == 2;
 
-        if (i < m->texts) {
+        if (i < m->n && !there[m->name[i].role]) { /* it is null */
+                rename_member(r, member, hidden);
+        } else if (i < m->texts) {
                 if (m->texts == 1)
                         rename_member(r, member, member->type == 'a' ? "tokens" : "text");
         } else if (i < m->n) {
@@ -465,8 +467,9 @@ static void rename_one(const struct members *m, struct ran_record *r, struct ran
                 rename_member(r, member, is_label ? label_name(m, r, member) : "id");
                 if (m->table && !(is_label && m->separated && empty))
                         read_cell(r, member, is_label);
-        } else if ((text && record_is_named(r, member, of_text, NAME_OF_TEXT)) ||
-                   (label && record_is_named(r, member, UINT32_MAX, NAME_OF_LABEL))) {
+        } else if ((there[ROLE_TEXT] && record_is_named(r, member, of_text, NAME_OF_TEXT)) ||
+                   (there[ROLE_LABEL] && record_is_named(r, member, UINT32_MAX, NAME_OF_LABEL)) ||
+                   (there[ROLE_ID] && record_is_named(r, member, UINT32_MAX, NAME_OF_ID))) {
                 rename_member(r, member, hidden);
         }
 }
@@ -489,9 +492,9 @@ int members_rename(const struct members *m, struct ran_record *r, struct ran_buf
         for (size_t i = 0; m->table && i < r->count; i++)
                 if (may_be_list(m, r, &r->members[i]))
                         RAN_TRY(read_list(r, &r->members[i], line, err));
+        there[ROLE_LABEL] |= m->label_asked;
         for (size_t i = 0; i < r->count; i++)
-                rename_one(m, r, &r->members[i], there[ROLE_TEXT],
-                           m->label_asked || there[ROLE_LABEL]);
+                rename_one(m, r, &r->members[i], there);
         if (m->texts > 1 && there[ROLE_TEXT])
                 RAN_TRY(join_texts(m, r, line, err));
         return RAN_OK;

@@ -2,6 +2,8 @@
 
 #include "cmd/records/run.h"
 
+#include "cmd/formats/json.h"
+
 /* Adds advice to the message about a bad line; advice about the whole file for its first line
  * only. */
 static int refuse_record(const struct cmd_run *run, const struct slot *slot, const char *json,
@@ -53,13 +55,15 @@ static int check_members(const struct cmd_loop *loop, const struct record *recor
                          struct ran_error *err)
 {
         const char *name = record_twice(record, loop->reads | (loop->accepted ? FIELD(ANSWER) : 0));
+        const struct ran_member *m =
+                name != NULL ? ran_record_find(&record->json, name, NULL) : NULL;
 
-        for (size_t i = 0; name == NULL && loop->also != NULL && loop->also[i] != NULL; i++) {
+        for (size_t i = 0; m == NULL && loop->also != NULL && loop->also[i] != NULL; i++) {
                 bool twice;
-                ran_record_find(&record->json, loop->also[i], &twice);
-                name = twice ? loop->also[i] : NULL;
+                m = ran_record_find(&record->json, loop->also[i], &twice);
+                m = twice ? m : NULL;
         }
-        return name == NULL ? RAN_OK : ran_fail(err, RAN_EFORMAT, "\"%s\" is given twice", name);
+        return m == NULL ? RAN_OK : json_refuse(record->json.line, m, "is given twice", err);
 }
 
 enum record_status run_status_of(int code)

@@ -43,6 +43,8 @@ END
     run -1 --separate-stderr ran-classify -m labels.ran --text-member Body - <<<'{"text":"a","Body":'"${body%|*}}"
     [[ $stderr == *'"Body" must be a'*"${body#*|}"* ]] || { echo "$stderr" >&2; false; }
   done
+  run -1 --separate-stderr ran-classify -m labels.ran --id-member key - <<<'{"text":"a","key":1,"key":2}'
+  [[ $stderr == *'"key" is given twice'* ]]
   run -1 --separate-stderr ran-tokenize encode -m labels.ran - --text-member 'a"b' <<<'{"a\"b":5}'
   [[ $stderr == *'"a\"b" must be a string'* ]]
 }
@@ -78,6 +80,17 @@ END
   printf '{"text":"a","y":"p","label":["u","v"],"cats":{"u":1}}\n{"text":"b","y":"q","labels":["u"]}\n{"text":"c","label":"u"}\n' >x.jsonl
   run --separate-stderr ran-train classify --check --label-member y x.jsonl
   [ "$(jq -c .labels <<<"$output")" = '{"p":1,"q":1}' ]
+}
+
+@test "members: where an option names the id, ours does not count" {
+  run -0 ran-classify -q -m labels.ran --id-member key --only - <<'END'
+{"text":"a","id":1,"key":2}
+{"text":"a","id":1,"key":null}
+{"text":"a","id":1}
+END
+  [ "$(jq -c .id <<<"$output" | tr '\n' ' ')" = '2 1 1 ' ]
+  printf 'id,key,text\n1,2,a\n' >x.csv
+  [ "$(ran-classify -q -m labels.ran --id-member key --only x.csv | jq .id)" = '"2"' ]
 }
 
 @test "members: the weight in a table is a number, and one that is none can be left out [all]" {
