@@ -456,8 +456,13 @@ static void rename_one(const struct members *m, struct ran_record *r, struct ran
         const uint32_t of_text = m->asked ? UINT32_MAX : ~FIELD(ENCODING);
         const size_t i = which(m, r, member);
         const bool empty = member->value.end - member->value.begin == 2;
+        const unsigned uses =
+                (there[ROLE_LABEL] ? NAME_OF_LABEL : 0u) | (there[ROLE_ID] ? NAME_OF_ID : 0u);
+        const bool ours = (there[ROLE_TEXT] && record_is_named(r, member, of_text, NAME_OF_TEXT)) ||
+                          record_is_named(r, member, UINT32_MAX, uses);
 
-        if (i < m->n && !there[m->name[i].role]) { /* it is null */
+        /* A chosen one that is not there is null. */
+        if (i < m->n ? !there[m->name[i].role] : ours) {
                 rename_member(r, member, hidden);
         } else if (i < m->texts) {
                 if (m->texts == 1)
@@ -467,10 +472,6 @@ static void rename_one(const struct members *m, struct ran_record *r, struct ran
                 rename_member(r, member, is_label ? label_name(m, r, member) : "id");
                 if (m->table && !(is_label && m->separated && empty))
                         read_cell(r, member, is_label);
-        } else if ((there[ROLE_TEXT] && record_is_named(r, member, of_text, NAME_OF_TEXT)) ||
-                   (there[ROLE_LABEL] && record_is_named(r, member, UINT32_MAX, NAME_OF_LABEL)) ||
-                   (there[ROLE_ID] && record_is_named(r, member, UINT32_MAX, NAME_OF_ID))) {
-                rename_member(r, member, hidden);
         }
 }
 
