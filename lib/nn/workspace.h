@@ -8,7 +8,6 @@
 #ifndef RAN_MODEL_WORKSPACE_H
 #define RAN_MODEL_WORKSPACE_H
 
-#include "base/posting.h"
 #include "nn/packed.h"
 #include "nn/params.h"
 

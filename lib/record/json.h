@@ -2,9 +2,6 @@
 #ifndef RAN_RECORD_JSON_H
 #define RAN_RECORD_JSON_H
 
-#include "base/utf8.h"
-#include "ran/record.h"
-
 /* The type of a value, as in ran_member, from its first byte. */
 static inline char ran_json_type(char first)
 {

@@ -4,6 +4,7 @@
  * of positions. Nesting is kept as one bit a level on the heap (1: object), so that a line of a
  * million brackets costs memory, not the stack.
  */
+#include "base/utf8.h"
 #include "ran/record.h"
 #include "record/json.h"
 

@@ -11,7 +11,6 @@
 #ifndef RAN_MODEL_COMPACT_H
 #define RAN_MODEL_COMPACT_H
 
-#include "ran/model.h"
 #include "tensors/tensors.h"
 
 #include <string.h>

@@ -15,7 +15,6 @@
 #define RAN_MODEL_CRF_H
 
 #include "nn/params.h"
-#include "ran/model.h"
 
 /* None of it owned. NULL: zeros; without any of them tags are independent of each other. Or its
  * gradients: NULL only where those are. */
