@@ -52,7 +52,7 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
 
                 k->prefix = ran_encoder_names[c->encoder];
                 for (k->layer = 0; k->layer < c->layers && part->layer_size > 0; k->layer++)
-                        part->layer_tensors(k, ran_params_layer(p, part->layer_size, k->layer), c);
+                        part->layer_tensors(k, (char *)p->layers + k->layer * part->layer_size, c);
                 k->prefix = NULL;
                 if (part->once_size > 0)
                         part->once_tensors(k, p->once, c);
