@@ -89,12 +89,6 @@ struct ran_params {
                         */
 };
 
-/* The struct, of `size` bytes, of the tensors of layer l; NULL: none. p may be NULL. */
-static inline void *ran_params_layer(const struct ran_params *p, size_t size, size_t l)
-{
-        return p != NULL && p->layers != NULL ? (char *)p->layers + l * size : NULL;
-}
-
 /* Weights in eight bits that do not change give the same bits on every processor: products are
  * those of integers (math/integer.h), and between this call and the next one of ran_portable floats
  * are computed alike. Returns what ran_portable was, and is to be again. */

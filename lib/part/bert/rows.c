@@ -78,8 +78,9 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
         const struct ran_bert_window *last = &own->window[own->group[g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
         const size_t R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1;
+        const struct ran_bert_params *layer = p->layers;
         const size_t below = ran_vector_cache_layers(p->below);
-        const struct ran_bert_params *dlayer = ran_params_layer(dp, sizeof *dlayer, l);
+        const struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
         static const struct ran_bert_params no_gradients;
         static const struct ran_bert_once none_once;
 
@@ -87,8 +88,8 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                 .w = w,
                 .own = own,
                 .act = &own->act[l],
-                .p = ran_params_layer(p, sizeof *dlayer, l),
-                .dp = dlayer != NULL ? dlayer : &no_gradients,
+                .p = &layer[l],
+                .dp = dlayer != NULL ? &dlayer[l] : &no_gradients,
                 .once = p->once,
                 .donce = dp != NULL && dp->once != NULL ? dp->once : &none_once,
                 .panels = p->panels,

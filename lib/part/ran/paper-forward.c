@@ -14,14 +14,16 @@ struct ran_paper_pass ran_paper_pass_of(struct ran_workspace *w, const struct ra
                                         struct ran_params *dp, size_t l)
 {
         struct ran_paper_memory *own = ran_paper_memory_of(w);
+        const struct ran_paper_params *layer = p->layers;
+        struct ran_paper_params *dlayer = dp != NULL ? dp->layers : NULL;
         const struct ran_paper_cells *cells = &own->cells[l];
         const bool gated = ran_paper_is_gated(w->c);
 
         return (struct ran_paper_pass){
                 .w = w,
                 .own = own,
-                .p = ran_params_layer(p, sizeof(struct ran_paper_params), l),
-                .dp = ran_params_layer(dp, sizeof(struct ran_paper_params), l),
+                .p = &layer[l],
+                .dp = dlayer != NULL ? &dlayer[l] : NULL,
                 .panels = p->panels,
                 .l = l,
                 .x = l == 0 ? own->start : w->x[l],

@@ -38,6 +38,8 @@ static struct ran_prenorm_pass pass_of(struct ran_workspace *w, const struct ran
                                        struct ran_params *dp, size_t l, size_t slab)
 {
         const struct ran_packed *packed = w->packed;
+        const struct ran_prenorm_params *layer = p->layers;
+        struct ran_prenorm_params *dlayer = dp != NULL ? dp->layers : NULL;
         struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
         struct ran_prenorm_cells *cells = &own->cells[l];
         size_t from = own->first[slab], to = own->first[slab + 1];
@@ -45,8 +47,8 @@ static struct ran_prenorm_pass pass_of(struct ran_workspace *w, const struct ran
         return (struct ran_prenorm_pass){
                 .w = w,
                 .own = own,
-                .p = ran_params_layer(p, sizeof(struct ran_prenorm_params), l),
-                .dp = ran_params_layer(dp, sizeof(struct ran_prenorm_params), l),
+                .p = &layer[l],
+                .dp = dlayer != NULL ? &dlayer[l] : NULL,
                 .panels = p->panels,
                 .l = l,
                 .from = from,

@@ -46,14 +46,16 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
 {
         const size_t left = w->packed->L - t0, tokens = left < w->slab_rows ? left : w->slab_rows;
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
+        const struct ran_transformer_params *layer = p->layers;
+        struct ran_transformer_params *dlayer = dp != NULL ? dp->layers : NULL;
         struct ran_transformer_acts *act = &own->act[l];
 
         return (struct ran_transformer_pass){
                 .w = w,
                 .own = own,
                 .act = act,
-                .p = ran_params_layer(p, sizeof(struct ran_transformer_params), l),
-                .dp = ran_params_layer(dp, sizeof(struct ran_transformer_params), l),
+                .p = &layer[l],
+                .dp = dp != NULL ? &dlayer[l] : NULL,
                 .once = p->once,
                 .l = l,
                 .t0 = t0,
