@@ -103,7 +103,7 @@ void ran_room(void *array, size_t *cap, size_t want, size_t size)
                 ran_out_of_memory(want, size);
 }
 
-void ran_memory_huge(void *p, size_t n)
+void ran_memory_huge(void *p, size_t n, bool huge)
 {
         const size_t page = (size_t)2 << 20;
         const uintptr_t begin = ((uintptr_t)p + page - 1) / page * page;
@@ -111,7 +111,7 @@ void ran_memory_huge(void *p, size_t n)
 
 #ifdef MADV_HUGEPAGE
         if (begin < end)
-                madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+                madvise((void *)begin, end - begin, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
 }
 
@@ -146,7 +146,7 @@ float *ran_alloc_floats(size_t n, struct ran_error *err)
                 out_of_memory(n, sizeof(float), err);
                 return NULL;
         }
-        ran_memory_huge(p, bytes);
+        ran_memory_huge(p, bytes, true);
         clear((char *)p, bytes > 0 ? bytes : line);
         return p;
 }

@@ -1,13 +1,13 @@
 /* evaluate.c - see evaluate.h. */
 #include "evaluate/evaluate.h"
 #include "data/loss.h"
-#include "math/kept-panels.h"
 #include "nn/part.h"
 #include "task/train.h"
 #include "ran/eval.h"
 #include "ran/text.h"
 #include "ran/train.h"
 #include "ran/math.h"
+#include "nn/unread.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -227,7 +227,7 @@ static int sweep(struct sweep *k, struct ran_error *err)
         struct ran_params still = *k->p; /* nobody trains meanwhile */
         const struct ran_params *given = k->p;
 
-        still.panels = ran_kept_panels_new(still.integers);
+        still.panels = ran_params_panels(&still);
         k->p = &still;
         pthread_mutex_init(&k->lock, NULL);
         ran_parallel(k->pool, ran_pool_threads(k->pool), sweep_worker, k);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "tensors/compact.h"
 #include "file/model.h"
+#include "nn/unread.h"
 #include "ran/model.h"
 
 #include <stdlib.h>
@@ -130,12 +131,18 @@ int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
 
         RAN_TRY(ran_params_fill(&m->params, &m->config, m->C, err));
+        m->params.unread = ran_unread_new(&m->tensors);
+        for (size_t i = 0; i < layout->n; i++)
+                m->params.integers |=
+                        ran_tensors_find(&m->tensors, layout->spec[i].name)->dtype == RAN_DTYPE_I8;
+        ran_memory_huge(m->params.block, layout->size * sizeof(float), !m->params.integers);
         for (size_t i = 0; i < layout->n; i++) {
-                const struct ran_tensor *t = ran_tensors_find(&m->tensors, layout->spec[i].name);
+                const struct ran_tensor_spec *s = &layout->spec[i];
+                const struct ran_tensor *t = ran_tensors_find(&m->tensors, s->name);
+                float *at = m->params.block + s->offset;
 
-                RAN_TRY(ran_tensor_floats(&m->tensors, t, m->params.block + layout->spec[i].offset,
-                                          err));
-                m->params.integers |= t->dtype == RAN_DTYPE_I8;
+                if (!s->paneled || !ran_unread_leave(m->params.unread, t, at))
+                        RAN_TRY(ran_tensor_floats(&m->tensors, t, at, err));
         }
         const size_t n = mapped_tables(m, mapped);
         for (size_t i = 0; i < n; i++)

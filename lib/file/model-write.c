@@ -2,6 +2,7 @@
 #include "tensors/compact.h"
 #include "file/model.h"
 #include "ran/model.h"
+#include "nn/unread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,7 @@ int ran_model_convert(const struct ran_model *m, int storage, bool fingerprints,
         float *rows = NULL;
 
         RAN_TRY(ran_layout_init(&layout, &m->config, m->C, err));
+        ran_unread_read(params.unread);
         if (params.embed_code != NULL) { /* as floats: f16 may be asked for */
                 const size_t D = m->config.dim;
 

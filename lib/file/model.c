@@ -3,12 +3,12 @@
 #include "base/cjson.h"
 #include "part/vectors/document-vector.h"
 #include "file/model.h"
-#include "math/kept-panels.h"
 #include "nn/part.h"
 #include "nn/vector-cache.h"
 #include "base/error.h"
 #include "base/string-table.h"
 #include "ran/model.h"
+#include "nn/unread.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -261,7 +261,7 @@ static int read_contents(struct ran_model *m, const struct ran_layout *layout, b
         if (verify)
                 RAN_TRY(ran_tensors_verify(&m->tensors, err));
         RAN_TRY(ran_model_read_weights(m, layout, err));
-        m->params.panels = ran_kept_panels_new(m->params.integers);
+        m->params.panels = ran_params_panels(&m->params);
         RAN_TRY(read_known(m, err));
         RAN_TRY(read_tokenizer(m, err));
         if (ran_config_has_predictor(&m->config))
@@ -305,6 +305,7 @@ void ran_model_free(struct ran_model *m)
         if (m == NULL)
                 return;
         ran_kept_panels_free(m->params.panels);
+        ran_unread_free(m->params.unread);
         ran_params_release(&m->params);
         for (size_t i = 0; i < RAN_MAPPED_TABLES; i++)
                 free(m->copy[i]);

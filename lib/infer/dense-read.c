@@ -1,7 +1,7 @@
 /* dense-read.c - the vectors of all documents of a data set: see infer.h. */
 #include "infer/infer.h"
-#include "math/kept-panels.h"
 #include "nn/part.h"
+#include "nn/unread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ int ran_dense_read(struct ran_dense *k, const struct ran_config *c, const struct
         k->spool.keep = d->keep;
         int rc = RAN_SPOOL(k->spool, k->v, room, err);
         r.state = ran_new(workers, sizeof(struct ran_state *));
-        still.panels = ran_kept_panels_new(still.integers);
+        still.panels = ran_params_panels(&still);
         k->F = F;
         for (size_t i = 0; i < workers && rc == RAN_OK; i++)
                 r.state[i] = ran_score_state_new(c, &still, C, pool);

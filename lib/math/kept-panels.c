@@ -19,13 +19,17 @@ struct ran_kept_panels {
         struct kept *item;
         size_t n, cap;
         bool integers;
+        ran_read_weights read;
+        void *arg;
 };
 
-struct ran_kept_panels *ran_kept_panels_new(bool integers)
+struct ran_kept_panels *ran_kept_panels_new(bool integers, ran_read_weights read, void *arg)
 {
         struct ran_kept_panels *k = ran_new(1, sizeof *k);
 
         k->integers = integers;
+        k->read = read;
+        k->arg = arg;
         pthread_mutex_init(&k->lock, NULL);
         return k;
 }
@@ -58,7 +62,13 @@ static bool are_integers(const struct ran_kept_panels *k, const float *w, size_t
 static struct kept make(const struct ran_kept_panels *k, const float *w, size_t O, size_t I)
 {
         struct kept kept = {.w = w, .O = O, .I = I};
+        float *read = NULL;
 
+        if (k->read != NULL) {
+                read = ran_new_floats(O * I);
+                k->read(k->arg, w, O * I, read);
+                w = read;
+        }
         if (are_integers(k, w, O, I)) {
                 kept.memory = ran_new_floats(ran_integer->panels(NULL, w, O, I) / sizeof(float));
                 ran_integer->panels(kept.memory, w, O, I);
@@ -68,6 +78,7 @@ static struct kept make(const struct ran_kept_panels *k, const float *w, size_t 
                 ran_simd->gemm_panels(kept.memory, w, O, I);
                 kept.panels.floats = kept.memory;
         }
+        free(read);
         return kept;
 }
 

@@ -11,8 +11,11 @@
 #include "ran/base.h"
 
 struct ran_kept_panels;
-/* integers: the weights are stored in eight bits, and are multiplied so. */
-struct ran_kept_panels *ran_kept_panels_new(bool integers);
+/* to (n) = the weights that belong at w, but need not lie there. From any thread. */
+typedef void (*ran_read_weights)(void *arg, const float *w, size_t n, float *to);
+/* integers: the weights are stored in eight bits, and are multiplied so. read NULL: they lie where
+ * they belong. */
+struct ran_kept_panels *ran_kept_panels_new(bool integers, ran_read_weights read, void *arg);
 void ran_kept_panels_free(struct ran_kept_panels *k);
 
 bool ran_kept_panels_hold_integers(const struct ran_kept_panels *k);

@@ -2,6 +2,7 @@
 #include "nn/part.h"
 #include "base/error.h"
 #include "ran/model.h"
+#include "nn/unread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,17 @@ static void add_settings(struct ran_sha256 *sha, const struct ran_config *c, str
         ran_sha256_add(sha, text->data, text->len);
 }
 
+static void add_tensor(struct ran_sha256 *sha, const struct ran_params *p,
+                       const struct ran_tensor_spec *t)
+{
+        const size_t n = (t->rows > 0 ? t->rows : 1) * t->cols;
+        float *x = ran_new_floats(n);
+
+        ran_unread_copy(p->unread, p->block + t->offset, n, x);
+        ran_sha256_add(sha, x, n * sizeof *x);
+        free(x);
+}
+
 int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
                        size_t V, struct ran_error *err)
 {
@@ -47,8 +59,7 @@ int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ra
                 const struct ran_tensor_spec *t = &layout.spec[i];
 
                 if (strncmp(t->name, own, n) == 0 && t->name[n] == '.')
-                        ran_sha256_add(&sha, p->block + t->offset,
-                                       (t->rows > 0 ? t->rows : 1) * t->cols * sizeof(float));
+                        add_tensor(&sha, p, t);
         }
         float *row = ran_new_floats(c->dim);
         for (size_t id = 0; id < V; id++) {

@@ -1,6 +1,7 @@
 /* encoder.c - from token ids to hidden states along the list of parts, and back: see part.h. */
 #include "nn/part.h"
 #include "ran/model.h"
+#include "nn/unread.h"
 
 void ran_encoder_state_init(struct ran_recurrent_state *state, const struct ran_config *c)
 {
@@ -66,6 +67,7 @@ void ran_encode_bwd(struct ran_workspace *w, const struct ran_params *p, struct 
         const struct ran_part *encoder = w->parts.encoder;
         const bool before = ran_params_portable(p); /* steps are computed again */
 
+        ran_unread_read(p->unread);
         if (encoder != NULL && encoder->backward != NULL)
                 encoder->backward(w, p, dp);
         ran_portable = before;

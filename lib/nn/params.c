@@ -32,6 +32,7 @@ float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *name, size_t 
                 struct ran_tensor_spec *spec = &l->spec[l->n++];
                 *spec = (struct ran_tensor_spec){
                         .rows = rows, .cols = cols, .offset = offset, .init = init};
+                spec->paneled = k->prefix != NULL && k->paneled;
                 if (k->prefix != NULL)
                         snprintf(spec->name, sizeof spec->name, "%s.%zu.%s", k->prefix, k->layer,
                                  name);
@@ -51,6 +52,7 @@ static void walk_all(struct ran_tensor_walk *k, struct ran_params *p, const stru
                 const struct ran_part *part = parts.part[i];
 
                 k->prefix = ran_encoder_names[c->encoder];
+                k->paneled = part->paneled;
                 for (k->layer = 0; k->layer < c->layers && part->layer_size > 0; k->layer++)
                         part->layer_tensors(k, (char *)p->layers + k->layer * part->layer_size, c);
                 k->prefix = NULL;

@@ -29,6 +29,7 @@ struct ran_tensor_spec {
         char name[64];
         size_t rows, cols;
         size_t offset; /* in the block */
+        bool paneled;  /* nobody but products with kept panels reads it to score */
         enum ran_init init;
 };
 
@@ -45,6 +46,7 @@ struct ran_tensor_walk {
         size_t at;
         const char *prefix; /* of names, prefix.layer.name; NULL: the name is all */
         size_t layer;
+        bool paneled; /* layers: see part.h */
         struct ran_error *err;
         int rc; /* the first failure; later steps of the walk do nothing */
 };
@@ -78,8 +80,9 @@ struct ran_params {
         const int8_t *embed_code;  /* (V, D), codes, and */
         const float *embed_scale;  /* (V), a scale each row (tensors/compact.h) */
         const float *spelling;     /* (c->spelling, D), mapped; NULL: none */
-        struct ran_kept_panels *panels;   /* of weights that do not change, or NULL */
-        bool integers;                    /* they are stored in eight bits, and multiplied so */
+        struct ran_kept_panels *panels; /* of weights that do not change, or NULL */
+        struct ran_unread *unread; /* weights that are in a file, not yet in the block, or NULL */
+        bool integers;             /* they are stored in eight bits, and multiplied so */
         struct ran_vector_cache *vectors; /* what a frozen encoder has made, or NULL */
         /* Of weights: the layers that stay as they are, and what they have made of tokens
          * (vector-cache.h); NULL: all are trained. */

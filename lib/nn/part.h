@@ -68,6 +68,7 @@ struct ran_part {
         /* ---- an encoder */
         bool encodes;
         bool per_token;  /* it outputs a vector for each token; else one for each document */
+        bool paneled;    /* of its layers' matrices, only panels are read to score (nn/unread.h) */
         bool plain_rows; /* its rows are of tokens alone: the spelling of words is for predictors */
         /* Where only vectors of documents are asked for (w->streams), it takes the rows of the
          * embedding itself, and leaves none. */

@@ -2,8 +2,8 @@
  * reused, never allocated in a loop.
  *
  * All models have the rows between layers, the head and the workers. A part keeps activations and
- * adjoints in a struct of its own, w->own[RAN_PART_NAME]. Most of an encoder's cover a slab of some
- * 2,048 rows, not all rows: see part/ran/prenorm.h.
+ * adjoints in a struct of its own, w->own[RAN_PART_NAME]. Most of an encoder's cover a slab of
+ * rows, not all of them: see part/ran/prenorm.h.
  */
 #ifndef RAN_MODEL_WORKSPACE_H
 #define RAN_MODEL_WORKSPACE_H

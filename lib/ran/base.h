@@ -87,9 +87,10 @@ int ran_grow(void *array, size_t *cap, size_t want, size_t size, struct ran_erro
 /* Allocates n floats, zeroed, aligned to 64 bytes. NULL on failure (RAN_ENOMEM). The caller frees
  * them with free(). */
 float *ran_alloc_floats(size_t n, struct ran_error *err);
-/* Asks the system for large pages, as far as they fit into [p, p + n), before memory is first
- * touched: the faults of small ones take longer than what is then done with it. */
-void ran_memory_huge(void *p, size_t n);
+/* Asks the system for large pages, or for none, as far as they fit into [p, p + n), before memory
+ * is first touched: the faults of small ones take longer than what is then done with it, unless
+ * most of it is never touched. */
+void ran_memory_huge(void *p, size_t n, bool huge);
 
 /* An array that may be larger than memory (base/spool.c). Once it outgrows `keep` bytes it moves to
  * an unnamed file in TMPDIR (default /var/tmp), mapped into memory. Zero-initialise; you may set

@@ -190,7 +190,7 @@ static int write_memory(struct ran_bytes *to, const struct ran_buf *header,
 
         if (p == MAP_FAILED)
                 return ran_fail(err, RAN_ENOMEM, "out of memory: %zu bytes of a model", size);
-        ran_memory_huge(p, size);
+        ran_memory_huge(p, size, true);
         struct sink sink = {.memory = p};
         put(&sink, header->data, header->len);
         put_tensors(&sink, entries, n);

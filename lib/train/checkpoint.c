@@ -4,6 +4,7 @@
 #include "part/linear/linear-words.h"
 #include "part/linear/linear-rows.h"
 #include "train/trainer.h"
+#include "nn/unread.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -267,6 +268,7 @@ static int read_all(struct ran_trainer *t, const struct ran_model *m, struct ran
         free(recurrent.data);
         RAN_TRY(rc);
         t->time.before = t->at.epochs.spent;
+        ran_unread_read(m->params.unread);
         memcpy(t->weights.p.block, m->params.block, t->weights.layout.size * sizeof(float));
         ran_trainer_copy_tables(t, &m->params, t->V, ran_encoder_spelling(t->c));
         if (t->linear.rows > 0)

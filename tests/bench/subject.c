@@ -394,7 +394,7 @@ static void score(struct subject *s, struct order *o)
         double tokens = 0;
 
         start(&p, &s->c, s->outputs);
-        p.panels = ran_kept_panels_new(false);
+        p.panels = ran_kept_panels_new(false, NULL, NULL);
         const size_t abreast = abreast_of(s, o->threads);
         k = (struct scoring){.s = s,
                              .abreast = abreast,

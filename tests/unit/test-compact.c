@@ -7,7 +7,7 @@
 #include "tensors/compact.h"
 #include "part/linear/linear-rows.h"
 #include "file/model.h"
-#include "math/kept-panels.h"
+#include "nn/unread.h"
 #include "test.h"
 #include "toy.h"
 
@@ -246,7 +246,7 @@ static void check_documents(const struct ran_model *compact, const struct ran_mo
 static void multiply_integers(struct ran_model *m)
 {
         ran_kept_panels_free(m->params.panels);
-        m->params.panels = ran_kept_panels_new(m->params.integers = true);
+        m->params.panels = ran_kept_panels_new(m->params.integers = true, NULL, NULL);
 }
 
 /* A model in fewer bits says what one of the rounded weights says; so does its conversion. */
@@ -307,6 +307,43 @@ TEST(compact_models_say_what_their_rounded_weights_say)
                 c.ran.cell = RAN_CELL_PRENORM, c.ran.vector = true;
                 check_storage(c, storage);
         }
+}
+
+/* Panels and digests read layers in eight bits from the file, which others ask into the block. */
+TEST(compact_layers_stay_in_the_file_until_someone_asks)
+{
+        struct ran_config c = toy_config();
+        struct ran_error err = {0};
+        char *path = test_path("unread.ran"), before[65], after[65];
+        struct ran_layout layout;
+        struct toy t;
+        size_t unread = 0;
+
+        c.ran.cell = RAN_CELL_PRENORM, c.ran.vector = true;
+        toy_init(&t, &c, 4, 0.3);
+        struct ran_model *m = write_and_open(&t, RAN_STORAGE_I8, path);
+        REQUIRE(m != NULL);
+        REQUIRE(ran_layout_init(&layout, &c, t.C, &err) == RAN_OK);
+        for (size_t i = 0; i < layout.n; i++)
+                unread += isnan(m->params.block[layout.spec[i].offset]) ? 1 : 0;
+        CHECK_SIZE(unread, c.layers * (size_t)(c.ran.residual ? 14 : 13));
+        CHECK_OK(ran_encoder_digest(before, &c, &m->params, m->V, &err), err);
+        ran_unread_read(m->params.unread);
+        CHECK_OK(ran_encoder_digest(after, &c, &m->params, m->V, &err), err);
+        CHECK_STR(before, after);
+        for (size_t i = 0; i < layout.n; i++) {
+                const struct ran_tensor_spec *s = &layout.spec[i];
+                const struct ran_tensor *tensor = ran_tensors_find(&m->tensors, s->name);
+                float *x = ran_new_floats(tensor->elements);
+
+                CHECK_OK(ran_tensor_floats(&m->tensors, tensor, x, &err), err);
+                CHECK(memcmp(x, m->params.block + s->offset, tensor->elements * sizeof *x) == 0);
+                free(x);
+        }
+        ran_layout_release(&layout);
+        ran_model_free(m);
+        toy_release(&t);
+        free(path);
 }
 
 /* What training goes on from. */

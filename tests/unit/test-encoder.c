@@ -342,7 +342,7 @@ TEST(encoder_with_kept_panels_has_the_bits_of_one_without)
                 add_some(&t, &rows, &dice);
                 toy_add(&t, &rows, &dice, 300, 7);
                 struct result without = encode(&t, &rows, (struct way){0});
-                t.p.panels = ran_kept_panels_new(false);
+                t.p.panels = ran_kept_panels_new(false, NULL, NULL);
                 for (size_t turn = 0; turn < 2; turn++) {
                         struct result with = encode(&t, &rows, (struct way){.threads = 2 * turn});
 

@@ -5,6 +5,7 @@
 
 #include "dice.h"
 #include "nn/part.h"
+#include "nn/unread.h"
 #include "file/model.h"
 #include "part/linear/linear-words.h"
 #include "part/linear/linear-model.h"
@@ -16,7 +17,7 @@ enum { L = 9, WORDS = 4 };
 
 static const uint32_t positions[WORDS] = {0, 2, 3, 7};
 
-static struct ran_model *model_of(const struct toy *t)
+static struct ran_model *model_in(const struct toy *t, int storage)
 {
         struct ran_error err = {0};
         char *path = test_path("explain.ran");
@@ -27,13 +28,19 @@ static struct ran_model *model_of(const struct toy *t)
                                                      .layout = &t->layout,
                                                      .params = &t->p,
                                                      .V = t->V,
-                                                     .C = t->C},
+                                                     .C = t->C,
+                                                     .storage = storage},
                                  &err),
                  err);
         m = ran_model_open(path, false, &err);
         CHECK_STR(m == NULL ? err.text : NULL, NULL);
         free(path);
         return m;
+}
+
+static struct ran_model *model_of(const struct toy *t)
+{
+        return model_in(t, RAN_STORAGE_F32);
 }
 
 /* Every token another piece, so that its row can be changed alone. */
@@ -204,6 +211,33 @@ static void check_parts(const struct ran_config *c)
         }
         ran_state_free(s);
         ran_model_free(m);
+        toy_release(&t);
+}
+
+/* Layers in eight bits are still in the file when a backward pass begins (nn/unread.h). */
+TEST(explain_knows_layers_that_were_left_in_the_file)
+{
+        struct ran_config c = toy_config();
+        struct ran_document d = document();
+        struct ran_error err = {0};
+        double value[2][L];
+        struct toy t;
+
+        c.ran.cell = RAN_CELL_PRENORM;
+        toy_init(&t, &c, 24, 0.3);
+        for (size_t i = 0; i < 2; i++) {
+                struct ran_model *m = model_in(&t, RAN_STORAGE_I8);
+                struct ran_explainer *e = ran_explainer_new(m, NULL);
+
+                if (i == 1)
+                        ran_unread_read(m->params.unread);
+                CHECK_OK(ran_explain_read(e, &d, 0, &err), err);
+                CHECK_OK(ran_explain_label(e, 0, 1, 0, value[i], &err), err);
+                ran_explainer_free(e);
+                ran_model_free(m);
+        }
+        CHECK(isfinite(sum(value[0], L)));
+        CHECK(memcmp(value[0], value[1], sizeof value[0]) == 0);
         toy_release(&t);
 }
 

@@ -528,7 +528,7 @@ TEST(engine_linear_layer_of_kept_weights_has_the_bits_of_others)
 {
         struct ran_error err = {0};
         struct dice dice = {.key = 8};
-        struct ran_kept_panels *kept = ran_kept_panels_new(false);
+        struct ran_kept_panels *kept = ran_kept_panels_new(false, NULL, NULL);
         struct ran_pool *pool = ran_pool_new(3, &err);
         struct vector w = vector_random(&dice, 400 * 300, 1);
 

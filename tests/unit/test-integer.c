@@ -181,7 +181,7 @@ TEST(integer_linear_layer_does_not_depend_on_the_other_rows)
         enum { N = 301, I = 100, O = 400 };
         struct ran_error err = {0};
         struct dice dice = {.key = 54};
-        struct ran_kept_panels *kept = ran_kept_panels_new(true);
+        struct ran_kept_panels *kept = ran_kept_panels_new(true, NULL, NULL);
         struct ran_pool *pool = ran_pool_new(3, &err);
         struct vector w = vector_random(&dice, (size_t)O * I, 1), b = vector_random(&dice, O, 1);
         struct vector x = vector_random(&dice, (size_t)N * I, 1), y = vector_new((size_t)N * O);
@@ -215,7 +215,7 @@ TEST(integer_linear_layer_does_not_depend_on_the_other_rows)
 TEST(integer_linear_layer_leaves_other_weights_alone)
 {
         struct dice dice = {.key = 55};
-        struct ran_kept_panels *kept = ran_kept_panels_new(true);
+        struct ran_kept_panels *kept = ran_kept_panels_new(true, NULL, NULL);
         struct vector w = vector_random(&dice, 40 * 20, 1), x = vector_random(&dice, 9 * 20, 1);
         struct vector y = vector_new(9 * 40), want = vector_new(9 * 40);
 

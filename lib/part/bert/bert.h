@@ -12,10 +12,11 @@
  *
  * A document becomes windows of nearly equal size. Each has rows of its own before and after its
  * tokens ([CLS] and [SEP], <s> and </s>): tensors of the model, as they are the same in every
- * window. Windows do not see each other, so that they go through all layers in groups of some 2,000
- * rows, and memory beside the outputs does not grow with the document: nor do the outputs, where
- * only vectors of documents are asked for (w->streams). Nothing is padded, but for
- * groups of at most RAN_FEW_ROWS rows: one more, and a row's result does not depend on its group.
+ * window. Windows do not see each other, so that they go through all layers in groups, as large as
+ * a slab (nn/workspace.c), and memory beside the outputs does not grow with the document: nor do
+ * the outputs, where only vectors of documents are asked for (w->streams). Nothing is padded, but
+ * for groups of at most RAN_FEW_ROWS rows: one more, and a row's result does not depend on its
+ * group.
  *
  * The vector of a document: the rows of each window are pooled (mean, maximum, first or last row),
  * dense layer, activation and norm follow, and the windows are joined: by their mean, weighted by

@@ -281,6 +281,7 @@ const struct ran_part ran_part_bert = {
         .encoder = RAN_ENCODER_BERT,
         .encodes = true,
         .per_token = true,
+        .paneled = true,
         .plain_rows = true,
         .rows_stand_alone = 1,
         .abreast = 768,

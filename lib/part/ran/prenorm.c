@@ -291,6 +291,7 @@ const struct ran_part ran_part_prenorm = {
         .is_in = is_in,
         .encodes = true,
         .per_token = true,
+        .paneled = true,
         .rows_stand_alone = RAN_FEW_ROWS + 1, /* fewer rows are multiplied in another way */
         .abreast = 256,
         .check = ran_layer_check,

@@ -34,11 +34,11 @@
  * stages run again; with all cells known, cells are rows like any other.
  *
  * A layer keeps what crosses windows: its input, its output before the review, the cells. All else
- * lives in a slab: some 2,048 rows of whole windows. When scoring, two slabs are used in turns, so
- * that a million tokens need their rows once and two slabs: while one thread scans the cells of a
- * slab, others are at what comes next. When training, each layer keeps its slabs if there is but
- * one, or all of them are small; otherwise the backward pass computes each anew from the layer's
- * input and cells.
+ * lives in a slab of whole windows: some 2,048 rows in training, 512 in scoring. When scoring, two
+ * slabs are used in turns, so that a million tokens need their rows once and two slabs: while one
+ * thread scans the cells of a slab, others are at what comes next. When training, each layer keeps
+ * its slabs if there is but one, or all of them are small; otherwise the backward pass computes
+ * each anew from the layer's input and cells.
  */
 #ifndef RAN_PART_RAN_PRENORM_H
 #define RAN_PART_RAN_PRENORM_H

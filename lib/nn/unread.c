@@ -1,0 +1,89 @@
+/* unread.c - see unread.h. */
+#include "nn/unread.h"
+#include "base/error.h"
+#include "math/integer.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+struct ran_unread {
+        const struct ran_tensors *file;
+        struct unread_tensor {
+                const struct ran_tensor *tensor;
+                float *at;
+        } * item;
+        size_t n, cap;
+        pthread_mutex_t lock; /* of what follows, and of the block where the items belong */
+        bool read;
+};
+
+struct ran_unread *ran_unread_new(const struct ran_tensors *file)
+{
+        struct ran_unread *u = ran_new(1, sizeof *u);
+
+        u->file = file;
+        pthread_mutex_init(&u->lock, NULL);
+        return u;
+}
+
+void ran_unread_free(struct ran_unread *u)
+{
+        if (u == NULL)
+                return;
+        pthread_mutex_destroy(&u->lock);
+        free(u->item);
+        free(u);
+}
+
+bool ran_unread_leave(struct ran_unread *u, const struct ran_tensor *t, float *at)
+{
+        if (t->dtype != RAN_DTYPE_I8 || t->shape[1] <= sizeof(float) ||
+            t->shape[1] > RAN_INTEGER_MOST || t->elements == 0)
+                return false;
+        RAN_ROOM(u->item, u->cap, u->n + 1);
+        u->item[u->n++] = (struct unread_tensor){t, at};
+        *at = NAN;
+        return true;
+}
+
+/* The tensor has its scales: it was checked when the file was opened. */
+static void read_one(const struct ran_unread *u, const struct unread_tensor *x, float *to)
+{
+        if (ran_tensor_floats(u->file, x->tensor, to, NULL) != RAN_OK)
+                *to = NAN;
+}
+
+void ran_unread_read(struct ran_unread *u)
+{
+        if (u == NULL)
+                return;
+        pthread_mutex_lock(&u->lock);
+        for (size_t i = 0; i < u->n && !u->read; i++)
+                read_one(u, &u->item[i], u->item[i].at);
+        u->read = true;
+        pthread_mutex_unlock(&u->lock);
+}
+
+/* Of a matrix that is several tensors side by side, some may be in the block. */
+void ran_unread_copy(struct ran_unread *u, const float *w, size_t n, float *to)
+{
+        memcpy(to, w, n * sizeof *to);
+        if (u == NULL)
+                return;
+        pthread_mutex_lock(&u->lock);
+        for (size_t i = 0; i < u->n; i++)
+                if (u->item[i].at >= w && u->item[i].at < w + n)
+                        read_one(u, &u->item[i], to + (u->item[i].at - w));
+        pthread_mutex_unlock(&u->lock);
+}
+
+static void copy(void *unread, const float *w, size_t n, float *to)
+{
+        ran_unread_copy(unread, w, n, to);
+}
+
+struct ran_kept_panels *ran_params_panels(const struct ran_params *p)
+{
+        return ran_kept_panels_new(p->integers, p->unread != NULL ? copy : NULL, p->unread);
+}
