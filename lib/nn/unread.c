@@ -68,14 +68,14 @@ void ran_unread_read(struct ran_unread *u)
 /* Of a matrix that is several tensors side by side, some may be in the block. */
 void ran_unread_copy(struct ran_unread *u, const float *w, size_t n, float *to)
 {
+        if (u != NULL)
+                pthread_mutex_lock(&u->lock);
         memcpy(to, w, n * sizeof *to);
-        if (u == NULL)
-                return;
-        pthread_mutex_lock(&u->lock);
-        for (size_t i = 0; i < u->n; i++)
+        for (size_t i = 0; u != NULL && i < u->n; i++)
                 if (u->item[i].at >= w && u->item[i].at < w + n)
                         read_one(u, &u->item[i], to + (u->item[i].at - w));
-        pthread_mutex_unlock(&u->lock);
+        if (u != NULL)
+                pthread_mutex_unlock(&u->lock);
 }
 
 static void copy(void *unread, const float *w, size_t n, float *to)
