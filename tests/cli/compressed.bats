@@ -126,7 +126,7 @@ setup() {
   [ "$(wc -l <one)" -eq 1 ]
   [ "$(wc -l <pids)" -eq 2 ]
   while read -r pid; do
-    timeout 10 sh -c 'while kill -0 "$1" 2>/dev/null; do sleep 0.02; done' - "$pid"
+    timeout 120 sh -c 'while kill -0 "$1" 2>/dev/null; do sleep 0.02; done' - "$pid"
   done <pids
 }
 

@@ -709,7 +709,7 @@ END
   for tokens in 5 '"abc"' '{"a":1}' true; do
     echo '{"id":"a","ids":[6,7],"tokens":'"$tokens"',"x":1}' >odd.jsonl
     for format in csv tsv fasttext; do
-      run timeout 20 ran-classify -q -m labels.ran --output-format $format odd.jsonl
+      run timeout 120 ran-classify -q -m labels.ran --output-format $format odd.jsonl
       [ "$status" -lt 5 ]
     done
   done

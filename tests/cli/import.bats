@@ -124,7 +124,7 @@ near() {
   cp -R "$encoders/bert" folder
   rm folder/config.json
   mkfifo folder/config.json
-  refused 3 'config.json is not a regular file' timeout 20 ran-train import -o x.ran folder
+  refused 3 'config.json is not a regular file' timeout 120 ran-train import -o x.ran folder
 }
 
 @test "import: files of other libraries are named, and their folder asked for" {

@@ -124,7 +124,7 @@ unchanged() {
     trap '' PIPE
     exec 3<>pipe 4>pipe 3>&-
     status=0
-    timeout 20 ran-tokenize learn -q in.jsonl >&4 2>errors || status=$?
+    timeout 120 ran-tokenize learn -q in.jsonl >&4 2>errors || status=$?
     [ $status -eq 141 ]
   )
   [ ! -s errors ]
@@ -169,8 +169,8 @@ END
 
 @test "outputs: whoever read a pipe with a name was told that it ended before anything was written [all]" {
   mkfifo pipe
-  timeout 20 cat pipe >got 3>&- &
-  { sleep 0.5; cat in.jsonl; } | timeout 20 ran-classify -m model.ran --eval -o pipe
+  timeout 120 cat pipe >got 3>&- &
+  { sleep 0.5; cat in.jsonl; } | timeout 120 ran-classify -m model.ran --eval -o pipe
   wait $!
   ran-classify -m model.ran --eval in.jsonl | cmp - got
 }

@@ -433,7 +433,7 @@ shape='--dim 16 --layers 1 --heads 2 --head-dim 8 --window 16 --min-window 4 --n
       esac
       for how in '' --resume --overwrite-checkpoint; do
         refused 3 "m.ran.$suffix is $is, and the training would write there: remove it" \
-          timeout 20 ran-train classify $with $how -o m.ran train.jsonl
+          timeout 120 ran-train classify $with $how -o m.ran train.jsonl
       done
     done
   done
