@@ -285,10 +285,13 @@ static void say(const struct members *m, const struct cmd_loop *loop, const stru
 {
         struct ran_buf out = {0};
 
-        for (const struct members_name *name = m->name; name < m->name + m->n; name++)
-                if (!name->asked && strcmp(name->s, roles[name->role].what) != 0)
-                        ran_buf_printf(&out, "%s the %s is \"%s\"", out.len > 0 ? "," : "",
-                                       roles[name->role].what, name->s);
+        for (size_t i = 0; i < m->n; i++) {
+                const char *what = roles[m->name[i].role].what, *name = m->name[i].s;
+
+                if (!m->name[i].asked && strcmp(name, what) != 0)
+                        ran_buf_printf(&out, "%s the %s is \"%s\"", out.len > 0 ? "," : "", what,
+                                       name);
+        }
         if (out.len > 0)
                 ran_buf_str(&out, " (--text-member, --label-member and --id-member name others)");
         if (out.len == 0 && import->assumed != NULL)
