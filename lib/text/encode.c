@@ -4,64 +4,21 @@
 #include "text/tokenizer.h"
 #include "text/words/unicode.h"
 
-/* Words that wait for their place in the cache to come from memory, the oldest at `first`. */
-enum { AHEAD = 8 };
-struct ahead {
-        struct ran_word word[AHEAD];
-        char bytes[AHEAD][WORDS_SHORT];
-        size_t first, n;
-};
-
-static int add_oldest(const struct ran_tokenizer *t, struct ahead *k, bool numbered,
-                      struct ran_encoding *e, struct ran_error *err)
-{
-        struct ran_word *word = &k->word[k->first];
-
-        word->s = k->bytes[k->first];
-        k->first = (k->first + 1) % AHEAD;
-        k->n--;
-        RAN_TRY(ran_tokenizer_add_word(t, word, e, err));
-        e->words += numbered;
-        return RAN_OK;
-}
-
-/* A word that is only valid until the next one: it waits if it is short. */
-static int add_or_wait(const struct ran_tokenizer *t, struct ahead *k, struct ran_word *word,
-                       bool numbered, struct ran_encoding *e, struct ran_error *err)
-{
-        size_t most = word->keyed ? AHEAD - 1 : 0, last;
-
-        while (k->n > most)
-                RAN_TRY(add_oldest(t, k, numbered, e, err));
-        if (!word->keyed) {
-                RAN_TRY(ran_tokenizer_add_word(t, word, e, err));
-                e->words += numbered;
-                return RAN_OK;
-        }
-        last = (k->first + k->n++) % AHEAD;
-        k->word[last] = *word;
-        memcpy(k->bytes[last], word->s, word->n);
-        ran_word_cache_fetch(&((struct ran_encoding_scratch *)e->scratch)->cached, word->key,
-                             word->n);
-        return RAN_OK;
-}
-
 /* Encodes the words of a text without added tokens. *points grows by its code points. numbered:
  * each word gets its own number. */
 static int encode_plain(const struct ran_tokenizer *t, const char *text, size_t n, bool numbered,
                         size_t *points, struct ran_encoding *e, struct ran_error *err)
 {
         struct ran_encoding_scratch *scratch = e->scratch;
-        struct ahead ahead = {.n = 0};
         struct ran_words words;
         struct ran_word word;
 
         ran_words_begin(&words, &t->rules, &scratch->words, text, n, *points);
         words.lead |= !numbered && e->words > 0;
-        while (ran_words_next(&words, &word, err))
-                RAN_TRY(add_or_wait(t, &ahead, &word, numbered, e, err));
-        while (ahead.n > 0)
-                RAN_TRY(add_oldest(t, &ahead, numbered, e, err));
+        while (ran_words_next(&words, &word, err)) {
+                RAN_TRY(ran_tokenizer_add_word(t, &word, e, err));
+                e->words += numbered;
+        }
         *points = words.points;
         return words.code;
 }

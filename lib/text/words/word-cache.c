@@ -99,15 +99,6 @@ const struct ran_cached_word *ran_word_cache_find(struct ran_word_cache *k,
         return NULL;
 }
 
-void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WORD_CACHE_KEY],
-                          size_t n)
-{
-        const struct ran_cached_word *set = set_of(k, key, n);
-
-        __builtin_prefetch(set);
-        __builtin_prefetch(set + 1);
-}
-
 void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
                          const struct ran_word_parts *parts)
 {

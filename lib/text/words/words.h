@@ -79,10 +79,6 @@ void ran_word_cache_key(uint64_t key[WORD_CACHE_KEY], const char *word, size_t n
 const struct ran_cached_word *ran_word_cache_find(struct ran_word_cache *k,
                                                   const uint64_t key[WORD_CACHE_KEY], size_t n,
                                                   struct ran_cached_word **set);
-/* Asks for the memory that ran_word_cache_find will look at: the table is larger than most caches
- * of a processor. */
-void ran_word_cache_fetch(const struct ran_word_cache *k, const uint64_t key[WORD_CACHE_KEY],
-                          size_t n);
 /* Stores a word after a miss, unless it has too many tokens. */
 void ran_word_cache_keep(struct ran_cached_word *set, const uint64_t key[WORD_CACHE_KEY], size_t n,
                          const struct ran_word_parts *parts);
