@@ -188,37 +188,28 @@ static void add_part(const struct ran_tokenizer *t, struct ran_encoding *e,
                 trim_spaces(t, word, part, w, e);
 }
 
-static int add_new(const struct ran_tokenizer *t, const struct ran_word *word,
-                   struct ran_encoding *e, struct ran_error *err)
-{
-        struct ran_encoding_scratch *s = e->scratch;
-        struct walk w = {0, 0};
-
-        RAN_TRY(cut(t, word, s, err));
-        for (size_t i = 0; i < s->parts.n; i++)
-                add_part(t, e, word, s->parts.at[i], &w);
-        return RAN_OK;
-}
-
 int ran_tokenizer_add_word(const struct ran_tokenizer *t, struct ran_word *word,
                            struct ran_encoding *e, struct ran_error *err)
 {
         struct ran_encoding_scratch *s = e->scratch;
-        struct ran_cached_word *set;
+        const struct ran_cached_word *cached = NULL;
+        struct ran_cached_word *set = NULL;
         struct walk w = {0, 0};
 
-        if (word->n > WORD_CACHE_BYTES)
-                return add_new(t, word, e, err);
-        if (!word->keyed)
-                ran_word_cache_key(word->key, word->s, word->n);
-        const struct ran_cached_word *cached =
-                ran_word_cache_find(&s->cached, word->key, word->n, &set);
+        if (word->n <= WORD_CACHE_BYTES) {
+                if (!word->keyed)
+                        ran_word_cache_key(word->key, word->s, word->n);
+                cached = ran_word_cache_find(&s->cached, word->key, word->n, &set);
+        }
         for (size_t i = 0; cached != NULL && i < cached->parts; i++)
                 add_part(t, e, word,
                          (struct ran_word_part){cached->id[i], cached->from[i], cached->to[i]}, &w);
-        if (cached == NULL) {
-                RAN_TRY(add_new(t, word, e, err));
+        if (cached != NULL)
+                return RAN_OK;
+        RAN_TRY(cut(t, word, s, err));
+        for (size_t i = 0; i < s->parts.n; i++)
+                add_part(t, e, word, s->parts.at[i], &w);
+        if (set != NULL)
                 ran_word_cache_keep(set, word->key, word->n, &s->parts);
-        }
         return RAN_OK;
 }

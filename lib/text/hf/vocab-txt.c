@@ -25,24 +25,18 @@ int ran_tokenizer_add_lines(struct ran_tokenizer *t, const char *data, size_t n,
         return RAN_OK;
 }
 
-static int fill(struct ran_tokenizer *t, const char *data, size_t n,
-                const struct ran_vocab_settings *settings, struct ran_error *err)
-{
-        RAN_TRY(ran_text_rules_set(&t->rules, settings, err));
-        t->max_chars = settings->max_word;
-        t->attach = settings->split_at == RAN_SPLIT_PUNCTUATION;
-        RAN_TRY(ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err));
-        RAN_TRY(ran_tokenizer_add_lines(t, data, n, err));
-        return ran_tokenizer_finish(t, ran_tokenizer_reserved[RAN_UNK], err);
-}
-
 struct ran_tokenizer *ran_tokenizer_import(const char *data, size_t n,
                                            const struct ran_vocab_settings *settings,
                                            struct ran_error *err)
 {
         struct ran_tokenizer *t = ran_tokenizer_new(TOKENIZER_WORDPIECE);
 
-        if (fill(t, data, n, settings, err) == RAN_OK)
+        t->max_chars = settings->max_word;
+        t->attach = settings->split_at == RAN_SPLIT_PUNCTUATION;
+        if (ran_text_rules_set(&t->rules, settings, err) == RAN_OK &&
+            ran_tokenizer_set_prefix(t, TOKENIZER_PREFIX, err) == RAN_OK &&
+            ran_tokenizer_add_lines(t, data, n, err) == RAN_OK &&
+            ran_tokenizer_finish(t, ran_tokenizer_reserved[RAN_UNK], err) == RAN_OK)
                 return t;
         ran_tokenizer_free(t);
         return NULL;

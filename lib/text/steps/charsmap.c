@@ -30,22 +30,12 @@ struct ran_charsmap {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static int digit_of(unsigned char c)
-{
-        if (c >= 'A' && c <= 'Z')
-                return c - 'A';
-        if (c >= 'a' && c <= 'z')
-                return c - 'a' + 26;
-        if (c >= '0' && c <= '9')
-                return c - '0' + 52;
-        return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 /* Decodes n characters to *size bytes; false if they are not base64. `to` has room for n. */
 static bool decode(const char *base64, size_t n, unsigned char *to, size_t *size)
 {
+        static const char digits[] =
+                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         uint32_t bits = 0;
-        int count = 0;
 
         *size = 0;
         if (n % 4 != 0)
@@ -53,15 +43,13 @@ static bool decode(const char *base64, size_t n, unsigned char *to, size_t *size
         for (size_t i = 0; i < 2 && n > 0 && base64[n - 1] == '='; i++)
                 n--;
         for (size_t i = 0; i < n; i++) {
-                int digit = digit_of((unsigned char)base64[i]);
-                if (digit < 0)
+                const char *digit = memchr(digits, base64[i], sizeof digits - 1);
+
+                if (digit == NULL)
                         return false;
-                bits = bits << 6 | (uint32_t)digit;
-                count += 6;
-                if (count >= 8) {
-                        count -= 8;
-                        to[(*size)++] = (unsigned char)(bits >> count);
-                }
+                bits = bits << 6 | (uint32_t)(digit - digits);
+                if (i % 4 > 0) /* six bits of four digits are eight of three bytes */
+                        to[(*size)++] = (unsigned char)(bits >> (6 - 2 * (i % 4)));
         }
         return true;
 }

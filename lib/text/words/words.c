@@ -238,16 +238,8 @@ static bool next_of_whole(struct ran_words *w, struct ran_word *word, struct ran
 void ran_words_begin(struct ran_words *w, const struct ran_text_rules *rules,
                      struct ran_words_scratch *scratch, const char *text, size_t n, size_t points)
 {
-        w->rules = rules;
-        w->scratch = scratch;
-        w->text = text;
-        w->pos = 0;
-        w->n = n;
-        w->points = points;
-        w->glyph = w->glyphs_end = 0;
-        w->first = 0;
-        w->lead = w->whole = false;
-        w->code = RAN_OK;
+        *w = (struct ran_words){
+                .rules = rules, .scratch = scratch, .text = text, .n = n, .points = points};
 }
 
 bool ran_words_next(struct ran_words *w, struct ran_word *word, struct ran_error *err)
