@@ -16,18 +16,6 @@ struct bpe_symbol {
         uint32_t prev, next; /* BPE_NONE at the ends */
 };
 
-void ran_bpe_init(struct ran_bpe *b)
-{
-        *b = (struct ran_bpe){.unknown = BPE_NONE, .most = BPE_NONE, .fallback = true};
-}
-
-void ran_bpe_release(struct ran_bpe *b)
-{
-        ran_pairs_release(&b->merges);
-        free(b->joined);
-        ran_bpe_init(b);
-}
-
 int ran_bpe_add_merge(struct ran_bpe *b, uint32_t left, uint32_t right, uint32_t joined,
                       struct ran_error *err)
 {

@@ -16,7 +16,7 @@ void ran_encoding_release(struct ran_encoding *e)
                 ran_words_scratch_release(&scratch->words);
                 ran_passage_release(&scratch->passage);
                 ran_bpe_scratch_release(&scratch->bpe);
-                ran_unigram_scratch_release(&scratch->unigram);
+                free(scratch->unigram.end);
                 ran_word_cache_release(&scratch->cached);
                 ran_buf_release(&scratch->spelled);
                 free(scratch->parts.at);

@@ -28,7 +28,7 @@ struct ran_tokenizer *ran_tokenizer_new(enum ran_tokenizer_type type)
 
         t->type = type;
         t->most = UINT32_MAX;
-        ran_bpe_init(&t->bpe);
+        t->bpe = (struct ran_bpe){.unknown = BPE_NONE, .most = BPE_NONE, .fallback = true};
         for (int i = 0; i < RAN_TOKEN_ROLES; i++)
                 t->role[i] = RAN_NO_ID;
         t->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
@@ -175,8 +175,12 @@ void ran_tokenizer_free(struct ran_tokenizer *t)
         ran_added_tokens_release(&t->added);
         ran_added_tokens_release(&t->normalized);
         free(t->prefix);
-        ran_bpe_release(&t->bpe);
-        ran_unigram_release(&t->unigram);
+        ran_pairs_release(&t->bpe.merges);
+        free(t->bpe.joined);
+        free(t->unigram.score);
+        free(t->unigram.first);
+        free(t->unigram.label);
+        free(t->unigram.token);
         ran_steps_free(t->steps);
         free(t->before.id);
         free(t->after.id);

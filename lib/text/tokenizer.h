@@ -55,9 +55,6 @@ struct ran_bpe {
 };
 #define BPE_NONE UINT32_MAX
 
-/* For an empty structure. */
-void ran_bpe_init(struct ran_bpe *b);
-void ran_bpe_release(struct ran_bpe *b);
 /* Adds the merge of the next rank. RAN_EFORMAT if the pair has one. */
 int ran_bpe_add_merge(struct ran_bpe *b, uint32_t left, uint32_t right, uint32_t joined,
                       struct ran_error *err);

@@ -59,7 +59,7 @@ void ran_pattern_find(const struct ran_pattern *p, const char *text, size_t n, s
 /* ---- the model Unigram (unigram.c) ----------------------------------------------------------- */
 
 /* The model Unigram of SentencePiece: each token has a score, and a word becomes the
- * tokens with the largest sum. */
+ * tokens with the largest sum. The owner frees its arrays. */
 
 struct ran_unigram {
         double *score; /* (n) of the tokens by id */
@@ -75,17 +75,15 @@ struct ran_unigram {
         uint32_t *token;      /* (nodes) the token that ends there, or RAN_NO_ID */
         size_t nodes, first_cap, label_cap, token_cap;
 };
-void ran_unigram_release(struct ran_unigram *u);
 /* After n and the scores are set: makes the trie of tokens 0 to n - 1, of less than RAN_NO_ID
  * bytes. */
 void ran_unigram_prepare(struct ran_unigram *u, const struct ran_string_table *tokens);
 
-/* Scratch memory of ran_unigram_cut. Zero-initialise. */
+/* Scratch memory of ran_unigram_cut. Zero-initialise; the owner frees `end`. */
 struct ran_unigram_scratch {
         struct unigram_end *end;
         size_t end_cap;
 };
-void ran_unigram_scratch_release(struct ran_unigram_scratch *s);
 
 /* Splits a word of n bytes of UTF-8, `chars` characters, into parts of it; unk: the token of
  * unknown text. Time is linear in n for tokens of limited length. */

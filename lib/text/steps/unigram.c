@@ -12,21 +12,6 @@
 /* An unknown character costs so much more than the token of the lowest score. */
 #define UNKNOWN_PENALTY 10.0
 
-void ran_unigram_release(struct ran_unigram *u)
-{
-        free(u->score);
-        free(u->first);
-        free(u->label);
-        free(u->token);
-        *u = (struct ran_unigram){0};
-}
-
-void ran_unigram_scratch_release(struct ran_unigram_scratch *s)
-{
-        free(s->end);
-        *s = (struct ran_unigram_scratch){0};
-}
-
 /* ---- the trie ------------------------------------------------------------------------------- */
 
 /* A token to be sorted; its first eight bytes decide most comparisons. */
