@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 
 static size_t pair_of(unsigned char a, unsigned char b)
 {

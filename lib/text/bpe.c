@@ -7,7 +7,6 @@
  * entries a byte.
  */
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 
 #include <stdlib.h>
 

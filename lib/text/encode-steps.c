@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 
 struct reading {
         const struct ran_tokenizer *t;

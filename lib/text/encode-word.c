@@ -1,6 +1,5 @@
 /* encode-word.c - a word to tokens: each cut fills scratch->parts. */
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 
 /* The longest token of the model that the text begins with. */
 static uint32_t longest_match(const struct ran_tokenizer *t, bool first, const char *text, size_t n,

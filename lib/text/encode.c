@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 
 /* Encodes the words of a text without added tokens. *points grows by its code points. numbered:
  * each word gets its own number. */

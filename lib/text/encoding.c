@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 
 void ran_encoding_release(struct ran_encoding *e)
 {

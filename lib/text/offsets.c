@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "ran/text.h"
-#include "text/words/unicode.h"
+#include "text/words/words.h"
 
 const char *const ran_unit_names[] = {"codepoint", "byte", "utf16", NULL};
 

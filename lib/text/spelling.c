@@ -18,7 +18,7 @@
 
 #include "ran/text.h"
 #include "base/string-table.h"
-#include "text/words/unicode.h"
+#include "text/words/words.h"
 
 enum { AFFIX = (RAN_SPELLING - 2) / 2, RUN = 2 };
 enum { PREFIX = 2, SUFFIX = PREFIX + AFFIX };

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/words/unicode.h"
-
 const char *const ran_tokenizer_reserved[RAN_RESERVED] = {
         [RAN_UNK] = "[UNK]",     [RAN_MASK] = "[MASK]", [RAN_SEP] = "[SEP]",
         [RAN_START] = "[START]", [RAN_END] = "[END]",

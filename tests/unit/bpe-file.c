@@ -4,7 +4,6 @@
 #include "bpe-file.h"
 #include "test.h"
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 
 static void add_token(struct ran_buf *vocab, size_t *id, const char *token, size_t n)
 {

@@ -9,7 +9,6 @@
 #include "ran.h"
 #include "test.h"
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 #include "vocabulary.h"
 
 static struct ran_error err;

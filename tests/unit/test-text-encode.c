@@ -7,7 +7,6 @@
 #include "test.h"
 #include "text/hf/hf.h"
 #include "text/tokenizer.h"
-#include "text/words/unicode.h"
 #include "vocabulary.h"
 
 /* A vocab.txt of BERT's kind. */

@@ -11,7 +11,6 @@
 #include "text/hf/hf.h"
 #include "text/tokenizer.h"
 #include "base/string-table.h"
-#include "text/words/unicode.h"
 #include "vocabulary.h"
 
 static struct ran_error err;

@@ -6,7 +6,6 @@
 #include "ran.h"
 #include "test.h"
 #include "text/words/words.h"
-#include "text/words/unicode.h"
 
 /* ---- normalisation -------------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "text/hf/hf.h"
-#include "text/words/unicode.h"
 
 enum {
         MOST_NESTED = 20, /* Sequences within each other */

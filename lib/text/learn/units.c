@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "text/learn/counter.h"
-#include "text/words/unicode.h"
 
 /* ---- characters ------------------------------------------------------------------------------ */
 

@@ -1,7 +1,6 @@
 /* fold.c - what two names that look alike have in common. */
 #include "ran/text.h"
 #include "text/words/words.h"
-#include "text/words/unicode.h"
 
 #include <string.h>
 

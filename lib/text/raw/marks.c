@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ran/text.h"
-#include "text/words/unicode.h"
+#include "text/words/words.h"
 
 /* Marks of one class stand for each other. */
 enum {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ran/text.h"
-#include "text/words/unicode.h"
+#include "text/words/words.h"
 
 const char *const ran_segment_names[] = {"spaces", "punctuation", "conll", "ptb", "ud", NULL};
 

@@ -12,7 +12,6 @@
 #include <utf8proc.h>
 
 #include "base/utf8.h"
-#include "text/words/unicode.h"
 
 enum {
         CLUSTER_MOST = 5, /* bytes of a cluster that is replaced as a whole */

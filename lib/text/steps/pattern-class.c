@@ -5,8 +5,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/words/unicode.h"
-
 size_t ran_classes_add(struct ran_classes *all, bool any_case)
 {
         RAN_ROOM(all->at, all->cap, all->n + 1);

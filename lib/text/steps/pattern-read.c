@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "text/steps/pattern-code.h"
-#include "text/words/unicode.h"
 
 enum {
         MOST_BYTES = 4000,         /* of an expression, */

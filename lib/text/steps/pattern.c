@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "text/steps/pattern-code.h"
-#include "text/words/unicode.h"
 
 struct ran_pattern *ran_pattern_new(const char *text, size_t n, bool literal, struct ran_error *err)
 {

@@ -4,7 +4,6 @@
 
 #include "text/words/words.h"
 #include "text/steps/steps.h"
-#include "text/words/unicode.h"
 
 static void push_span(struct ran_passage *p, struct ran_stretch span)
 {

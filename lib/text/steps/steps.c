@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "text/words/unicode.h"
 
 void ran_steps_free(struct ran_steps *s)
 {

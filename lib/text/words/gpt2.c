@@ -4,8 +4,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/words/unicode.h"
-
 /* ---- words ---------------------------------------------------------------------------------- */
 
 enum kind { KIND_BAD, KIND_SPACE = ' ', KIND_LETTER = 'a', KIND_NUMBER = '1', KIND_OTHER = '.' };

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/words/unicode.h"
-
 enum {
         LONGEST_DECOMPOSITION = 18, /* U+FDFA, compatibility */
         FIRST_CANONICAL = 0xc0,     /* below it nothing has a canonical decomposition, */

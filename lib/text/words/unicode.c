@@ -1,5 +1,5 @@
 /* unicode.c - properties of characters. */
-#include "text/words/unicode.h"
+#include "text/words/words.h"
 
 #include <string.h>
 #include <utf8proc.h>

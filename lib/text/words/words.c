@@ -6,8 +6,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "text/words/unicode.h"
-
 enum byte_class {
         BYTE_OTHER, /* not ASCII, or not one character after normalisation */
         BYTE_WORD,
