@@ -1,9 +1,8 @@
 /* error.c - a failure as one sentence for people. See ran/base.h. */
-#include <stdarg.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/utf8.h"
+#include "ran/base.h"
 
 /* A sentence may quote a file name or a record, which may try to steer the reader's terminal, or to
  * show him another name than it is: such characters become codes. size: that of `to`. cut: the

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/cjson.h"
-#include "base/field.h"
 
 /* ---- from JSON ------------------------------------------------------------------------------- */
 

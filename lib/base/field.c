@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/field.h"
+#include "ran/base.h"
 
 /* "--min-window" for min_window, as sentences name it; names are short identifiers of our own. */
 struct option_name {

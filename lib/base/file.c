@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/folder.h"
-#include "base/temporary.h"
+#include "ran/base.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

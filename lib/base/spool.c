@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
 #include "ran/base.h"
 
 static const char *folder(void)

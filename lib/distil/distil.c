@@ -9,8 +9,6 @@
  *   4. What was lost is measured on texts that were held out.
  */
 #include "ran/distil.h"
-#include "base/error.h"
-#include "base/field.h"
 #include "distil/parts.h"
 #include "file/model.h"
 #include "math/elementary.h"

@@ -1,5 +1,4 @@
 /* text-score.c - BLEU, chrF and ROUGE of a corpus, with intervals by bootstrap. */
-#include "base/size.h"
 #include "eval/eval.h"
 #include "ran/math.h"
 

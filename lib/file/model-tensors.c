@@ -1,6 +1,5 @@
 /* model-tensors.c - the tensors of a model file: compared with the configuration, then loaded.
  * Tables of which a document uses few rows stay in the file, others become floats. */
-#include "base/error.h"
 #include "tensors/compact.h"
 #include "file/model.h"
 #include "nn/unread.h"

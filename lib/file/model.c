@@ -5,7 +5,6 @@
 #include "file/model.h"
 #include "nn/part.h"
 #include "nn/vector-cache.h"
-#include "base/error.h"
 #include "base/string-table.h"
 #include "ran/model.h"
 #include "nn/unread.h"

@@ -1,5 +1,4 @@
 /* files.c - the files of a folder, and those that cannot be read. See folder.h. */
-#include "base/folder.h"
 #include "hf/folder.h"
 
 #include <dirent.h>

@@ -2,8 +2,6 @@
 #include "hf/folder.h"
 #include "file/model.h"
 #include "ran/model.h"
-#include "base/error.h"
-#include "base/folder.h"
 #include "text/hf/hf.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* weights.c - the tensors of a folder, in one file or in shards, by their names without the
  * prefix of the encoder. See folder.h. */
-#include "base/folder.h"
 #include "base/string-table.h"
 #include "hf/folder.h"
 #include "tensors/tensors.h"

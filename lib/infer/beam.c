@@ -8,7 +8,6 @@
  * Of all extensions of all hypotheses only the best 2 width matter: at most width of them end, so
  * that width of them do not. The order is total: score, hypothesis, token.
  */
-#include "base/size.h"
 #include "math/elementary.h"
 #include "file/model.h"
 #include "ran/math.h"

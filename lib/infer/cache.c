@@ -17,7 +17,6 @@
  * depend on the number of earlier positions alone, so that a document gives the same bits in any
  * batch and for any number of threads.
  */
-#include "base/size.h"
 #include "infer/infer.h"
 #include "math/elementary.h"
 #include "math/gemm.h"

@@ -13,7 +13,6 @@
  * the rows that a distillation made for it (task embed), all a_t = 1.
  */
 #include "infer/infer.h"
-#include "base/error.h"
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"

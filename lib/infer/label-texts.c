@@ -7,7 +7,6 @@
  * alone; that of the labels' vectors would change no order. The scale 14 has the least loss over
  * eight collections (of 2 to 150 labels; the best one for each lies between 8 and 19).
  */
-#include "base/error.h"
 #include "base/string-table.h"
 #include "file/model.h"
 #include "infer/infer.h"

@@ -6,7 +6,6 @@
  * fraction of what they cost one by one, since the block stays in the cache.
  */
 #include "ran/model.h"
-#include "base/size.h"
 #include "math/elementary.h"
 #include "math/gemm.h"
 #include "math/simd.h"

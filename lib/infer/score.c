@@ -3,7 +3,6 @@
  * A document's result depends on its ids only: it is computed alone, or with others in one matrix
  * product where that has the same bits (ran_score_abreast). */
 #include "infer/infer.h"
-#include "base/size.h"
 #include "math/gemm.h"
 #include "part/linear/linear-model.h"
 #include "part/linear/linear-words.h"

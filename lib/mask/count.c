@@ -12,7 +12,6 @@
  *
  * No sum overflows 64 bits: each is at most N^2, and N is at most 10^9.
  */
-#include "base/size.h"
 #include "mask/mask.h"
 
 /* P(x) and Q(x) */

@@ -3,7 +3,6 @@
  * The patterns are those of Mukund and Easwarakumar, *Dispersed Hierarchical Attention Network for
  * Machine Translation and Language Understanding on Long Documents with Linear Complexity*.
  */
-#include "base/size.h"
 #include "mask/mask.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
  * Sets are bits, so a distance is a shift of all of them at once. A run of distances takes only as
  * many shifts as its length has binary digits, since shifts add up.
  */
-#include "base/size.h"
 #include "mask/mask.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
  * orthogonal; then each row is an eigenvector, times its eigenvalue. In double, in a fixed order.
  */
 #include "math/eigen.h"
-#include "base/error.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* gemm.c - the matrix product behind one function, and in parts for several threads. */
-#include "base/size.h"
 #include "math/gemm.h"
 #include "math/integer.h"
 #include "math/kept-panels.h"

@@ -7,10 +7,10 @@
  *                        the dot product of NEON
  *   two of 16 bits       everywhere else: no sum of two is beyond 32 bits
  */
-#include "base/size.h"
 #include "math/integer.h"
 #include "math/panels.h"
 #include "math/simd.h"
+#include "ran/base.h"
 
 #include <math.h>
 #include <stdint.h>

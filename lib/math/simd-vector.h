@@ -10,8 +10,8 @@
 #ifndef RAN_MATH_SIMD_VECTOR_H
 #define RAN_MATH_SIMD_VECTOR_H
 
-#include "base/size.h"
 #include "math/simd.h"
+#include "ran/base.h"
 
 #include <string.h>
 

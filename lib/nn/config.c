@@ -1,5 +1,4 @@
 /* config.c - the configuration of a model: the `config` of ran-model(5). */
-#include "base/field.h"
 #include "nn/part.h"
 #include "ran/model.h"
 

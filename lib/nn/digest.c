@@ -1,6 +1,5 @@
 /* digest.c - a name for what an encoder that was trained before computes: see part.h. */
 #include "nn/part.h"
-#include "base/error.h"
 #include "ran/model.h"
 #include "nn/unread.h"
 

@@ -1,6 +1,5 @@
 /* packed.c - see packed.h. */
 #include "nn/packed.h"
-#include "base/size.h"
 
 #include <stdlib.h>
 #include <string.h>

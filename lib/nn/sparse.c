@@ -7,7 +7,6 @@
  * Runs of keys are read as bands. They are diagonals, too, if most of a tile would be masked, or if
  * the similarity is not a product.
  */
-#include "base/size.h"
 #include "nn/sparse.h"
 #include "math/gemm.h"
 #include "math/simd.h"

@@ -1,6 +1,5 @@
 /* unread.c - see unread.h. */
 #include "nn/unread.h"
-#include "base/error.h"
 #include "math/integer.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
  * It is read and written as a whole: vectors that a run made since the last time are lost if it is
  * killed. */
 #include "nn/vector-cache.h"
-#include "base/error.h"
 #include "base/string-table.h"
 #include "nn/part.h"
 #include "tensors/tensors.h"

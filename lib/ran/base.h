@@ -34,6 +34,10 @@ struct ran_error {
 int ran_fail(struct ran_error *err, enum ran_code code, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
+/* err, or, if that is NULL, an error of this thread that nobody reads: for functions that need the
+ * sentence of a function they call. */
+struct ran_error *ran_error_or_spare(struct ran_error *err);
+
 /* Runs a call that returns a code, and returns that code from the function if it is not RAN_OK:
  * RAN_TRY(ran_fields_init(fields, base, err)); */
 #define RAN_TRY(call)                        \
@@ -156,6 +160,33 @@ void ran_buf_double(struct ran_buf *b, double x);
 bool ran_parse_double(const char *s, size_t n, double *x);
 bool ran_parse_size(const char *s, size_t n, size_t *x);
 
+/* The least and the most of two sizes. */
+static inline size_t ran_least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+static inline size_t ran_most(size_t a, size_t b)
+{
+        return a > b ? a : b;
+}
+
+/* How many of n ascending numbers are below `bound`. */
+static inline size_t ran_count_below(const size_t *x, size_t n, size_t bound)
+{
+        size_t from = 0;
+
+        while (from < n) {
+                const size_t middle = from + (n - from) / 2;
+
+                if (x[middle] < bound)
+                        from = middle + 1;
+                else
+                        n = middle;
+        }
+        return from;
+}
+
 /* ---- UTF-8 (base/utf8.c) ------------------------------------------------------------------- */
 
 /* The length of the longest prefix of s that is valid UTF-8, in bytes: n if all of it is. */
@@ -233,6 +264,14 @@ int ran_bytes_open_within(struct ran_bytes *b, const char *path, size_t most,
                           struct ran_error *err);
 void ran_bytes_release(struct ran_bytes *b);
 
+/* Opens FOLDER/BASE/NAME of a folder that others made, a regular file of at most `most` bytes,
+ * without waiting; BASE may be "". The sentence begins with what follows FOLDER/. RAN_EIO, and
+ * *absent unless that is NULL: there is no such file; RAN_EFORMAT: it is a pipe, a device, a
+ * folder, or too large. */
+int ran_folder_open(struct ran_bytes *file, const char *folder, const char *base, const char *name,
+                    size_t most, bool *absent, struct ran_error *err);
+bool ran_folder_has(const char *folder, const char *base, const char *name);
+
 /* Writes a file atomically: nobody sees half of it. The bytes go to an unnamed file (or a temporary
  * name in the same folder, where the file system lacks unnamed files); _commit syncs it and moves
  * it into place, _abort drops it. _write keeps its first error for _commit. An existing path that
@@ -253,6 +292,15 @@ void ran_writer_abort(struct ran_writer *w);  /* frees w; NULL is fine */
 /* Removes the temporary files of all open writers and of ran_temporary_new; for a program that
  * exits early. */
 void ran_writer_abandon_all(void);
+
+/* A file that has a name for a while, in the list of those that ran_writer_abandon_all removes. The
+ * path is the caller's, and stays until it is forgotten. */
+struct ran_temporary {
+        const char *path;
+        struct ran_temporary *next;
+};
+void ran_temporary_note(struct ran_temporary *t, const char *path);
+void ran_temporary_forget(struct ran_temporary *t); /* nothing, if it was not noted */
 
 /* SHA-256 (FIPS 180-4, base/sha256.c): digests of vocabularies, models and records. */
 struct ran_sha256 {
@@ -352,5 +400,21 @@ void ran_fields_json(const struct ran_field *fields, const void *base, struct ra
 /* The same for the fields that differ from `other` only. */
 void ran_fields_changes(const struct ran_field *fields, const void *base, const void *other,
                         struct ran_buf *out);
+
+/* RAN_EINVAL where a number or a choice is not in its range, as in a struct that is all zero. */
+int ran_fields_check(const struct ran_field *fields, const void *base, struct ran_error *err);
+
+/* Whole numbers up to here survive JSON, where a number may become a double: no other one becomes
+ * the same double. A size_t of 32 bits ends before. */
+#define RAN_FIELD_LARGEST (SIZE_MAX >> (sizeof(size_t) > 4 ? 11 : 0))
+/* The value of a field in a struct that its table describes. */
+static inline void *ran_field_at(const struct ran_field *field, void *base)
+{
+        return (char *)base + field->offset;
+}
+/* Adds the name of n bytes to the choices; RAN_EINVAL, with the names that there are, if it is
+ * none. */
+int ran_field_add_choice(const struct ran_field *field, struct ran_choices *choices,
+                         const char *text, size_t n, struct ran_error *err);
 
 #endif

@@ -5,7 +5,6 @@
  * processor; it sleeps a sixteenth of the time waited so far, at most a millisecond. Only the
  * training thread calls MPI.
  */
-#include "base/error.h"
 #include "ranks/ranks.h"
 
 #include <stdlib.h>

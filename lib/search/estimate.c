@@ -1,5 +1,4 @@
 /* estimate.c - the size of a training: its parameters, and the arithmetic of an epoch. */
-#include "base/error.h"
 #include "nn/part.h"
 #include "ran/train.h"
 #include "task/lm-output.h"

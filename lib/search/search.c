@@ -6,7 +6,6 @@
  * next draws about a third of the settings again. Draws depend only on the seed and on the results
  * so far: the speed of the machine decides the number of trials, not which they are.
  */
-#include "base/error.h"
 #include "nn/part.h"
 #include "task/train.h"
 #include "ran/train.h"

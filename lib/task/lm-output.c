@@ -1,6 +1,5 @@
 /* lm-output.c - see lm-output.h. */
 #include "task/lm-output.h"
-#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "nn/part.h"

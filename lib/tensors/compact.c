@@ -1,6 +1,5 @@
 /* compact.c - see compact.h. */
 #include "tensors/compact.h"
-#include "base/size.h"
 #include "ran/model.h"
 
 #include <float.h>

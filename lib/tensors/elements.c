@@ -1,5 +1,4 @@
 /* elements.c - the elements of a tensor: in place, or converted. */
-#include "base/error.h"
 #include "tensors/compact.h"
 #include "tensors/tensors.h"
 

@@ -1,7 +1,6 @@
 /* read.c - reading safetensors files. The header goes through the scanner of records, which checks
  * JSON and UTF-8 without recursion and leaves numbers as text: a double would lose 64-bit offsets.
  * Every number in it is checked before it is used, every sum and product before it is taken. */
-#include "base/error.h"
 #include "tensors/tensors.h"
 #include "ran/record.h"
 

@@ -1,6 +1,4 @@
 /* folds.c - out-of-fold probabilities: each document is judged by a model that has not seen it. */
-#include "base/error.h"
-#include "base/size.h"
 #include "ran/train.h"
 
 #include <stdlib.h>

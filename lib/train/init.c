@@ -1,5 +1,4 @@
 /* init.c - initial weights: random, from another model, or from word vectors. */
-#include "base/size.h"
 #include "infer/infer.h"
 #include "math/elementary.h"
 #include "nn/part.h"

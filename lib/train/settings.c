@@ -1,5 +1,4 @@
 /* settings.c - settings of training; those of the model are in nn/config.c. */
-#include "base/field.h"
 #include "nn/part.h"
 #include "task/train.h"
 #include "ran/train.h"

@@ -18,7 +18,6 @@
  *
  * Several processes go through the same list with the same weights: share.c.
  */
-#include "base/error.h"
 #include "nn/part.h"
 #include "part/linear/linear-model.h"
 #include "task/train.h"

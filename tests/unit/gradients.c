@@ -1,6 +1,5 @@
 /* gradients.c - writes loss and gradients of one batch to a file, for comparison with other
  * implementations. */
-#include "base/error.h"
 #include "nn/part.h"
 #include "file/model.h"
 #include "gradient/batch.h"

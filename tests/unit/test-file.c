@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/folder.h"
 #include "ran.h"
 #include "test.h"
 

@@ -1,7 +1,6 @@
 /* discriminant.c - see discriminant.h. In double; sums go in the order of rows, whatever the number
  * of threads. */
 #include "part/linear/discriminant.h"
-#include "base/size.h"
 #include "data/loss.h"
 #include "math/elementary.h"
 

@@ -3,7 +3,6 @@
  * The backward pass computes the scores again: that costs less than to keep them.
  */
 #include "part/ran/layer.h"
-#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "ran/model.h"

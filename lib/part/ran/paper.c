@@ -1,7 +1,6 @@
 /* paper.c - the cells as they are published, as a part of a model: tensors and memory. See paper.h.
  */
 #include "part/ran/paper.h"
-#include "base/size.h"
 #include "ran/model.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* prenorm-cells.c - the cells of a prenorm layer: what goes window by window. See prenorm.h. */
-#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/ran/prenorm.h"

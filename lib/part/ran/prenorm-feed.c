@@ -1,6 +1,5 @@
 /* prenorm-feed.c - a prenorm layer's token rows after the window attention: review of the cells and
  * feed-forward part. See prenorm.h. */
-#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "part/ran/prenorm.h"

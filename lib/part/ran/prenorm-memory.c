@@ -1,7 +1,6 @@
 /* prenorm-memory.c - the activations of prenorm cells: slabs of whole windows, and the arrays that
  * cross windows; a window in them. See prenorm.h. */
 #include "part/ran/prenorm.h"
-#include "base/size.h"
 #include "math/simd.h"
 #include "ran/model.h"
 

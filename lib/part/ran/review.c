@@ -24,7 +24,6 @@
  * and the keys of a document are those of its own states alone.
  */
 #include "part/ran/layer.h"
-#include "base/size.h"
 #include "math/gemm.h"
 #include "math/simd.h"
 #include "ran/model.h"

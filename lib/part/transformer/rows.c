@@ -1,7 +1,6 @@
 /* rows.c - runs and blocks of rows for the parts of a Transformer. See
  * transformer.h. */
 #include "part/transformer/transformer.h"
-#include "base/size.h"
 #include "math/simd.h"
 #include "ran/model.h"
 

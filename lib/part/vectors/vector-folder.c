@@ -18,8 +18,6 @@
 #include <string.h>
 
 #include "base/cjson.h"
-#include "base/error.h"
-#include "base/folder.h"
 #include "tensors/tensors.h"
 
 enum { WIDEST = 1 << 16, CONFIG_BYTES = 1 << 20 };

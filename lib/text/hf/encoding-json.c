@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/digits.h"
-#include "base/size.h"
 #include "text/hf/hf.h"
 
 /* What is said of each token. */

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/cjson.h"
-#include "base/error.h"
-#include "base/folder.h"
 #include "text/hf/hf.h"
 #include "text/tokenizer.h"
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "text/hf/hf.h"
 #include "record/json.h"
 #include "text/tokenizer.h"

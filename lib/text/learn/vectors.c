@@ -11,7 +11,6 @@
  * files contain U+00A0 or U+0085. Of a file of many gigabytes only rows of words in the vocabulary
  * are kept.
  */
-#include "base/size.h"
 #include "text/learn/counter.h"
 #include "text/tokenizer.h"
 
