@@ -128,8 +128,7 @@ struct ran_part {
         void (*path)(const float *x, size_t D, double u, double *scale, double *speed);
         /* Arithmetic of the forward pass over a document of L tokens, the first `sources` of them
          * source. */
-        int (*flops)(const struct ran_config *c, size_t L, size_t sources, double *flops,
-                     struct ran_error *err);
+        double (*flops)(const struct ran_config *c, size_t L, size_t sources);
 
         /* ---- features of documents for predictors: their number (part/vectors/document-vector.h)
          */
@@ -168,9 +167,8 @@ size_t ran_parts_rows(const struct ran_config *c);
 /* The tensor with V rows, and the one of C elements, a head's before a predictor's; NULL: none. */
 const char *ran_parts_vocabulary(const struct ran_config *c);
 const char *ran_parts_classes(const struct ran_config *c);
-/* Arithmetic of all parts, as above. */
-int ran_parts_flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
-                    struct ran_error *err);
+/* As `flops` above, of the encoder that is there, if any. */
+double ran_encoder_flops(const struct ran_config *c, size_t L, size_t sources);
 /* As `path` above, of the encoder that is there, if any. */
 void ran_parts_path(const struct ran_config *c, const float *x, size_t D, double u, double *scale,
                     double *speed);

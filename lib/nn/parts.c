@@ -167,20 +167,11 @@ const char *ran_parts_classes(const struct ran_config *c)
         return classes;
 }
 
-int ran_parts_flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
-                    struct ran_error *err)
+double ran_encoder_flops(const struct ran_config *c, size_t L, size_t sources)
 {
-        const struct ran_part_list parts = ran_parts_of(c);
+        const struct ran_part *encoder = ran_encoder_of(c);
 
-        *flops = 0;
-        for (size_t i = 0; i < parts.n; i++) {
-                double of_part = 0;
-
-                if (parts.part[i]->flops != NULL)
-                        RAN_TRY(parts.part[i]->flops(c, L, sources, &of_part, err));
-                *flops += of_part;
-        }
-        return RAN_OK;
+        return encoder != NULL && encoder->flops != NULL ? encoder->flops(c, L, sources) : 0;
 }
 
 void ran_parts_path(const struct ran_config *c, const float *x, size_t D, double u, double *scale,

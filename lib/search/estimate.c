@@ -41,11 +41,11 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         const double share = 1 - below / (double)c->layers, outputs = output_flops(job, V);
         for (size_t b = 0; b < d->B; b++) {
                 const size_t L = d->first[b + 1] - d->first[b];
-                double flops;
 
                 if (L == 0)
                         return ran_fail(err, RAN_EINVAL, "a document without tokens");
-                RAN_TRY(ran_parts_flops(c, L, d->sources != NULL ? d->sources[b] : 0, &flops, err));
+                const double flops =
+                        ran_encoder_flops(c, L, d->sources != NULL ? d->sources[b] : 0);
                 e->flops += 3 * (share * flops + (double)L * outputs);
         }
         return RAN_OK;

@@ -436,11 +436,7 @@ static double linear_cost(const struct ran_trainer *t)
 
 static double cost(const struct ran_trainer *t, const struct ran_dataset *d, size_t b)
 {
-        double flops = 0;
-
-        return ran_parts_flops(t->c, d->first[b + 1] - d->first[b], 0, &flops, NULL) == RAN_OK
-                       ? flops
-                       : 0;
+        return ran_encoder_flops(t->c, d->first[b + 1] - d->first[b], 0);
 }
 
 /* Half of the cost is for steps, which take three times the forward pass. An encoder that was

@@ -254,8 +254,7 @@ static void backward(struct ran_workspace *w, const struct ran_params *p, struct
 
 /* ---- probes, attribution and cost ------------------------------------------------------------ */
 
-static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
-                 struct ran_error *err)
+static double flops(const struct ran_config *c, size_t length, size_t sources)
 {
         const double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
         const size_t room = c->bert.max_length - ran_bert_specials(c);
@@ -268,13 +267,12 @@ static int flops(const struct ran_config *c, size_t length, size_t sources, doub
         const double global = (double)all;
         const double keys = windows > 0 ? rows / windows : 0;
 
-        (void)sources, (void)err;
-        *flops = (double)c->layers * 2 * rows * D *
-                         (4 * E + (double)c->ffn_dim * (c->bert.gated ? 3 : 2)) +
-                 4 * E * rows *
-                         (global * keys +
-                          ((double)c->layers - global) * (reach < keys ? reach : keys));
-        return RAN_OK;
+        (void)sources;
+        return (double)c->layers * 2 * rows * D *
+                       (4 * E + (double)c->ffn_dim * (c->bert.gated ? 3 : 2)) +
+               4 * E * rows *
+                       (global * keys +
+                        ((double)c->layers - global) * (reach < keys ? reach : keys));
 }
 
 const struct ran_part ran_part_bert = {

@@ -427,15 +427,13 @@ static void documents_bwd(struct ran_workspace *w, const struct ran_params *p,
 /* ---- cost ---------------------------------------------------------------------------------- */
 
 /* contextualizer.h says why length matters so little. */
-static int flops(const struct ran_config *c, size_t length, size_t sources, double *flops,
-                 struct ran_error *err)
+static double flops(const struct ran_config *c, size_t length, size_t sources)
 {
         double L = (double)length, D = (double)c->dim, N = (double)c->layers,
                u = (double)c->contextualizer.rank;
 
-        (void)sources, (void)err;
-        *flops = L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;
-        return RAN_OK;
+        (void)sources;
+        return L > D ? 2 * D * D * (L + N * u) : 4 * L * D * N * u;
 }
 
 const struct ran_part ran_part_contextualizer = {

@@ -115,10 +115,8 @@ static double share_of_vectors(const struct ran_linear *l, const struct ran_line
 
         for (size_t b = 0; b < d->B; b++) {
                 const size_t L = d->first[b + 1] - d->first[b];
-                double flops = 0;
 
-                if (ran_parts_flops(c, L, 0, &flops, NULL) == RAN_OK)
-                        vectors += flops + 2 * F * (double)L;
+                vectors += ran_encoder_flops(c, L, 0) + 2 * F * (double)L;
         }
         return vectors / (vectors + fits);
 }

@@ -124,15 +124,11 @@ static size_t vector_width(const struct ran_config *c)
         return ran_paper_is_published(c) ? c->dim : 0;
 }
 
-static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
-                 struct ran_error *err)
+static double flops(const struct ran_config *c, size_t L, size_t sources)
 {
-        double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
+        const double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
 
-        (void)err;
-        *flops =
-                ran_layer_flops(c, 4 * D * E + (ran_paper_is_gated(c) ? 6 : 1) * D * D, L, sources);
-        return RAN_OK;
+        return ran_layer_flops(c, 4 * D * E + (ran_paper_is_gated(c) ? 6 : 1) * D * D, L, sources);
 }
 
 const struct ran_part ran_part_ran = {

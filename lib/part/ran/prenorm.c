@@ -276,15 +276,12 @@ static size_t vector_width(const struct ran_config *c)
 /* ---- cost -------------------------------------------------------------------------------------
  */
 
-static int flops(const struct ran_config *c, size_t L, size_t sources, double *flops,
-                 struct ran_error *err)
+static double flops(const struct ran_config *c, size_t L, size_t sources)
 {
-        double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
+        const double D = (double)c->dim, E = (double)(c->heads * c->head_dim);
 
-        (void)err;
-        *flops = ran_layer_flops(c, 4 * D * E + 2 * D * D + 3 * D * (double)ran_prenorm_feed(c), L,
-                                 sources);
-        return RAN_OK;
+        return ran_layer_flops(c, 4 * D * E + 2 * D * D + 3 * D * (double)ran_prenorm_feed(c), L,
+                               sources);
 }
 
 const struct ran_part ran_part_prenorm = {
