@@ -82,7 +82,7 @@ static int read_tokenizer(struct ran_model *m, struct ran_error *err)
                                           t->end - t->begin, err);
         if (m->tokenizer == NULL)
                 return RAN_EFORMAT;
-        if (ran_parts_vocabulary(&m->config) == NULL)
+        if (!ran_config_has_encoder(&m->config))
                 m->V = ran_tokenizer_size(m->tokenizer);
         if (ran_tokenizer_size(m->tokenizer) != m->V)
                 return ran_fail(err, RAN_EFORMAT,
@@ -281,11 +281,10 @@ int ran_model_read(struct ran_model *m, bool verify, struct ran_error *err)
 
         RAN_TRY(ran_tensors_read(&m->tensors, &m->file, err));
         RAN_TRY(read_config(m, err));
-        const char *vocabulary = ran_parts_vocabulary(&m->config);
         const char *classes = ran_parts_classes(&m->config);
         m->V = RAN_ANY_ID;
-        if (vocabulary != NULL)
-                RAN_TRY(read_size(m, vocabulary, &m->V, err));
+        if (ran_config_has_encoder(&m->config))
+                RAN_TRY(read_size(m, "embed.weight", &m->V, err));
         if (classes != NULL)
                 RAN_TRY(read_size(m, classes, &m->C, err));
         if (ran_task_is_tied(&m->config) && m->C != m->V)

@@ -9,7 +9,8 @@
  *   encoders    ran, contextualizer, transformer, static, bert: from rows to outputs of tokens, or
  *               of documents. At most one is in the list
  *   features    vectors: a vector of each document from an encoder that is not trained
- *   predictors  linear, words: logits of their own, beside those of the head
+ *   predictors  linear, words: logits of their own, beside those of the head, by a table of
+ *               c->linear.wide rows
  *   heads       classify_head, tag_head, crf, lm_head: tensors of a task's output
  *
  * To add a part: a line in RAN_PARTS and its fields in struct ran_config (ran/model.h), their
@@ -48,8 +49,7 @@ struct ran_part {
          * ran_params_mapped_tables. */
         size_t (*tables)(struct ran_mapped_table *to, struct ran_params *p,
                          const struct ran_config *c, size_t V, size_t C, size_t rows);
-        /* The tensor that has V rows, and the one that has C elements. */
-        const char *vocabulary, *classes;
+        const char *classes; /* of a head: the tensor that has C elements */
 
         /* ---- memory */
         size_t own_size; /* of its memory in the workspace, which is zero at first */
@@ -133,10 +133,6 @@ struct ran_part {
         /* ---- features of documents for predictors: their number (part/vectors/document-vector.h)
          */
         size_t (*features)(const struct ran_config *c);
-
-        /* ---- a predictor: logits beside those of the head (part/linear/linear-model.h and
-         * linear-words.h), by a table of c->linear.wide rows */
-        bool predicts;
 };
 
 /* ran_part_NAME, for each line of RAN_PARTS. */
@@ -164,8 +160,7 @@ bool ran_parts_stream(const struct ran_config *c);
 size_t ran_parts_features(const struct ran_config *c);
 /* The rows of the tables of predictors; 0: there is none. */
 size_t ran_parts_rows(const struct ran_config *c);
-/* The tensor with V rows, and the one of C elements, a head's before a predictor's; NULL: none. */
-const char *ran_parts_vocabulary(const struct ran_config *c);
+/* The tensor of C elements, a head's before a predictor's. */
 const char *ran_parts_classes(const struct ran_config *c);
 /* As `flops` above, of the encoder that is there, if any. */
 double ran_encoder_flops(const struct ran_config *c, size_t L, size_t sources);

@@ -146,23 +146,13 @@ size_t ran_parts_rows(const struct ran_config *c)
         return ran_config_has_predictor(c) ? c->linear.wide : 0;
 }
 
-const char *ran_parts_vocabulary(const struct ran_config *c)
-{
-        const struct ran_part_list parts = ran_parts_of(c);
-
-        for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->vocabulary != NULL)
-                        return parts.part[i]->vocabulary;
-        return NULL;
-}
-
 const char *ran_parts_classes(const struct ran_config *c)
 {
         const struct ran_part_list parts = ran_parts_of(c);
-        const char *classes = NULL;
+        const char *classes = ran_config_has_predictor(c) ? "wide.bias" : NULL;
 
         for (size_t i = 0; i < parts.n; i++)
-                if (parts.part[i]->classes != NULL && (classes == NULL || !parts.part[i]->predicts))
+                if (parts.part[i]->classes != NULL)
                         classes = parts.part[i]->classes;
         return classes;
 }

@@ -84,7 +84,6 @@ static void drop_rows(struct ran_workspace *w, float *x)
 const struct ran_part ran_part_embedding = {
         .is_in = is_in,
         .tables = tables,
-        .vocabulary = "embed.weight",
         .rows = rows,
         .drop_rows = drop_rows,
 };

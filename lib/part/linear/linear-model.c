@@ -581,8 +581,6 @@ const struct ran_part ran_part_linear = {
         .params_size = sizeof(struct ran_linear_params),
         .tensors = ran_linear_tensors,
         .tables = ran_linear_tables,
-        .classes = "wide.bias",
         .own_size = sizeof(struct memory),
         .lay_out = lay_out,
-        .predicts = true,
 };

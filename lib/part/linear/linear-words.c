@@ -273,6 +273,4 @@ const struct ran_part ran_part_words = {
         .params_size = sizeof(struct ran_linear_params),
         .tensors = ran_linear_tensors,
         .tables = ran_linear_tables,
-        .classes = "wide.bias",
-        .predicts = true,
 };
