@@ -56,6 +56,16 @@ float *ran_tensor_walk_take(struct ran_tensor_walk *k, const char *name, size_t 
 /* For a list: fills a struct `p`; in scope k. An absent tensor is NULL. */
 #define RAN_TENSOR_FIELD(field, name, rows, cols, init, when) \
         p->field = (when) ? ran_tensor_walk_take(k, name, rows, cols, RAN_INIT_##init) : NULL;
+/* Defines a function of struct ran_part for a list of tensors, after declarations of the sizes that
+ * the list has in scope beside c and k. */
+#define RAN_PART_TENSORS(function, type, list, ...)                                                \
+        static void function(struct ran_tensor_walk *k, void *tensors, const struct ran_config *c) \
+        {                                                                                          \
+                __VA_ARGS__;                                                                       \
+                type *p = tensors;                                                                 \
+                                                                                                   \
+                list(RAN_TENSOR_FIELD)                                                             \
+        }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 

@@ -47,21 +47,9 @@ static bool uses_window(const struct ran_config *c)
         return c->bert.global_every > 1;
 }
 
-static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c)
-{
-        const size_t D = c->dim, E = c->heads * c->head_dim, ffn_dim = c->ffn_dim, l = k->layer;
-        struct ran_bert_params *p = layer;
-
-        RAN_BERT_PARAMS(RAN_TENSOR_FIELD)
-}
-
-static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
-{
-        const size_t D = c->dim;
-        struct ran_bert_once *p = once;
-
-        RAN_BERT_ONCE(RAN_TENSOR_FIELD)
-}
+RAN_PART_TENSORS(layer_tensors, struct ran_bert_params, RAN_BERT_PARAMS, const size_t D = c->dim,
+                 E = c->heads * c->head_dim, ffn_dim = c->ffn_dim, l = k->layer)
+RAN_PART_TENSORS(once_tensors, struct ran_bert_once, RAN_BERT_ONCE, const size_t D = c->dim)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 

@@ -16,21 +16,10 @@ enum { BLOCKS_OF_PARTIAL = 4, MOST_PARTIALS = 32 };
 
 /* ---- configuration and tensors -------------------------------------------------------------- */
 
-static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c)
-{
-        const size_t D = c->dim, rank = c->contextualizer.rank;
-        struct ran_contextualizer_params *p = layer;
-
-        RAN_CONTEXTUALIZER_PARAMS(RAN_TENSOR_FIELD)
-}
-
-static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
-{
-        const size_t D = c->dim;
-        struct ran_contextualizer_once *p = once;
-
-        RAN_CONTEXTUALIZER_ONCE(RAN_TENSOR_FIELD)
-}
+RAN_PART_TENSORS(layer_tensors, struct ran_contextualizer_params, RAN_CONTEXTUALIZER_PARAMS,
+                 const size_t D = c->dim, rank = c->contextualizer.rank)
+RAN_PART_TENSORS(once_tensors, struct ran_contextualizer_once, RAN_CONTEXTUALIZER_ONCE,
+                 const size_t D = c->dim)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 

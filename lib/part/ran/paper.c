@@ -20,26 +20,15 @@ static int check(const struct ran_config *c, struct ran_error *err)
         return ran_layer_check(c, err);
 }
 
-static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c)
-{
-        const size_t D = c->dim, E = c->heads * c->head_dim;
-        const bool gated = ran_paper_is_gated(c), review = c->ran.review != RAN_REVIEW_NONE;
-        struct ran_paper_params *p = layer;
-
-        RAN_PAPER_PARAMS(RAN_TENSOR_FIELD)
-}
-
-static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
-{
-        const size_t D = c->dim;
-        const bool gated = ran_paper_is_gated(c), published = ran_paper_is_published(c),
-                   joins = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
-                           ran_config_trains_encoder(c),
-                   fills = published && ran_task_is_tied(c);
-        struct ran_paper_once *p = once;
-
-        RAN_PAPER_ONCE(RAN_TENSOR_FIELD)
-}
+RAN_PART_TENSORS(layer_tensors, struct ran_paper_params, RAN_PAPER_PARAMS, const size_t D = c->dim,
+                 E = c->heads * c->head_dim;
+                 const bool gated = ran_paper_is_gated(c),
+                 review = c->ran.review != RAN_REVIEW_NONE)
+RAN_PART_TENSORS(once_tensors, struct ran_paper_once, RAN_PAPER_ONCE, const size_t D = c->dim;
+                 const bool gated = ran_paper_is_gated(c), published = ran_paper_is_published(c),
+                 joins = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
+                         ran_config_trains_encoder(c),
+                 fills = published && ran_task_is_tied(c))
 
 /* ---- memory -----------------------------------------------------------------------------------
  */

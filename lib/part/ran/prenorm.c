@@ -13,23 +13,11 @@ static bool is_in(const struct ran_config *c)
         return c->encoder == RAN_ENCODER_RAN && c->ran.cell == RAN_CELL_PRENORM;
 }
 
-static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c)
-{
-        const size_t D = c->dim, E = c->heads * c->head_dim, F = ran_prenorm_feed(c);
-        struct ran_prenorm_params *p = layer;
-
-        RAN_PRENORM_PARAMS(RAN_TENSOR_FIELD)
-}
-
-static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
-{
-        const size_t D = c->dim;
-        const bool joins = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
-                           !ran_prenorm_makes_vectors(c) && ran_config_trains_encoder(c);
-        struct ran_prenorm_once *p = once;
-
-        RAN_PRENORM_ONCE(RAN_TENSOR_FIELD)
-}
+RAN_PART_TENSORS(layer_tensors, struct ran_prenorm_params, RAN_PRENORM_PARAMS,
+                 const size_t D = c->dim, E = c->heads * c->head_dim, F = ran_prenorm_feed(c))
+RAN_PART_TENSORS(once_tensors, struct ran_prenorm_once, RAN_PRENORM_ONCE, const size_t D = c->dim;
+                 const bool joins = ran_task_of(c)->output == RAN_OUTPUT_DOCUMENT &&
+                                    !ran_prenorm_makes_vectors(c) && ran_config_trains_encoder(c))
 
 /* ---- a layer at work --------------------------------------------------------------------------
  */

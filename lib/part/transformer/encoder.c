@@ -26,21 +26,10 @@ static bool uses_window(const struct ran_config *c)
         return false;
 }
 
-static void layer_tensors(struct ran_tensor_walk *k, void *layer, const struct ran_config *c)
-{
-        const size_t D = c->dim, E = c->heads * c->head_dim, ffn_dim = c->ffn_dim;
-        struct ran_transformer_params *p = layer;
-
-        RAN_TRANSFORMER_PARAMS(RAN_TENSOR_FIELD)
-}
-
-static void once_tensors(struct ran_tensor_walk *k, void *once, const struct ran_config *c)
-{
-        const size_t D = c->dim;
-        struct ran_transformer_once *p = once;
-
-        RAN_TRANSFORMER_ONCE(RAN_TENSOR_FIELD)
-}
+RAN_PART_TENSORS(layer_tensors, struct ran_transformer_params, RAN_TRANSFORMER_PARAMS,
+                 const size_t D = c->dim, E = c->heads * c->head_dim, ffn_dim = c->ffn_dim)
+RAN_PART_TENSORS(once_tensors, struct ran_transformer_once, RAN_TRANSFORMER_ONCE,
+                 const size_t D = c->dim)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
