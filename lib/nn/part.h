@@ -53,7 +53,7 @@ struct ran_part {
 
         /* ---- memory */
         size_t own_size; /* of its memory in the workspace, which is zero at first */
-        void (*init)(struct ran_workspace *w);
+        size_t act_size; /* of an encoder's activations of a layer, w->act */
         void (*release)(struct ran_workspace *w);
         /* Sizes for w->packed, and tables outside the arena that grow with them. */
         int (*prepare)(struct ran_workspace *w, struct ran_error *err);

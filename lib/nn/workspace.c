@@ -133,8 +133,8 @@ void ran_workspace_init(struct ran_workspace *w, const struct ran_config *c, boo
 
                 if (part->own_size > 0)
                         w->own[w->parts.number[i]] = ran_new(1, part->own_size);
-                if (part->init != NULL)
-                        part->init(w);
+                if (part->act_size > 0)
+                        w->act = ran_new(c->layers, part->act_size);
         }
 }
 
@@ -152,6 +152,7 @@ void ran_workspace_release(struct ran_workspace *w)
                         ran_part_table[i]->release(w);
                 free(w->own[i]);
         }
+        free(w->act);
         free(w->x);
         ran_rotary_release(&w->rotary);
         free(w->arena);

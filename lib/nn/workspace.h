@@ -196,6 +196,7 @@ struct ran_workspace {
         float *dlast; /* (B, D) adjoint of each document's last cell or context */
         struct ran_head head;
         void *own[RAN_PARTS_MOST]; /* of each part: see struct ran_part */
+        void *act;                 /* (N) of the encoder: likewise */
         float *arena;
         size_t arena_floats;
 };

@@ -53,7 +53,7 @@ static struct result result_of(struct ran_workspace *w, size_t C)
         for (size_t b = 0; b < r.B; b++)
                 if (w->c->ran.cell == RAN_CELL_PRENORM)
                         memcpy(r.last + b * r.D,
-                               ran_prenorm_memory_of(w)->cells[w->c->layers - 1].N +
+                               ((const struct ran_prenorm_cells *)w->act)[w->c->layers - 1].N +
                                        (rows->doc_window[b + 1] + b) * r.D,
                                r.D * sizeof(*r.last));
                 else

@@ -61,7 +61,7 @@ static void near(struct folder *f, const char *what, const cJSON *record, const 
 
 static void compare_cells(struct folder *f, const struct ran_workspace *w, const cJSON *record)
 {
-        const struct ran_paper_cells *cells = ran_paper_memory_of(w)->cells;
+        const struct ran_paper_cells *cells = w->act;
         const cJSON *of_layer;
         const size_t D = w->D;
         size_t l = 0;

@@ -62,6 +62,8 @@ void ran_bert_bias(const struct ran_workspace *w, const struct ran_params *p)
         if (c->bert.buckets == 0 || own->has_bias)
                 return;
         own->has_bias = !w->training;
+        if (own->bias == NULL)
+                own->bias = ran_new_floats(ran_bert_biases(c));
         for (size_t j = 0; j < c->heads; j++) {
                 float *bias = bias_of(w, own->bias, j);
 

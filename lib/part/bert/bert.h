@@ -175,10 +175,9 @@ struct ran_bert_memory {
         size_t longest;  /* and of the longest window */
         size_t window_cap, doc_cap, group_cap;
         struct ran_rotary rotary, rotary_local;
-        float *bias, *dbias;       /* by distance */
-        bool has_bias;             /* bias is filled, with weights that stay as they are */
-        float *zero, *sink;        /* for norms without a bias: in its place, and its gradient's */
-        struct ran_bert_acts *act; /* (N) */
+        float *bias, *dbias; /* by distance */
+        bool has_bias;       /* bias is filled, with weights that stay as they are */
+        float *zero, *sink;  /* for norms without a bias: in its place, and its gradient's */
         struct ran_bert_rows rows;
         struct ran_bert_adjoints adj;
         struct ran_bert_vectors out;

@@ -53,20 +53,10 @@ RAN_PART_TENSORS(once_tensors, struct ran_bert_once, RAN_BERT_ONCE, const size_t
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static void init(struct ran_workspace *w)
-{
-        struct ran_bert_memory *own = w->own[RAN_PART_BERT];
-
-        own->act = ran_new(w->c->layers, sizeof *own->act);
-        if (w->c->bert.buckets > 0)
-                own->bias = ran_new_floats(ran_bert_biases(w->c));
-}
-
 static void release(struct ran_workspace *w)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
 
-        free(own->act);
         free(own->bias);
         free(own->window);
         free(own->doc);
@@ -93,6 +83,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_bert_memory *own = w->own[RAN_PART_BERT];
+        struct ran_bert_acts *act = w->act;
         const struct ran_config *c = w->c;
         const bool max = c->pooling == RAN_POOL_MAX;
         const bool join_max = max || c->upper == RAN_UPPER_MAX;
@@ -112,9 +103,9 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         for (size_t l = 0; l < c->layers; l++) {
                 w->x[l + 1] = w->x[0];
                 if (l == 0 || w->training)
-                        RAN_ARENA_LIST(&own->act[l], RAN_BERT_ACTS);
+                        RAN_ARENA_LIST(&act[l], RAN_BERT_ACTS);
                 else
-                        own->act[l] = own->act[0];
+                        act[l] = act[0];
         }
         if (w->training)
                 w->x[c->layers] = ran_arena_take(k, (double)w->size.L * D);
@@ -281,7 +272,7 @@ const struct ran_part ran_part_bert = {
         .layer_tensors = layer_tensors,
         .once_tensors = once_tensors,
         .own_size = sizeof(struct ran_bert_memory),
-        .init = init,
+        .act_size = sizeof(struct ran_bert_acts),
         .release = release,
         .prepare = prepare,
         .lay_out = lay_out,

@@ -78,6 +78,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
         const struct ran_bert_window *last = &own->window[own->group[g + 1] - 1];
         const size_t rows = last->row + ran_bert_window_rows(w->c, last);
         const size_t R = rows > RAN_FEW_ROWS ? rows : RAN_FEW_ROWS + 1;
+        struct ran_bert_acts *act = w->act;
         const struct ran_bert_params *layer = p->layers;
         const size_t below = ran_vector_cache_layers(p->below);
         const struct ran_bert_params *dlayer = dp != NULL ? dp->layers : NULL;
@@ -87,7 +88,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
         return (struct ran_bert_pass){
                 .w = w,
                 .own = own,
-                .act = &own->act[l],
+                .act = &act[l],
                 .p = &layer[l],
                 .dp = dlayer != NULL ? &dlayer[l] : &no_gradients,
                 .once = p->once,
@@ -104,7 +105,7 @@ struct ran_bert_pass ran_bert_pass_of(struct ran_workspace *w, const struct ran_
                        .eps = w->c->bert.norm_eps,
                        .zero = own->zero,
                        .part = own->adj.part},
-                .out = l + 1 < w->c->layers ? own->act[l + 1].x : own->rows.last,
+                .out = l + 1 < w->c->layers ? act[l + 1].x : own->rows.last,
                 .stays = (l < below),
                 .lowest = (below > 0 && l == below),
         };

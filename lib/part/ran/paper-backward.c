@@ -42,7 +42,7 @@ static void review_bwd(const struct ran_paper_pass *s)
         const struct ran_paper_window *a = s->act;
         const struct ran_paper_adjoints *j = &s->own->adj;
         const size_t D = w->D, n = s->tokens, t = s->v.t;
-        const float *y = s->own->y[s->l] + t * D, *dx = w->dx + t * D;
+        const float *y = s->cells->y + t * D, *dx = w->dx + t * D;
         float *dy = s->own->dy + t * D, *d = j->dreview_sum, *dq = j->dreview_q;
 
         ran_paper_review(s);
@@ -92,7 +92,7 @@ static void states_bwd(const struct ran_paper_pass *s)
                 if (sources[b] < sources[b + 1])
                         ran_gemm_linear_bwd(w->pool, s->own->dy + t, D, true, s->dp->review_k_w,
                                             s->dp->review_k_b, j->dsource_kv + sources[b] * 2 * D,
-                                            2 * D, s->own->y[s->l] + t, D, s->p->review_k_w,
+                                            2 * D, s->cells->y + t, D, s->p->review_k_w,
                                             sources[b + 1] - sources[b], D, 2 * D);
         }
         ran_gemm_linear_bwd(w->pool, j->dc, D, true, s->dp->review_k_w, s->dp->review_k_b, j->dkv,

@@ -16,7 +16,7 @@ struct ran_paper_pass ran_paper_pass_of(struct ran_workspace *w, const struct ra
         struct ran_paper_memory *own = ran_paper_memory_of(w);
         const struct ran_paper_params *layer = p->layers;
         struct ran_paper_params *dlayer = dp != NULL ? dp->layers : NULL;
-        const struct ran_paper_cells *cells = &own->cells[l];
+        const struct ran_paper_cells *cells = (const struct ran_paper_cells *)w->act + l;
         const bool gated = ran_paper_is_gated(w->c);
 
         return (struct ran_paper_pass){
@@ -200,7 +200,7 @@ void ran_paper_window(const struct ran_paper_pass *s)
                 ran_layer_glu(a->p, a->pre + 3 * w->E, s->projected, s->rows, D);
                 norm(w, a->pn, a->p_stat, a->p, s->p->output_norm_w, s->p->output_norm_b, s->rows);
         }
-        norm(w, s->own->y[s->l] + s->v.t * D, a->y_stat + cell * 2, a->pn + cell * D, NULL, NULL,
+        norm(w, s->cells->y + s->v.t * D, a->y_stat + cell * 2, a->pn + cell * D, NULL, NULL,
              s->tokens);
         update(s);
 }
@@ -219,7 +219,7 @@ static void states(struct ran_paper_pass *s)
         for (size_t b = 0; b < B; b++)
                 if (sources[b] < sources[b + 1])
                         linear(s, c->source_kv_pre + sources[b] * 2 * D,
-                               s->own->y[s->l] + w->packed->doc[b] * D, s->p->review_k_w,
+                               s->cells->y + w->packed->doc[b] * D, s->p->review_k_w,
                                s->p->review_k_b, sources[b + 1] - sources[b], D, 2 * D);
         ran_review_products(w, s->panels, c->kv_pre, c->c, s->p->review_k_w, s->p->review_k_b);
         phi(s, c->source_kv, c->source_kv_pre, sources[B] * 2 * D);
@@ -232,7 +232,7 @@ void ran_paper_review(const struct ran_paper_pass *s)
         struct ran_workspace *w = s->w;
         const struct ran_paper_window *a = s->act;
         const size_t D = w->D, n = s->tokens, t = s->v.t;
-        const float *y = s->own->y[s->l] + t * D;
+        const float *y = s->cells->y + t * D;
         float *x = w->x[s->l + 1] + t * D, *scratch = w->workers.scratch;
 
         if (!w->c->ran.review) {
@@ -271,7 +271,7 @@ void ran_paper_forward(struct ran_workspace *w, const struct ran_params *p)
 
                 /* Under a mask the last cell of the layer below has seen tokens that this layer's
                  * first cell must not. */
-                first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? &own->cells[l - 1] : NULL);
+                first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? s.cells - 1 : NULL);
                 for (size_t i = 0; i < w->packed->m; i++) {
                         ran_paper_at(&s, i);
                         ran_paper_window(&s);
@@ -303,7 +303,7 @@ void ran_paper_forward(struct ran_workspace *w, const struct ran_params *p)
 void ran_paper_vector(struct ran_workspace *w, const struct ran_params *p, size_t b, float *v)
 {
         const struct ran_paper_memory *own = ran_paper_memory_of(w);
-        const struct ran_paper_cells *cells = &own->cells[w->c->layers - 1];
+        const struct ran_paper_cells *all = w->act, *cells = &all[w->c->layers - 1];
         const size_t D = w->D, first = w->packed->doc_window[b] + b,
                      n = w->packed->doc_window[b + 1] + b - first;
         const float *c = cells->c + (first + 1) * D;

@@ -33,21 +33,9 @@ RAN_PART_TENSORS(once_tensors, struct ran_paper_once, RAN_PAPER_ONCE, const size
 /* ---- memory -----------------------------------------------------------------------------------
  */
 
-static void init(struct ran_workspace *w)
-{
-        struct ran_paper_memory *own = ran_paper_memory_of(w);
-
-        own->cells = ran_new(w->c->layers, sizeof *own->cells);
-        own->y = ran_new(w->c->layers, sizeof *own->y);
-}
-
 static void release(struct ran_workspace *w)
 {
-        struct ran_paper_memory *own = ran_paper_memory_of(w);
-
-        free(own->cells);
-        free(own->y);
-        ran_review_release(&own->review);
+        ran_review_release(&ran_paper_memory_of(w)->review);
 }
 
 static int prepare(struct ran_workspace *w, struct ran_error *err)
@@ -64,6 +52,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_paper_memory *own = ran_paper_memory_of(w);
+        struct ran_paper_cells *cells = w->act;
         const size_t longest = own->review.longest, square = (longest + 1) * (longest + 1);
         const bool is_published = ran_paper_is_published(w->c),
                    has_vectors = ran_task_of(w->c)->output == RAN_OUTPUT_DOCUMENT;
@@ -79,12 +68,12 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 if (l == 0 || w->training)
-                        RAN_ARENA_LIST(&own->cells[l], RAN_PAPER_CELLS);
+                        RAN_ARENA_LIST(&cells[l], RAN_PAPER_CELLS);
                 else
-                        own->cells[l] = own->cells[0]; /* the last cells below are read first */
+                        cells[l] = cells[0]; /* the last cells below are read first */
                 if (!is_published)
-                        own->cells[l].c = own->cells[l].G;
-                own->y[l] = w->training ? ran_arena_take(k, floats) : w->x[0];
+                        cells[l].c = cells[l].G;
+                cells[l].y = w->training ? ran_arena_take(k, floats) : w->x[0];
                 w->x[l + 1] = w->training ? ran_arena_take(k, floats) : w->x[0];
         }
         own->start = is_published && w->training ? ran_arena_take(k, floats) : w->x[0];
@@ -131,7 +120,7 @@ const struct ran_part ran_part_ran = {
         .layer_tensors = layer_tensors,
         .once_tensors = once_tensors,
         .own_size = sizeof(struct ran_paper_memory),
-        .init = init,
+        .act_size = sizeof(struct ran_paper_cells),
         .release = release,
         .prepare = prepare,
         .lay_out = lay_out,

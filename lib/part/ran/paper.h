@@ -220,6 +220,7 @@ struct ran_paper_adjoints {
 };
 struct ran_paper_cells {
         RAN_PAPER_CELLS(RAN_FLOATS_FIELD)
+        float *y; /* (L, D): output before the review */
 };
 struct ran_paper_head {
         RAN_PAPER_HEAD(RAN_FLOATS_FIELD)
@@ -230,10 +231,8 @@ struct ran_paper_memory {
         struct ran_review review;
         struct ran_paper_window window; /* at work */
         struct ran_paper_adjoints adj;
-        struct ran_paper_cells *cells; /* (N) */
-        float **y;                     /* (N) (L, D): output before the review */
-        float *dy;                     /* (L, D) */
-        float *start, *start_stat;     /* published: LN_embed of the embedded tokens (L, D) */
+        float *dy;                 /* (L, D) */
+        float *start, *start_stat; /* published: LN_embed of the embedded tokens (L, D) */
         struct ran_paper_head head;
         bool dcells; /* head.dcells are adjoints of all cells of the last layer */
 };

@@ -101,7 +101,7 @@ void ran_prenorm_states(struct ran_prenorm_pass *s)
                 float *z = c->source_z + sources[b] * D;
 
                 ran_simd->norm(z, D, c->source_stat + sources[b] * 2,
-                               s->own->y[s->l] + w->packed->doc[b] * D, D, s->p->review_norm_w,
+                               s->cells->y + w->packed->doc[b] * D, D, s->p->review_norm_w,
                                s->p->review_norm_b, RAN_LN_EPS, n, D);
                 ran_gemm_linear_kept(w->pool, s->panels, c->source_kv + sources[b] * 2 * D, 2 * D,
                                      z, D, s->p->review_k_w, s->p->review_k_b, n, D, 2 * D);
@@ -129,7 +129,7 @@ void ran_prenorm_states_bwd(struct ran_prenorm_pass *s)
                 float *dz = j->dsource_z + sources[b] * D;
 
                 ran_simd->norm_bwd(dz, D, s->dp->review_norm_w, s->dp->review_norm_b, dz, D,
-                                   s->own->y[s->l] + t, D, c->source_stat + sources[b] * 2,
+                                   s->cells->y + t, D, c->source_stat + sources[b] * 2,
                                    s->p->review_norm_w, n, D);
                 ran_simd->add(s->own->dy + t, dz, n * D);
         }
@@ -163,7 +163,7 @@ static void review(struct ran_prenorm_pass *s)
         size_t D = w->D, n = choose(s).n;
         const struct ran_rows rows = ran_prenorm_rows(w, s->tokens);
 
-        ran_rows_norm(&rows, a->review_z, a->review_stat, s->own->y[s->l] + s->t0 * D,
+        ran_rows_norm(&rows, a->review_z, a->review_stat, s->cells->y + s->t0 * D,
                       s->p->review_norm_w, s->p->review_norm_b);
         gather(s, a->review_z);
         ran_gemm_linear_kept(w->pool, s->panels, a->review_q, D, a->review_z, D, s->p->review_q_w,
@@ -187,7 +187,7 @@ static void norm_feed(void *arg, size_t i, float *scratch)
         struct tokens k = tokens_of(s, i);
         size_t D = s->w->D;
         float *m = s->act->sum + k.at * D;
-        const float *y = s->own->y[s->l] + k.t * D;
+        const float *y = s->cells->y + k.t * D;
 
         (void)scratch;
         if (s->w->c->ran.review) {
@@ -305,7 +305,7 @@ static void norm_review_bwd(void *arg, size_t i, float *scratch)
 
         (void)scratch;
         ran_prenorm_norm_bwd(s, i, s->own->dy + k.t * D, s->own->adj.dreview_r + k.at * D,
-                             s->own->y[s->l] + k.t * D, s->act->review_stat + k.at * 2,
+                             s->cells->y + k.t * D, s->act->review_stat + k.at * 2,
                              s->p->review_norm_w);
 }
 

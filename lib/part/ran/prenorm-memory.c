@@ -10,20 +10,10 @@
 /* Most windows of a group, and most floats of its parts. */
 enum { GROUP = 64, GROUP_FLOATS = 1 << 24 };
 
-void ran_prenorm_init(struct ran_workspace *w)
-{
-        struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
-
-        own->cells = ran_new(w->c->layers, sizeof *own->cells);
-        own->y = ran_new(w->c->layers, sizeof *own->y);
-}
-
 void ran_prenorm_release(struct ran_workspace *w)
 {
         struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
 
-        free(own->cells);
-        free(own->y);
         free(own->slab);
         free(own->first);
         ran_review_release(&own->review);
@@ -137,6 +127,7 @@ int ran_prenorm_prepare(struct ran_workspace *w, struct ran_error *err)
 void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
+        struct ran_prenorm_cells *cells = w->act;
         const struct ran_prenorm_sizes sizes = sizes_of(w, own->tokens, own->rows), *n = &sizes;
         const double floats = (double)w->size.L * n->D;
         const size_t rows = own->review.longest + 1, window = 2 * rows * rows + 5 * w->E + 6 * w->D,
@@ -144,14 +135,14 @@ void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k)
 
         for (size_t l = 0; l < w->c->layers; l++) {
                 if (l == 0 || w->training)
-                        RAN_ARENA_LIST(&own->cells[l], RAN_PRENORM_CELLS);
+                        RAN_ARENA_LIST(&cells[l], RAN_PRENORM_CELLS);
                 else
-                        own->cells[l] = own->cells[0]; /* the last cells below are read first */
+                        cells[l] = cells[0]; /* the last cells below are read first */
                 if (w->training) {
-                        own->y[l] = ran_arena_take(k, floats);
+                        cells[l].y = ran_arena_take(k, floats);
                         w->x[l + 1] = ran_arena_take(k, floats);
                 } else {
-                        own->y[l] = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
+                        cells[l].y = w->x[l + 1] = w->x[0]; /* rows are read once: in place */
                 }
         }
         own->start = w->training ? ran_arena_take(k, floats) : w->x[0];

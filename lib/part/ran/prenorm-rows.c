@@ -221,7 +221,7 @@ static void add_tokens(void *arg, size_t i, float *scratch)
         struct ran_prenorm_pass *s = arg;
         struct ran_layer_window v = ran_layer_window(s->w->packed, i, s->r0);
         size_t D = s->w->D, n = (v.n - v.first) * D;
-        float *o = s->act->o + v.r * D, *y = s->own->y[s->l] + v.t * D;
+        float *o = s->act->o + v.r * D, *y = s->cells->y + v.t * D;
         const float *x = ran_prenorm_in(s) + v.t * D;
 
         (void)scratch;

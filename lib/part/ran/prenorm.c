@@ -29,7 +29,7 @@ static struct ran_prenorm_pass pass_of(struct ran_workspace *w, const struct ran
         const struct ran_prenorm_params *layer = p->layers;
         struct ran_prenorm_params *dlayer = dp != NULL ? dp->layers : NULL;
         struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
-        struct ran_prenorm_cells *cells = &own->cells[l];
+        struct ran_prenorm_cells *cells = (struct ran_prenorm_cells *)w->act + l;
         size_t from = own->first[slab], to = own->first[slab + 1];
 
         return (struct ran_prenorm_pass){
@@ -99,8 +99,7 @@ static void encode_layer(struct ran_workspace *w, const struct ran_params *p, si
 
         /* Under a mask the last cell of the layer below has seen tokens that this layer's first
          * cell must not. */
-        ran_prenorm_first_cells(&s,
-                                l > 0 && w->c->mask == RAN_MASK_NONE ? &own->cells[l - 1] : NULL);
+        ran_prenorm_first_cells(&s, l > 0 && w->c->mask == RAN_MASK_NONE ? s.cells - 1 : NULL);
         ran_prenorm_project(&s);
         for (size_t slab = 0; slab < own->slabs; slab++) {
                 bool last = slab + 1 == own->slabs;
@@ -208,8 +207,8 @@ static void enlarge(const struct ran_workspace *w, float *h)
 static void documents(struct ran_workspace *w, const struct ran_params *p)
 {
         const struct ran_prenorm_once *q = p->once;
-        struct ran_prenorm_memory *own = ran_prenorm_memory_of(w);
-        const struct ran_prenorm_join *h = &own->join;
+        const struct ran_prenorm_join *h = &ran_prenorm_memory_of(w)->join;
+        const struct ran_prenorm_cells *cells = w->act;
         float *head = w->head.head;
         size_t D = w->D, B = w->packed->B;
 
@@ -220,7 +219,7 @@ static void documents(struct ran_workspace *w, const struct ran_params *p)
                 return;
         }
         ran_pooling(w, h->pooled, (uint32_t *)h->from);
-        ran_layer_last_states(w, h->last, own->cells[w->c->layers - 1].N);
+        ran_layer_last_states(w, h->last, cells[w->c->layers - 1].N);
         ran_simd->norm(h->pool_z, D, h->pool_stat, h->pooled, D, q->pool_norm_w, q->pool_norm_b,
                        RAN_LN_EPS, B, D);
         ran_workspace_linear(w, p->panels, h->head_pre, h->pool_z, q->pool_w, q->pool_b, D, D);
@@ -286,7 +285,7 @@ const struct ran_part ran_part_prenorm = {
         .layer_tensors = layer_tensors,
         .once_tensors = once_tensors,
         .own_size = sizeof(struct ran_prenorm_memory),
-        .init = ran_prenorm_init,
+        .act_size = sizeof(struct ran_prenorm_cells),
         .release = ran_prenorm_release,
         .prepare = ran_prenorm_prepare,
         .lay_out = ran_prenorm_lay_out,

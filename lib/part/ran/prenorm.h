@@ -218,6 +218,7 @@ struct ran_prenorm_slab {
 };
 struct ran_prenorm_cells {
         RAN_PRENORM_CELLS(RAN_FLOATS_FIELD)
+        float *y; /* (L, D): output before the review */
 };
 struct ran_prenorm_adjoints {
         RAN_PRENORM_ADJOINTS(RAN_FLOATS_FIELD)
@@ -233,9 +234,7 @@ struct ran_prenorm_memory {
         size_t *first;       /* (slabs + 1) first window of each slab */
         size_t slabs, first_cap, slab_cap;
         bool keeps;
-        struct ran_prenorm_slab *slab;   /* (N, slabs) if all are kept; else two, used in turns */
-        struct ran_prenorm_cells *cells; /* (N) */
-        float **y;                       /* (N) (L, D) */
+        struct ran_prenorm_slab *slab; /* (N, slabs) if all are kept; else two, used in turns */
         struct ran_prenorm_adjoints adj;
         float *dy;                 /* (L, D) */
         float *start, *start_stat; /* LN_embed of the embedded tokens (L, D) */
@@ -251,7 +250,6 @@ static inline struct ran_prenorm_memory *ran_prenorm_memory_of(const struct ran_
 }
 
 /* The memory hooks of struct ran_part (prenorm-memory.c). */
-void ran_prenorm_init(struct ran_workspace *w);
 void ran_prenorm_release(struct ran_workspace *w);
 int ran_prenorm_prepare(struct ran_workspace *w, struct ran_error *err);
 void ran_prenorm_lay_out(struct ran_workspace *w, struct ran_arena *k);

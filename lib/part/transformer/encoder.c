@@ -33,18 +33,10 @@ RAN_PART_TENSORS(once_tensors, struct ran_transformer_once, RAN_TRANSFORMER_ONCE
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static void init(struct ran_workspace *w)
-{
-        struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
-
-        own->act = ran_new(w->c->layers, sizeof *own->act);
-}
-
 static void release(struct ran_workspace *w)
 {
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
 
-        free(own->act);
         free(own->mask);
         free(own->task);
 }
@@ -73,6 +65,7 @@ static int prepare(struct ran_workspace *w, struct ran_error *err)
 static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 {
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
+        struct ran_transformer_acts *act = w->act;
         /* the sizes that the lists of transformer.h have in scope */
         const double L = (double)w->size.L, D = (double)w->D, E = (double)w->E, h = (double)w->h,
                      ffn_dim = (double)w->c->ffn_dim, keys = (double)own->keys,
@@ -82,16 +75,16 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
         for (size_t l = 0; l < w->c->layers; l++) {
                 w->x[l + 1] = w->training ? ran_arena_take(k, L * D) : w->x[0];
                 if (l == 0 || ran_transformer_keeps(w)) {
-                        RAN_ARENA_LIST(&own->act[l], RAN_TRANSFORMER_ACTS);
+                        RAN_ARENA_LIST(&act[l], RAN_TRANSFORMER_ACTS);
                 } else {
-                        own->act[l] = own->act[0];
+                        act[l] = act[0];
                         if (w->training) { /* the others are computed again */
-                                own->act[l].a = ran_arena_take(k, keys * E);
-                                own->act[l].log_sum = ran_arena_take(k, keys * h);
+                                act[l].a = ran_arena_take(k, keys * E);
+                                act[l].log_sum = ran_arena_take(k, keys * h);
                         }
                 }
                 if (!w->training)
-                        own->act[l].mid = w->x[0]; /* rows are read once: in place */
+                        act[l].mid = w->x[0]; /* rows are read once: in place */
         }
         own->unnormed = w->training ? ran_arena_take(k, L * D) : w->x[0];
         own->last_stat = ran_arena_take(k, L * 2);
@@ -206,7 +199,7 @@ const struct ran_part ran_part_transformer = {
         .layer_tensors = layer_tensors,
         .once_tensors = once_tensors,
         .own_size = sizeof(struct ran_transformer_memory),
-        .init = init,
+        .act_size = sizeof(struct ran_transformer_acts),
         .release = release,
         .prepare = prepare,
         .lay_out = lay_out,

@@ -47,7 +47,7 @@ struct ran_transformer_pass ran_transformer_pass_of(struct ran_workspace *w,
         struct ran_transformer_memory *own = w->own[RAN_PART_TRANSFORMER];
         const struct ran_transformer_params *layer = p->layers;
         struct ran_transformer_params *dlayer = dp != NULL ? dp->layers : NULL;
-        struct ran_transformer_acts *act = &own->act[l];
+        struct ran_transformer_acts *act = (struct ran_transformer_acts *)w->act + l;
 
         return (struct ran_transformer_pass){
                 .w = w,

@@ -92,8 +92,7 @@ struct ran_transformer_adjoints {
 
 /* The encoder's own part of a workspace. */
 struct ran_transformer_memory {
-        size_t tokens, keys;              /* see above */
-        struct ran_transformer_acts *act; /* (N) */
+        size_t tokens, keys; /* see above */
         struct ran_transformer_rows rows;
         struct ran_transformer_adjoints adj;
         struct ran_mask *mask; /* (B, h) */
