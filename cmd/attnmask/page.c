@@ -296,7 +296,8 @@ static void write_row(const struct page *p, const struct ran_probe *k, size_t ro
                 ran_buf_char(&title, '"');
         }
         ran_buf_char(&title, '\0');
-        page_open_with(out, "i", "class=\"a%d\"%s", level, title.data);
+        page_open_with(out, "i", "class=\"a%d%s\"%s", level, row < p->first ? " cell" : "",
+                       title.data);
         page_text(out, part->text, part->n);
         page_close(out, "i");
         ran_buf_release(&title);

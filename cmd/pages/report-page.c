@@ -54,8 +54,8 @@ static void add_value(const struct report *r, const struct report_node *v, int d
                 break;
         case REPORT_AMOUNT:
         case REPORT_TEXT:
-        case REPORT_RAW:
-                page_text(out, text, v->count);
+        case REPORT_RAW: /* apart from its neighbours, in whatever direction it is written */
+                page_put_text(out, "bdi", text, v->count);
                 break;
         case REPORT_HTML:
                 ran_buf_add(out, text, v->count);
@@ -225,7 +225,8 @@ static void add_fact(const struct report *r, size_t i, struct ran_buf *out)
                 page_bar(out, v->kind == REPORT_BAR ? v->x : v->x / 100);
         add_interval(v, " 95 % interval: ", v->note_n > 0 ? "; " : "", out);
         if (v->note_n > 0)
-                page_put_text(out, "small", r->text.data + v->note, v->note_n);
+                page_put(out, "small", is_number(v) ? "%.*s" : "(%.*s)", (int)v->note_n,
+                         r->text.data + v->note);
         ran_buf_str(out, "</td></tr>\n");
 }
 
@@ -287,7 +288,7 @@ static void add_section(const struct report *r, size_t from, size_t to, int dept
         add_facts(r, from, to, &facts);
         if (facts.len > 0) {
                 page_open(out, "div.wide");
-                ran_buf_str(out, "<table>\n");
+                ran_buf_str(out, "<table class=\"facts\">\n");
                 ran_buf_add(out, facts.data, facts.len);
                 ran_buf_str(out, "</table>");
                 page_close(out, "div");

@@ -182,8 +182,8 @@ looks() {
   text_of page.html >text
   grep -q 'for wet' text
   # The bar of a token against the label has the colour of its text.
-  [ "$(grep -c '>-[0-9.e-]*</td><td><span class="against">' page.html)" -eq "$(grep -c 'class="against"' page.html)" ]
-  [ "$(grep -c '>+[0-9.e-]*</td><td><span class="for">' page.html)" -eq "$(grep -c 'class="for"' page.html)" ]
+  [ "$(grep -c '>-[0-9.e-]*</bdi></td><td><span class="against">' page.html)" -eq "$(grep -c 'class="against"' page.html)" ]
+  [ "$(grep -c '>+[0-9.e-]*</bdi></td><td><span class="for">' page.html)" -eq "$(grep -c 'class="for"' page.html)" ]
   grep -q 'span class="\(for\|against\)"' page.html
   grep -q 'sun <b> word1' text
   ran-attnmask -m tr.ran --map tokens --row 1 --format html one.jsonl >page.html
