@@ -99,8 +99,10 @@ struct below {
 
 static struct ran_span text_of(const struct table_cell *cell)
 {
-        return cell->escaped ? (struct ran_span){cell->span.begin + 1, cell->span.end - 1}
-                             : cell->span;
+        const size_t begin = cell->span.begin + 1, end = cell->span.end - 1;
+
+        /* A quote may be all that there is. */
+        return cell->escaped ? (struct ran_span){begin, end > begin ? end : begin} : cell->span;
 }
 
 /* Whether the rows below the first say that it is a header: no column has its cell again, and one

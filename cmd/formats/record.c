@@ -222,8 +222,8 @@ void record_find(struct record *r)
         r->twice = found.there = 0;
         for (size_t k = 0; k < r->json.count; k++) {
                 const struct ran_member *m = &r->json.members[k];
-                const char *name = r->json.names.data + m->name.begin;
                 const size_t n = m->name.end - m->name.begin;
+                const char *name = n > 0 ? r->json.names.data + m->name.begin : "";
                 for (size_t i = 0; i < NAMES && n > 0; i++) {
                         const uint64_t bit = UINT64_C(1) << i;
                         if (!is_called(i, name, n))

@@ -339,11 +339,13 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
                                     &run->said, &why);
         /* Labels matter to programs that learn from them or compare with them. */
         const struct members *m = &run->members;
-        for (const struct members_name *name = m->name; rc == RAN_OK && name < m->name + m->n;
-             name++)
+        for (size_t k = 0; k < m->n && rc == RAN_OK; k++) {
+                const struct members_name *name = &m->name[k];
+
                 if (name->asked && (name->role != ROLE_LABEL || run->loop->accepted))
                         named_add(&run->named, members_option(name->role), name->s, name->n,
                                   CMD_IS_NEEDED);
+        }
         if (rc == RAN_OK)
                 named_note_first(&run->named, &record.json);
         record_release(&record);
