@@ -9,8 +9,8 @@
 /* ---- words of texts in UTF-8 (text-words.c) -------------------------------------------------- */
 
 /* Appends the text with its tokens separated by white space: the tokenisation 13a, of the script
- * mteval-v13a of NIST, as sacreBLEU has it. scratch is overwritten. */
-void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text, size_t n);
+ * mteval-v13a of NIST, as sacreBLEU has it. */
+void ran_text_13a(struct ran_buf *out, const char *text, size_t n);
 /* Appends the words of ROUGE: runs of ASCII letters, made small, and digits, with spaces between.
  */
 void ran_text_rouge(struct ran_buf *out, const char *text, size_t n);

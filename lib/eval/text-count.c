@@ -8,6 +8,7 @@
  * The longest common subsequence is found for 64 positions at a time (Hyyrö, Bit-parallel
  * LCS-length computation revisited, 2004): a bit of `row` is 0 where a subsequence grows.
  */
+#include "base/size.h"
 #include "base/utf8.h"
 #include "eval/eval.h"
 
@@ -23,7 +24,7 @@ struct symbols {
 struct ran_text_counter {
         struct symbols text, reference;
         struct ran_string_table numbers; /* of words */
-        struct ran_buf words, scratch;
+        struct ran_buf words;
         uint32_t *order, *rank;
         uint64_t *row;
         size_t order_cap, rank_cap, row_cap;
@@ -42,7 +43,6 @@ void ran_text_counter_free(struct ran_text_counter *c)
         free(c->text.symbol);
         free(c->reference.symbol);
         ran_buf_release(&c->words);
-        ran_buf_release(&c->scratch);
         free(c->order);
         free(c->rank);
         free(c->row);
@@ -57,29 +57,18 @@ static void add_symbol(struct symbols *s, uint32_t symbol)
         s->symbol[s->n++] = symbol;
 }
 
-/* The words in c->words, as symbols. */
-static void number_words(struct ran_text_counter *c, struct symbols *out)
+/* The words of a text, as `split` separates them, as symbols. */
+static void number_words(struct ran_text_counter *c, struct symbols *out,
+                         void (*split)(struct ran_buf *out, const char *text, size_t n),
+                         const char *text, size_t n)
 {
         size_t at = 0, length;
         const char *word;
 
-        out->n = 0;
+        out->n = c->words.len = 0;
+        split(&c->words, text, n);
         while (ran_text_word(c->words.data, c->words.len, &at, &word, &length))
                 add_symbol(out, ran_string_table_add(&c->numbers, word, length));
-}
-
-static void words_13a(struct ran_text_counter *c, struct symbols *out, const char *text, size_t n)
-{
-        c->words.len = 0;
-        ran_text_13a(&c->words, &c->scratch, text, n);
-        number_words(c, out);
-}
-
-static void words_rouge(struct ran_text_counter *c, struct symbols *out, const char *text, size_t n)
-{
-        c->words.len = 0;
-        ran_text_rouge(&c->words, text, n);
-        number_words(c, out);
 }
 
 /* The bytes of a character as a number; each has one of its own. */
@@ -201,81 +190,33 @@ static void count_ngrams(struct ran_text_counter *k, size_t most, struct ngram_c
 
 /* ---- the longest common subsequence --------------------------------------------------------- */
 
-static int by_symbol(const void *a, const void *b, void *arg)
-{
-        const uint32_t *symbol = arg, i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-
-        if (symbol[i] != symbol[j])
-                return symbol[i] < symbol[j] ? -1 : 1;
-        return i < j ? -1 : i > j;
-}
-
-/* The first of the reference's positions, sorted by symbol, with this symbol. */
-static size_t first_position(const struct symbols *reference, const uint32_t *order,
-                             uint32_t symbol)
-{
-        size_t low = 0, high = reference->n;
-
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-
-                if (reference->symbol[order[middle]] < symbol)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-/* One symbol of the text, which occurs in the reference where `here` has a bit. */
-static void step(uint64_t *row, const uint64_t *here, size_t words)
-{
-        unsigned carry = 0;
-
-        for (size_t i = 0; i < words; i++) {
-                uint64_t u = row[i] & here[i], sum;
-                unsigned over = __builtin_add_overflow(row[i], u, &sum);
-
-                over |= __builtin_add_overflow(sum, (uint64_t)carry, &sum);
-                row[i] = sum | (row[i] & ~here[i]);
-                carry = over;
-        }
-}
-
-static size_t zeros(const uint64_t *row, size_t n)
-{
-        size_t count = 0;
-
-        for (size_t i = 0; i < n; i++)
-                count += !(row[i / 64] >> i % 64 & 1);
-        return count;
-}
-
 static size_t longest_subsequence(struct ran_text_counter *k)
 {
         const struct symbols *text = &k->text, *reference = &k->reference;
         const size_t n = reference->n, words = n / 64 + 1;
+        size_t length = 0;
 
-        RAN_ROOM(k->order, k->order_cap, n + 1);
-        RAN_ROOM(k->row, k->row_cap, 2 * words);
-        uint32_t *order = k->order;
-        uint64_t *row = k->row, *here = row + words;
-        memset(row, 0xff, words * sizeof *row);
-        memset(here, 0, words * sizeof *here);
-        for (size_t i = 0; i < n; i++)
-                order[i] = (uint32_t)i;
-        if (n > 0)
-                qsort_r(order, n, sizeof *order, by_symbol, reference->symbol);
+        RAN_ROOM(k->row, k->row_cap, words);
+        memset(k->row, 0xff, words * sizeof *k->row);
         for (size_t t = 0; t < text->n; t++) {
-                size_t from = first_position(reference, order, text->symbol[t]);
+                unsigned carry = 0;
 
-                for (size_t i = from; i < n && reference->symbol[order[i]] == text->symbol[t]; i++)
-                        here[order[i] / 64] |= UINT64_C(1) << order[i] % 64;
-                step(row, here, words);
-                for (size_t i = from; i < n && reference->symbol[order[i]] == text->symbol[t]; i++)
-                        here[order[i] / 64] = 0;
+                for (size_t w = 0; w < words; w++) {
+                        const size_t end = ran_least(n, 64 * w + 64);
+                        uint64_t *row = &k->row[w], here = 0, sum;
+
+                        for (size_t i = 64 * w; i < end; i++)
+                                here |= (uint64_t)(reference->symbol[i] == text->symbol[t])
+                                        << i % 64;
+                        unsigned over = __builtin_add_overflow(*row, *row & here, &sum);
+                        over |= __builtin_add_overflow(sum, (uint64_t)carry, &sum);
+                        *row = sum | (*row & ~here);
+                        carry = over;
+                }
         }
-        return zeros(row, n);
+        for (size_t i = 0; i < n; i++)
+                length += !(k->row[i / 64] >> i % 64 & 1);
+        return length;
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */
@@ -306,23 +247,16 @@ static void count_chrf(struct ran_text_counter *c, struct ran_text_counts *out)
         }
 }
 
-static void rates(double *out, uint64_t match, uint64_t text, uint64_t reference)
-{
-        const struct ran_prf r = ran_types_rates(
-                1, &(struct ran_tag_score){.gold = reference, .found = text, .correct = match});
-
-        memcpy(out, (double[]){r.precision, r.recall, r.f1}, 3 * sizeof *out);
-}
-
 static void count_rouge(struct ran_text_counter *c, struct ran_text_counts *out)
 {
-        struct ngram_counts n[2];
+        struct ngram_counts n[RAN_ROUGES];
 
         count_ngrams(c, 2, n);
-        for (size_t k = 0; k < 2; k++)
-                rates(out->rouge[k], n[k].match, n[k].text, n[k].reference);
-        const size_t common = longest_subsequence(c);
-        rates(out->rouge[2], common, c->text.n, c->reference.n);
+        n[2] = (struct ngram_counts){c->text.n, c->reference.n, longest_subsequence(c)};
+        for (size_t k = 0; k < RAN_ROUGES; k++)
+                out->rouge[k] = ran_types_rates(1, &(struct ran_tag_score){.gold = n[k].reference,
+                                                                           .found = n[k].text,
+                                                                           .correct = n[k].match});
 }
 
 void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, const char *reference,
@@ -331,13 +265,13 @@ void ran_text_count(struct ran_text_counter *c, const char *text, size_t n, cons
         *out = (struct ran_text_counts){0};
         ran_string_table_release(&c->numbers);
         c->numbers = (struct ran_string_table){0};
-        words_13a(c, &c->text, text, n);
-        words_13a(c, &c->reference, reference, reference_n);
+        number_words(c, &c->text, ran_text_13a, text, n);
+        number_words(c, &c->reference, ran_text_13a, reference, reference_n);
         count_bleu(c, out);
         characters(&c->text, text, n);
         characters(&c->reference, reference, reference_n);
         count_chrf(c, out);
-        words_rouge(c, &c->text, text, n);
-        words_rouge(c, &c->reference, reference, reference_n);
+        number_words(c, &c->text, ran_text_rouge, text, n);
+        number_words(c, &c->reference, ran_text_rouge, reference, reference_n);
         count_rouge(c, out);
 }

@@ -45,8 +45,7 @@ static void add(struct ran_text_counts *sum, const struct ran_text_counts *x)
                 for (size_t i = 0; i < 3; i++)
                         sum->characters[k][i] += x->characters[k][i];
         for (size_t k = 0; k < RAN_ROUGES; k++)
-                for (size_t i = 0; i < 3; i++)
-                        sum->rouge[k][i] += x->rouge[k][i];
+                ran_prf_add(&sum->rouge[k], &x->rouge[k], 1);
 }
 
 /* Makes one unit of every two. */
@@ -140,7 +139,7 @@ static void scores(const struct ran_text_counts *sum, size_t n, double *out)
         out[0] = bleu(sum, precision);
         out[1] = ran_text_chrf(sum);
         for (size_t k = 0; k < RAN_ROUGES; k++)
-                out[2 + k] = sum->rouge[k][2] / (double)n;
+                out[2 + k] = sum->rouge[k].f1 / (double)n;
 }
 
 /* ---- the bootstrap -------------------------------------------------------------------------- */
@@ -191,8 +190,8 @@ void ran_text_score_finish(const struct ran_text_score *s, uint64_t seed,
                 *value[k] = (struct ran_text_value){score[k], x.low, x.high};
         }
         for (size_t k = 0; k < RAN_ROUGES; k++) {
-                report->rouge_precision[k] = sum.rouge[k][0] / (double)n;
-                report->rouge_recall[k] = sum.rouge[k][1] / (double)n;
+                report->rouge_precision[k] = sum.rouge[k].precision / (double)n;
+                report->rouge_recall[k] = sum.rouge[k].recall / (double)n;
         }
         bleu(&sum, report->precision);
         report->brevity = brevity(&sum);

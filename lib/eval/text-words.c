@@ -83,24 +83,12 @@ static void replace(struct ran_buf *out, const char *text, size_t n, const char 
         }
 }
 
-static bool is_digit(char c)
+/* Whether a character is one of these or, after ^, none of them. */
+static bool is(char c, const char *class)
 {
-        return c >= '0' && c <= '9';
-}
+        const bool other = class[0] == '^';
 
-static bool is_no_digit(char c)
-{
-        return !is_digit(c);
-}
-
-static bool is_dash(char c)
-{
-        return c == '-';
-}
-
-static bool is_stop(char c)
-{
-        return c == '.' || c == ',';
+        return (c != '\0' && strchr(class + other, c) != NULL) != other;
 }
 
 /* Punctuation that is always a token: all of ASCII but ' , - and the full stop. */
@@ -119,27 +107,16 @@ static void add(struct ran_buf *out, char c, bool apart)
 }
 
 /* Sets one of two adjacent characters apart, where these classes have them. */
-static void split_pairs(struct ran_buf *out, const char *s, size_t n, bool (*first)(char),
-                        bool (*second)(char), bool second_apart)
+static void split_pairs(struct ran_buf *out, const char *s, size_t n, const char *first,
+                        const char *second, bool second_apart)
 {
         for (size_t i = 0; i < n; i++) {
-                const bool pair = i + 1 < n && first(s[i]) && second(s[i + 1]);
+                const bool pair = i + 1 < n && is(s[i], first) && is(s[i + 1], second);
 
                 add(out, s[i], pair && !second_apart);
                 if (pair)
                         add(out, s[++i], second_apart);
         }
-}
-
-/* The length of the text without white space at its end. */
-static size_t trimmed(const char *text, size_t n)
-{
-        size_t end = 0, at = 0, length;
-        const char *word;
-
-        while (ran_text_word(text, n, &at, &word, &length))
-                end = at;
-        return end;
 }
 
 static void exchange(struct ran_buf *a, struct ran_buf *b)
@@ -151,37 +128,41 @@ static void exchange(struct ran_buf *a, struct ran_buf *b)
         b->len = 0;
 }
 
-void ran_text_13a(struct ran_buf *out, struct ran_buf *scratch, const char *text, size_t n)
+void ran_text_13a(struct ran_buf *out, const char *text, size_t n)
 {
         static const char *const replaced[][2] = {
                 {"<skipped>", ""}, {"-\n", ""},   {"\n", " "},   {"&quot;", "\""},
                 {"&amp;", "&"},    {"&lt;", "<"}, {"&gt;", ">"},
         };
         static const struct {
-                bool (*first)(char), (*second)(char);
+                const char *first, *second;
                 bool second_apart;
         } rules[] = {
-                {is_no_digit, is_stop, true},  /* a full stop or comma that no digit precedes */
-                {is_stop, is_no_digit, false}, /* ... that no digit follows */
-                {is_digit, is_dash, true},     /* a dash that follows a digit */
+                {"^0123456789", ".,", true},  /* a full stop or comma that no digit precedes */
+                {".,", "^0123456789", false}, /* ... that no digit follows */
+                {"0123456789", "-", true},    /* a dash that follows a digit */
         };
-        struct ran_buf x = {0};
+        struct ran_buf x = {0}, y = {0};
+        size_t end = 0, at = 0, length;
+        const char *word;
 
-        scratch->len = 0;
-        ran_buf_add(&x, text, trimmed(text, n));
+        while (ran_text_word(text, n, &at, &word, &length)) /* no white space at its end */
+                end = at;
+        ran_buf_add(&x, text, end);
         for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
-                replace(scratch, x.data, x.len, replaced[i][0], replaced[i][1]);
-                exchange(&x, scratch);
+                replace(&y, x.data, x.len, replaced[i][0], replaced[i][1]);
+                exchange(&x, &y);
         }
-        add(scratch, ' ', true);
+        add(&y, ' ', true);
         for (size_t i = 0; i < x.len; i++)
-                add(scratch, x.data[i], is_token(x.data[i]));
-        add(scratch, ' ', true);
+                add(&y, x.data[i], is_token(x.data[i]));
+        add(&y, ' ', true);
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-                exchange(&x, scratch);
-                split_pairs(scratch, x.data, x.len, rules[i].first, rules[i].second,
+                exchange(&x, &y);
+                split_pairs(&y, x.data, x.len, rules[i].first, rules[i].second,
                             rules[i].second_apart);
         }
-        ran_buf_add(out, scratch->data, scratch->len);
+        ran_buf_add(out, y.data, y.len);
         ran_buf_release(&x);
+        ran_buf_release(&y);
 }

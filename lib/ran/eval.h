@@ -258,7 +258,7 @@ struct ran_text_counts {
         uint64_t length, reference_length; /* in tokens of 13a */
         uint64_t match[RAN_BLEU_ORDER], all[RAN_BLEU_ORDER];
         uint64_t characters[RAN_CHRF_ORDER][3]; /* of the text, of the reference, common */
-        double rouge[RAN_ROUGES][3];            /* precision, recall, F1 of ROUGE-1, -2, -L */
+        struct ran_prf rouge[RAN_ROUGES];       /* ROUGE-1, -2, -L */
 };
 struct ran_text_counter; /* scratch, one a thread */
 struct ran_text_counter *ran_text_counter_new(void);

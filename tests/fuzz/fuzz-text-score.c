@@ -23,9 +23,11 @@ static void check_counts(const struct ran_text_counts *x)
         for (size_t k = 0; k < RAN_CHRF_ORDER; k++)
                 must(x->characters[k][2] <= x->characters[k][1] &&
                      (x->characters[k][1] == 0 || x->characters[k][2] <= x->characters[k][0]));
-        for (size_t k = 0; k < RAN_ROUGES; k++)
-                for (size_t i = 0; i < 3; i++)
-                        must(x->rouge[k][i] >= 0 && x->rouge[k][i] <= 1);
+        for (size_t k = 0; k < RAN_ROUGES; k++) {
+                must(x->rouge[k].precision >= 0 && x->rouge[k].precision <= 1);
+                must(x->rouge[k].recall >= 0 && x->rouge[k].recall <= 1);
+                must(x->rouge[k].f1 >= 0 && x->rouge[k].f1 <= 1);
+        }
 }
 
 /* Matches and common subsequences are those of either order. */
@@ -35,7 +37,8 @@ static void check_mirror(const struct ran_text_counts *x, const struct ran_text_
         for (size_t k = 0; k < RAN_BLEU_ORDER; k++)
                 must(x->match[k] == y->match[k]);
         for (size_t k = 0; k < RAN_ROUGES; k++)
-                must(x->rouge[k][0] == y->rouge[k][1] && x->rouge[k][1] == y->rouge[k][0]);
+                must(x->rouge[k].precision == y->rouge[k].recall &&
+                     x->rouge[k].recall == y->rouge[k].precision);
 }
 
 static void check_report(const struct ran_text_counts *x)

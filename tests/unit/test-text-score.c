@@ -252,8 +252,8 @@ TEST(longest_common_subsequence_is_that_of_the_table)
                 }
                 ran_text_count(c, text[0], 2 * n[0], text[1], 2 * n[1], &counts);
                 double common = (double)subsequence(word[0], n[0], word[1], n[1]);
-                CHECK_NEAR(counts.rouge[2][0], common / (double)n[0], 1e-12);
-                CHECK_NEAR(counts.rouge[2][1], common / (double)n[1], 1e-12);
+                CHECK_NEAR(counts.rouge[2].precision, common / (double)n[0], 1e-12);
+                CHECK_NEAR(counts.rouge[2].recall, common / (double)n[1], 1e-12);
         }
         ran_text_counter_free(c);
 }
@@ -322,7 +322,7 @@ TEST(large_corpus_has_all_its_texts)
         CHECK_SIZE(report.n, 90001);
         CHECK_SIZE((size_t)report.length, 60000 * 5 + 30001 * 6);
         CHECK_NEAR(report.rouge[0].value,
-                   (60000 * counts[0].rouge[0][2] + 30001 * counts[1].rouge[0][2]) / 90001, 1e-9);
+                   (60000 * counts[0].rouge[0].f1 + 30001 * counts[1].rouge[0].f1) / 90001, 1e-9);
         CHECK(report.bleu.high - report.bleu.low < 0.5);
         ran_text_score_free(s);
         ran_text_counter_free(c);
