@@ -22,8 +22,6 @@ void tag_eval_release(struct tag_eval *e)
 {
         ran_conll_free(e->conll);
         ran_strict_free(e->strict);
-        free(e->gold);
-        free(e->found);
         free(e->words);
         *e = (struct tag_eval){0};
 }
@@ -38,49 +36,66 @@ bool tag_eval_tagged(const struct record *record)
 void tag_pairs_release(struct tag_pairs *p)
 {
         free(p->end);
+        free(p->gold);
         free(p->found);
         ran_buf_release(&p->names);
 }
 
-static int check_tags(const struct tag_eval *e, const struct cmd_labels *gold, size_t n,
+static int check_tags(const struct tagger *t, const struct cmd_labels *gold, size_t n,
                       struct ran_error *err)
 {
         if (gold->n != n)
                 return ran_fail(err, RAN_EFORMAT, "the document has %zu words but %zu \"tags\"", n,
                                 gold->n);
-        if (e->tags != NULL && gold->kind == CMD_TAGS_NUMBERS)
+        if (t->tags != NULL && gold->kind == CMD_TAGS_NUMBERS)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the \"tags\" are numbers, but those of the model are names: give "
                                 "--label-names FILE");
-        if (e->tags != NULL && gold->kind == CMD_TAGS_NAMES)
+        if (t->tags != NULL && gold->kind == CMD_TAGS_NAMES)
                 return ran_fail(
                         err, RAN_EFORMAT,
                         "the \"tags\" follow no scheme, but those of the model follow IOB2");
-        if (e->tags == NULL && gold->kind == CMD_TAGS_SCHEME)
+        if (t->tags == NULL && gold->kind == CMD_TAGS_SCHEME)
                 return ran_fail(err, RAN_EFORMAT,
                                 "the \"tags\" follow a scheme like IOB2, but those of the model "
                                 "follow none");
         return RAN_OK;
 }
 
-int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
-                  struct cmd_labels *gold, const struct cmd_item *item, struct tag_pairs *pairs)
+int tag_eval_read(const struct tagger *t, const struct tag_scratch *s, const struct tag_record *r,
+                  struct cmd_labels *gold, const struct record *record, struct tag_pairs *pairs,
+                  struct ran_error *err)
 {
-        const struct record *record = &item->line->record;
+        static const struct ran_tag outside = {'\0', "O", 1};
 
-        RAN_TRY(cmd_labels_read_tags(gold, record, item->err));
+        RAN_TRY(cmd_labels_read_tags(gold, record, err));
         if (!gold->present)
-                RAN_TRY(cmd_span_tags_read(gold, &r->document, record, item->err));
-        RAN_TRY(check_tags(e, gold, r->words, item->err));
-        pairs->present = true;
-        pairs->n = r->words;
+                RAN_TRY(cmd_span_tags_read(gold, &r->document, record, err));
+        RAN_TRY(check_tags(t, gold, r->words, err));
         pairs->end = ran_new(r->words, sizeof *pairs->end);
+        pairs->gold = ran_new(r->words, sizeof *pairs->gold);
         pairs->found = ran_new(r->words, sizeof *pairs->found);
-        for (size_t i = 0; i < r->words; i++) {
-                pairs->end[i] = gold->end[i];
-                pairs->found[i] = r->at[i] != TAG_NOT_READ ? s->tags[r->at[i]] : RAN_LABEL_UNKNOWN;
-        }
         ran_buf_add(&pairs->names, gold->names.data, gold->names.len);
+        ran_buf_char(&pairs->names, '\0');
+        for (size_t i = 0, begin = 0; i < r->words; begin = pairs->end[i++]) {
+                const char *name = pairs->names.data + begin;
+                const size_t n = gold->end[i] - begin;
+
+                pairs->end[i] = gold->end[i];
+                pairs->gold[i] = (struct ran_tag){'B', name, n};
+                if (t->tags != NULL) {
+                        RAN_TRY(ran_tag_parse(&pairs->gold[i], name, n, err));
+                        pairs->found[i] = r->found[i];
+                } else if (r->at[i] == TAG_NOT_READ) {
+                        pairs->found[i] = outside;
+                } else {
+                        const char *tag = ran_model_label(t->model, s->tags[r->at[i]]);
+
+                        pairs->found[i] = (struct ran_tag){'\0', tag, strlen(tag)};
+                }
+        }
+        pairs->n = r->words;
+        pairs->present = true;
         return RAN_OK;
 }
 
@@ -110,56 +125,30 @@ static void note_tag(struct tag_eval *e, const struct cmd_line *line, const char
                  (int)(n < 200 ? n : 200), name);
 }
 
-/* A truncated word is outside. */
-static int compare_tags(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p,
-                        struct ran_error *err)
+void tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p)
 {
-        struct ran_tag_census unused = {0};
         struct ran_buf found = {0};
-        int rc = RAN_OK;
 
-        for (size_t i = 0; i < p->n && e->tags != NULL; i++)
-                e->found[i] = p->found[i] != RAN_LABEL_UNKNOWN ? e->tags[p->found[i]]
-                                                               : (struct ran_tag){'O', "", 0};
-        if (e->tags != NULL)
-                ran_tags_to_iob2(e->found, p->n, &unused);
-        for (size_t i = 0, begin = 0; i < p->n && rc == RAN_OK; begin = p->end[i++]) {
-                const uint32_t tag = p->found[i];
-                const char *name = p->names.len > 0 ? p->names.data + begin : "";
-                size_t n = p->end[i] - begin;
+        e->skipped += !p->present;
+        if (!p->present)
+                return;
+        e->compared++;
+        for (size_t i = 0, begin = 0; i < p->n; begin = p->end[i++]) {
+                const struct ran_tag *tag = &p->found[i];
+                const char *name = p->names.data + begin;
+                const size_t n = p->end[i] - begin;
 
                 found.len = 0;
-                if (e->tags != NULL) {
-                        ran_buf_char(&found, e->found[i].part);
-                        ran_buf_str(&found, e->found[i].length > 0 ? "-" : "");
-                        ran_buf_add(&found, e->found[i].type, e->found[i].length);
-                        rc = ran_tag_parse(&e->gold[i], name, n, err);
-                } else {
-                        ran_buf_str(&found, tag != RAN_LABEL_UNKNOWN
-                                                    ? ran_model_label(e->model, tag)
-                                                    : "O");
-                }
+                if (tag->part != '\0')
+                        ran_buf_printf(&found, "%c%s", tag->part, tag->length > 0 ? "-" : "");
+                ran_buf_add(&found, tag->type, tag->length);
                 ran_conll_add_token(e->conll, name, n, found.data, found.len);
-                note_tag(e, line, name, n, &e->gold[i]);
+                note_tag(e, line, name, n, &p->gold[i]);
         }
         ran_buf_release(&found);
         ran_conll_end_sentence(e->conll);
-        if (rc == RAN_OK && e->tags != NULL)
-                ran_strict_add(e->strict, e->gold, e->found, p->n);
-        return rc;
-}
-
-int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *pairs,
-                 struct ran_error *err)
-{
-        if (!pairs->present) {
-                e->skipped++;
-                return RAN_OK;
-        }
-        RAN_ROOM(e->gold, e->gold_cap, pairs->n);
-        RAN_ROOM(e->found, e->found_cap, pairs->n);
-        e->compared++;
-        return compare_tags(e, line, pairs, err);
+        if (e->tags != NULL)
+                ran_strict_add(e->strict, p->gold, p->found, p->n);
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */

@@ -17,7 +17,6 @@ enum { WHOLE = 3000, NAMED = 6, WORST = 50 };
 void tag_page_scratch_release(struct tag_page_scratch *s)
 {
         cmd_shown_release(&s->shown);
-        free(s->gold);
         free(s->gold_entity);
         free(s->found_mark);
         free(s->gold_mark);
@@ -105,32 +104,6 @@ static bool is_next(const struct ran_entity *list, size_t n, size_t *at, const s
                 ++*at;
         return *at < n && list[*at].start == e->start && list[*at].end == e->end &&
                list[*at].length == e->length && memcmp(list[*at].type, e->type, e->length) == 0;
-}
-
-/* ---- gold ------------------------------------------------------------------------------------ */
-
-/* Reads the gold tags of a record; false if it has none that fit. */
-static bool read_gold(struct tag_page_scratch *s, struct cmd_labels *gold, bool scheme,
-                      const struct tag_record *r, const struct record *record)
-{
-        struct ran_error ignored;
-
-        if (!tag_eval_tagged(record) || cmd_labels_read_tags(gold, record, &ignored) != RAN_OK ||
-            (!gold->present &&
-             cmd_span_tags_read(gold, &r->document, record, &ignored) != RAN_OK) ||
-            !gold->present || gold->n != r->words)
-                return false;
-        RAN_ROOM(s->gold, s->gold_cap, gold->n);
-        RAN_ROOM(s->gold_entity, s->entity_cap, gold->n);
-        for (size_t i = 0, begin = 0; i < gold->n; begin = gold->end[i++]) {
-                const char *name = gold->end[i] > begin ? gold->names.data + begin : "";
-                const size_t n = gold->end[i] - begin;
-
-                s->gold[i] = (struct ran_tag){'B', name, n};
-                if (scheme && ran_tag_parse(&s->gold[i], name, n, &ignored) != RAN_OK)
-                        return false;
-        }
-        return true;
 }
 
 /* ---- entities -------------------------------------------------------------------------------- */
@@ -255,18 +228,19 @@ static void add_body(struct ran_buf *out, const struct tag_page_scratch *s, cons
 }
 
 int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,
-                  const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item,
-                  struct page_document *d)
+                  const struct tag_record *r, const struct tag_pairs *pairs,
+                  const struct cmd_item *item, struct page_document *d)
 {
         const struct record *line = &item->line->record;
-        struct result result = {.has_gold = read_gold(s, gold, p->tagger->tags != NULL, r, line),
+        struct result result = {.has_gold = pairs->present,
                                 .least = tag_score(tags, r, 0, r->words)};
         struct ran_buf named = {0};
 
         RAN_TRY(cmd_shown_read(&s->shown, &r->document, line, item->err));
         s->found_n = s->gold_n = 0;
         result.found = list_found(p, tags, r);
-        result.gold = result.has_gold ? ran_tags_entities(s->gold, r->words, s->gold_entity) : 0;
+        RAN_ROOM(s->gold_entity, s->entity_cap, pairs->n);
+        result.gold = ran_tags_entities(pairs->gold, pairs->n, s->gold_entity);
         RAN_TRY(mark_found(p, s, tags, r, line, &result, item->err));
         RAN_TRY(mark_gold(p, s, r, line, &result, item->err));
         atomic_fetch_add(&p->reliability.gold, result.gold);

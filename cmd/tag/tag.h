@@ -116,11 +116,9 @@ struct tag_eval {
                 *tags; /* (C) of the model, the caller's; NULL: they are of no scheme */
         struct ran_conll *conll;
         struct ran_strict *strict;
-        size_t compared, skipped;     /* records; skipped: those without tags */
-        size_t unknown;               /* gold tags that the model does not have */
-        size_t *words;                /* (C) by gold tag */
-        struct ran_tag *gold, *found; /* of one record */
-        size_t gold_cap, found_cap;
+        size_t compared, skipped; /* records; skipped: those without tags */
+        size_t unknown;           /* gold tags that the model does not have */
+        size_t *words;            /* (C) by gold tag */
 };
 
 void tag_eval_init(struct tag_eval *e, const struct ran_model *model, const struct ran_tag *tags);
@@ -133,17 +131,18 @@ struct tag_pairs {
         bool present;         /* the record has tags */
         size_t n;             /* words */
         size_t *end;          /* (n) of the gold tags in `names` */
-        uint32_t *found;      /* (n) predicted tags; RAN_LABEL_UNKNOWN for a truncated word */
+        struct ran_tag *gold; /* (n) of no scheme: each is B, of its name as type */
+        struct ran_tag
+                *found;       /* (n) a truncated word is outside; of no scheme: no part, the name */
         struct ran_buf names; /* gold tags, one after another */
 };
 void tag_pairs_release(struct tag_pairs *p);
-/* In any thread: reads them (the record is that of the item). RAN_EFORMAT when they cannot be
- * compared. */
-int tag_eval_read(const struct tag_eval *e, const struct tag_scratch *s, const struct tag_record *r,
-                  struct cmd_labels *gold, const struct cmd_item *item, struct tag_pairs *pairs);
+/* In any thread: reads them. RAN_EFORMAT when they cannot be compared. */
+int tag_eval_read(const struct tagger *t, const struct tag_scratch *s, const struct tag_record *r,
+                  struct cmd_labels *gold, const struct record *record, struct tag_pairs *pairs,
+                  struct ran_error *err);
 /* In order: compares them. */
-int tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *pairs,
-                 struct ran_error *err);
+void tag_eval_add(struct tag_eval *e, const struct cmd_line *line, const struct tag_pairs *p);
 /* Adds the figures to a report; page: those of conlleval, too, for people. */
 void tag_eval_tree(struct tag_eval *e, bool page, struct report *r);
 /* Appends the report. TEXT: that of conlleval, then the other figures. */
@@ -178,20 +177,18 @@ void tag_page_release(struct tag_page *p);
 /* One a thread. Zero-initialise it. */
 struct tag_page_scratch {
         struct cmd_shown shown;
-        struct ran_tag *gold;
         struct ran_entity *gold_entity;
         struct page_mark *found_mark, *gold_mark;
-        size_t gold_cap, entity_cap, found_cap, gold_mark_cap;
+        size_t entity_cap, found_cap, gold_mark_cap;
         size_t found_n, gold_n; /* marks */
         struct ran_buf word;
 };
 void tag_page_scratch_release(struct tag_page_scratch *s);
 
-/* In any thread: makes the document of a tagged record. gold: reads its gold tags; may be that of
- * an evaluation. */
+/* In any thread: makes the document of a tagged record. */
 int tag_page_make(struct tag_page *p, struct tag_page_scratch *s, const struct tag_scratch *tags,
-                  const struct tag_record *r, struct cmd_labels *gold, const struct cmd_item *item,
-                  struct page_document *d);
+                  const struct tag_record *r, const struct tag_pairs *pairs,
+                  const struct cmd_item *item, struct page_document *d);
 /* In order. */
 void tag_page_add(struct tag_page *p, const struct page_document *d);
 /* Writes the page to a file, NULL: standard output. */
