@@ -1,6 +1,7 @@
 /* attention.c - the attention of a model in a document, as JSON: the largest weights, or all. */
 #include "cmd/attnmask/attnmask.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +15,11 @@ enum { MOST_WEIGHTS = 1 << 26 };
 
 static int by_magnitude(const void *a, const void *b)
 {
-        const struct attnmask_weight *x = a, *y = b;
+        const struct attnmask_ranked *x = a, *y = b;
 
-        if (fabs(x->weight) != fabs(y->weight))
-                return fabs(x->weight) > fabs(y->weight) ? -1 : 1;
-        return (x->key > y->key) - (x->key < y->key);
+        if (fabs(x->value) != fabs(y->value))
+                return fabs(x->value) > fabs(y->value) ? -1 : 1;
+        return (x->at > y->at) - (x->at < y->at);
 }
 
 static void add_key(struct ran_buf *out, const struct attnmask_model *a,
@@ -42,35 +43,30 @@ static void add_key(struct ran_buf *out, const struct attnmask_model *a,
 }
 
 void attnmask_add_top(struct ran_buf *out, const struct attnmask_model *a,
-                      struct attnmask_scratch *s, enum ran_axis axis, size_t n, const char *name)
+                      const struct attnmask_scratch *s, enum ran_axis axis, size_t from, size_t n,
+                      const char *name)
 {
-        qsort(s->ranked, n, sizeof *s->ranked, by_magnitude);
         json_name(out, "top");
         json_begin(out, '[');
         for (size_t i = 0; i < n && i < a->options->top; i++) {
                 json_begin(out, '{');
-                add_key(out, a, s, axis, s->ranked[i].key);
-                json_put_float(out, name, (float)s->ranked[i].weight);
+                add_key(out, a, s, axis, from + s->ranked[i].at);
+                json_put_float(out, name, (float)s->ranked[i].value);
                 json_end(out, '}');
         }
         json_end(out, ']');
 }
 
-size_t attnmask_largest(const double *x, size_t n, double least, size_t *at, size_t most)
+size_t attnmask_rank(struct attnmask_scratch *s, const double *x, size_t n, double least)
 {
         size_t found = 0;
 
-        for (size_t t = 0; t < n; t++) {
-                size_t i;
-
-                if (!(fabs(x[t]) >= least) ||
-                    (found == most && fabs(x[t]) <= fabs(x[at[found - 1]])))
-                        continue;
-                found += found < most;
-                for (i = found - 1; i > 0 && fabs(x[at[i - 1]]) < fabs(x[t]); i--)
-                        at[i] = at[i - 1];
-                at[i] = t;
-        }
+        RAN_ROOM(s->ranked, s->ranked_cap, n);
+        for (size_t i = 0; i < n; i++)
+                if (fabs(x[i]) >= least)
+                        s->ranked[found++] = (struct attnmask_ranked){x[i], i};
+        if (found > 1)
+                qsort(s->ranked, found, sizeof *s->ranked, by_magnitude);
         return found;
 }
 
@@ -78,19 +74,18 @@ size_t attnmask_largest(const double *x, size_t n, double least, size_t *at, siz
 static void add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
                     const struct ran_probe *k)
 {
-        size_t n = k->key_to - k->key_from, height = ran_probe_height(k), got = 0;
-        double queries = (double)(k->query_to - k->query_from);
+        const size_t n = k->key_to - k->key_from, height = ran_probe_height(k);
+        const double queries = (double)(k->query_to - k->query_from);
+        double *mean = ran_new(n, sizeof *mean);
 
-        RAN_ROOM(s->ranked, s->ranked_cap, n);
-        for (size_t j = 0; j < n; j++) {
-                double sum = 0;
-
-                for (size_t i = 0; i < height; i++)
-                        sum += k->sum[i * n + j];
-                if (sum > 0)
-                        s->ranked[got++] = (struct attnmask_weight){sum / queries, k->key_from + j};
-        }
-        attnmask_add_top(out, a, s, s->shape.table[k->table].keys, got, "weight");
+        for (size_t i = 0; i < height; i++)
+                for (size_t j = 0; j < n; j++)
+                        mean[j] += k->sum[i * n + j];
+        for (size_t j = 0; j < n; j++)
+                mean[j] /= queries;
+        attnmask_add_top(out, a, s, s->shape.table[k->table].keys, k->key_from,
+                         attnmask_rank(s, mean, n, DBL_TRUE_MIN), "weight");
+        free(mean);
 }
 
 /* ---- the weights themselves ----------------------------------------------------------------- */

@@ -86,10 +86,10 @@ struct attnmask_scratch {
         struct ran_probe_shape shape; /* of it */
         struct ran_probe *probes;     /* (n) */
         double *sum;                  /* of all of them */
-        struct attnmask_weight {
-                double weight;
-                size_t key;
-        } * ranked;
+        struct attnmask_ranked {
+                double value;
+                size_t at;
+        } * ranked; /* by attnmask_rank */
         size_t n, cap, sum_cap, ranked_cap;
         struct ran_explainer *explainer; /* of the other maps, else NULL */
         double *value;                   /* (L) */
@@ -141,13 +141,14 @@ struct attnmask_map {
 int attnmask_map_values(const struct attnmask_model *a, struct attnmask_scratch *s,
                         struct attnmask_map *map, struct ran_error *err);
 
-/* Appends `"top":[...]`: of the first n of s->ranked those with the largest magnitude, at most
- * --top, the larger first, equals in the order of the keys. name: of the member with the weight. */
+/* Sets s->ranked to the elements of x (n) whose magnitude is at least that, the larger first,
+ * equals in their order. Returns how many there are. */
+size_t attnmask_rank(struct attnmask_scratch *s, const double *x, size_t n, double least);
+/* Appends `"top":[...]`: the first of n that are ranked, at most --top. from: the key of element 0;
+ * name: of the member with the value. */
 void attnmask_add_top(struct ran_buf *out, const struct attnmask_model *a,
-                      struct attnmask_scratch *s, enum ran_axis axis, size_t n, const char *name);
-/* Sets at (most) to the elements of x (n) with the largest magnitude, of at least that, the larger
- * first. Returns how many there are. */
-size_t attnmask_largest(const double *x, size_t n, double least, size_t *at, size_t most);
+                      const struct attnmask_scratch *s, enum ran_axis axis, size_t from, size_t n,
+                      const char *name);
 
 /* Begins a page: its title, the name of the document, the model. */
 void attnmask_page_begin(const struct attnmask_model *a, const struct attnmask_scratch *s,

@@ -57,30 +57,12 @@ struct reach {
         size_t words;
 };
 
-static void add_to(uint64_t *set, size_t from, size_t to)
-{
-        for (; from < to && from % 64 != 0; from++)
-                set[from / 64] |= UINT64_C(1) << from % 64;
-        for (; from + 64 <= to; from += 64)
-                set[from / 64] = ~UINT64_C(0);
-        for (; from < to; from++)
-                set[from / 64] |= UINT64_C(1) << from % 64;
-}
-
 /* The first token from `at` on that is in the set, or is not, as `in` says; N at the end. */
 static size_t next_token(const struct reach *r, size_t at, size_t N, bool in)
 {
-        while (at < N) {
-                uint64_t word = r->set[at / 64] ^ (in ? 0 : ~UINT64_C(0));
-
-                word &= ~UINT64_C(0) << at % 64;
-                if (word != 0) {
-                        at = at / 64 * 64 + (size_t)__builtin_ctzll(word);
-                        return at < N ? at : N;
-                }
-                at = at / 64 * 64 + 64;
-        }
-        return N;
+        while (at < N && (r->set[at / 64] >> at % 64 & 1) != in)
+                at++;
+        return at;
 }
 
 static void add_reach(struct cmd_sink *out, const struct reach *r, const struct attnmask *a)
@@ -115,7 +97,7 @@ static int add_reached(const struct attnmask *a, struct cmd_sink *out, struct ra
         bool more = true;
 
         /* A layer of dispersed attention moves the set by each of its distances: N sqrt(N) work. */
-        for (size_t h = 0; h < a->n && a->options->reach > 1; h++)
+        for (size_t h = 0; h < a->n; h++)
                 if (a->heads[h].pattern == RAN_ATTENTION_DISPERSED && a->options->length > most)
                         return ran_fail(err, RAN_EINVAL,
                                         "--reach with dispersed attention is for lengths up to "
@@ -126,15 +108,8 @@ static int add_reached(const struct attnmask *a, struct cmd_sink *out, struct ra
                 return RAN_ENOMEM;
         r.next = r.set + words;
         r.spare = r.next + words;
-        for (size_t h = 0; h < a->n; h++) { /* through one layer it reaches the keys of its row */
-                const struct ran_mask *m = &a->heads[h].mask;
-                struct ran_mask_ranges s = ran_mask_row(m, a->from);
-                size_t pos = 0, from, to;
-
-                while (ran_mask_ranges_next(m, &s, &pos, &from, &to))
-                        add_to(r.set, from, to);
-        }
-        for (size_t k = 1; k < a->options->reach && more; k++) {
+        r.set[a->from / 64] = UINT64_C(1) << a->from % 64;
+        for (size_t k = 0; k < a->options->reach && more; k++) {
                 for (size_t h = 0; h < a->n; h++)
                         ran_mask_spread(&a->heads[h].mask, r.next, r.set, r.spare);
                 more = memcmp(r.set, r.next, words * sizeof *r.set) != 0;

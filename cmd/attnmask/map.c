@@ -5,6 +5,7 @@
  * the root mean square of their change when its embedding row changes. */
 #include "cmd/attnmask/attnmask.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,18 +229,6 @@ static int fill_table(struct attnmask_scratch *s, const struct table *t, struct 
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void add_top(struct ran_buf *out, const struct attnmask_model *a, struct attnmask_scratch *s,
-                    const char *name, size_t from, size_t to)
-{
-        size_t n = 0;
-
-        RAN_ROOM(s->ranked, s->ranked_cap, to - from);
-        for (size_t t = from; t < to; t++)
-                if (s->value[t] != 0)
-                        s->ranked[n++] = (struct attnmask_weight){s->value[t], t};
-        attnmask_add_top(out, a, s, RAN_AXIS_TOKENS, n, name);
-}
-
 /* "[1.5,2]" */
 static void add_numbers(struct ran_buf *out, const double *x, size_t n)
 {
@@ -264,7 +253,8 @@ static void add_gains(struct ran_buf *out, const struct attnmask_model *a,
         }
         json_put_text(out, "label", map->label);
         json_put_float(out, "score", (float)map->p);
-        add_top(out, a, s, "gain", from, to);
+        attnmask_add_top(out, a, s, RAN_AXIS_TOKENS, from,
+                         attnmask_rank(s, s->value + from, to - from, DBL_TRUE_MIN), "gain");
         if (a->options->weights) {
                 json_put_size(out, "from", from);
                 json_name(out, "gains");
@@ -279,7 +269,8 @@ static int add_moves(struct ran_buf *out, const struct attnmask_model *a,
         const struct table t = table_of(a, s, map);
 
         ran_buf_printf(out, ",\"rows\":[%zu,%zu]", map->from, map->to);
-        add_top(out, a, s, "move", 0, s->reading.tokens.L);
+        attnmask_add_top(out, a, s, RAN_AXIS_TOKENS, 0,
+                         attnmask_rank(s, s->value, s->reading.tokens.L, DBL_TRUE_MIN), "move");
         if (!a->options->weights)
                 return RAN_OK;
         RAN_TRY(fill_table(s, &t, err));

@@ -54,28 +54,27 @@ static void write_text(const struct attnmask_scratch *s, struct token_text *x, d
 }
 
 /* The tokens with the largest values. */
-static void write_largest(const struct attnmask_scratch *s, struct token_text *x,
-                          struct cmd_sink *out)
+static void write_largest(struct attnmask_scratch *s, struct token_text *x, struct cmd_sink *out)
 {
-        size_t at[LISTED];
-        const size_t n = attnmask_largest(s->value, s->reading.tokens.L, DBL_TRUE_MIN, at, LISTED);
+        const size_t n = attnmask_rank(s, s->value, s->reading.tokens.L, DBL_TRUE_MIN);
         struct token_part part;
         struct report r = {0};
 
         report_begin(&r, REPORT_LIST, NULL, "Largest");
-        for (size_t i = 0; i < n; i++) {
-                const double value = s->value[at[i]], most = s->value[at[0]];
+        for (size_t i = 0; i < n && i < LISTED; i++) {
+                const size_t at = s->ranked[i].at;
+                const double value = s->ranked[i].value, most = s->ranked[0].value;
                 const char *kind = value < 0 ? "span.against" : "span.for";
                 struct ran_buf number = {0}, bar = {0};
 
                 x->at = 0; /* its own text only */
-                token_text_next(x, at[i], &part);
+                token_text_next(x, at, &part);
                 ran_buf_printf(&number, "%+.4g", value);
                 page_open(&bar, kind);
                 page_bar(&bar, fabs(value) / fabs(most));
                 page_close(&bar, kind);
                 report_begin(&r, REPORT_OBJECT, NULL, "");
-                report_count(&r, NULL, "token", at[i]);
+                report_count(&r, NULL, "token", at);
                 report_bytes(&r, REPORT_TEXT, NULL, "text", part.text, part.n);
                 report_bytes(&r, REPORT_AMOUNT, NULL, "value", number.data, number.len);
                 report_html(&r, "", &bar);

@@ -200,15 +200,13 @@ static void add_looks(const struct page *p, const struct ran_probe *k, size_t ro
                       struct ran_buf *out)
 {
         const size_t width = ran_probe_width(k);
-        const double *weight = k->sum + row * width;
-        size_t at[KEYS] = {0};
-        const size_t n = attnmask_largest(weight, width, 0.0015, at, p->keys);
+        const size_t n = attnmask_rank(p->s, k->sum + row * width, width, 0.0015);
 
         ran_buf_str(out, n > 0 ? "looks at " : "");
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n && i < p->keys; i++) {
                 ran_buf_str(out, i > 0 ? ", " : "");
-                add_key(p, k->key_from + at[i], out);
-                ran_buf_printf(out, " %.1f %%", 100 * weight[at[i]]);
+                add_key(p, k->key_from + p->s->ranked[i].at, out);
+                ran_buf_printf(out, " %.1f %%", 100 * p->s->ranked[i].value);
         }
 }
 
