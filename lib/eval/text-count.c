@@ -8,7 +8,6 @@
  * The longest common subsequence is found for 64 positions at a time (Hyyrö, Bit-parallel
  * LCS-length computation revisited, 2004): a bit of `row` is 0 where a subsequence grows.
  */
-#include "base/size.h"
 #include "base/utf8.h"
 #include "eval/eval.h"
 
