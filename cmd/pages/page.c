@@ -12,14 +12,16 @@ static const char *escape_of(const char *s, size_t k)
 {
         static const char special[] = "&<>\"'";
         static const char *const escapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-        const char *found = *s != '\0' ? strchr(special, *s) : NULL;
         const unsigned char *c = (const unsigned char *)s;
+        const char *found = *c != '\0' && *c <= '>' ? strchr(special, *c) : NULL;
         const bool control = (c[0] < ' ' && c[0] != '\t' && c[0] != '\n') || c[0] == 0x7f ||
                              (k == 2 && c[0] == 0xc2 && c[1] < 0xa0);
         const bool none = k == 3 && c[0] == 0xef && c[1] == 0xbf && c[2] >= 0xbe;
 
         if (found != NULL)
                 return escapes[found - special];
+        if (c[0] >= ' ' && c[0] < 0x7f)
+                return NULL;
         return control || none || ran_utf8_valid(s, k) < k ? "\xef\xbf\xbd" : NULL;
 }
 
