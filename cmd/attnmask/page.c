@@ -14,9 +14,10 @@
 
 /* BLOCK: tokens of a block, without windows; STRIP: the most cells of the strip of windows; KEYS,
  * FEW_KEYS: the most keys of a query, and what is left of them in a long document; PAIR: bytes of a
- * key and its weight; LEVELS: shades of the text; PLAIN: bytes of a window that is shown without
- * its attention, in a document of more than LONG tokens. */
-enum { BLOCK = 256, STRIP = 256, KEYS = 8, FEW_KEYS = 2, PAIR = 24, LEVELS = 9 };
+ * key and its weight; WORD: bytes of its word, if that is longer; LEVELS: shades of the text;
+ * PLAIN: bytes of a window that is shown without its attention, in a document of more than LONG
+ * tokens. */
+enum { BLOCK = 256, STRIP = 256, KEYS = 8, FEW_KEYS = 2, PAIR = 24, WORD = 32, LEVELS = 9 };
 enum { PLAIN = 200, LONG = 400000 };
 static const size_t page_room = 9000000, sum_room = (size_t)256 << 20;
 
@@ -191,7 +192,7 @@ static void add_key(const struct page *p, size_t row, struct ran_buf *out)
         text.at = 0;
         token_text_next(&text, w * p->window + at - p->first, &part);
         ran_buf_str(out, "\xe2\x80\x9c");
-        page_text(out, part.text, part.n);
+        page_excerpt(out, part.text, part.n, WORD);
         ran_buf_str(out, "\xe2\x80\x9d");
 }
 
