@@ -82,8 +82,14 @@ size_t ran_params_mapped_tables(struct ran_mapped_table mapped[RAN_MAPPED_TABLES
                                 size_t C, size_t rows)
 {
         const struct ran_part_list parts = ran_parts_of(c);
+        const size_t spelling = ran_encoder_spelling(c), D = c->dim;
         size_t n = 0;
 
+        if (parts.encoder != NULL)
+                mapped[n++] = (struct ran_mapped_table){"embed.weight", V, D, &p->embed, false};
+        if (spelling > 0)
+                mapped[n++] = (struct ran_mapped_table){"spelling.weight", spelling, D,
+                                                        &p->spelling, false};
         for (size_t i = 0; i < parts.n; i++)
                 if (parts.part[i]->tables != NULL)
                         n += parts.part[i]->tables(mapped + n, p, c, V, C, rows);

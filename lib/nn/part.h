@@ -1,11 +1,10 @@
 /* part.h - parts of a model: everything that a model has beside its task.
  *
- * A model is the list of its parts, in the order of RAN_PARTS, a task, and the weights of their
- * ensemble. The configuration says which parts are in the list; a part that is not there costs
- * nothing. Parameters, memory, scoring and estimates walk along the list and know no part by
- * name.
+ * A model is the rows of its tokens (encoder.c), the list of its parts, in the order of RAN_PARTS,
+ * a task, and the weights of their ensemble. The configuration says which parts are in the list; a
+ * part that is not there costs nothing. Parameters, memory, scoring and estimates walk along the
+ * list and know no part by name.
  *
- *   rows        embedding: a row of each token
  *   encoders    ran, contextualizer, transformer, static, bert: from rows to outputs of tokens, or
  *               of documents. At most one is in the list
  *   features    vectors: a vector of each document from an encoder that is not trained
@@ -60,10 +59,6 @@ struct ran_part {
         /* Its part of the arena; an encoder's includes w->x[1] to w->x[N] and the workers' scratch.
          * It is called twice, the first time only to count. */
         void (*lay_out)(struct ran_workspace *w, struct ran_arena *k);
-
-        /* ---- rows: fills w->x[0], and drops some of x, rows or their adjoints, in training */
-        void (*rows)(struct ran_workspace *w, const struct ran_params *p);
-        void (*drop_rows)(struct ran_workspace *w, float *x);
 
         /* ---- an encoder */
         bool encodes;

@@ -28,7 +28,6 @@
 /* And the parts of models (nn/part.h), RAN_PART_RAN and so on, in the order in which files have
  * their tensors. */
 #define RAN_PARTS(X)                      \
-        X(EMBEDDING, embedding)           \
         X(RAN, ran)                       \
         X(PRENORM, prenorm)               \
         X(CONTEXTUALIZER, contextualizer) \

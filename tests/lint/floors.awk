@@ -3,7 +3,7 @@ BEGIN {
         # By tens; ran/X is the header ran/X.h, below the folders whose functions it declares.
         split("ran/base 0 base 10 ran/record 15 ran/math 15 ran/mask 15 record 20 math 20 mask 20 " \
               "ran/text 25 ran/eval 25 text/words 30 eval 35 text/steps 40 text/raw 40 text 50 text/hf 55 text/learn 60 " \
-              "ran/model 65 tensors 70 nn 80 ran/train 81 data 82 part/crf 90 part/embedding 100 part/ran 100 part/transformer 100 " \
+              "ran/model 65 tensors 70 nn 80 ran/train 81 data 82 part/crf 90 part/ran 100 part/transformer 100 " \
               "part/bert 100 part/contextualizer 100 part/vectors 100 part/linear 105 task 110 file 120 hf 130 infer 140 ran/distil 66 " \
               "ranks 170 gradient 180 evaluate 185 train 190 distil 195 search 210", word, " ")
         for (i = 1; i in word; i += 2)
