@@ -423,7 +423,7 @@ size_t ran_model_classes(const struct ran_model *m)
 
 int ran_model_join_windows(struct ran_model *m, int upper, struct ran_error *err)
 {
-        if (m->config.task != RAN_TASK_CLASSIFY || !ran_encoder_has_windows(&m->config) ||
+        if (m->config.task != RAN_TASK_CLASSIFY || !ran_encoder_is_imported(&m->config) ||
             !ran_config_trains_encoder(&m->config))
                 return ran_fail(err, RAN_EINVAL,
                                 "only a classifier on a pretrained encoder reads documents in "

@@ -225,7 +225,7 @@ int ran_config_check(const struct ran_config *c, struct ran_error *err)
                 return ran_fail(err, RAN_EINVAL,
                                 "without an encoder and without a linear model nothing is left: "
                                 "wide must be above 0, or the encoder not 'none'");
-        if (c->upper != RAN_UPPER_POOLING && !ran_encoder_has_windows(c))
+        if (c->upper != RAN_UPPER_POOLING && !ran_encoder_is_imported(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "upper stands above the windows of a pretrained encoder, not of "
                                 "the encoder '%s': it must be 'pooling'",

@@ -62,9 +62,8 @@ struct ran_part {
 
         /* ---- an encoder */
         bool encodes;
-        bool per_token;  /* it outputs a vector for each token; else one for each document */
-        bool paneled;    /* of its layers' matrices, only panels are read to score (nn/unread.h) */
-        bool plain_rows; /* its rows are of tokens alone: the spelling of words is for predictors */
+        bool per_document; /* it outputs a vector for each document; else one for each token */
+        bool paneled; /* of its layers' matrices, only panels are read to score (nn/unread.h) */
         /* Where only vectors of documents are asked for (w->streams), it takes the rows of the
          * embedding itself, and leaves none. */
         bool streams;
@@ -74,10 +73,11 @@ struct ran_part {
          * cache. */
         size_t rows_stand_alone, abreast;
         /* Its weights come from a model of others, which has shown what it knows: few documents
-         * are enough to keep it (train/gain.c). */
+         * are enough to keep it (train/gain.c). It reads windows by themselves, and its rows are of
+         * tokens alone: the spelling of words is for predictors. */
         bool imported;
         /* From w->x[0], the embedded tokens, to w->x[N]; and from w->dx and w->dlast back to w->dx.
-         * Without per_token, w->x[N] (B, D) are the documents' vectors and w->dlast is their
+         * With per_document, w->x[N] (B, D) are the documents' vectors and w->dlast is their
          * adjoint. */
         void (*forward)(struct ran_workspace *w, const struct ran_params *p);
         void (*backward)(struct ran_workspace *w, const struct ran_params *p,
@@ -107,7 +107,6 @@ struct ran_part {
          * principal components, the large ones first, and best left in proportion (data/dense.h).
          */
         bool components;
-        bool windows; /* it reads windows by themselves */
         /* The recurrent state of a document: its width (NULL: 0); whether each state stands for a
          * window of tokens; how many of so many earlier states are kept, the last ones (NULL: all).
          */
@@ -140,13 +139,11 @@ struct ran_part_list ran_parts_of(const struct ran_config *c);
 extern const char *const ran_encoder_names[]; /* by number; NULL at the end */
 /* The encoder in the list, or NULL. */
 const struct ran_part *ran_encoder_of(const struct ran_config *c);
-/* Whether the encoder's weights come from a model of others. */
+/* Whether the encoder's weights come from a model of others: it reads windows by themselves. */
 bool ran_encoder_is_imported(const struct ran_config *c);
 bool ran_encoder_makes_components(const struct ran_config *c);
 /* Rows of the table of spelling, which are a part of the encoder's rows; 0: there is none. */
 size_t ran_encoder_spelling(const struct ran_config *c);
-/* Whether it reads windows by themselves, as pretrained ones do. */
-bool ran_encoder_has_windows(const struct ran_config *c);
 /* The encoder if documents are worth being read together, else NULL. */
 const struct ran_part *ran_parts_abreast(const struct ran_config *c);
 /* Whether a model that scores may read its documents as streams of rows (part.h: streams). */

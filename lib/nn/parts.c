@@ -74,19 +74,18 @@ bool ran_config_has_features(const struct ran_config *c)
         }
 ASK(ran_config_has_encoder, true)
 ASK(ran_config_trains_encoder, !c->frozen)
-ASK(ran_config_has_token_outputs, part->per_token)
+ASK(ran_config_has_token_outputs, !part->per_document)
 ASK(ran_config_has_layers, part->forward != NULL)
 ASK(ran_config_has_vector, part->vector_width != NULL && part->vector_width(c) > 0)
 ASK(ran_encoder_is_imported, part->imported)
 ASK(ran_encoder_makes_components,
     part->components && (part->forward == NULL || ran_config_has_vector(c)))
-ASK(ran_encoder_has_windows, part->windows)
 
 size_t ran_encoder_spelling(const struct ran_config *c)
 {
         const struct ran_part *encoder = ran_encoder_of(c);
 
-        return encoder != NULL && !encoder->plain_rows ? c->spelling : 0;
+        return encoder != NULL && !encoder->imported ? c->spelling : 0;
 }
 
 /* A configuration says by fields which parts it has. */

@@ -126,7 +126,7 @@ static int check_tuned(const struct ran_train_settings *s, const struct ran_conf
 {
         if (s->tune_layers == RAN_TUNE_ALL || !ran_config_trains_encoder(c))
                 return RAN_OK;
-        if (!ran_encoder_has_windows(c) || ran_task_is_tied(c))
+        if (!ran_encoder_is_imported(c) || ran_task_is_tied(c))
                 return ran_fail(err, RAN_EINVAL,
                                 "tune_layers is for classifiers and taggers with a pretrained "
                                 "encoder of the family BERT (bert)");

@@ -257,9 +257,7 @@ static double flops(const struct ran_config *c, size_t length, size_t sources)
 const struct ran_part ran_part_bert = {
         .encoder = RAN_ENCODER_BERT,
         .encodes = true,
-        .per_token = true,
         .paneled = true,
-        .plain_rows = true,
         .rows_stand_alone = 1,
         .abreast = 768,
         .imported = true,
@@ -285,7 +283,6 @@ const struct ran_part ran_part_bert = {
         .vector_width = ran_bert_vector_width,
         .vector = ran_bert_vector,
         .vector_bwd = ran_bert_vectors_bwd,
-        .windows = true,
         .probe_shape = ran_part_probe_heads,
         .path = ran_part_path,
         .flops = flops,

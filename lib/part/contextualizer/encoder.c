@@ -428,6 +428,7 @@ static double flops(const struct ran_config *c, size_t length, size_t sources)
 const struct ran_part ran_part_contextualizer = {
         .encoder = RAN_ENCODER_CONTEXTUALIZER,
         .encodes = true,
+        .per_document = true,
         .fields = (const char *const[]){"rank", NULL},
         .layer_size = sizeof(struct ran_contextualizer_params),
         .once_size = sizeof(struct ran_contextualizer_once),

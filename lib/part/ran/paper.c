@@ -112,7 +112,6 @@ static double flops(const struct ran_config *c, size_t L, size_t sources)
 const struct ran_part ran_part_ran = {
         .is_in = is_in,
         .encodes = true,
-        .per_token = true,
         .check = check,
         .fields = ran_layer_fields,
         .layer_size = sizeof(struct ran_paper_params),

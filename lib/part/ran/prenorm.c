@@ -274,7 +274,6 @@ static double flops(const struct ran_config *c, size_t L, size_t sources)
 const struct ran_part ran_part_prenorm = {
         .is_in = is_in,
         .encodes = true,
-        .per_token = true,
         .paneled = true,
         .rows_stand_alone = RAN_FEW_ROWS + 1, /* fewer rows are multiplied in another way */
         .abreast = 256,

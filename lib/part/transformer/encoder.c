@@ -190,7 +190,6 @@ static double flops(const struct ran_config *c, size_t length, size_t sources)
 const struct ran_part ran_part_transformer = {
         .encoder = RAN_ENCODER_TRANSFORMER,
         .encodes = true,
-        .per_token = true,
         .check = check,
         .fields = (const char *const[]){"ffn_dim", "pooling", NULL},
         .uses_window = uses_window,

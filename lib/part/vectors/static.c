@@ -25,7 +25,6 @@ static void lay_out(struct ran_workspace *w, struct ran_arena *k)
 const struct ran_part ran_part_static = {
         .encoder = RAN_ENCODER_STATIC,
         .encodes = true,
-        .per_token = true,
         .check = check,
         .lay_out = lay_out,
         .components = true,
