@@ -31,21 +31,7 @@ static int check_spelling(const struct ran_dataset *d, const struct ran_config *
                                 "the model reads the spelling of words (spelling %zu), but the "
                                 "documents have none",
                                 c->spelling);
-        for (size_t i = 0; c->spelling > 0 && i < tokens * RAN_SPELLING; i++)
-                if (d->spelling[i] >= c->spelling)
-                        return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
-                                        (unsigned)d->spelling[i]);
-        return RAN_OK;
-}
-
-static int check_ids(const uint32_t *ids, size_t n, size_t V, struct ran_error *err)
-{
-        for (size_t i = 0; i < n; i++)
-                if (ids[i] >= V)
-                        return ran_fail(err, RAN_EINVAL,
-                                        "id %u is not in the vocabulary of %zu tokens",
-                                        (unsigned)ids[i], V);
-        return RAN_OK;
+        return ran_check_spelling(d->spelling, tokens * RAN_SPELLING, c, err);
 }
 
 static int check_labels(const struct ran_dataset *d, size_t b, const struct ran_config *c, size_t C,
@@ -85,7 +71,7 @@ int ran_batch_check(const struct ran_dataset *d, const struct ran_config *c, siz
         RAN_TRY(check_kind(d, c, err));
         RAN_TRY(check_spelling(d, c, err));
         if (d->given)
-                RAN_TRY(check_ids(d->labels, d->label_first[d->B], V, err));
-        RAN_TRY(check_ids(d->ids, d->first[d->B], V, err));
+                RAN_TRY(ran_check_ids(d->labels, d->label_first[d->B], V, err));
+        RAN_TRY(ran_check_ids(d->ids, d->first[d->B], V, err));
         return check_documents(d, c, C, unknown, err);
 }

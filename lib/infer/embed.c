@@ -21,6 +21,7 @@
 #include "file/model.h"
 #include "ran/model.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,7 +243,7 @@ static int embed_rows(const struct ran_embedder *e, const struct ran_document *d
         for (size_t i = 0; i < D; i++)
                 v[i] = (float)((double)v[i] / sum - (double)e->mean[i]);
         whiten(e, v);
-        return ran_score_check_result(v, D, err);
+        return ran_score_check(v, D, -FLT_MAX, err);
 }
 
 int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,
@@ -261,7 +262,7 @@ int ran_embed_each(const struct ran_embedder *e, struct ran_state *s, const stru
                 k = ran_score_abreast(s, d + i, n - i);
                 RAN_TRY(ran_score_vectors(s, d + i, k, v + i * width, err));
         }
-        return ran_score_check_result(v, n * width, err);
+        return ran_score_check(v, n * width, -FLT_MAX, err);
 }
 
 /* Tensors between the encoder and the last linear layer. */

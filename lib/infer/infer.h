@@ -45,10 +45,9 @@ struct ran_probes;
 int ran_score_probed(struct ran_state *s, const struct ran_document *d, size_t sources,
                      const struct ran_probes *probes, struct ran_error *err);
 
-/* RAN_EFORMAT when one of n results is not finite: weights are not finite, or too large. */
-int ran_score_check_result(const float *x, size_t n, struct ran_error *err);
-/* The same for log-probabilities, which may be -INFINITY. */
-int ran_score_check_scores(const float *x, size_t n, struct ran_error *err);
+/* RAN_EFORMAT when one of n results is not finite: weights are not finite, or too large. least:
+ * -FLT_MAX, or -INFINITY for log-probabilities, which may be that. */
+int ran_score_check(const float *x, size_t n, float least, struct ran_error *err);
 
 /* As ran_lm_read and ran_lm_fill. recurrent: the state that the document continues from, or NULL.
  */
@@ -75,9 +74,11 @@ int ran_model_check_state(const struct ran_model *m, const struct ran_state *s,
 /* The same, and when the model is for another task. */
 int ran_model_check_task(const struct ran_model *m, const struct ran_state *s,
                          const struct ran_task *task, struct ran_error *err);
-/* RAN_EINVAL when one of the ids is not in the vocabulary. */
-int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L,
-                        struct ran_error *err);
+/* RAN_EINVAL when one of n ids is not below V, or one of n buckets of spelling not below
+ * c->spelling. */
+int ran_check_ids(const uint32_t *ids, size_t n, size_t V, struct ran_error *err);
+int ran_check_spelling(const uint32_t *spelling, size_t n, const struct ran_config *c,
+                       struct ran_error *err);
 /* The same for a document, and when it lacks the spelling that the model needs. */
 int ran_model_check_document(const struct ran_model *m, const struct ran_document *d,
                              struct ran_error *err);

@@ -11,6 +11,7 @@
 #include "nn/part.h"
 #include "ran/model.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static int check_gold(const struct ran_model *m, const uint32_t *gold, size_t n,
                       struct ran_error *err)
 {
         for (size_t i = 0; gold != NULL && i < n; i++)
-                if (gold[i] != RAN_NO_ID && ran_model_check_ids(m, gold + i, 1, err) != RAN_OK)
+                if (gold[i] != RAN_NO_ID && ran_check_ids(gold + i, 1, m->V, err) != RAN_OK)
                         return RAN_EINVAL;
         return RAN_OK;
 }
@@ -93,7 +94,7 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
                 struct ran_error *err)
 {
         RAN_TRY(ran_model_check_task(m, s, &ran_task_lm, err));
-        RAN_TRY(ran_model_check_ids(m, ids, n, err));
+        RAN_TRY(ran_check_ids(ids, n, m->V, err));
         if (out->skip > 0 && out->skip >= n)
                 return ran_fail(err, RAN_EINVAL, "skip leaves none of %zu tokens", n);
         RAN_TRY(check_gold(m, out->gold, n - out->skip, err));
@@ -108,10 +109,10 @@ int ran_lm_read(const struct ran_model *m, struct ran_state *s, struct ran_lm_co
         RAN_TRY(ran_score_lm(s, context != NULL ? &context->recurrent : NULL, ids, n, sources, out,
                              err));
         if (out->nll != NULL)
-                RAN_TRY(ran_score_check_result(out->nll, n - out->skip, err));
+                RAN_TRY(ran_score_check(out->nll, n - out->skip, -FLT_MAX, err));
         if (out->logits != NULL)
-                RAN_TRY(ran_score_check_scores(out->logits, (n - out->skip) * m->V, err));
-        return out->last != NULL ? ran_score_check_scores(out->last, m->V, err) : RAN_OK;
+                RAN_TRY(ran_score_check(out->logits, (n - out->skip) * m->V, -INFINITY, err));
+        return out->last != NULL ? ran_score_check(out->last, m->V, -INFINITY, err) : RAN_OK;
 }
 
 int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
@@ -119,7 +120,7 @@ int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
                      float *logits, struct ran_error *err)
 {
         RAN_TRY(ran_model_check_task(m, s, &ran_task_lm, err));
-        RAN_TRY(ran_model_check_ids(m, ids, n, err));
+        RAN_TRY(ran_check_ids(ids, n, m->V, err));
         for (size_t i = 0; i < n; i++)
                 if (context[i]->m != m || context[i]->recurrent.tokens == 0)
                         return ran_fail(err, RAN_EINVAL, "context %zu has read nothing", i);
@@ -129,7 +130,7 @@ int ran_lm_read_each(const struct ran_model *m, struct ran_state *s,
         int rc = ran_score_lm_each(s, state, ids, n, logits, err);
         free(state);
         for (size_t i = 0; i < n && rc == RAN_OK; i++)
-                rc = ran_score_check_scores(logits + i * m->V, m->V, err);
+                rc = ran_score_check(logits + i * m->V, m->V, -INFINITY, err);
         return rc;
 }
 
@@ -144,7 +145,7 @@ static int take_checked(void *arg, size_t i, const float *logits, struct ran_err
 {
         const struct checked *k = arg;
 
-        RAN_TRY(ran_score_check_scores(logits, k->m->V, err));
+        RAN_TRY(ran_score_check(logits, k->m->V, -INFINITY, err));
         return k->take(k->arg, i, logits, err);
 }
 
@@ -155,7 +156,7 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
         struct checked k = {m, take, arg};
 
         RAN_TRY(ran_model_check_task(m, s, &ran_task_mlm, err));
-        RAN_TRY(ran_model_check_ids(m, ids, L, err));
+        RAN_TRY(ran_check_ids(ids, L, m->V, err));
         RAN_TRY(check_gold(m, gold, n, err));
         for (size_t i = 0; i < n; i++)
                 if (positions[i] >= L || (i > 0 && positions[i] <= positions[i - 1]))
@@ -163,7 +164,7 @@ int ran_lm_fill(const struct ran_model *m, struct ran_state *s, const uint32_t *
                                         i, L);
         RAN_TRY(ran_score_masked(s, ids, L, positions, n, gold, nll,
                                  take != NULL ? take_checked : NULL, &k, err));
-        return nll != NULL ? ran_score_check_result(nll, n, err) : RAN_OK;
+        return nll != NULL ? ran_score_check(nll, n, -FLT_MAX, err) : RAN_OK;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -311,7 +312,7 @@ static int read_state(struct ran_lm_context *p, const struct ran_tensors *t, str
                         return ran_fail(err, RAN_EFORMAT, "it has an id that is no token");
                 p->pending = p->pending << 16 | (uint32_t)halves[i];
         }
-        return ran_model_check_ids(p->m, &p->pending, 1, err);
+        return ran_check_ids(&p->pending, 1, p->m->V, err);
 }
 
 struct ran_lm_context *ran_lm_context_load(const struct ran_model *m, const char *path,

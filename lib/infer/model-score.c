@@ -6,6 +6,8 @@
 #include "ran/math.h"
 #include "record/tags.h"
 
+#include <float.h>
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 int ran_model_check_task(const struct ran_model *m, const struct ran_state *s,
@@ -18,31 +20,35 @@ int ran_model_check_task(const struct ran_model *m, const struct ran_state *s,
         return ran_model_check_state(m, s, err);
 }
 
-int ran_model_check_ids(const struct ran_model *m, const uint32_t *ids, size_t L,
-                        struct ran_error *err)
+int ran_check_ids(const uint32_t *ids, size_t n, size_t V, struct ran_error *err)
 {
-        for (size_t t = 0; t < L; t++)
-                if (ids[t] >= m->V)
+        for (size_t i = 0; i < n; i++)
+                if (ids[i] >= V)
                         return ran_fail(err, RAN_EINVAL,
                                         "id %u is not in the vocabulary of %zu tokens",
-                                        (unsigned)ids[t], m->V);
+                                        (unsigned)ids[i], V);
+        return RAN_OK;
+}
+
+int ran_check_spelling(const uint32_t *spelling, size_t n, const struct ran_config *c,
+                       struct ran_error *err)
+{
+        for (size_t i = 0; c->spelling > 0 && i < n; i++)
+                if (spelling[i] >= c->spelling)
+                        return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
+                                        (unsigned)spelling[i]);
         return RAN_OK;
 }
 
 int ran_model_check_document(const struct ran_model *m, const struct ran_document *d,
                              struct ran_error *err)
 {
-        size_t features = m->config.spelling > 0 && d->spelling != NULL ? RAN_SPELLING : 0;
-
         if (m->config.spelling > 0 && d->spelling == NULL)
                 return ran_fail(err, RAN_EINVAL,
                                 "the model reads the spelling of words, which ids lack: "
                                 "it needs tokens or text");
-        for (size_t i = 0; i < d->L * features; i++)
-                if (d->spelling[i] >= m->config.spelling)
-                        return ran_fail(err, RAN_EINVAL, "there is no bucket %u of spelling",
-                                        (unsigned)d->spelling[i]);
-        return ran_model_check_ids(m, d->ids, d->L, err);
+        RAN_TRY(ran_check_spelling(d->spelling, d->L * RAN_SPELLING, &m->config, err));
+        return ran_check_ids(d->ids, d->L, m->V, err);
 }
 
 int ran_model_check_positions(const struct ran_document *d, struct ran_error *err)
@@ -87,7 +93,7 @@ int ran_classify_each(const struct ran_model *m, struct ran_state *s, const stru
                                        embedding != NULL ? embedding + i * m->config.dim : NULL,
                                        err));
         }
-        return ran_score_check_result(logits, n * m->C, err);
+        return ran_score_check(logits, n * m->C, -FLT_MAX, err);
 }
 
 int ran_classify_text(const struct ran_model *m, struct ran_state *s, const char *text, size_t n,
@@ -127,6 +133,6 @@ int ran_tag(const struct ran_model *m, struct ran_state *s, const struct ran_doc
         RAN_TRY(ran_model_check_positions(d, err));
         RAN_TRY(ran_score_tags(s, &m->rules, d, tags, score, logits, err));
         if (score != NULL) /* the CRF can overflow where the logits are finite */
-                RAN_TRY(ran_score_check_result(score, d->words, err));
+                RAN_TRY(ran_score_check(score, d->words, -FLT_MAX, err));
         return RAN_OK;
 }

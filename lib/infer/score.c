@@ -13,6 +13,7 @@
 #include "ran/math.h"
 #include "ran/model.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +251,7 @@ int ran_score_tags(struct ran_state *s, const struct ran_crf_rules *rules,
         const struct ran_crf crf = ran_crf_of(s->p);
         float *own = s->workspace.head.logits;
         add_words(s, d, own);
-        RAN_TRY(ran_score_check_result(own, n * C, err));
+        RAN_TRY(ran_score_check(own, n * C, -FLT_MAX, err));
         ran_crf_decode_sentences(tags, own, &crf, rules, d->begins, n, C, s->chain);
         if (logits != NULL)
                 memcpy(logits, own, n * C * sizeof *logits);
@@ -341,24 +342,12 @@ int ran_score_masked(struct ran_state *s, const uint32_t *ids, size_t L, const u
                            take, arg, err);
 }
 
-static int no_number(struct ran_error *err)
-{
-        return ran_fail(err, RAN_EFORMAT,
-                        "the model's result is no number: its weights are damaged or useless");
-}
-
-int ran_score_check_result(const float *x, size_t n, struct ran_error *err)
+int ran_score_check(const float *x, size_t n, float least, struct ran_error *err)
 {
         for (size_t i = 0; i < n; i++)
-                if (!isfinite(x[i]))
-                        return no_number(err);
-        return RAN_OK;
-}
-
-int ran_score_check_scores(const float *x, size_t n, struct ran_error *err)
-{
-        for (size_t i = 0; i < n; i++)
-                if (!(x[i] < INFINITY))
-                        return no_number(err);
+                if (!(x[i] >= least && x[i] < INFINITY))
+                        return ran_fail(err, RAN_EFORMAT,
+                                        "the model's result is no number: its weights are damaged "
+                                        "or useless");
         return RAN_OK;
 }
