@@ -84,15 +84,25 @@ static void add_interval(const struct report_node *v, const char *before, const 
                          unit * v->interval.high, after);
 }
 
+/* The values of a row that are written: in a table with intervals, counts come last. */
+enum which { ALL, FIGURES, COUNTS };
+
+static bool is_of(const struct report_node *v, enum which which)
+{
+        const bool counts = v->kind == REPORT_COUNT || v->kind == REPORT_NONE;
+
+        return v->title != NULL && (which == ALL || counts == (which == COUNTS));
+}
+
 /* Cells; if `about`, the first says what the row is about. */
-static void add_cells(const struct report *r, size_t from, size_t to, bool about,
+static void add_cells(const struct report *r, size_t from, size_t to, enum which which, bool about,
                       struct ran_buf *out)
 {
         for (size_t i = from; i < to; i = report_next(r, i)) {
                 const struct report_node *v = &r->node[i];
                 const bool head = about && !is_number(v);
 
-                if (v->title == NULL)
+                if (!is_of(v, which))
                         continue;
                 about = false;
                 ran_buf_str(out, head           ? "<th scope=\"row\">"
@@ -112,17 +122,18 @@ static void add_cells(const struct report *r, size_t from, size_t to, bool about
 
 void report_page_cells(const struct report *r, struct ran_buf *out)
 {
-        add_cells(r, 0, r->n, false, out);
+        add_cells(r, 0, r->n, ALL, false, out);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void add_heads(const struct report *r, size_t from, size_t to, struct ran_buf *out)
+static void add_heads(const struct report *r, size_t from, size_t to, enum which which,
+                      struct ran_buf *out)
 {
         for (size_t i = from; i < to; i = report_next(r, i)) {
                 const struct report_node *v = &r->node[i];
 
-                if (v->title == NULL)
+                if (!is_of(v, which))
                         continue;
                 ran_buf_str(out, is_number(v) ? "<th class=\"n\">" : "<th>");
                 page_string(out, v->title);
@@ -133,7 +144,7 @@ static void add_heads(const struct report *r, size_t from, size_t to, struct ran
 
 void report_page_heads(const struct report *r, struct ran_buf *out)
 {
-        add_heads(r, 0, r->n, out);
+        add_heads(r, 0, r->n, ALL, out);
 }
 
 /* Rows that machines do not get are sums and means: they stand out. */
@@ -141,18 +152,25 @@ static void add_table(const struct report *r, size_t list, struct ran_buf *out)
 {
         const bool all = r->node[list].name == NULL;
         const size_t first = report_first_row(r, list), end = report_next(r, list);
+        bool measured = false;
 
         if (first == end)
                 return;
+        for (size_t i = first; i < end; i++)
+                measured = measured || r->node[i].interval.high > 0;
         page_open(out, "div.wide");
         ran_buf_str(out, "<table>\n<thead><tr>");
-        add_heads(r, first + 1, report_next(r, first), out);
+        add_heads(r, first + 1, report_next(r, first), measured ? FIGURES : ALL, out);
+        if (measured)
+                add_heads(r, first + 1, report_next(r, first), COUNTS, out);
         ran_buf_str(out, "</tr></thead>\n<tbody>\n");
         for (size_t i = first; i < end; i = report_next(r, i)) {
                 if (r->node[i].title == NULL)
                         continue;
                 ran_buf_str(out, all || r->node[i].name != NULL ? "<tr>" : "<tr class=\"all\">");
-                add_cells(r, i + 1, report_next(r, i), true, out);
+                add_cells(r, i + 1, report_next(r, i), measured ? FIGURES : ALL, true, out);
+                if (measured)
+                        add_cells(r, i + 1, report_next(r, i), COUNTS, false, out);
                 ran_buf_str(out, "</tr>\n");
         }
         ran_buf_str(out, "</tbody></table>");
