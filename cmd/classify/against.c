@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cmd/options/message.h"
-#include "cmd/content/model.h"
 
 void classify_against_open(struct classify_against *a, const struct classifier *c,
                            const struct cmd_names *names)

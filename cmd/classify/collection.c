@@ -4,7 +4,6 @@
 #include "cmd/classify/classify.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* described.c - classifiers without training: --labels and --label-texts. */
 #include "cmd/classify/classify.h"
 
-#include "cmd/content/model.h"
 #include "cmd/options/message.h"
 
 bool described(const struct classify_options *o)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/content/document.h"
 #include "cmd/formats/json.h"
 
 /* Candidate passages for each requested one: gains do not say what is left without them. */

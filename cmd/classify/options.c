@@ -4,10 +4,6 @@
 #include <math.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/options.h"
-#include "cmd/content/model.h"
-#include "cmd/content/labels.h"
-#include "cmd/formats/output.h"
 
 struct classify_options classify_options;
 

@@ -5,14 +5,11 @@
 #include "cmd/classify/classify.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/options/outputs.h"
-#include "cmd/pages/documents.h"
 #include "cmd/pages/page.h"
-#include "cmd/content/labels.h"
 
 /* EXCERPT: bytes shown of a document that is folded; AROUND: on each side of a passage of evidence.
  */

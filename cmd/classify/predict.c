@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/content/labels.h"
 #include "cmd/formats/json.h"
-#include "cmd/formats/output.h"
 
 /* The most bytes of a text that a page of an evaluation may show. */
 enum { SHOWN = 4096 };

@@ -6,10 +6,6 @@
 
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
-#include "cmd/options/write.h"
-#include "cmd/records/loop.h"
-#include "cmd/content/labels.h"
-#include "cmd/content/model.h"
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 

@@ -5,12 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/output.h"
 #include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
-#include "cmd/content/vocab.h"
-#include "cmd/options/write.h"
 
 /* What a thread found about a record. */
 struct found {

@@ -3,7 +3,6 @@
 #include "cmd/formats/json.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/options/options.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 

@@ -2,8 +2,6 @@
 #ifndef CMD_CONTENT_MODEL_H
 #define CMD_CONTENT_MODEL_H
 
-#include <stddef.h>
-
 #include "ran.h"
 
 /* Finds a model by its name: one without a slash (and, if it ends with .ran, one that is no file)

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "cmd/options/message.h"
-#include "cmd/formats/record.h"
 #include "cmd/formats/import.h"
 #include "cmd/formats/json.h"
 

@@ -3,8 +3,6 @@
 #ifndef CMD_FORMATS_LINES_H
 #define CMD_FORMATS_LINES_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "ran.h"

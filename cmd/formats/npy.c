@@ -8,7 +8,6 @@
  * is a second array, as numpy.save appends one: a string, the name of the model that made the
  * vectors. numpy.load reads the first; once more from the same open file, the other. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cmd/formats/output.h"

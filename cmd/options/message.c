@@ -1,8 +1,6 @@
 /* message.c - messages on stderr, and exit statuses. */
 #include "cmd/options/message.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

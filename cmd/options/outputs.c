@@ -1,6 +1,5 @@
 /* outputs.c - checks that no output file is also an input, or written twice. */
 #include "cmd/options/message.h"
-#include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/table.h"
 #include "cmd/options/write.h"

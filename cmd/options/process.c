@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cmd/options/message.h"
-#include "ran.h"
 
 /* With descriptor 1 closed, the next file to be opened would become standard output and be
  * overwritten. So /dev/null, opened in the wrong direction, replaces a closed stream: any use of

@@ -1,8 +1,6 @@
 /* table.c - the option table of a program: its fields one by one, and their names. */
 #include "cmd/options/table.h"
 
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cmd/options/message.h"

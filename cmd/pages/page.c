@@ -2,7 +2,6 @@
 #include "cmd/pages/page.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -3,11 +3,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/formats/output.h"
 #include "cmd/options/table.h"
 
 /* COLUMNS: the most columns of a table; WIDEST: a column. */

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cmd/options/message.h"
-#include "cmd/options/options.h"
 #include "cmd/options/outputs.h"
 #include "cmd/records/run.h"
 

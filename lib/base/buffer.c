@@ -1,8 +1,6 @@
 /* buffer.c - growing runs of bytes. See ran/base.h. */
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/digits.h"
 #include "base/utf8.h"

@@ -1,5 +1,4 @@
 /* memory.c - checked allocation. See ran/base.h. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -2,7 +2,6 @@
 #include "ran/base.h"
 #include "base/utf8.h"
 
-#include <stdint.h>
 #include <string.h>
 
 static bool is_plain(unsigned char c)

@@ -2,7 +2,6 @@
 #include "base/utf8.h"
 #include "ran/base.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Texts are mostly ASCII: eight bytes at a time. */
