@@ -108,17 +108,22 @@ bool classify_knows_a_token(const struct ran_model *m, const struct cmd_document
 int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
                           struct ran_error *err);
 
-/* ---- --nearest (nearest.c, collection.c) ---------------------------------------------------- */
+/* ---- --nearest (collection.c) --------------------------------------------------------------- */
 
-/* A collection: vectors (D) and ids, of which the `most` nearest are asked for, and none that has a
- * cosine below `least`. */
-struct classify_nearest;
-struct classify_nearest *classify_nearest_new(size_t D, size_t most, double least);
-void classify_nearest_free(struct classify_nearest *n);
-size_t classify_nearest_count(const struct classify_nearest *n);
-/* Adds a document: its vector, and its id as JSON. */
-void classify_nearest_put(struct classify_nearest *n, const float *v, const char *id,
-                          size_t length);
+/* A collection: vectors (D) and ids, of which the `most` nearest are asked for, at most n, and none
+ * that has a cosine below `least`. */
+struct classify_nearest {
+        struct ran_nearest *vectors;
+        struct ran_buf ids; /* JSON, one after the other */
+        size_t *id_end;     /* (n) */
+        size_t n, cap, most;
+        double least;
+};
+struct classifier;
+/* Reads the files of --among: the vectors that --embed wrote into their records, or as an array of
+ * numpy; else their documents. Exits if they cannot be read or have no document. */
+void classify_nearest_read(struct classify_nearest *n, const struct classifier *c);
+void classify_nearest_release(struct classify_nearest *n);
 
 /* The neighbours of several vectors. Zero-initialise. */
 struct classify_neighbours {
@@ -126,20 +131,15 @@ struct classify_neighbours {
         size_t *found;              /* (n) */
         size_t n, list_cap, found_cap;
 };
-/* Whether several vectors are searched for at once: their lists are not too long. */
-bool classify_nearest_together(const struct classify_nearest *n);
-/* Finds those of `count` vectors v: of one, unless together. */
+/* Several vectors are searched for at once if their lists are not longer. */
+enum { CLASSIFY_NEAREST_TOGETHER = 1024 };
+/* Finds those of `count` vectors v. */
 void classify_nearest_find(const struct classify_nearest *n, const float *v, size_t count,
                            struct classify_neighbours *to);
 /* Appends the member "nearest": those of vector i; none with `from` NULL. */
 void classify_nearest_add(const struct classify_nearest *n, const struct classify_neighbours *from,
                           size_t i, struct ran_buf *out);
 void classify_neighbours_release(struct classify_neighbours *n);
-
-struct classifier;
-/* Reads the files of --among: the vectors that --embed wrote into their records, or as an array of
- * numpy; else their documents. Exits if they cannot be read or have no document. */
-struct classify_nearest *classify_collection_read(const struct classifier *c);
 
 /* ---- predictions (predict.c) ---------------------------------------------------------------- */
 

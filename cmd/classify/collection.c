@@ -1,12 +1,13 @@
-/* collection.c - reads the collection that --nearest searches: records, with the vectors that
- * --embed wrote into them or without, and arrays of numpy (cmd/formats/npy.c has the form of the
- * file). */
+/* collection.c - the collection that --nearest searches: records, with the vectors that --embed
+ * wrote into them or without, and arrays of numpy (cmd/formats/npy.c has the form of the file); and
+ * the documents in it that are nearest to each record. */
 #include "cmd/classify/classify.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/formats/json.h"
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 
@@ -15,6 +16,15 @@ struct reading {
         struct classify_nearest *nearest;
         size_t given, computed; /* vectors of records */
 };
+
+/* Adds a document: its vector, and its id as JSON. */
+static void put(struct classify_nearest *n, const float *v, const char *id, size_t length)
+{
+        RAN_ROOM(n->id_end, n->cap, n->n + 1);
+        ran_nearest_add(n->vectors, v);
+        ran_buf_add(&n->ids, id, length);
+        n->id_end[n->n++] = n->ids.len;
+}
 
 /* RAN_EFORMAT unless vectors have this name, of n bytes: that of the ones of the model. */
 static int check_name(const struct reading *r, const char *name, size_t n, struct ran_error *err)
@@ -109,7 +119,7 @@ static void add_row(struct classify_nearest *to, const char *path, size_t row,
                 return;
         ran_buf_printf(&place, "%s:%zu", path, row + 1);
         ran_buf_json(&id, place.data, place.len);
-        classify_nearest_put(to, v, id.data, id.len);
+        put(to, v, id.data, id.len);
         ran_buf_release(&place);
         ran_buf_release(&id);
 }
@@ -222,19 +232,18 @@ static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_
         r->computed += f->computed;
         r->given += !f->computed;
         (void)err;
-        classify_nearest_put(r->nearest, f->v, f->id.data, f->id.len);
+        put(r->nearest, f->v, f->id.data, f->id.len);
         return RAN_OK;
 }
 
 /* ---- the collection -------------------------------------------------------------------------- */
 
-struct classify_nearest *classify_collection_read(const struct classifier *c)
+void classify_nearest_read(struct classify_nearest *n, const struct classifier *c)
 {
         const struct classify_options *o = c->options;
         const char *const also[] = {o->output.into != NULL ? o->output.into : "prediction", NULL};
         const struct cmd_input input = cmd_input_beside(&o->input, "among", o->among_format);
-        struct reading r = {.classifier = *c,
-                            .nearest = classify_nearest_new(c->D, o->nearest, o->least)};
+        struct reading r = {.classifier = *c, .nearest = n};
         const struct cmd_loop loop = {.input = &input,
                                       .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_DOCUMENT,
                                       .also = also,
@@ -250,12 +259,16 @@ struct classify_nearest *classify_collection_read(const struct classifier *c)
         struct ran_error err = {0};
         struct ran_bytes b;
 
+        *n = (struct classify_nearest){
+                .vectors = ran_nearest_new(c->D),
+                .least = o->least > -1 ? o->least : -INFINITY, /* rounding leads beyond -1 */
+        };
         cmd_check_inputs("output", o->output.output, o->among.item);
-        for (size_t i = 0, n = 0; i < o->among.n; i++) {
+        for (size_t i = 0, others = 0; i < o->among.n; i++) {
                 char *path = o->among.item[i];
 
                 if (!is_array(path)) {
-                        files[n++] = path;
+                        files[others++] = path;
                         continue;
                 }
                 if (ran_bytes_open(&b, path, &err) != RAN_OK)
@@ -271,7 +284,50 @@ struct classify_nearest *classify_collection_read(const struct classifier *c)
                 cmd_note("--among: %zu records had a vector, and those of %zu were computed from "
                          "their text",
                          r.given, r.computed);
-        if (classify_nearest_count(r.nearest) == 0)
+        if (n->n == 0)
                 cmd_die(CMD_FAILED, "--among %s: no document to compare with", o->among.item[0]);
-        return r.nearest;
+        n->most = ran_least(o->nearest, n->n);
+}
+
+void classify_nearest_release(struct classify_nearest *n)
+{
+        ran_nearest_free(n->vectors);
+        ran_buf_release(&n->ids);
+        free(n->id_end);
+}
+
+/* ---- the nearest ----------------------------------------------------------------------------- */
+
+void classify_nearest_find(const struct classify_nearest *n, const float *v, size_t count,
+                           struct classify_neighbours *to)
+{
+        RAN_ROOM(to->list, to->list_cap, count * n->most);
+        RAN_ROOM(to->found, to->found_cap, count);
+        ran_nearest_find(n->vectors, v, count, n->most, n->least, to->list, to->found);
+        to->n = count;
+}
+
+void classify_nearest_add(const struct classify_nearest *n, const struct classify_neighbours *from,
+                          size_t i, struct ran_buf *out)
+{
+        const size_t found = from != NULL ? from->found[i] : 0;
+        const struct ran_neighbour *list = found > 0 ? from->list + i * n->most : NULL;
+
+        json_name(out, "nearest");
+        json_begin(out, '[');
+        for (size_t r = 0; r < found; r++) {
+                const size_t at = list[r].number, begin = at > 0 ? n->id_end[at - 1] : 0;
+
+                json_begin(out, '{');
+                json_put_raw(out, "id", n->ids.data + begin, n->id_end[at] - begin);
+                json_put_float(out, "cosine", (float)list[r].cosine);
+                json_end(out, '}');
+        }
+        json_end(out, ']');
+}
+
+void classify_neighbours_release(struct classify_neighbours *n)
+{
+        free(n->list);
+        free(n->found);
 }

@@ -126,7 +126,7 @@ void classify_work_all(void *arg, void *scratch, struct cmd_item *items, size_t 
         if (a->n > 0 && score_items(c, s, &err) != RAN_OK)
                 a->n = 0;
         a->near.n = 0;
-        if (c->nearest != NULL && classify_nearest_together(c->nearest) && a->n > 0)
+        if (c->nearest != NULL && c->nearest->most <= CLASSIFY_NEAREST_TOGETHER && a->n > 0)
                 classify_nearest_find(c->nearest, a->embedding, a->n, &a->near);
         for (size_t i = 0, k = 0; i < n; i++) {
                 s->place = k < a->n && a->of[k] == i ? ++k : 0;

@@ -269,11 +269,13 @@ int main(int argc, char **argv)
         for (size_t i = 0; thresholds != NULL && c.decision.limit != NULL && i < c.C; i++)
                 if (c.decision.limit[i] >= 0)
                         thresholds[i] = c.decision.limit[i];
-        struct classify_nearest *nearest = o->nearest > 0 ? classify_collection_read(&c) : NULL;
-        c.nearest = nearest;
+        struct classify_nearest nearest = {0};
+        if (o->nearest > 0)
+                classify_nearest_read(&nearest, &c);
+        c.nearest = o->nearest > 0 ? &nearest : NULL;
         int status = run(&c, files);
 
-        classify_nearest_free(nearest);
+        classify_nearest_release(&nearest);
         decision_release(&c.decision);
         if (vectors != NULL) {
                 size_t found, computed;
