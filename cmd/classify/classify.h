@@ -92,15 +92,18 @@ void classify_evidence_free(struct classify_evidence *e);
 /* Takes a document, read with the positions of its words, for the calls that follow. */
 int classify_evidence_read(struct classify_evidence *e, const struct cmd_document *document,
                            const struct record *record, struct ran_error *err);
-/* Finds the passages for the probability p of class c; _passage gives the i-th, the most important
- * first, false after the last. */
+/* Finds the passages (n) for the probability p of class c, the most important first; valid until
+ * the next call. */
 struct classify_passage {
-        size_t start, end; /* as in records */
-        float without;     /* the probability without it; NaN: nothing is left */
+        size_t first, last; /* its words, [first, last) */
+        double gain;
+        float without;        /* the probability without it; NaN: nothing is left */
+        size_t start, end;    /* as in records */
+        struct ran_span text; /* in that of the evidence */
 };
-int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struct ran_error *err);
-bool classify_evidence_passage(const struct classify_evidence *e, size_t i,
-                               struct classify_passage *passage);
+int classify_evidence_find(struct classify_evidence *e, size_t c, float p,
+                           const struct classify_passage **passage, size_t *n,
+                           struct ran_error *err);
 /* Why the last call of _find found none, a sentence without a full stop. */
 const char *classify_evidence_lacking(const struct classify_evidence *e);
 bool classify_knows_a_token(const struct ran_model *m, const struct cmd_document *document);

@@ -28,14 +28,6 @@ const struct ran_field classify_evidence_fields[] = {
         {0},
 };
 
-struct passage {
-        size_t first, last; /* its words, [first, last) */
-        double gain;
-        float without; /* NaN: nothing is left */
-        size_t start, end;
-        struct ran_span text; /* in e->text */
-};
-
 struct classify_evidence {
         const struct classify_evidence_options *options;
         const struct ran_model *m;
@@ -47,7 +39,7 @@ struct classify_evidence {
         bool *taken;              /* (words) */
         uint32_t *ids, *spelling; /* what is left of a document */
         size_t value_cap, taken_cap, ids_cap, spelling_cap;
-        struct passage *passage;
+        struct classify_passage *passage;
         size_t n, passage_cap, proposed;
         float *logits, *p; /* (C) */
         struct ran_buf text;
@@ -107,10 +99,10 @@ static size_t end_of(const struct cmd_document *d, size_t i)
 
 /* The passage with the largest gain among free words: from each word on, as many words as fit
  * into the length. */
-static struct passage best_passage(const struct classify_evidence *e, size_t length)
+static struct classify_passage best_passage(const struct classify_evidence *e, size_t length)
 {
         const struct cmd_document *d = e->document;
-        struct passage most = {0};
+        struct classify_passage most = {0};
 
         for (size_t first = 0, last = 0; first < d->words; first++) {
                 size_t from = d->positions[first];
@@ -123,14 +115,15 @@ static struct passage best_passage(const struct classify_evidence *e, size_t len
                                 break;
                 double gain = e->value[end_of(d, last - 1)] - e->value[from];
                 if (gain > most.gain)
-                        most = (struct passage){.first = first, .last = last, .gain = gain};
+                        most = (struct classify_passage){
+                                .first = first, .last = last, .gain = gain};
         }
         return most;
 }
 
 static int by_position(const void *a, const void *b)
 {
-        const struct passage *x = a, *y = b;
+        const struct classify_passage *x = a, *y = b;
 
         return (x->first > y->first) - (x->first < y->first);
 }
@@ -154,7 +147,7 @@ static int propose(struct classify_evidence *e, size_t c, struct ran_error *err)
         memset(e->taken, 0, d->words * sizeof *e->taken);
         length = length < L / 2 ? length : L / 2;
         for (e->n = 0; e->n / TRIALS < most; e->n++) {
-                const struct passage p = best_passage(e, length);
+                const struct classify_passage p = best_passage(e, length);
 
                 if (!(p.gain > 0))
                         break;
@@ -177,7 +170,7 @@ static void copy_without(void *to, const void *from, size_t size, size_t L, size
         memcpy((char *)to + first * size, (const char *)from + end * size, (L - end) * size);
 }
 
-static int remove_passage(struct classify_evidence *e, struct passage *p, size_t c,
+static int remove_passage(struct classify_evidence *e, struct classify_passage *p, size_t c,
                           struct ran_error *err)
 {
         struct ran_document d = cmd_document_view(e->document);
@@ -205,7 +198,7 @@ static int remove_passage(struct classify_evidence *e, struct passage *p, size_t
 /* The most important first. A passage that is the whole document is alone. */
 static int by_score(const void *a, const void *b)
 {
-        const struct passage *x = a, *y = b;
+        const struct classify_passage *x = a, *y = b;
 
         if (x->without != y->without)
                 return x->without < y->without ? -1 : 1;
@@ -223,7 +216,7 @@ static int locate(struct classify_evidence *e, struct ran_error *err)
         cmd_spans_begin(&spans, d, e->record, (enum ran_unit)e->options->offsets);
         e->text.len = 0;
         for (size_t i = 0; i < e->n; i++) {
-                struct passage *p = &e->passage[i];
+                struct classify_passage *p = &e->passage[i];
                 size_t first = p->first, last = p->last;
 
                 if (d->from == CMD_FROM_TOKENS) {
@@ -241,7 +234,9 @@ static int locate(struct classify_evidence *e, struct ran_error *err)
         return RAN_OK;
 }
 
-int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struct ran_error *err)
+int classify_evidence_find(struct classify_evidence *e, size_t c, float p,
+                           const struct classify_passage **passage, size_t *n,
+                           struct ran_error *err)
 {
         size_t kept = 0;
 
@@ -257,17 +252,9 @@ int classify_evidence_find(struct classify_evidence *e, size_t c, float p, struc
         RAN_TRY(locate(e, err));
         if (e->n > 0)
                 qsort(e->passage, e->n, sizeof *e->passage, by_score);
+        *passage = e->passage;
+        *n = ran_least(e->n, e->options->evidence);
         return RAN_OK;
-}
-
-bool classify_evidence_passage(const struct classify_evidence *e, size_t i,
-                               struct classify_passage *passage)
-{
-        if (i >= e->n || i >= e->options->evidence)
-                return false;
-        *passage = (struct classify_passage){e->passage[i].start, e->passage[i].end,
-                                             e->passage[i].without};
-        return true;
 }
 
 bool classify_knows_a_token(const struct ran_model *m, const struct cmd_document *document)
@@ -293,12 +280,13 @@ const char *classify_evidence_lacking(const struct classify_evidence *e)
 int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
                           struct ran_error *err)
 {
-        RAN_TRY(classify_evidence_find(e, c, p, err));
+        const struct classify_passage *k;
+        size_t n;
+
+        RAN_TRY(classify_evidence_find(e, c, p, &k, &n, err));
         json_name(out, "evidence");
         json_begin(out, '[');
-        for (size_t i = 0; i < e->n && i < e->options->evidence; i++) {
-                const struct passage *k = &e->passage[i];
-
+        for (size_t i = 0; i < n; i++, k++) {
                 json_begin(out, '{');
                 json_put_size(out, "start", k->start);
                 json_put_size(out, "end", k->end);
@@ -309,7 +297,7 @@ int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct
                 json_end(out, '}');
         }
         json_end(out, ']');
-        if (e->n == 0)
+        if (n == 0)
                 json_put_text(out, "no_evidence", classify_evidence_lacking(e));
         return RAN_OK;
 }

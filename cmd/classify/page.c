@@ -116,17 +116,18 @@ static int by_start(const void *a, const void *b)
 static int find_evidence(struct classify_scratch *s, size_t class, const char *label,
                          struct ran_error *err)
 {
-        struct classify_passage passage;
+        const struct classify_passage *passage;
+        size_t n;
 
-        RAN_TRY(classify_evidence_find(s->evidence, class, s->p[class], err));
-        for (size_t i = 0; classify_evidence_passage(s->evidence, i, &passage); i++) {
-                struct page_mark m = {.start = passage.start, .end = passage.end, .colour = -1};
+        RAN_TRY(classify_evidence_find(s->evidence, class, s->p[class], &passage, &n, err));
+        for (; n > 0; n--, passage++) {
+                struct page_mark m = {.start = passage->start, .end = passage->end, .colour = -1};
 
                 if (!cmd_shown_place(&s->shown, &m.start, &m.end))
                         continue;
-                if (isfinite(passage.without))
+                if (isfinite(passage->without))
                         snprintf(m.title, sizeof m.title, "%.1f %%; without it %.1f %%",
-                                 100 * (double)s->p[class], 100 * (double)passage.without);
+                                 100 * (double)s->p[class], 100 * (double)passage->without);
                 m.label = label;
                 m.label_n = label != NULL ? strlen(label) : 0;
                 RAN_ROOM(s->mark, s->mark_cap, s->mark_n + 1);
