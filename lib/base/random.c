@@ -1,26 +1,20 @@
 /* random.c - random numbers as functions of their purpose and position. See ran/base.h. */
-#include "base/random.h"
 #include "ran/base.h"
 
 /* Each input picks a child of the previous key, so that neighbouring seeds, epochs and records have
  * unrelated sequences. */
 uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record)
 {
-        uint64_t key = ran_random_draw_inline(0, seed);
+        uint64_t key = ran_random_draw(0, seed);
 
-        key = ran_random_draw_inline(key, purpose);
-        key = ran_random_draw_inline(key, epoch);
-        return ran_random_draw_inline(key, record);
-}
-
-uint64_t ran_random_draw(uint64_t key, uint64_t position)
-{
-        return ran_random_draw_inline(key, position);
+        key = ran_random_draw(key, purpose);
+        key = ran_random_draw(key, epoch);
+        return ran_random_draw(key, record);
 }
 
 double ran_random_uniform(uint64_t key, uint64_t position)
 {
-        return (double)(ran_random_draw_inline(key, position) >> 11) * 0x1p-53;
+        return (double)(ran_random_draw(key, position) >> 11) * 0x1p-53;
 }
 
 void ran_random_shuffle(size_t *order, const size_t *item, size_t n, uint64_t seed, uint64_t epoch)

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "record/tags.h"
 
 struct entities {
         struct ran_entity *entity;

@@ -4,7 +4,6 @@
 #include "infer/infer.h"
 #include "ran/model.h"
 #include "ran/math.h"
-#include "record/tags.h"
 
 #include <float.h>
 

@@ -1,5 +1,4 @@
 /* simd-training.c - dropout, and a step of Adam. See simd.h. */
-#include "base/random.h"
 #include "math/simd-vector.h"
 
 #include <math.h>
@@ -17,7 +16,7 @@ void RAN_KERNEL(dropout)(float *x, size_t n, uint64_t key, uint64_t at, double p
                 uint32_t bits[4 * DRAWS];
 
                 for (size_t d = 0; d < DRAWS; d++)
-                        draw[d] = ran_random_draw_inline(key, (at + i) / 4 + d);
+                        draw[d] = ran_random_draw(key, (at + i) / 4 + d);
                 for (size_t d = 0; d < DRAWS; d++)
                         for (size_t lane = 0; lane < 4; lane++)
                                 bits[4 * d + lane] = (draw[d] >> (16 * lane)) & 0xffff;

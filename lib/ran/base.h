@@ -224,7 +224,18 @@ enum ran_purpose {
         RAN_FOR_BOOTSTRAP,
 };
 uint64_t ran_random_key(uint64_t seed, uint64_t purpose, uint64_t epoch, uint64_t record);
-uint64_t ran_random_draw(uint64_t key, uint64_t position);  /* 64 uniform bits */
+/* 64 uniform bits: one output of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
+ * number generators", OOPSLA 2014), an odd-constant Weyl sequence through a 64-bit finaliser; draw
+ * number `position` of the sequence that starts at `key`. Inline, so that a loop over positions can
+ * be vectorised. A change here changes every trained model. */
+static inline uint64_t ran_random_draw(uint64_t key, uint64_t position)
+{
+        uint64_t z = key + (position + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        return z ^ (z >> 31);
+}
 double ran_random_uniform(uint64_t key, uint64_t position); /* in [0, 1), 53 bits */
 /* order (n) = item (n; NULL: 0, 1, ...), shuffled for an epoch: Fisher and Yates, draws keyed by
  * the epoch. */

@@ -57,6 +57,8 @@ static inline struct ran_items ran_items(const char *line, struct ran_span in)
         return (struct ran_items){.line = line, .in = in};
 }
 bool ran_items_next(struct ran_items *i); /* false at the end */
+/* The type of a value by its first byte. */
+char ran_json_type(char first);
 /* Whether a value or a name, with its quotes, is this text, written without escapes. */
 bool ran_json_is(const char *line, struct ran_span string, const char *text);
 /* The first member of that name, and of that type unless it is 0, in an object: its value, and
@@ -108,5 +110,18 @@ struct ran_entity {
 /* Lists the entities of a sentence in IOB2 from left to right and returns their number; `entities`
  * has room for L. Only B begins one: an I without an entity to continue counts as outside. */
 size_t ran_tags_entities(const struct ran_tag *tags, size_t L, struct ran_entity *entities);
+
+/* The C labels of a tagger as tags, which the caller frees; NULL: they mark no entities. foreign:
+ * others trained it, and may use any scheme: types without a part, if there is an O, are I-; a
+ * label that is none, such as [PAD], is one more O. Else all must be tags of a scheme. */
+struct ran_tag *ran_tags_of(char *const *label, size_t C, bool foreign);
+
+/* Whether `tag` continues the entity of `before`, the tag to its left. */
+bool ran_tag_goes_on(const struct ran_tag *before, const struct ran_tag *tag);
+
+/* The transitions that IOB2 allows among C tags. start (C): the tag may begin a sentence, and then
+ * may follow any tag. open (C): an entity may continue after the tag. type (C): a number < C for
+ * each type. A tag that may not begin a sentence must continue an open tag of its type. */
+void ran_tags_rules(bool *start, bool *open, uint32_t *type, const struct ran_tag *tags, size_t C);
 
 #endif

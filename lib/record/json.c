@@ -1,6 +1,5 @@
 /* json.c - values of a line that has been scanned: decoding strings, walking arrays and objects. */
 #include "ran/record.h"
-#include "record/json.h"
 
 #include <string.h>
 #include <utf8proc.h>
@@ -150,6 +149,25 @@ static size_t skip_value(const char *line, size_t pos, size_t end)
                line[pos] != '}')
                 pos++;
         return pos;
+}
+
+char ran_json_type(char first)
+{
+        switch (first) {
+        case '"':
+                return 's';
+        case '{':
+                return 'o';
+        case '[':
+                return 'a';
+        case 't':
+        case 'f':
+                return first;
+        case 'n':
+                return '0';
+        default:
+                return 'n';
+        }
 }
 
 bool ran_items_next(struct ran_items *i)

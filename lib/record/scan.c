@@ -6,7 +6,6 @@
  */
 #include "base/utf8.h"
 #include "ran/record.h"
-#include "record/json.h"
 
 #include <stdlib.h>
 #include <string.h>

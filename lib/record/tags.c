@@ -5,7 +5,7 @@
  * the scheme, and can be done while the data are still being read. The scheme is worked out from
  * counts, to tell it to a person.
  */
-#include "record/tags.h"
+#include "ran/record.h"
 
 #include <stdlib.h>
 #include <string.h>

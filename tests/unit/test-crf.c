@@ -5,7 +5,6 @@
 
 #include "dice.h"
 #include "part/crf/crf.h"
-#include "record/tags.h"
 #include "test.h"
 
 enum { MOST_L = 5, MOST_C = 4, MOST_PATHS = 1024 }; /* MOST_C to the power of MOST_L */

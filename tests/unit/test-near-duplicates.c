@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "ran.h"
 #include "test.h"
 
@@ -96,16 +95,16 @@ enum { TEXTS = 1500, WORDS = 24, CHANGES = 6 };
 /* Text i: every third one is an earlier one with up to CHANGES other words. */
 static void make_text(char *text, size_t i)
 {
-        const size_t of = i % 3 == 2 ? ran_random_draw_inline(1, i) % i / 3 * 3 : i;
-        const size_t changes = of == i ? 0 : ran_random_draw_inline(2, i) % (CHANGES + 1);
+        const size_t of = i % 3 == 2 ? ran_random_draw(1, i) % i / 3 * 3 : i;
+        const size_t changes = of == i ? 0 : ran_random_draw(2, i) % (CHANGES + 1);
 
         for (size_t k = 0; k < WORDS; k++)
                 text += sprintf(text, "w%u ",
-                                (unsigned)(ran_random_draw_inline(100 + of, k) % 500));
+                                (unsigned)(ran_random_draw(100 + of, k) % 500));
         text -= strlen("w") + 1; /* into the last word */
         for (size_t k = 0; k < changes; k++)
                 text += sprintf(text, " x%u",
-                                (unsigned)(ran_random_draw_inline(100 + i, 50 + k) % 500));
+                                (unsigned)(ran_random_draw(100 + i, 50 + k) % 500));
 }
 
 /* What comparing all with all finds is found. A text that was found is no original. */

@@ -4,7 +4,6 @@
 
 #include "dice.h"
 #include "part/crf/crf.h"
-#include "record/tags.h"
 #include "test.h"
 
 enum { MOST = 64 };

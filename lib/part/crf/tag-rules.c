@@ -1,6 +1,6 @@
 /* tag-rules.c - which sequences of tags a tagger may give. See crf.h. */
 #include "part/crf/crf.h"
-#include "record/tags.h"
+#include "ran/record.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "text/hf/hf.h"
-#include "record/json.h"
 #include "text/tokenizer.h"
 
 /* ---- the document --------------------------------------------------------------------------- */

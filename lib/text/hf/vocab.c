@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/string-table.h"
-#include "record/json.h"
 #include "text/hf/hf.h"
 #include "text/tokenizer.h"
 

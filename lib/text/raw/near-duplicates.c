@@ -6,7 +6,6 @@
  * numbers in a band are all equal meet in a bucket, with probability 1 - (1 - s^r)^bands in at
  * least one (Indyk and Motwani, Approximate nearest neighbors, 1998). r is the largest for which
  * those that are just similar enough nearly always meet. */
-#include "base/random.h"
 #include "ran/text.h"
 
 #include <stdlib.h>
@@ -60,8 +59,8 @@ struct ran_near_duplicates *ran_near_duplicates_new(double least)
         t->bands = SIGNATURE / t->rows;
         t->bits = 12;
         for (size_t i = 0; i < SIGNATURE; i++) {
-                t->factor[i] = (uint32_t)ran_random_draw_inline(1, i) | 1;
-                t->offset[i] = (uint32_t)ran_random_draw_inline(2, i);
+                t->factor[i] = (uint32_t)ran_random_draw(1, i) | 1;
+                t->offset[i] = (uint32_t)ran_random_draw(2, i);
         }
         t->bucket = ran_new((size_t)1 << t->bits, sizeof *t->bucket);
         return t;
@@ -98,7 +97,7 @@ static void make_keys(struct ran_near_duplicates *t, const struct ran_shingles *
                 uint64_t key = band;
 
                 for (size_t r = 0; r < t->rows; r++)
-                        key = ran_random_draw_inline(key, least[band * t->rows + r]);
+                        key = ran_random_draw(key, least[band * t->rows + r]);
                 t->key[band] = key;
         }
 }

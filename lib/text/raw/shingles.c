@@ -1,5 +1,4 @@
 /* shingles.c - the pairs of adjacent words of a text, as a set of hashes. */
-#include "base/random.h"
 #include "base/string-table.h"
 #include "ran/text.h"
 
@@ -22,7 +21,7 @@ static int ascending(const void *a, const void *b)
 static void add(struct ran_shingles *to, uint64_t first, uint64_t second)
 {
         RAN_ROOM(to->hash, to->cap, to->n + 1);
-        to->hash[to->n++] = ran_random_draw_inline(first, second);
+        to->hash[to->n++] = ran_random_draw(first, second);
 }
 
 /* What is before the first word, and behind the last. */
@@ -81,7 +80,7 @@ void ran_shingles_of_ids(struct ran_shingles *to, const uint32_t *ids, size_t L)
 
         to->n = 0;
         for (size_t t = 0; t < L; t++) {
-                const uint64_t word = ran_random_draw_inline(ids[t], 0);
+                const uint64_t word = ran_random_draw(ids[t], 0);
 
                 add(to, before, word);
                 before = word;
