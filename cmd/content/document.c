@@ -91,7 +91,7 @@ static int print_ids(struct cmd_document *d, const struct record *record, struct
         const struct ran_member *m = tokens != NULL ? tokens : text;
         char number[16];
 
-        ran_fingerprint_begin(&d->print);
+        ran_sha256_init(&d->print);
         if (m != NULL && m->type == 's') {
                 d->text.len = 0;
                 RAN_TRY(ran_json_decode(record->json.line, m->value, &d->text, err));
@@ -228,7 +228,7 @@ static int read_words(struct cmd_document *d, const char *line, const struct ran
                       bool list, const struct ran_tokenizer *tokenizer, struct ran_error *err)
 {
         if (d->with_fingerprint)
-                ran_fingerprint_begin(&d->print);
+                ran_sha256_init(&d->print);
         int rc = (list ? read_tokens : read_text)(d, line, m, tokenizer, err);
 
         if (d->with_fingerprint)

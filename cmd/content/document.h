@@ -42,7 +42,7 @@ struct cmd_document {
         struct ran_encoding encoding;
         uint32_t *given; /* of encoding and ids: the same */
         size_t given_cap;
-        struct ran_fingerprint print;
+        struct ran_sha256 print;
         bool empty;          /* the read failed because the document has no token */
         struct ran_buf text; /* of text: the text; else scratch */
 };

@@ -3,12 +3,7 @@
 
 #include <stdlib.h>
 
-void ran_fingerprint_begin(struct ran_fingerprint *f)
-{
-        ran_sha256_init(&f->sha256);
-}
-
-void ran_fingerprint_add(struct ran_fingerprint *f, const char *text, size_t n)
+void ran_fingerprint_add(struct ran_sha256 *s, const char *text, size_t n)
 {
         char folded[512];
         size_t k = 0;
@@ -20,19 +15,19 @@ void ran_fingerprint_add(struct ran_fingerprint *f, const char *text, size_t n)
                         continue;
                 folded[k++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
                 if (k == sizeof folded) {
-                        ran_sha256_add(&f->sha256, folded, k);
+                        ran_sha256_add(s, folded, k);
                         k = 0;
                 }
         }
         if (k > 0)
-                ran_sha256_add(&f->sha256, folded, k);
+                ran_sha256_add(s, folded, k);
 }
 
-uint32_t ran_fingerprint_end(struct ran_fingerprint *f)
+uint32_t ran_fingerprint_end(struct ran_sha256 *s)
 {
         char hex[65];
 
-        ran_sha256_hex(&f->sha256, hex);
+        ran_sha256_hex(s, hex);
         hex[8] = '\0';
         return (uint32_t)strtoul(hex, NULL, 16);
 }

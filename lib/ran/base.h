@@ -326,13 +326,9 @@ void ran_sha256_hex(struct ran_sha256 *s, char hex[65]); /* ends it: 64 hex digi
 /* Fingerprints of documents (base/fingerprint.c): a model has those of its training documents, to
  * know them again. It is the first 32 bits of the SHA-256 of the text without ASCII white space and
  * with ASCII letters in lower case, so that another format or line width does not matter. A
- * document of several records has the sum of theirs. */
-struct ran_fingerprint {
-        struct ran_sha256 sha256;
-};
-void ran_fingerprint_begin(struct ran_fingerprint *f);
-void ran_fingerprint_add(struct ran_fingerprint *f, const char *text, size_t n);
-uint32_t ran_fingerprint_end(struct ran_fingerprint *f);
+ * document of several records has the sum of theirs. ran_sha256_init begins one. */
+void ran_fingerprint_add(struct ran_sha256 *s, const char *text, size_t n);
+uint32_t ran_fingerprint_end(struct ran_sha256 *s);
 
 /* ---- settings (base/field.c) ---------------------------------------------------------------- */
 
