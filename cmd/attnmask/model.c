@@ -68,7 +68,7 @@ struct painter {
         size_t drawn;
 };
 
-static int paint(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int paint(void *arg, const struct cmd_line *line, struct cmd_result *result,
                  struct ran_error *err)
 {
         struct painter *p = arg;

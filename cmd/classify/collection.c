@@ -222,7 +222,7 @@ static int read_vector(void *arg, void *scratch, const struct cmd_line *line,
         return RAN_OK;
 }
 
-static int take_vector(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int take_vector(void *arg, const struct cmd_line *line, struct cmd_result *result,
                        struct ran_error *err)
 {
         const struct found *f = result->found;

@@ -241,7 +241,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
         return RAN_OK;
 }
 
-static int take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int take(void *arg, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
         (void)line;

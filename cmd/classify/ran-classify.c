@@ -42,7 +42,7 @@ static int answer(void *arg, void *scratch, const struct cmd_line *line, struct 
                            : RAN_OK;
 }
 
-static int compare_labels(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int compare_labels(void *arg, const struct cmd_line *line, struct cmd_result *result,
                           struct ran_error *err)
 {
         struct evaluation *e = arg;
@@ -109,6 +109,7 @@ static int evaluate(const struct classifier *c, struct cmd_loop loop, char **fil
         e.classifier.other = compares(&e) ? &e.against.other : NULL;
         if (compares(&e)) /* two models have no documents together */
                 loop.work_all = NULL;
+        loop.output = NULL;
         loop.work = e.classifier.work = answer;
         loop.take = compare_labels;
         loop.result_size = sizeof(struct classify_answer);

@@ -103,7 +103,7 @@ static int append(struct ran_spool *to, size_t *end, size_t at, const char *s, s
         return RAN_OK;
 }
 
-static int take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int take(void *arg, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
         struct selecting *x = arg;

@@ -148,7 +148,7 @@ static int count_record(void *arg, void *scratch, const struct cmd_line *line,
         return RAN_OK;
 }
 
-static int add_record(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int add_record(void *arg, const struct cmd_line *line, struct cmd_result *result,
                       struct ran_error *err)
 {
         struct evaluation *e = arg;

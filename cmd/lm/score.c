@@ -337,7 +337,7 @@ static int score_record(void *arg, void *scratch, const struct cmd_line *line,
 
 /* ---- the total ------------------------------------------------------------------------------ */
 
-static int add_up(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int add_up(void *arg, const struct cmd_line *line, struct cmd_result *result,
                   struct ran_error *err)
 {
         struct scorer *c = arg;

@@ -42,8 +42,6 @@ static bool refuse(struct cmd_run *run, const struct cmd_line *line, const char 
         const struct cmd_input *input = run->loop->input;
 
         run->counts.bad++;
-        if (run->loop->again)
-                return true;
         repeats_add(&run->repeats, shown_file(line), line->number, why);
         if (run->rejects >= 0) {
                 cmd_write(run->rejects, input->rejects, line->raw, line->raw_length);
@@ -70,7 +68,7 @@ int run_add_header(struct cmd_run *run, const struct lines *lines, struct ran_er
         const bool table = lines != NULL && run->import.format->unit == LINES_ROW;
         struct ran_buf out = {0}, names = {0};
 
-        if (loop->take != NULL || output_format_of(loop->output)->kind != OUTPUT_ROWS ||
+        if (loop->output == NULL || output_format_of(loop->output)->kind != OUTPUT_ROWS ||
             (run->headed && (lines == NULL || !run->continued)))
                 return RAN_OK;
         struct cmd_row row = {.out = &out, .format = output_format_of(loop->output)};
@@ -139,30 +137,27 @@ bool cmd_refuse_late(struct cmd_run *run, const struct cmd_line *line, const str
         return false;
 }
 
-static void deliver_good(struct cmd_run *run, struct slot *slot)
+static void deliver_good(struct cmd_run *run, struct slot *slot, const struct output_format *format)
 {
         const struct cmd_loop *loop = run->loop;
+        const struct ran_buf *out = &slot->result.out;
 
-        if (loop->settle != NULL) {
-                const int rc = loop->settle(loop->arg, &slot->line, &slot->result, &slot->err);
+        if (loop->take != NULL) {
+                const int rc = loop->take(loop->arg, &slot->line, &slot->result, &slot->err);
 
                 slot->status = run_status_of(rc);
-                if (rc != RAN_OK || slot->result.out.len == 0)
+                if (rc != RAN_OK || out->len == 0)
                         return;
         }
-        if (loop->take == NULL) {
-                const struct output_format *format = output_format_of(loop->output);
-                const struct ran_buf *out = &slot->result.out;
-                if (format->record != NULL) {
-                        format->record(&run->out, &slot->line, loop->output, run->into, out);
-                } else {
-                        add_cells(run, slot);
-                        ran_buf_add(&run->out, out->data, out->len);
-                }
-                run->rows++;
+        if (format == NULL)
                 return;
+        if (format->record != NULL) {
+                format->record(&run->out, &slot->line, loop->output, run->into, out);
+        } else {
+                add_cells(run, slot);
+                ran_buf_add(&run->out, out->data, out->len);
         }
-        slot->status = run_status_of(loop->take(loop->arg, &slot->line, &slot->result, &slot->err));
+        run->rows++;
 }
 
 static void deliver(struct cmd_run *run, struct slot *slot)
@@ -170,12 +165,12 @@ static void deliver(struct cmd_run *run, struct slot *slot)
         const struct ran_record *json = &slot->line.record.json;
         const struct cmd_loop *loop = run->loop;
         const struct output_format *format =
-                loop->take == NULL ? output_format_of(loop->output) : NULL;
+                loop->output != NULL ? output_format_of(loop->output) : NULL;
 
         if (slot->scanned)
                 named_count(&run->named, slot->named);
         if (slot->status == RECORD_GOOD)
-                deliver_good(run, slot);
+                deliver_good(run, slot, format);
         switch (slot->status) {
         case RECORD_GOOD:
                 run->counts.good++;

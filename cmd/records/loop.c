@@ -45,7 +45,7 @@ static void open_outputs(struct cmd_run *run, char **files)
         struct ran_error err;
 
         cmd_check_inputs("rejects", loop->input->rejects, files);
-        if (loop->take == NULL && loop->output->output == NULL)
+        if (loop->output != NULL && loop->output->output == NULL)
                 cmd_check_standard_output(files);
         run->rejects = -1;
         if (loop->input->rejects != NULL) {
@@ -55,7 +55,7 @@ static void open_outputs(struct cmd_run *run, char **files)
                         cmd_die(CMD_FAILED, "cannot write %s: %s", loop->input->rejects,
                                 strerror(errno));
         }
-        if (loop->take == NULL && loop->output->output != NULL) {
+        if (loop->output != NULL && loop->output->output != NULL) {
                 run->writer = ran_writer_open(loop->output->output, &err);
                 if (run->writer == NULL)
                         cmd_die(CMD_FAILED, "%s", err.text);
@@ -70,7 +70,7 @@ static void write_head(struct cmd_run *run)
         struct ran_buf head = {0}, tail = {0};
         struct ran_error err;
 
-        if (run->loop->take != NULL || output_format_of(output)->head == NULL)
+        if (output == NULL || output_format_of(output)->head == NULL)
                 return;
         output_format_of(output)->head(&head, run->rows, output->width);
         if (run->rows > 0)
@@ -177,14 +177,14 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         write_head(&run);
         add_named(&run);
         if (!loop->own_progress && loop->input->shard == NULL)
-                progress_begin(&run.progress, &files, loop->take == NULL && run.writer == NULL);
+                progress_begin(&run.progress, &files, loop->output != NULL && run.writer == NULL);
         run_files(&run, &files);
         (void)run_add_header(&run, NULL, NULL);
         if (run.progress.on)
                 cmd_live(NULL);
         release(&run);
         /* Where every record failed, its message says why; but not that a label was misspelt. */
-        if (!loop->again && !atomic_load(&run.ended) && (run.counts.good > 0 || loop->accepted))
+        if (!atomic_load(&run.ended) && (run.counts.good > 0 || loop->accepted))
                 named_report(&run.named, loop->input->shard != NULL);
         named_release(&run.named);
         if (loop->finish != NULL && !atomic_load(&run.ended))
@@ -192,8 +192,7 @@ int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts 
         repeats_end(&run.repeats);
         files_release(&files);
         close_outputs(&run);
-        if (!loop->again)
-                sum_up(&run.counts);
+        sum_up(&run.counts);
         if (counts != NULL)
                 *counts = run.counts;
         if (loop->input->errors_ok || run.counts.bad + run.counts.passed == 0)

@@ -80,16 +80,15 @@ struct cmd_run;
  * record of another document, or for the end of the file. With `abreast` it gets up to so many
  * records that are there, whatever they are: results must not depend on which are together.
  *
- * settle, where it is not NULL, is called in the order of the input, one call at a time, after
- * work: for results that depend on the records before. It may change the result; if `out` is
- * empty then, the record is not written.
+ * take, where it is not NULL, is called after work in the order of the input, one call at a time
+ * (but from any thread); work may then be NULL.
  *
- * Filters leave take NULL: the loop writes the record with the result as member `into`. With take,
- * the loop writes nothing and calls take in the order of the input, one call at a time (but from
- * any thread); work may then be NULL. */
+ * Filters have an output: the loop writes the record with the result as member `into`. Their take
+ * may change the result, for one that depends on the records before; if `out` is empty then, the
+ * record is not written. */
 struct cmd_loop {
         const struct cmd_input *input;
-        const struct cmd_output *output; /* NULL with take */
+        const struct cmd_output *output; /* NULL: no filter, nothing is written */
         const char *into;                /* name of the result without --into */
         uint32_t reads; /* fields that the program reads; 0: members are read as they are */
         const char *const
@@ -103,8 +102,6 @@ struct cmd_loop {
                     struct cmd_result *result, struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together, abreast; /* at most one of them is above 0 */
-        int (*settle)(void *arg, const struct cmd_line *line, struct cmd_result *result,
-                      struct ran_error *err);
         /* Members that options of the program name, or NULL; {0} at the end. */
         const struct cmd_named {
                 const char *option, *member; /* NULL: the option is not used */
@@ -119,10 +116,9 @@ struct cmd_loop {
         void (*columns)(const void *arg, struct cmd_row *row);
         bool continues;
         bool own_progress; /* the program says how far it is; otherwise a live line does */
-        bool again;        /* the files are read once more later, which reports bad lines */
         bool accepted; /* skip records that an annotator rejected or ignored (record_accepted) */
         bool may_lack_label; /* a table need have no column with labels */
-        int (*take)(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+        int (*take)(void *arg, const struct cmd_line *line, struct cmd_result *result,
                     struct ran_error *err);
         /* With take: the size of result->found, 0: there is none; releases what it points to. The
          * loop does so after `take`, and whether or not there was one. */

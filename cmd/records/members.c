@@ -271,8 +271,7 @@ static void say_replaced(struct ran_buf *out, const struct cmd_loop *loop,
         const char *into = named ? loop->output->into : loop->into;
         const struct ran_member *found = NULL;
 
-        if (loop->output != NULL && loop->take == NULL &&
-            output_format_of(loop->output)->record != NULL && into != NULL)
+        if (loop->output != NULL && output_format_of(loop->output)->record != NULL && into != NULL)
                 found = ran_record_find(&first->json, into, NULL);
         if (found != NULL && found->type != 'o' && found->type != '0')
                 ran_buf_printf(out, "%s the result replaces \"%s\" (--into gives it another name)",

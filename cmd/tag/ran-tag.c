@@ -119,7 +119,7 @@ static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
 
 /* ---- pages ---------------------------------------------------------------------------------- */
 
-static int take_page(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int take_page(void *arg, const struct cmd_line *line, struct cmd_result *result,
                      struct ran_error *err)
 {
         const struct found *found = result->found;
@@ -148,7 +148,7 @@ static int make_page(struct program_state *p, struct cmd_loop *loop, char **file
 
 /* ---- evaluation ----------------------------------------------------------------------------- */
 
-static int compare_tags(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int compare_tags(void *arg, const struct cmd_line *line, struct cmd_result *result,
                         struct ran_error *err)
 {
         struct program_state *p = arg;
@@ -185,6 +185,7 @@ static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files
         tag_eval_init(eval, p->tagger.model, p->tagger.tags);
         p->tagger.fingerprints = true;
         cmd_names_open(&p->names, tag_options.label_names, true);
+        loop->output = NULL;
         loop->take = compare_tags;
         loop->result_size = sizeof(struct found);
         loop->release = release;

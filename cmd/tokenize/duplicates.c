@@ -65,7 +65,7 @@ static int add_text(struct duplicates *d, const struct cmd_line *line, struct ra
 }
 
 /* Adds a text of --among, unless the same text is there. */
-static int learn(void *arg, const struct cmd_line *line, const struct cmd_result *words,
+static int learn(void *arg, const struct cmd_line *line, struct cmd_result *words,
                  struct ran_error *err)
 {
         struct duplicates *d = arg;
@@ -115,7 +115,7 @@ static int run(struct duplicates *d, char **files)
                                 .scratch_size = sizeof(struct cmd_vocab_words),
                                 .free_scratch = cmd_vocab_words_free,
                                 .work = read_words,
-                                .settle = look,
+                                .take = look,
                                 .arg = d};
         int status = CMD_OK;
 
@@ -126,7 +126,6 @@ static int run(struct duplicates *d, char **files)
 
                 others.input = &beside;
                 others.output = NULL;
-                others.settle = NULL;
                 others.take = learn;
                 status = cmd_records(&others, cmd_files_of(&d->among), NULL);
                 d->looking = true;

@@ -34,7 +34,7 @@ static int collect(void *arg, void *scratch, const struct cmd_line *line, struct
         return cmd_vocab_words_read(scratch, &line->record, l->counter, &result->out, err);
 }
 
-static int count(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int count(void *arg, const struct cmd_line *line, struct cmd_result *result,
                  struct ran_error *err)
 {
         struct learn *l = arg;

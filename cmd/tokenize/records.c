@@ -45,7 +45,7 @@ static int convert(void *arg, void *scratch, const struct cmd_line *line, struct
         return RAN_OK;
 }
 
-static int write_record(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int write_record(void *arg, const struct cmd_line *line, struct cmd_result *result,
                         struct ran_error *err)
 {
         struct conversion *c = arg;

@@ -101,7 +101,7 @@ static int work(void *arg, void *scratch, const struct cmd_line *line, struct cm
                                  err);
 }
 
-static int take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int take(void *arg, const struct cmd_line *line, struct cmd_result *result,
                 struct ran_error *err)
 {
         struct distil *d = arg;

@@ -34,7 +34,7 @@ static int read_ids(void *arg, void *scratch, const struct cmd_line *line,
         return RAN_OK;
 }
 
-static int take_ids(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int take_ids(void *arg, const struct cmd_line *line, struct cmd_result *result,
                     struct ran_error *err)
 {
         (void)line;

@@ -245,7 +245,7 @@ static int add_document(struct train_reader *r, const struct cmd_line *line,
         return RAN_OK;
 }
 
-int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+int train_take(void *arg, const struct cmd_line *line, struct cmd_result *result,
                struct ran_error *err)
 {
         const struct train_document d = unpack(&result->out);

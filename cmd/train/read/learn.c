@@ -66,7 +66,7 @@ static bool is_pair(const struct record *record)
                record->is[FIELD_TEXT] == NULL;
 }
 
-static int take_counted(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+static int take_counted(void *arg, const struct cmd_line *line, struct cmd_result *result,
                         struct ran_error *err)
 {
         struct learner *l = arg;

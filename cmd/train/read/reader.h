@@ -98,7 +98,7 @@ void train_pack_text(const struct train_scratch *s, size_t L, struct ran_buf *re
 
 /* ---- in order (data.c) ---------------------------------------------------------------------- */
 
-int train_take(void *arg, const struct cmd_line *line, const struct cmd_result *result,
+int train_take(void *arg, const struct cmd_line *line, struct cmd_result *result,
                struct ran_error *err);
 
 /* The location of a line; sets *at to it, unless it is set; appends it to n locations, NULL on
