@@ -241,7 +241,8 @@ static int take_vector(void *arg, const struct cmd_line *line, struct cmd_result
 void classify_nearest_read(struct classify_nearest *n, const struct classifier *c)
 {
         const struct classify_options *o = c->options;
-        const char *const also[] = {o->output.into != NULL ? o->output.into : "prediction", NULL};
+        const struct cmd_member also[] = {
+                {o->output.into != NULL ? o->output.into : "prediction", NULL}, {NULL, NULL}};
         const struct cmd_input input = cmd_input_beside(&o->input, "among", o->among_format);
         struct reading r = {.classifier = *c, .nearest = n};
         const struct cmd_loop loop = {.input = &input,

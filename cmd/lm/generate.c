@@ -140,13 +140,13 @@ static int generate_record(void *arg, void *scratch, const struct cmd_line *line
 static int generate_records(struct continuation_how *g, char **files)
 {
         const bool only = evaluation.eval_only != NULL, evaluates = only || evaluation.eval;
-        const char *member[3] = {NULL};
+        struct cmd_member member[3] = {{NULL, NULL}};
         size_t n = 0;
 
         if (only)
-                member[n++] = evaluation.eval_only;
+                member[n++].name = evaluation.eval_only;
         if (evaluates)
-                member[n] = evaluation.reference;
+                member[n].name = evaluation.reference;
         const struct cmd_loop loop = {
                 .input = &input,
                 .output = &output,

@@ -344,7 +344,7 @@ static int choose_members(struct cmd_run *run, const struct lines *lines, size_t
 
                 if (name->asked && (name->role != ROLE_LABEL || run->loop->accepted))
                         named_add(&run->named, members_option(name->role), name->s, name->n,
-                                  CMD_IS_NEEDED);
+                                  NAMED_IS_NEEDED);
         }
         if (rc == RAN_OK)
                 named_note_first(&run->named, &record.json);

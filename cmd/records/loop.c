@@ -145,15 +145,14 @@ static void sum_up(const struct cmd_counts *c)
 static void add_named(struct cmd_run *run)
 {
         const struct cmd_output *output = run->loop->output;
-        const struct cmd_named *named = run->loop->named;
 
-        for (; named != NULL && named->option != NULL; named++)
-                if (named->member != NULL)
-                        named_add(&run->named, named->option, named->member, strlen(named->member),
-                                  named->absent);
+        for (const struct cmd_member *m = run->loop->also; m != NULL && m->name != NULL; m++)
+                if (m->option != NULL)
+                        named_add(&run->named, m->option, m->name, strlen(m->name),
+                                  NAMED_IS_LOOKED_FOR);
         for (size_t i = 0; output != NULL && i < output->drop.n; i++)
                 named_add(&run->named, "drop", output->drop.item[i], strlen(output->drop.item[i]),
-                          CMD_MAY_LACK);
+                          NAMED_MAY_LACK);
 }
 
 int cmd_records(const struct cmd_loop *loop, char **operands, struct cmd_counts *counts)

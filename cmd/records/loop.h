@@ -91,8 +91,11 @@ struct cmd_loop {
         const struct cmd_output *output; /* NULL: no filter, nothing is written */
         const char *into;                /* name of the result without --into */
         uint32_t reads; /* fields that the program reads; 0: members are read as they are */
-        const char *const
-                *also; /* other members that may not be there twice, NULL at the end; or NULL */
+        /* Other members that may not be there twice, NULL at the end; or NULL. The loop warns of
+         * few records with one that an option names. */
+        const struct cmd_member {
+                const char *name, *option; /* option: "soft-label", or NULL */
+        } * also;
         struct ran_pool *pool; /* may be NULL */
         /* For work: made by a function, or so many bytes of zeros; neither: NULL. */
         void *(*make_scratch)(void *arg);
@@ -102,15 +105,6 @@ struct cmd_loop {
                     struct cmd_result *result, struct ran_error *err);
         void (*work_all)(void *arg, void *scratch, struct cmd_item *items, size_t n);
         size_t together, abreast; /* at most one of them is above 0 */
-        /* Members that options of the program name, or NULL; {0} at the end. */
-        const struct cmd_named {
-                const char *option, *member; /* NULL: the option is not used */
-                enum cmd_named_if {
-                        CMD_IS_NEEDED, /* the loop exits if no record has it, and warns of few */
-                        CMD_IS_LOOKED_FOR, /* the loop warns of few: the program says the rest */
-                        CMD_MAY_LACK,      /* the loop warns if no record has it */
-                } absent;
-        } * named;
         /* The names of the columns, for formats of rows; NULL: the program writes none.
          * `continues`: a row of a table stays, and what it gets comes behind its cells. */
         void (*columns)(const void *arg, struct cmd_row *row);

@@ -15,7 +15,7 @@ void named_release(struct named *d)
 }
 
 void named_add(struct named *d, const char *option, const char *name, size_t n,
-               enum cmd_named_if absent)
+               enum named_if absent)
 {
         if (n == 0 || d->n == NAMED_MOST)
                 return;
@@ -73,8 +73,8 @@ void named_report(const struct named *d, bool part)
                 const struct named_member *m = &d->member[i];
                 const bool none = m->records == 0;
 
-                if (none ? m->absent == CMD_IS_LOOKED_FOR
-                         : m->absent == CMD_MAY_LACK || m->records >= (d->records + 9) / 10)
+                if (none ? m->absent == NAMED_IS_LOOKED_FOR
+                         : m->absent == NAMED_MAY_LACK || m->records >= (d->records + 9) / 10)
                         continue;
                 if (none)
                         ran_buf_str(&out, "no record has a member \"");
@@ -89,7 +89,7 @@ void named_report(const struct named *d, bool part)
                 ran_buf_str(&out, none && d->first.len > 0 ? "; the first one has " : "");
                 ran_buf_add(&out, d->first.data, none ? d->first.len : 0);
                 ran_buf_char(&out, '\0');
-                if (none && m->absent == CMD_IS_NEEDED && !part)
+                if (none && m->absent == NAMED_IS_NEEDED && !part)
                         cmd_die(CMD_FAILED, "%s", out.data);
                 cmd_caution("%s", out.data);
         }

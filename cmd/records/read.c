@@ -58,9 +58,10 @@ static int check_members(const struct cmd_loop *loop, const struct record *recor
         const struct ran_member *m =
                 name != NULL ? ran_record_find(&record->json, name, NULL) : NULL;
 
-        for (size_t i = 0; m == NULL && loop->also != NULL && loop->also[i] != NULL; i++) {
+        for (const struct cmd_member *a = loop->also; m == NULL && a != NULL && a->name != NULL;
+             a++) {
                 bool twice;
-                m = ran_record_find(&record->json, loop->also[i], &twice);
+                m = ran_record_find(&record->json, a->name, &twice);
                 m = twice ? m : NULL;
         }
         return m == NULL ? RAN_OK : json_refuse(record->json.line, m, "is given twice", err);

@@ -334,18 +334,15 @@ static void scratch_free(void *scratch)
 struct cmd_loop train_loop(struct train_reader *r)
 {
         const struct train_source *source = r->source;
-        const char *const also[] = {source->soft_label, source->group, source->weight};
+        const struct cmd_member also[] = {{source->soft_label, source->judge ? NULL : "soft-label"},
+                                          {source->group, source->judge ? NULL : "dev-group"},
+                                          {source->weight, NULL}};
         size_t n = 0;
 
         for (size_t i = 0; i < sizeof also / sizeof *also; i++)
-                if (also[i] != NULL)
+                if (also[i].name != NULL)
                         r->also[n++] = also[i];
-        r->also[n] = NULL;
-        r->named[0] = (struct cmd_named){"soft-label", source->judge ? NULL : source->soft_label,
-                                         CMD_IS_LOOKED_FOR};
-        r->named[1] = (struct cmd_named){"dev-group", source->judge ? NULL : source->group,
-                                         CMD_IS_LOOKED_FOR};
-        r->named[2] = (struct cmd_named){0};
+        r->also[n] = (struct cmd_member){0};
         return (struct cmd_loop){
                 .input = source->input,
                 .accepted = source->task->label != NULL,
@@ -353,7 +350,6 @@ struct cmd_loop train_loop(struct train_reader *r)
                 .own_progress = true,
                 .reads = source->task->reads,
                 .also = r->also,
-                .named = r->named,
                 .pool = source->pool,
                 .scratch_size = sizeof(struct train_scratch),
                 .free_scratch = scratch_free,

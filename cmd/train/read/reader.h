@@ -17,8 +17,7 @@
 struct train_reader {
         const struct train_source *source;
         struct train_data *data;
-        const char *also[4];       /* of train_loop */
-        struct cmd_named named[3]; /* likewise */
+        struct cmd_member also[4]; /* of train_loop */
         struct ran_sha256 digest;
         uint32_t *labels; /* scratch of train_take: class of each label of a document */
         float *soft;
