@@ -111,7 +111,7 @@ bool classify_knows_a_token(const struct ran_model *m, const struct cmd_document
 int classify_evidence_add(struct classify_evidence *e, size_t c, float p, struct ran_buf *out,
                           struct ran_error *err);
 
-/* ---- --nearest (collection.c) --------------------------------------------------------------- */
+/* ---- --nearest (nearest.c, collection.c) ---------------------------------------------------- */
 
 /* A collection: vectors (D) and ids, of which the `most` nearest are asked for, at most n, and none
  * that has a cosine below `least`. */
