@@ -51,11 +51,13 @@ void train_page_note(struct train_page *p, const struct ran_train_report *r)
 
 /* The loss by step, of the first training, the validation after epochs, and the refit; and the
  * metric of the validation. */
-static void write_curves(struct train_page *p, const char *metric, bool texts, struct ran_buf *out)
+static void write_curves(struct train_page *p, const struct train_progress *progress,
+                         struct ran_buf *out)
 {
         const struct train_page_curve *first = &p->curve[0], *refit = &p->curve[1];
         struct train_page_epochs *e = &p->epochs;
-        const bool perplexity = texts || strcmp(metric, "loss") == 0;
+        const char *metric = train_progress_name(progress);
+        const bool perplexity = progress->texts || strcmp(metric, "loss") == 0;
         const char *name = perplexity ? "perplexity" : metric;
         const struct chart_line losses[] = {
                 {"training", first->step, first->loss, first->n, false, false},
@@ -81,13 +83,13 @@ static void write_curves(struct train_page *p, const char *metric, bool texts, s
                                        .n = 3});
         snprintf(unknown, sizeof unknown,
                  "%.3g %% of the tokens are unknown words, whose spelling costs nothing.",
-                 100 * p->unknown);
+                 100 * progress->unknown);
         for (size_t i = 0; i < e->n && perplexity; i++)
                 e->metric[i] = ran_exp(e->loss[i]);
         chart_add(out, &(struct chart){.title = "Validation after each epoch",
                                        .x_name = "epoch",
                                        .y_name = name,
-                                       .note = p->unknown > 0 ? unknown : NULL,
+                                       .note = progress->unknown > 0 ? unknown : NULL,
                                        .whole = true,
                                        .lines = &metrics,
                                        .n = 1});
@@ -157,22 +159,30 @@ static void write_settings(const struct ran_train_job *job, struct ran_buf *out)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-void train_page_write(struct train_page *p, const struct ran_train_job *job, const char *metric,
-                      bool texts)
+void train_page_write(struct train_page *p, const struct ran_train_job *job,
+                      const struct train_progress *progress)
 {
+        const struct ran_train_report *last = &p->last;
+        const struct ran_interval none = {1, 0};
         struct ran_buf out = {0}, lead = {0};
         struct report tables = {0};
         struct about a;
 
         train_about_open(&a, job->output);
         ran_buf_printf(&lead, "%s: %zu documents", a.path, job->train->B);
+        if (last->best_epoch > 0) {
+                ran_buf_str(&lead, "; validation ");
+                train_figure_metric(progress, last->best,
+                                    progress->texts ? none : last->best_interval, last->validation,
+                                    &lead);
+        }
         page_begin(&out, "Training", &lead);
         report_begin(&tables, REPORT_OBJECT, NULL, "Model");
         train_info_members(&a, &tables);
         report_end(&tables);
         report_page(&tables, &out);
         report_release(&tables);
-        write_curves(p, metric, texts, &out);
+        write_curves(p, progress, &out);
         add_times(p, &tables);
         report_page(&tables, &out);
         report_release(&tables);

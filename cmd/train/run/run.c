@@ -297,9 +297,7 @@ int train_run(const struct ran_train_job *job, struct train_run *run)
         }
         train_summarise(job, progress);
         if (run->page != NULL)
-                run->page->unknown = progress->unknown;
-        if (run->page != NULL)
-                train_page_write(run->page, job, train_progress_name(progress), progress->texts);
+                train_page_write(run->page, job, progress);
         if (!run->replay)
                 train_tell_model(job, run);
         if (!logged)

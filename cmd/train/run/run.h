@@ -69,14 +69,12 @@ struct train_page {
         double read_seconds, linear_seconds, kept_seconds;
         struct ran_train_report last;
         bool resumed;
-        double unknown; /* of a language model: the share of unknown tokens */
 };
 
 void train_page_note(struct train_page *p, const struct ran_train_report *r);
-/* Writes the page of a complete training; exits with 3 if it cannot. metric: its name; texts: of a
- * language model. */
-void train_page_write(struct train_page *p, const struct ran_train_job *job, const char *metric,
-                      bool texts);
+/* Writes the page of a complete training; exits with 3 if it cannot. */
+void train_page_write(struct train_page *p, const struct ran_train_job *job,
+                      const struct train_progress *progress);
 
 /* The validation metric for people, and its name: a loss, a perplexity, or per cent for all else.
  */
