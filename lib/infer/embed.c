@@ -271,31 +271,26 @@ static bool is_between(const char *name)
         return strncmp(name, "classify.", 9) == 0 && strncmp(name + 9, "out", 3) != 0;
 }
 
-int ran_embedding_digest(const struct ran_model *m, char hex[65], struct ran_error *err)
+void ran_embedding_digest(const struct ran_model *m, char hex[65])
 {
-        const struct ran_config *c = &m->config;
+        float *weight = ran_new_floats(m->V);
         struct ran_layout layout;
         struct ran_sha256 sha;
 
-        err = ran_error_or_spare(err);
-        RAN_TRY(ran_encoder_digest(hex, c, &m->params, m->V, err));
-        float *weight = ran_new_floats(m->V);
-        int rc = ran_layout_init(&layout, c, m->C, err);
-        if (rc == RAN_OK) {
-                ran_sha256_init(&sha);
-                ran_sha256_add(&sha, hex, 64);
-                ran_model_token_weights(m, weight);
-                ran_sha256_add(&sha, weight, m->V * sizeof *weight);
-                for (size_t i = 0; i < layout.n; i++)
-                        if (is_between(layout.spec[i].name))
-                                ran_sha256_add(&sha, m->params.block + layout.spec[i].offset,
-                                               (layout.spec[i].rows > 0 ? layout.spec[i].rows : 1) *
-                                                       layout.spec[i].cols * sizeof(float));
-                ran_sha256_hex(&sha, hex);
-                ran_layout_release(&layout);
-        }
+        ran_encoder_digest(hex, &m->config, &m->params, m->V);
+        ran_sha256_init(&sha);
+        ran_sha256_add(&sha, hex, 64);
+        ran_model_token_weights(m, weight);
+        ran_sha256_add(&sha, weight, m->V * sizeof *weight);
+        ran_layout_init(&layout, &m->config, m->C, NULL); /* it has been read with that */
+        for (size_t i = 0; i < layout.n; i++)
+                if (is_between(layout.spec[i].name))
+                        ran_sha256_add(&sha, m->params.block + layout.spec[i].offset,
+                                       (layout.spec[i].rows > 0 ? layout.spec[i].rows : 1) *
+                                               layout.spec[i].cols * sizeof(float));
+        ran_sha256_hex(&sha, hex);
+        ran_layout_release(&layout);
         free(weight);
-        return rc;
 }
 
 int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ran_document *d,

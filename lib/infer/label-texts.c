@@ -15,7 +15,6 @@
 #include "math/elementary.h"
 #include "ran/model.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,7 +326,7 @@ static int read_text(struct reader *r, const struct text *text, float *label,
 {
         const size_t width = ran_embedder_width(r->e), spelling = r->m->config.spelling;
         struct ran_encoding *e = &r->encoding;
-        double squares = 0;
+        double length = 0;
 
         RAN_TRY(ran_tokenizer_encode(r->m->tokenizer, text->s, text->n, e, err));
         if (spelling > 0)
@@ -337,16 +336,15 @@ static int read_text(struct reader *r, const struct text *text, float *label,
         if (e->n > 0) {
                 RAN_TRY(check_new(r, text, err));
                 RAN_TRY(ran_embed(r->e, r->state, &d, r->v, err));
+                length = ran_unit(r->v, r->v, width, 1);
         }
-        for (size_t i = 0; i < width && e->n > 0; i++)
-                squares += (double)r->v[i] * (double)r->v[i];
-        if (!(squares > 0))
+        if (!(length > 0))
                 return refuse(r->t, text->line, err,
                               "the model knows no word of \"%.60s\", which describes \"%s\"",
                               text->s, r->t->label[text->label]);
         for (size_t i = 0; i < width; i++)
-                label[i] += (float)((double)r->v[i] / sqrt(squares));
-        r->length += sqrt(squares);
+                label[i] += r->v[i];
+        r->length += length;
         return RAN_OK;
 }
 
@@ -360,16 +358,10 @@ static int read_all(struct reader *r, float *v, struct ran_label_words *words,
         r->v = ran_new_floats(width);
         for (size_t i = 0; i < t->n; i++)
                 RAN_TRY(read_text(r, &t->text[i], v + t->text[i].label * width, words, err));
-        for (size_t c = 0; c < t->C; c++) {
-                float *label = v + c * width;
-                const double squares = ran_dot(label, label, width);
-
-                if (!(squares > 0))
+        for (size_t c = 0; c < t->C; c++)
+                if (!(ran_unit(v + c * width, v + c * width, width, 1) > 0))
                         return refuse(t, t->line[c], err, "the descriptions of \"%s\" cancel out",
                                       t->label[c]);
-                for (size_t i = 0; i < width; i++)
-                        label[i] = (float)((double)label[i] / sqrt(squares));
-        }
         return RAN_OK;
 }
 

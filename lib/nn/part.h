@@ -249,8 +249,8 @@ void ran_head_bwd(struct ran_workspace *w, const struct ran_params *p, struct ra
 
 /* The SHA-256 of its weights, with V rows of the embedding and the table of spellings, and of the
  * settings that change what it makes of a document. */
-int ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
-                       size_t V, struct ran_error *err);
+void ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,
+                        size_t V);
 
 /* What encoders of a Transformer share: tables of attention of tokens to tokens, a head each,
  * without what stands around them; and a path on which the norms, which hardly depend on the size

@@ -69,7 +69,7 @@ int ran_vector_cache_bind(struct ran_vector_cache *k, const struct ran_config *c
 {
         char encoder[sizeof k->encoder];
 
-        RAN_TRY(ran_encoder_digest(encoder, c, p, V, err));
+        ran_encoder_digest(encoder, c, p, V);
         if (layers > 0)
                 snprintf(encoder + 64, sizeof encoder - 64, "/%zu", layers);
         if (k->encoder[0] != '\0' && strcmp(encoder, k->encoder) != 0)

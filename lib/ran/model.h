@@ -421,7 +421,7 @@ int ran_embed(const struct ran_embedder *e, struct ran_state *s, const struct ra
               float *v, struct ran_error *err);
 /* A name for the vectors of documents that a model with an encoder makes: others have another one.
  * It reads all weights of the encoder. */
-int ran_embedding_digest(const struct ran_model *m, char hex[65], struct ran_error *err);
+void ran_embedding_digest(const struct ran_model *m, char hex[65]);
 
 /* Labels by their descriptions (infer/label-texts.c): a classifier without training. A file has
  * lines "label<TAB>description", with further descriptions behind further tabs or in further lines.

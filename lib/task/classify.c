@@ -193,24 +193,19 @@ static int judge(struct ran_task_judged *k, struct ran_rates *r, struct ran_erro
 }
 
 /* The threshold of several labels, or the calibration of one. */
-static int tune(struct ran_task_judged *k, struct ran_calibration *calibration, double *threshold,
-                struct ran_error *err)
+static void tune(struct ran_task_judged *k, struct ran_calibration *calibration, double *threshold)
 {
-        (void)err;
         combine(k);
         if (k->c->classify.multilabel)
                 *threshold = (double)ran_rates_best_threshold(k->dev, k->logits);
         else
                 ran_rates_calibrate(calibration, k->dev, k->logits);
-        return RAN_OK;
 }
 
-static int held_out_loss(struct ran_task_judged *k, double *sum, struct ran_error *err)
+static double held_out_loss(const struct ran_task_judged *k)
 {
-        (void)err;
-        *sum = ran_ensemble_loss(&k->ensemble, k->dev, k->logits,
+        return ran_ensemble_loss(&k->ensemble, k->dev, k->logits,
                                  k->linear != NULL ? k->linear : k->logits);
-        return RAN_OK;
 }
 
 static void merge(const struct ran_config *c, struct ran_params *p, size_t C,

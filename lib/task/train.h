@@ -95,9 +95,9 @@ struct ran_train_task {
          * of the ensemble k->ensemble. merge: the ensemble of encoder and linear model becomes one
          * head. */
         int (*judge)(struct ran_task_judged *k, struct ran_rates *r, struct ran_error *err);
-        int (*tune)(struct ran_task_judged *k, struct ran_calibration *calibration,
-                    double *threshold, struct ran_error *err);
-        int (*held_out_loss)(struct ran_task_judged *k, double *loss, struct ran_error *err);
+        void (*tune)(struct ran_task_judged *k, struct ran_calibration *calibration,
+                     double *threshold);
+        double (*held_out_loss)(const struct ran_task_judged *k);
         void (*merge)(const struct ran_config *c, struct ran_params *p, size_t C,
                       const struct ran_ensemble *ensemble, const float *linear_crf);
 };

@@ -87,7 +87,8 @@ static int tune(struct ran_trainer *t, struct ran_task_judged *k, void *arg, str
 {
         (void)arg;
         RAN_TRY(check(t, k->logits, outputs(t) * t->C, err));
-        return ran_train_task_of(t->c)->tune(k, &t->judge.calibration, &t->at.best.threshold, err);
+        ran_train_task_of(t->c)->tune(k, &t->judge.calibration, &t->at.best.threshold);
+        return RAN_OK;
 }
 
 /* ---- outputs: texts -------------------------------------------------------------------------- */

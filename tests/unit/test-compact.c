@@ -327,9 +327,9 @@ TEST(compact_layers_stay_in_the_file_until_someone_asks)
         for (size_t i = 0; i < layout.n; i++)
                 unread += isnan(m->params.block[layout.spec[i].offset]) ? 1 : 0;
         CHECK_SIZE(unread, c.layers * (size_t)(c.ran.residual ? 14 : 13));
-        CHECK_OK(ran_encoder_digest(before, &c, &m->params, m->V, &err), err);
+        ran_encoder_digest(before, &c, &m->params, m->V);
         ran_unread_read(m->params.unread);
-        CHECK_OK(ran_encoder_digest(after, &c, &m->params, m->V, &err), err);
+        ran_encoder_digest(after, &c, &m->params, m->V);
         CHECK_STR(before, after);
         for (size_t i = 0; i < layout.n; i++) {
                 const struct ran_tensor_spec *s = &layout.spec[i];

@@ -219,9 +219,9 @@ TEST(digest_of_an_encoder_is_also_of_its_table_of_spellings)
         c.ran.vector = true;
         c.spelling = 8;
         toy_init(&t, &c, 7, 0.4);
-        CHECK_OK(ran_encoder_digest(before, &t.c, &t.p, TOY_V, &err), err);
+        ran_encoder_digest(before, &t.c, &t.p, TOY_V);
         ((float *)t.p.spelling)[8 * c.dim - 1] += 1;
-        CHECK_OK(ran_encoder_digest(after, &t.c, &t.p, TOY_V, &err), err);
+        ran_encoder_digest(after, &t.c, &t.p, TOY_V);
         CHECK(strcmp(before, after) != 0);
         toy_release(&t);
 }

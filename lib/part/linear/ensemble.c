@@ -355,20 +355,12 @@ struct words {
         double *scratch;
 };
 
-static double product(const float *a, const float *b, size_t n)
-{
-        double sum = 0;
-
-        for (size_t i = 0; i < n && b != NULL; i++)
-                sum += (double)a[i] * (double)b[i];
-        return sum;
-}
-
-/* Derivative of the loss by an ensemble weight, over the crf. */
+/* Derivative of the loss by an ensemble weight, over the crf, if there is one. */
 static double by_crf(const float *dcrf, const struct ran_crf *crf, size_t C)
 {
-        return product(dcrf, crf->start, C) + product(dcrf + C, crf->end, C) +
-               product(dcrf + 2 * C, crf->transition, C * C);
+        return crf->start == NULL ? 0
+                                  : ran_dot(dcrf, crf->start, C) + ran_dot(dcrf + C, crf->end, C) +
+                                            ran_dot(dcrf + 2 * C, crf->transition, C * C);
 }
 
 struct ran_crf ran_ensemble_crf(float *to, const struct ran_ensemble *ensemble,
@@ -396,8 +388,8 @@ static void add_sentence(const struct words *k, const struct ran_ensemble *at,
         ran_ensemble_add(k->score, at, u, v, n * C);
         s->loss += ran_crf_loss(k->score, &grad, k->score, crf, k->d->labels + from, n, C, 1,
                                 k->scratch);
-        s->g[ENCODER] += product(k->score, u, n * C);
-        s->g[LINEAR] += product(k->score, v, n * C);
+        s->g[ENCODER] += ran_dot(k->score, u, n * C);
+        s->g[LINEAR] += ran_dot(k->score, v, n * C);
 }
 
 static void add_sentences(const void *arg, const struct ran_ensemble *at, struct slope *s)
