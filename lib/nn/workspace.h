@@ -31,6 +31,11 @@ float *ran_arena_take(struct ran_arena *k, double floats);
         } while (0)
 /* The fields of such a struct, or of one of tensors. */
 #define RAN_FLOATS_FIELD(field, ...) float *field;
+/* struct `name`, with those of a whole list. */
+#define RAN_FLOATS_STRUCT(name, list)  \
+        struct name {                  \
+                list(RAN_FLOATS_FIELD) \
+        }
 
 /* ---- workers: the threads of a workspace, each with scratch of its own ----------------------- */
 

@@ -75,12 +75,8 @@
         X(dense_norm_b, "bert.dense_norm.bias", 0, c->bert.dense, ZERO,                           \
           c->bert.dense > 0 && c->bert.dense_norm && c->bert.bias)
 
-struct ran_bert_params {
-        RAN_BERT_PARAMS(RAN_FLOATS_FIELD)
-};
-struct ran_bert_once {
-        RAN_BERT_ONCE(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_bert_params, RAN_BERT_PARAMS);
+RAN_FLOATS_STRUCT(ran_bert_once, RAN_BERT_ONCE);
 
 /* The width of a document's vector, or of what the head reads of a token. */
 static inline size_t ran_bert_width(const struct ran_config *c)
@@ -150,18 +146,10 @@ struct ran_bert_window {
         X(joined, B *width)          /* in front of normalisation, */ \
         X(whole, width)              /* and behind it, of one; or the adjoint */
 
-struct ran_bert_acts {
-        RAN_BERT_ACTS(RAN_FLOATS_FIELD)
-};
-struct ran_bert_rows {
-        RAN_BERT_ROWS(RAN_FLOATS_FIELD)
-};
-struct ran_bert_adjoints {
-        RAN_BERT_ADJOINTS(RAN_FLOATS_FIELD)
-};
-struct ran_bert_vectors {
-        RAN_BERT_VECTORS(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_bert_acts, RAN_BERT_ACTS);
+RAN_FLOATS_STRUCT(ran_bert_rows, RAN_BERT_ROWS);
+RAN_FLOATS_STRUCT(ran_bert_adjoints, RAN_BERT_ADJOINTS);
+RAN_FLOATS_STRUCT(ran_bert_vectors, RAN_BERT_VECTORS);
 
 /* The encoder's own part of a workspace. */
 struct ran_bert_memory {

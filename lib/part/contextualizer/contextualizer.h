@@ -41,12 +41,8 @@
         X(context, "contextualizer.context", 0, D, NORMAL,       \
           c->contextualizer.context == RAN_CONTEXT_LEARNED)
 
-struct ran_contextualizer_params {
-        RAN_CONTEXTUALIZER_PARAMS(RAN_FLOATS_FIELD)
-};
-struct ran_contextualizer_once {
-        RAN_CONTEXTUALIZER_ONCE(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_contextualizer_params, RAN_CONTEXTUALIZER_PARAMS);
+RAN_FLOATS_STRUCT(ran_contextualizer_once, RAN_CONTEXTUALIZER_ONCE);
 
 /* A partial sum: tokens [from, to) of document b, counted in it. */
 struct ran_contextualizer_partial {

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LN_EPS 1e-5
-
 enum { BLOCKS_OF_PARTIAL = 4, MOST_PARTIALS = 32 };
 
 /* ---- configuration and tensors -------------------------------------------------------------- */
@@ -215,7 +213,7 @@ static void step(struct ran_contextualizer_stage *g)
                         NULL, k->n_short, rank, D);
         ran_workers_each(&w->workers, 0, B, attend, g);
         ran_simd->norm(z, D, k->stat + kept(w, g->l, B * 2), k->before + kept(w, g->l, B * D), D,
-                       p->norm_w, p->norm_b, LN_EPS, B, D);
+                       p->norm_w, p->norm_b, RAN_LN_EPS, B, D);
         drop_update(w, g->l, z);
         ran_simd->add(z, c, B * D);
 }

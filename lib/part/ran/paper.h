@@ -110,12 +110,8 @@
         X(fill_norm_w, "lm.norm.weight", 0, D, ONE, fills)                           \
         X(fill_norm_b, "lm.norm.bias", 0, D, ZERO, fills)
 
-struct ran_paper_params {
-        RAN_PAPER_PARAMS(RAN_FLOATS_FIELD)
-};
-struct ran_paper_once {
-        RAN_PAPER_ONCE(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_paper_params, RAN_PAPER_PARAMS);
+RAN_FLOATS_STRUCT(ran_paper_once, RAN_PAPER_ONCE);
 
 /* ---- memory -----------------------------------------------------------------------------------
  */
@@ -212,19 +208,13 @@ struct ran_paper_once {
         X(fill_stat, positions * 2)                                                     \
         X(dfill, positions *D)
 
-struct ran_paper_window {
-        RAN_PAPER_WINDOW(RAN_FLOATS_FIELD)
-};
-struct ran_paper_adjoints {
-        RAN_PAPER_ADJOINTS(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_paper_window, RAN_PAPER_WINDOW);
+RAN_FLOATS_STRUCT(ran_paper_adjoints, RAN_PAPER_ADJOINTS);
 struct ran_paper_cells {
         RAN_PAPER_CELLS(RAN_FLOATS_FIELD)
         float *y; /* (L, D): output before the review */
 };
-struct ran_paper_head {
-        RAN_PAPER_HEAD(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_paper_head, RAN_PAPER_HEAD);
 
 /* The part's memory in a workspace. */
 struct ran_paper_memory {

@@ -113,12 +113,8 @@
         X(last_norm_b, "ran.norm.bias", 0, D, ZERO, true)                    \
         X(vector_w, "ran.vector.weight", D, D, ZERO, ran_prenorm_makes_vectors(c))
 
-struct ran_prenorm_params {
-        RAN_PRENORM_PARAMS(RAN_FLOATS_FIELD)
-};
-struct ran_prenorm_once {
-        RAN_PRENORM_ONCE(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_prenorm_params, RAN_PRENORM_PARAMS);
+RAN_FLOATS_STRUCT(ran_prenorm_once, RAN_PRENORM_ONCE);
 
 /* ---- memory -----------------------------------------------------------------------------------
  */
@@ -213,19 +209,13 @@ struct ran_prenorm_sizes {
         X(drows, n->vectors * n->D)                                                     \
         X(doutputs, n->vectors * n->D)
 
-struct ran_prenorm_slab {
-        RAN_PRENORM_SLAB(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_prenorm_slab, RAN_PRENORM_SLAB);
 struct ran_prenorm_cells {
         RAN_PRENORM_CELLS(RAN_FLOATS_FIELD)
         float *y; /* (L, D): output before the review */
 };
-struct ran_prenorm_adjoints {
-        RAN_PRENORM_ADJOINTS(RAN_FLOATS_FIELD)
-};
-struct ran_prenorm_join {
-        RAN_PRENORM_JOIN(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_prenorm_adjoints, RAN_PRENORM_ADJOINTS);
+RAN_FLOATS_STRUCT(ran_prenorm_join, RAN_PRENORM_JOIN);
 
 /* The part's memory in a workspace. */
 struct ran_prenorm_memory {

@@ -44,12 +44,8 @@
         X(norm_w, "transformer.norm.weight", 0, D, ONE, true) \
         X(norm_b, "transformer.norm.bias", 0, D, ZERO, true)
 
-struct ran_transformer_params {
-        RAN_TRANSFORMER_PARAMS(RAN_FLOATS_FIELD)
-};
-struct ran_transformer_once {
-        RAN_TRANSFORMER_ONCE(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_transformer_params, RAN_TRANSFORMER_PARAMS);
+RAN_FLOATS_STRUCT(ran_transformer_once, RAN_TRANSFORMER_ONCE);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -80,15 +76,9 @@ struct ran_transformer_once {
         X(d_o, tokens *D)             \
         X(part, blocks * 2 * D)
 
-struct ran_transformer_acts {
-        RAN_TRANSFORMER_ACTS(RAN_FLOATS_FIELD)
-};
-struct ran_transformer_rows {
-        RAN_TRANSFORMER_ROWS(RAN_FLOATS_FIELD)
-};
-struct ran_transformer_adjoints {
-        RAN_TRANSFORMER_ADJOINTS(RAN_FLOATS_FIELD)
-};
+RAN_FLOATS_STRUCT(ran_transformer_acts, RAN_TRANSFORMER_ACTS);
+RAN_FLOATS_STRUCT(ran_transformer_rows, RAN_TRANSFORMER_ROWS);
+RAN_FLOATS_STRUCT(ran_transformer_adjoints, RAN_TRANSFORMER_ADJOINTS);
 
 /* The encoder's own part of a workspace. */
 struct ran_transformer_memory {
