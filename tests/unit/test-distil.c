@@ -212,7 +212,6 @@ TEST(digest_of_an_encoder_is_also_of_its_table_of_spellings)
 {
         struct ran_config c = toy_config();
         struct toy t;
-        struct ran_error err = {0};
         char before[65], after[65];
 
         c.ran.cell = RAN_CELL_PRENORM;
