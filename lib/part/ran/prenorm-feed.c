@@ -53,8 +53,9 @@ static struct chosen choose(const struct ran_prenorm_pass *s)
         size_t from = ran_count_below(packed->position, packed->positions, s->t0);
         size_t end = ran_count_below(packed->position, packed->positions, s->t0 + s->tokens);
         if (end - from > s->tokens / 4 * 3)
-                return all; /* to move rows costs something, too */
-        return (struct chosen){packed->position + from, end - from};
+                return all;          /* to move rows costs something, too */
+        static const size_t none[1]; /* which is not all */
+        return (struct chosen){end > from ? packed->position + from : none, end - from};
 }
 
 /* Moves the rows of x (tokens, D) that are chosen side by side. */
