@@ -223,22 +223,7 @@ void cmd_version(const struct cmd_program *program, struct ran_buf *out)
                        (int)strcspn(program->name, " "), program->name, RAN_VERSION, ran_isa());
 }
 
-/* A line of --print-options: name, letter, name of the value, its words, help. */
-static void print_option(struct ran_buf *out, const struct ran_field *field)
-{
-        const bool valued = field->type != RAN_FIELD_BOOL;
-
-        ran_buf_printf(out, "--%s\t", cmd_option_name(field).text);
-        if (field->letter != 0)
-                ran_buf_printf(out, "-%c", field->letter);
-        ran_buf_printf(out, "\t%s\t", valued ? cmd_option_value(field) : "");
-        for (size_t i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
-                ran_buf_printf(out, "%s%s", i > 0 ? "," : "", field->choices[i]);
-        if (field->type == RAN_FIELD_CHOICES)
-                ran_buf_str(out, ",...");
-        ran_buf_printf(out, "\t%s\n", field->help);
-}
-
+/* A line for each: name, letter, name of the value, its words, help. */
 void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
 {
         const struct cmd_verb *v = program->verbs;
@@ -248,9 +233,18 @@ void cmd_print_options(const struct cmd_program *program, struct ran_buf *out)
         for (struct cmd_option o = {0}; cmd_option_next(program, &o);) {
                 if (!is_listed(program, o.field, false))
                         continue;
-                const struct cmd_option_name name = cmd_option_name(o.field);
-                print_option(out, o.field);
-                if (cmd_option_negates(o.field))
+                const struct ran_field *f = o.field;
+                const struct cmd_option_name name = cmd_option_name(f);
+                ran_buf_printf(out, "--%s\t", name.text);
+                if (f->letter != 0)
+                        ran_buf_printf(out, "-%c", f->letter);
+                ran_buf_printf(out, "\t%s\t", f->type != RAN_FIELD_BOOL ? cmd_option_value(f) : "");
+                for (size_t i = 0; f->choices != NULL && f->choices[i] != NULL; i++)
+                        ran_buf_printf(out, "%s%s", i > 0 ? "," : "", f->choices[i]);
+                if (f->type == RAN_FIELD_CHOICES)
+                        ran_buf_str(out, ",...");
+                ran_buf_printf(out, "\t%s\n", f->help);
+                if (cmd_option_negates(f))
                         ran_buf_printf(out, "--no-%s\t\t\t\tturn --%s off\n", name.text, name.text);
         }
 }

@@ -63,13 +63,6 @@ bool cmd_can_redraw(void)
         return isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
-/* Who speaks: "ran-classify: ". */
-static void put_name(void)
-{
-        fprintf(stderr, "%s%.*s: ", is_live ? "\r\033[K" : "", (int)strcspn(name, " "), name);
-        is_live = false;
-}
-
 /* File names and records may contain anything: ran_fail writes as codes what could steer a terminal
  * or turn a text around. */
 static void say(const char *before, const char *format, va_list ap)
@@ -79,8 +72,9 @@ static void say(const char *before, const char *format, va_list ap)
 
         vsnprintf(text, sizeof text, format, ap);
         ran_fail(&line, RAN_OK, "%s", text);
-        put_name();
-        fprintf(stderr, "%s%s\n", before, line.text);
+        fprintf(stderr, "%s%.*s: %s%s\n", is_live ? "\r\033[K" : "", (int)strcspn(name, " "), name,
+                before, line.text);
+        is_live = false;
 }
 
 /* The same in a function with `format` and arguments. */

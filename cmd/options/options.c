@@ -103,8 +103,9 @@ int cmd_parse(const struct cmd_program *program, int argc, char **argv)
         answer(&out);
         cmd_rules_check(program);
         cmd_check_outputs(program);
-        cmd_process_check_isa();
-        const char *asked = getenv("RAN_THREADS");
+        const char *known, *refused = ran_isa_refused(&known), *asked = getenv("RAN_THREADS");
+        if (refused != NULL)
+                cmd_usage("RAN_ISA=%s: this processor and program have %s", refused, known);
         const double most = cmd_common_group.fields[0].high;
         size_t n;
         if (cmd_common.jobs == 0 && asked != NULL && asked[0] != '\0' &&

@@ -53,11 +53,3 @@ void cmd_process_begin(void)
         signal(SIGXFSZ, SIG_IGN);
         sigaction(SIGBUS, &action, NULL);
 }
-
-void cmd_process_check_isa(void)
-{
-        const char *known, *refused = ran_isa_refused(&known);
-
-        if (refused != NULL)
-                cmd_usage("RAN_ISA=%s: this processor and program have %s", refused, known);
-}

@@ -104,7 +104,5 @@ void cmd_print_config(const struct cmd_program *program, bool all, struct ran_bu
 
 /* Guards against closed streams, limits of file sizes, and mapped files that become shorter. */
 void cmd_process_begin(void);
-/* Exits with 2 if RAN_ISA names instructions that there are not. */
-void cmd_process_check_isa(void);
 
 #endif

@@ -34,39 +34,26 @@ static bool exact_value(struct decimal d, double *x)
         return true;
 }
 
-static void integer_text(char text[40], struct decimal d)
+/* Whether a number is x as a double, or as a float. */
+static bool reads_back(struct decimal d, double x, bool is_float)
 {
-        snprintf(text, 40, "%" PRIu64 "e%d", d.digits, d.exponent);
-}
-
-static double double_value(struct decimal d)
-{
-        double x;
+        double value;
         char text[40];
 
-        if (exact_value(d, &x))
-                return x;
-        integer_text(text, d);
-        return strtod(text, NULL);
-}
-
-static float float_value(struct decimal d)
-{
-        double x;
-        char text[40];
-
-        if (exact_value(d, &x)) {
+        if (exact_value(d, &value)) {
                 uint64_t bits;
 
+                if (!is_float)
+                        return value == x;
                 /* Rounding twice differs from rounding once only where the double is half-way
                  * between two floats: bit 28 set and nothing below it. (Numbers that are
                  * subnormal as floats do not come here: their exponents are too small.) */
-                memcpy(&bits, &x, sizeof(bits));
+                memcpy(&bits, &value, sizeof(bits));
                 if ((bits & 0x1fffffff) != 0x10000000)
-                        return (float)x;
+                        return (float)value == (float)x;
         }
-        integer_text(text, d);
-        return strtof(text, NULL);
+        snprintf(text, sizeof(text), "%" PRIu64 "e%d", d.digits, d.exponent);
+        return is_float ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x;
 }
 
 /* x * 10^-exponent to the nearest whole number; the power is in the table. */
@@ -106,11 +93,6 @@ static struct decimal round_to(double x, int precision)
         if ((double)d.digits >= power_of_ten[precision])
                 d.digits = scale(x, ++d.exponent);
         return d;
-}
-
-static bool reads_back(struct decimal d, double x, bool is_float)
-{
-        return is_float ? float_value(d) == (float)x : double_value(d) == x;
 }
 
 static struct decimal shortest(double x, bool is_float)

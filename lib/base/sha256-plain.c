@@ -22,19 +22,15 @@ static uint32_t rotate(uint32_t x, int n)
         return x >> n | x << (32 - n);
 }
 
-static uint32_t load_be32(const unsigned char *p)
-{
-        return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 /* 6.2.2: one block of 64 bytes. The eight working variables live in v[]; instead of moving all of
  * them down one place a round, the place that counts as `a` moves. */
 static void compress(uint32_t state[8], const unsigned char *block)
 {
         uint32_t w[64], v[8];
 
-        for (int t = 0; t < 16; t++)
-                w[t] = load_be32(block + 4 * t);
+        for (int t = 0; t < 16; t++, block += 4)
+                w[t] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 |
+                       (uint32_t)block[2] << 8 | block[3];
         for (int t = 16; t < 64; t++) {
                 uint32_t x = w[t - 15], y = w[t - 2];
                 uint32_t s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >> 3;

@@ -214,11 +214,6 @@ static void push(struct scan *s, bool object)
         s->depth++;
 }
 
-static bool in_object(const struct scan *s)
-{
-        return s->nesting.data[(s->depth - 1) / 8] >> ((s->depth - 1) % 8) & 1;
-}
-
 /* A name and its colon. */
 static bool skip_name(struct scan *s)
 {
@@ -273,7 +268,8 @@ static bool skip_value(struct scan *s)
                 for (;; s->depth--, s->nesting.len -= s->depth % 8 == 0) {
                         if (s->depth == 0)
                                 return true;
-                        const bool in = in_object(s);
+                        const size_t level = s->depth - 1;
+                        const bool in = s->nesting.data[level / 8] >> level % 8 & 1;
                         skip_space(s);
                         if (skip_char(s, ',')) {
                                 if (in && !skip_name(s))
