@@ -78,17 +78,13 @@ void ran_buf_shown(struct ran_buf *b, const char *s, size_t n)
 
 size_t ran_shown_width(const char *s, size_t n)
 {
+        struct ran_buf shown = {0};
         size_t width = 0;
 
-        for (size_t pos = 0; pos < n;) {
-                char code[RAN_UTF8_CODE];
-                uint32_t c;
-                const size_t length = ran_utf8_unseen(s + pos, n - pos, &c);
-
-                width += length > 0 ? ran_utf8_code(code, c)
-                                    : ((unsigned char)s[pos] & 0xc0) != 0x80;
-                pos += length > 0 ? length : 1;
-        }
+        ran_buf_shown(&shown, s, n);
+        for (size_t i = 0; i < shown.len; i++)
+                width += ((unsigned char)shown.data[i] & 0xc0) != 0x80;
+        ran_buf_release(&shown);
         return width;
 }
 
