@@ -217,6 +217,6 @@ void classify_options_check_model(const struct classify_options *o, const struct
                 if (why != NULL)
                         cmd_die(CMD_FAILED,
                                 "the label \"%s\" %s, which --output-format=%s cannot write", label,
-                                why, output_name(o->output.format));
+                                why, output_names[o->output_format]);
         }
 }

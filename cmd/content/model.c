@@ -8,20 +8,15 @@
 #include "cmd/options/message.h"
 
 static const struct {
-        const char *does, *program, *use;
+        const char *does, *use;
 } tasks[] = {
-        [RAN_TASK_CLASSIFY] = {"classifies documents", "ran-classify", "ran-classify"},
-        [RAN_TASK_TAG] = {"tags words", "ran-tag", "ran-tag"},
-        [RAN_TASK_LM] = {"generates text", "ran-lm", "ran-lm score"},
-        [RAN_TASK_MLM] = {"predicts masked tokens", "ran-lm", "ran-lm fill"},
-        [RAN_TASK_EMBED] = {"gives vectors of documents", "ran-classify", "ran-classify --embed"},
+        [RAN_TASK_CLASSIFY] = {"classifies documents", "ran-classify"},
+        [RAN_TASK_TAG] = {"tags words", "ran-tag"},
+        [RAN_TASK_LM] = {"generates text", "ran-lm score"},
+        [RAN_TASK_MLM] = {"predicts masked tokens", "ran-lm fill"},
+        [RAN_TASK_EMBED] = {"gives vectors of documents", "ran-classify --embed"},
 };
 _Static_assert(sizeof tasks / sizeof *tasks == RAN_TASK_COUNT, "a program for each task");
-
-const char *cmd_model_program_of_task(int task)
-{
-        return tasks[task].program;
-}
 
 const char *cmd_model_use(const struct ran_config *c)
 {

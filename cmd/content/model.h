@@ -32,9 +32,7 @@ void cmd_model_say_notes(const struct ran_model *m, const char *path);
  * one that does. */
 void cmd_model_need_encoder(const struct ran_model *m, const char *path);
 
-/* The program for models of the task: "ran-tag". */
-const char *cmd_model_program_of_task(int task);
-/* The program, with its verb, for a model of this kind: "ran-lm score". */
+/* The program and its verb or option for a model of this kind: "ran-lm score". */
 const char *cmd_model_use(const struct ran_config *c);
 
 /* ---- known.c ----------------------------------------------------------------------------------

@@ -4,15 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-        const char *name;
-        const struct import_format *format;
-} formats[] = {
-#define X(symbol, name, help) {name, &import_##symbol},
-        IMPORT_FORMATS(X)
+#define X(symbol, name, help) &import_##symbol,
+static const struct import_format *const formats[] = {IMPORT_FORMATS(X)};
 #undef X
-};
-
 #define X(symbol, name, help) name,
 const char *const import_names[] = {"auto", IMPORT_FORMATS(X) NULL};
 #undef X
@@ -21,16 +15,16 @@ enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 const struct import_format *import_choice(int choice)
 {
-        return choice > 0 ? formats[choice - 1].format : NULL;
+        return choice > 0 ? formats[choice - 1] : NULL;
 }
 
 const char *import_name(const struct import_format *format)
 {
         size_t i = 0;
 
-        while (i + 1 < FORMATS && formats[i].format != format)
+        while (i + 1 < FORMATS && formats[i] != format)
                 i++;
-        return formats[i].name;
+        return import_names[i + 1];
 }
 
 /* Also with an ending of compressed data behind it: x.csv.gz. */
@@ -50,7 +44,7 @@ const struct import_format *import_guess(const char *file, const struct sample *
                                          enum import_match *match)
 {
         for (size_t i = 0; i < FORMATS; i++) {
-                const struct import_format *f = formats[i].format;
+                const struct import_format *f = formats[i];
                 *match = f->guess != NULL ? f->guess(sample) : IMPORT_UNLIKE;
                 if (f->by_ending && file != NULL && has_ending_of(f, file))
                         *match = IMPORT_CLEAR;
@@ -73,7 +67,7 @@ bool import_lists(const char *list, const char *s, size_t n)
 bool import_has_ending(const char *file)
 {
         for (size_t i = 0; i < FORMATS; i++)
-                if (has_ending_of(formats[i].format, file))
+                if (has_ending_of(formats[i], file))
                         return true;
         return false;
 }

@@ -122,8 +122,6 @@ struct output_format {
 OUTPUT_FORMATS(X)
 #undef X
 
-/* The word of a format. */
-const char *output_name(const struct output_format *format);
 /* The format of a program's output. */
 const struct output_format *output_format_of(const struct cmd_output *output);
 

@@ -246,15 +246,15 @@ static void add_model(const struct about *a, struct report *r)
         const struct ran_config *c = ran_model_config(a->model);
         const char *digest = ran_model_metadata(a->model, "digest"),
                    *said = ran_model_metadata(a->model, "pretrained"),
-                   *prompts = ran_model_metadata(a->model, "prompts");
+                   *prompts = ran_model_metadata(a->model, "prompts"), *use = cmd_model_use(c);
         const bool one_label = c->task == RAN_TASK_CLASSIFY && !c->classify.multilabel;
         const size_t calibrated = train_about_count(a->said, "calibration.documents"),
                      known = ran_model_fingerprints(a->model);
         double epochs, steps;
 
         report_string(r, "task", "task", ran_task_name(c->task));
-        report_string(r, "program", NULL, cmd_model_program_of_task(c->task));
-        report_put(r, NULL, "use", "%s -m %s documents.jsonl", cmd_model_use(c), a->path);
+        report_bytes(r, REPORT_TEXT, "program", NULL, use, strcspn(use, " "));
+        report_put(r, NULL, "use", "%s -m %s documents.jsonl", use, a->path);
         add_encoder(a, r);
         if (ran_task_has_labels(c->task)) {
                 report_string(r, "consists_of", "consists of", parts_of(a));
