@@ -1,4 +1,7 @@
-/* evaluate.c - texts that are generated, or were generated before, against those of the records. */
+/* evaluate.c - texts that are generated, or were generated before, against those of the records:
+ * BLEU, chrF and ROUGE as a report; as a page, with the texts that are least like their references.
+ *
+ * BLEU and chrF have signatures in the form of sacreBLEU, which say how they were computed. */
 #include "cmd/lm/lm.h"
 
 #include <stdlib.h>
@@ -7,6 +10,7 @@
 #include "cmd/options/message.h"
 #include "cmd/options/outputs.h"
 #include "cmd/options/write.h"
+#include "cmd/pages/page.h"
 
 enum { EVAL_JSON, EVAL_TEXT, EVAL_HTML };
 
@@ -29,6 +33,18 @@ const struct ran_field lm_evaluate_fields[] = {
          .help = "format of the report; html: a page with the worst texts beside their references",
          .needs = "eval eval_only"},
         {0},
+};
+
+/* The page. */
+struct lm_eval_page {
+        struct page_documents worst;
+        size_t by_chrf[10]; /* texts with a chrF of 0 to 10, 10 to 20 ... */
+};
+/* A text that was compared with its reference. */
+struct lm_compared {
+        bool present; /* the record has a reference */
+        struct ran_text_counts counts;
+        struct page_document document; /* for a page */
 };
 
 struct evaluation {
@@ -100,6 +116,165 @@ static int read_text(struct ran_buf *out, const char *name, const struct record 
                                name);
 }
 
+/* ---- the scores ------------------------------------------------------------------------------ */
+
+static void add_signature(struct report *r, const struct ran_text_report *t, const char *name,
+                          const char *title, const char *how)
+{
+        if (t->n > 1)
+                report_put(r, name, title, "nrefs:1|bs:%d|seed:%llu|case:mixed|%s|version:ran-%s",
+                           RAN_TEXT_SAMPLES, (unsigned long long)t->seed, how, RAN_VERSION);
+        else
+                report_put(r, name, title, "nrefs:1|case:mixed|%s|version:ran-%s", how,
+                           RAN_VERSION);
+}
+
+/* For people, who get all scores from 0 to 100. */
+static void add_score(struct report *r, const struct ran_text_report *t, const char *title,
+                      const struct ran_text_value *v, double unit, const char *counts)
+{
+        report_score(r, NULL, title, unit * v->value);
+        report_note(r, "%s", counts);
+        if (t->n > 1)
+                report_interval(r, (struct ran_interval){unit * v->low, unit * v->high});
+}
+
+/* Begins an object for machines, with a score and its interval. */
+static void begin_score(struct report *r, const struct ran_text_report *t, const char *object,
+                        const char *name, const struct ran_text_value *v)
+{
+        report_begin(r, REPORT_OBJECT, object, NULL);
+        report_number(r, name, NULL, v->value, 0);
+        report_number(r, t->n > 1 ? "low" : NULL, NULL, v->low, 0);
+        report_number(r, t->n > 1 ? "high" : NULL, NULL, v->high, 0);
+}
+
+static void add_precisions(struct report *r, const struct ran_text_report *t, const char *name,
+                           const char *title)
+{
+        report_begin(r, REPORT_LIST, name, title);
+        for (size_t k = 0; k < RAN_BLEU_ORDER; k++)
+                report_number(r, "", "", t->precision[k], 1);
+        report_end(r);
+}
+
+static void add_scores(const struct ran_text_report *t, struct report *r)
+{
+        static const char bleu[] = "eff:no|tok:13a|smooth:exp",
+                          chrf[] = "eff:yes|nc:6|nw:0|space:no";
+        static const char *const rouge[RAN_ROUGES][3] = {
+                {"rouge_1", "ROUGE-1 F1", "words in common"},
+                {"rouge_2", "ROUGE-2 F1", "pairs of words in common"},
+                {"rouge_l", "ROUGE-L F1", "the longest common sequence of words"}};
+
+        report_count(r, "records", "texts", t->n);
+        add_score(r, t, "BLEU", &t->bleu, 1, "runs of one to four words in common");
+        add_score(r, t, "chrF", &t->chrf, 1, "runs of one to six characters in common");
+        for (size_t k = 0; k < RAN_ROUGES; k++)
+                add_score(r, t, rouge[k][1], &t->rouge[k], 100, rouge[k][2]);
+        add_precisions(r, t, NULL, "BLEU: precisions");
+        report_number(r, NULL, "BLEU: brevity penalty", t->brevity, 3);
+        add_signature(r, t, NULL, "BLEU: signature", bleu);
+        add_signature(r, t, NULL, "chrF: signature", chrf);
+        report_count(r, NULL, "words generated", (size_t)t->length);
+        report_count(r, NULL, "words of the references", (size_t)t->reference_length);
+        begin_score(r, t, "bleu", "score", &t->bleu);
+        add_precisions(r, t, "precisions", NULL);
+        report_number(r, "brevity_penalty", NULL, t->brevity, 0);
+        report_count(r, "length", NULL, (size_t)t->length);
+        report_count(r, "reference_length", NULL, (size_t)t->reference_length);
+        add_signature(r, t, "signature", NULL, bleu);
+        report_end(r);
+        begin_score(r, t, "chrf", "score", &t->chrf);
+        add_signature(r, t, "signature", NULL, chrf);
+        report_end(r);
+        for (size_t k = 0; k < RAN_ROUGES; k++) {
+                begin_score(r, t, rouge[k][0], "f1", &t->rouge[k]);
+                report_number(r, "precision", NULL, t->rouge_precision[k], 0);
+                report_number(r, "recall", NULL, t->rouge_recall[k], 0);
+                report_end(r);
+        }
+}
+
+/* ---- a page --------------------------------------------------------------------------------- */
+
+/* Texts on a page, and bytes of each that it shows. */
+enum { WORST = 200, SHOWN = 4000 };
+
+static void add_text(struct report *r, const char *name, const struct ran_buf *text)
+{
+        struct ran_buf passage = {0};
+
+        page_put_excerpt(&passage, text->data, text->len, SHOWN);
+        report_html(r, name, &passage);
+}
+
+static void make_document(const struct cmd_line *line, const struct ran_buf *source,
+                          const struct ran_buf *reference, const struct ran_buf *text,
+                          struct lm_compared *compared)
+{
+        const double chrf = ran_text_chrf(&compared->counts);
+        struct page_document *d = &compared->document;
+        struct report r = {0};
+
+        d->doubt = 1 - chrf / 100;
+        page_record_name(&d->name, &line->record.json, line->file, line->number);
+        page_put(&d->body, "p", "chrF %.1f", chrf);
+        if (source->len > 0)
+                add_text(&r, "source", source);
+        add_text(&r, "reference", reference);
+        add_text(&r, "generated", text);
+        report_page(&r, &d->body);
+        report_release(&r);
+}
+
+static void add_document(struct lm_eval_page *page, const struct lm_compared *compared)
+{
+        const struct page_document *d = &compared->document;
+        const int tenth = (int)(ran_text_chrf(&compared->counts) / 10);
+
+        page->by_chrf[tenth < 0 ? 0 : tenth > 9 ? 9 : tenth]++;
+        page->worst.most = WORST;
+        if (page_documents_want(&page->worst, d->doubt))
+                page_documents_add(&page->worst, d);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static void write_page(struct lm_eval_page *page, const struct ran_text_report *report,
+                       const char *model, size_t skipped, const char *output)
+{
+        const size_t n = report->n;
+        struct ran_buf lead = {0};
+        struct report r = {0};
+        struct cmd_sink out;
+
+        cmd_sink_open(&out, output);
+        if (model != NULL)
+                ran_buf_printf(&lead, "Model %s; ", model);
+        ran_buf_printf(&lead, "%zu text%s compared with a reference", n, n == 1 ? "" : "s");
+        if (skipped > 0)
+                ran_buf_printf(&lead, "; %zu records have none", skipped);
+        ran_buf_char(&lead, '.');
+        page_begin(&out.buf, "Evaluation of generated texts", &lead);
+        add_scores(report, &r);
+        report_begin(&r, REPORT_LIST, NULL, "Texts by their chrF");
+        for (size_t i = 0; i < 10; i++) {
+                report_begin(&r, REPORT_OBJECT, NULL, "");
+                report_put(&r, NULL, "chrF", "%zu to %zu", 10 * i, 10 * i + 10);
+                report_count(&r, NULL, "texts", page->by_chrf[i]);
+                report_bar(&r, NULL, "share", (double)page->by_chrf[i] / (double)n);
+                report_end(&r);
+        }
+        report_end(&r);
+        report_page(&r, &out.buf);
+        report_release(&r);
+        page_worst_write(&page->worst, "The texts least like their references", n, "texts", &out);
+        page_end(&out.buf);
+        cmd_sink_close(&out);
+        page_documents_release(&page->worst);
+}
+
 /* ---- records -------------------------------------------------------------------------------- */
 
 /* The text to be judged, in s->text. */
@@ -144,7 +319,7 @@ static int count_record(void *arg, void *scratch, const struct cmd_line *line,
         s->source.len = 0;
         if (source != NULL && (source->type == 's' || source->type == 'a'))
                 RAN_TRY(read_text(&s->source, "source", record, source, err));
-        lm_eval_page_make(line, &s->source, &s->reference, &s->text, c);
+        make_document(line, &s->source, &s->reference, &s->text, c);
         return RAN_OK;
 }
 
@@ -163,7 +338,7 @@ static int add_record(void *arg, const struct cmd_line *line, struct cmd_result 
         ran_text_score_add(e->score, &c->counts);
         e->compared++;
         if (e->options->eval_format == EVAL_HTML)
-                lm_eval_page_add(&e->page, c);
+                add_document(&e->page, c);
         return RAN_OK;
 }
 
@@ -182,10 +357,10 @@ static void write_report(struct evaluation *e, const char *output)
 
         ran_text_score_finish(e->score, e->how->options->seed, &report);
         if (e->options->eval_format == EVAL_HTML) {
-                lm_eval_page_write(&e->page, &report, e->model, e->skipped, output);
+                write_page(&e->page, &report, e->model, e->skipped, output);
                 return;
         }
-        lm_eval_tree(&report, &tree);
+        add_scores(&report, &tree);
         report_finish(&tree, e->options->eval_format == EVAL_TEXT, &out);
         cmd_write_file(output, &out);
         ran_buf_release(&out);

@@ -146,30 +146,6 @@ extern const struct ran_field lm_evaluate_fields[];
 int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
                 struct continuation_how *how, const char *model, const char *output, char **files);
 
-/* The page (eval-report.c). Zero-initialise. */
-struct lm_eval_page {
-        struct page_documents worst;
-        size_t by_chrf[10]; /* texts with a chrF of 0 to 10, 10 to 20 ... */
-};
-/* A text that was compared with its reference. */
-struct lm_compared {
-        bool present; /* the record has a reference */
-        struct ran_text_counts counts;
-        struct page_document document; /* for a page */
-};
-/* Makes its document, in any thread. source may be empty. */
-void lm_eval_page_make(const struct cmd_line *line, const struct ran_buf *source,
-                       const struct ran_buf *reference, const struct ran_buf *text,
-                       struct lm_compared *compared);
-/* Takes it, in order. */
-void lm_eval_page_add(struct lm_eval_page *page, const struct lm_compared *compared);
-/* Writes the page to a file, NULL: standard output, and releases it. model NULL: the texts were
- * generated before. */
-void lm_eval_page_write(struct lm_eval_page *page, const struct ran_text_report *report,
-                        const char *model, size_t skipped, const char *output);
-/* Adds BLEU, chrF and ROUGE to a report. */
-void lm_eval_tree(const struct ran_text_report *t, struct report *r);
-
 /* ---- perplexity (perplexity.c) -------------------------------------------------------------- */
 
 /* Sums over predicted tokens. The sums of several texts add up; perplexities are computed from sums
