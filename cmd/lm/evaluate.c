@@ -35,13 +35,8 @@ const struct ran_field lm_evaluate_fields[] = {
         {0},
 };
 
-/* The page. */
-struct lm_eval_page {
-        struct page_documents worst;
-        size_t by_chrf[10]; /* texts with a chrF of 0 to 10, 10 to 20 ... */
-};
 /* A text that was compared with its reference. */
-struct lm_compared {
+struct compared {
         bool present; /* the record has a reference */
         struct ran_text_counts counts;
         struct page_document document; /* for a page */
@@ -51,9 +46,10 @@ struct evaluation {
         const struct lm_evaluate_options *options;
         struct continuation_how *how;
         struct ran_text_score *score;
-        struct lm_eval_page page; /* with html */
-        const char *model;        /* NULL with --eval-only */
-        size_t compared, skipped; /* skipped: without a reference */
+        struct page_documents worst; /* for a page */
+        size_t by_chrf[10];          /* texts with a chrF of 0 to 10, 10 to 20 ... */
+        const char *model;           /* NULL with --eval-only */
+        size_t compared, skipped;    /* skipped: without a reference */
 };
 
 struct scratch {
@@ -209,9 +205,8 @@ static void add_text(struct report *r, const char *name, const struct ran_buf *t
         report_html(r, name, &passage);
 }
 
-static void make_document(const struct cmd_line *line, const struct ran_buf *source,
-                          const struct ran_buf *reference, const struct ran_buf *text,
-                          struct lm_compared *compared)
+static void make_document(const struct scratch *s, const struct cmd_line *line,
+                          struct compared *compared)
 {
         const double chrf = ran_text_chrf(&compared->counts);
         struct page_document *d = &compared->document;
@@ -220,59 +215,12 @@ static void make_document(const struct cmd_line *line, const struct ran_buf *sou
         d->doubt = 1 - chrf / 100;
         page_record_name(&d->name, &line->record.json, line->file, line->number);
         page_put(&d->body, "p", "chrF %.1f", chrf);
-        if (source->len > 0)
-                add_text(&r, "source", source);
-        add_text(&r, "reference", reference);
-        add_text(&r, "generated", text);
+        if (s->source.len > 0)
+                add_text(&r, "source", &s->source);
+        add_text(&r, "reference", &s->reference);
+        add_text(&r, "generated", &s->text);
         report_page(&r, &d->body);
         report_release(&r);
-}
-
-static void add_document(struct lm_eval_page *page, const struct lm_compared *compared)
-{
-        const struct page_document *d = &compared->document;
-        const int tenth = (int)(ran_text_chrf(&compared->counts) / 10);
-
-        page->by_chrf[tenth < 0 ? 0 : tenth > 9 ? 9 : tenth]++;
-        page->worst.most = WORST;
-        if (page_documents_want(&page->worst, d->doubt))
-                page_documents_add(&page->worst, d);
-}
-
-/* ---- the page -------------------------------------------------------------------------------- */
-
-static void write_page(struct lm_eval_page *page, const struct ran_text_report *report,
-                       const char *model, size_t skipped, const char *output)
-{
-        const size_t n = report->n;
-        struct ran_buf lead = {0};
-        struct report r = {0};
-        struct cmd_sink out;
-
-        cmd_sink_open(&out, output);
-        if (model != NULL)
-                ran_buf_printf(&lead, "Model %s; ", model);
-        ran_buf_printf(&lead, "%zu text%s compared with a reference", n, n == 1 ? "" : "s");
-        if (skipped > 0)
-                ran_buf_printf(&lead, "; %zu records have none", skipped);
-        ran_buf_char(&lead, '.');
-        page_begin(&out.buf, "Evaluation of generated texts", &lead);
-        add_scores(report, &r);
-        report_begin(&r, REPORT_LIST, NULL, "Texts by their chrF");
-        for (size_t i = 0; i < 10; i++) {
-                report_begin(&r, REPORT_OBJECT, NULL, "");
-                report_put(&r, NULL, "chrF", "%zu to %zu", 10 * i, 10 * i + 10);
-                report_count(&r, NULL, "texts", page->by_chrf[i]);
-                report_bar(&r, NULL, "share", (double)page->by_chrf[i] / (double)n);
-                report_end(&r);
-        }
-        report_end(&r);
-        report_page(&r, &out.buf);
-        report_release(&r);
-        page_worst_write(&page->worst, "The texts least like their references", n, "texts", &out);
-        page_end(&out.buf);
-        cmd_sink_close(&out);
-        page_documents_release(&page->worst);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -304,7 +252,7 @@ static int count_record(void *arg, void *scratch, const struct cmd_line *line,
         const char *name = e->options->reference;
         const struct ran_member *m = json_member(&record->json, name),
                                 *source = record->is[FIELD_SOURCE];
-        struct lm_compared *c = result->found;
+        struct compared *c = result->found;
         struct scratch *s = scratch;
 
         if (m == NULL)
@@ -319,7 +267,7 @@ static int count_record(void *arg, void *scratch, const struct cmd_line *line,
         s->source.len = 0;
         if (source != NULL && (source->type == 's' || source->type == 'a'))
                 RAN_TRY(read_text(&s->source, "source", record, source, err));
-        make_document(line, &s->source, &s->reference, &s->text, c);
+        make_document(s, line, c);
         return RAN_OK;
 }
 
@@ -327,7 +275,7 @@ static int add_record(void *arg, const struct cmd_line *line, struct cmd_result 
                       struct ran_error *err)
 {
         struct evaluation *e = arg;
-        const struct lm_compared *c = result->found;
+        const struct compared *c = result->found;
 
         (void)line;
         (void)err;
@@ -337,17 +285,55 @@ static int add_record(void *arg, const struct cmd_line *line, struct cmd_result 
         }
         ran_text_score_add(e->score, &c->counts);
         e->compared++;
-        if (e->options->eval_format == EVAL_HTML)
-                add_document(&e->page, c);
+        const int tenth = (int)(ran_text_chrf(&c->counts) / 10);
+        e->by_chrf[tenth < 0 ? 0 : tenth > 9 ? 9 : tenth]++;
+        e->worst.most = WORST;
+        if (e->options->eval_format == EVAL_HTML &&
+            page_documents_want(&e->worst, c->document.doubt))
+                page_documents_add(&e->worst, &c->document);
         return RAN_OK;
 }
 
 static void release(void *found)
 {
-        page_document_release(&((struct lm_compared *)found)->document);
+        page_document_release(&((struct compared *)found)->document);
 }
 
 /* ---- the report ----------------------------------------------------------------------------- */
+
+static void write_page(struct evaluation *e, const struct ran_text_report *report,
+                       const char *output)
+{
+        const size_t n = report->n;
+        struct ran_buf lead = {0};
+        struct report r = {0};
+        struct cmd_sink out;
+
+        cmd_sink_open(&out, output);
+        if (e->model != NULL)
+                ran_buf_printf(&lead, "Model %s; ", e->model);
+        ran_buf_printf(&lead, "%zu text%s compared with a reference", n, n == 1 ? "" : "s");
+        if (e->skipped > 0)
+                ran_buf_printf(&lead, "; %zu records have none", e->skipped);
+        ran_buf_char(&lead, '.');
+        page_begin(&out.buf, "Evaluation of generated texts", &lead);
+        add_scores(report, &r);
+        report_begin(&r, REPORT_LIST, NULL, "Texts by their chrF");
+        for (size_t i = 0; i < 10; i++) {
+                report_begin(&r, REPORT_OBJECT, NULL, "");
+                report_put(&r, NULL, "chrF", "%zu to %zu", 10 * i, 10 * i + 10);
+                report_count(&r, NULL, "texts", e->by_chrf[i]);
+                report_bar(&r, NULL, "share", (double)e->by_chrf[i] / (double)n);
+                report_end(&r);
+        }
+        report_end(&r);
+        report_page(&r, &out.buf);
+        report_release(&r);
+        page_worst_write(&e->worst, "The texts least like their references", n, "texts", &out);
+        page_end(&out.buf);
+        cmd_sink_close(&out);
+        page_documents_release(&e->worst);
+}
 
 static void write_report(struct evaluation *e, const char *output)
 {
@@ -357,7 +343,7 @@ static void write_report(struct evaluation *e, const char *output)
 
         ran_text_score_finish(e->score, e->how->options->seed, &report);
         if (e->options->eval_format == EVAL_HTML) {
-                write_page(&e->page, &report, e->model, e->skipped, output);
+                write_page(e, &report, output);
                 return;
         }
         add_scores(&report, &tree);
@@ -378,7 +364,7 @@ int lm_evaluate(const struct lm_evaluate_options *options, struct cmd_loop loop,
         loop.free_scratch = free_scratch;
         loop.work = count_record;
         loop.take = add_record;
-        loop.result_size = sizeof(struct lm_compared);
+        loop.result_size = sizeof(struct compared);
         loop.release = release;
         loop.arg = &e;
         int status = cmd_records(&loop, files, NULL);

@@ -153,7 +153,7 @@ static int generate_records(struct continuation_how *g, char **files)
                 .into = "lm",
                 .reads = FIELD(ID) | FIELD(ERROR) | (only ? FIELD(SOURCE) : FIELDS_OF_SEQUENCE),
                 .also = member,
-                .pool = lm_loop_pool(&g->lm),
+                .pool = g->lm.loop_pool,
                 .make_scratch = continuation_new,
                 .free_scratch = continuation_free,
                 .work = generate_record,
@@ -270,7 +270,7 @@ int lm_generate(int argc, char **argv)
         if (evaluation.eval_only == NULL)
                 open_model(&g, files);
         else
-                g.lm.pool = cmd_pool();
+                g.lm.loop_pool = g.lm.pool = cmd_pool();
         int status =
                 options.prompt != NULL ? generate_from_prompt(&g) : generate_records(&g, files);
         lm_save_state(&g.lm, &model_options);

@@ -27,7 +27,8 @@ struct lm {
         size_t V;
         struct cmd_reserved reserved;
         int mask;
-        struct ran_pool *pool;
+        struct ran_pool *pool,
+                *loop_pool; /* of cmd_loop: NULL, when the records are one document */
         /* With --state-in or --state-out: all records are one document, of which this is the
          * context. Else NULL: each record is a document of its own. */
         struct ran_lm_context *context;
@@ -41,8 +42,6 @@ void lm_close(struct lm *lm);
 
 /* How records are read; the caller sets `end` or `ask`. */
 struct cmd_sequence_how lm_how(const struct lm *lm);
-/* Threads for cmd_loop: one, when the records are one document. */
-struct ran_pool *lm_loop_pool(const struct lm *lm);
 
 /* Parts of the output: `"pieces":["the","cat"],"nll":[2.5,1.25]`, or "ids" where there is no
  * vocabulary; `"the"`, or `7`; `"ids":[7,9]`. */

@@ -63,6 +63,7 @@ void lm_open(struct lm *lm, const struct lm_options *options, int task, char **f
                 cmd_die(CMD_FAILED, "%s: %s", options->model, err.text);
         open_context(lm, options, files);
         lm->pool = cmd_pool();
+        lm->loop_pool = lm->context != NULL ? NULL : lm->pool;
 }
 
 void lm_save_state(const struct lm *lm, const struct lm_options *options)
@@ -90,11 +91,6 @@ struct cmd_sequence_how lm_how(const struct lm *lm)
                 .reserved = lm->reserved,
                 .before = lm->context != NULL ? ran_lm_context_pending(lm->context) : RAN_NO_ID,
         };
-}
-
-struct ran_pool *lm_loop_pool(const struct lm *lm)
-{
-        return lm->context != NULL ? NULL : lm->pool;
 }
 
 /* ---- parts of the output -------------------------------------------------------------------- */

@@ -368,7 +368,7 @@ static int run(struct scorer *c, char **files)
                 .output = all ? NULL : &output,
                 .into = "lm",
                 .reads = FIELD(ID) | FIELD(ERROR) | FIELDS_OF_SEQUENCE,
-                .pool = lm_loop_pool(&c->lm),
+                .pool = c->lm.loop_pool,
                 .make_scratch = make_scratch,
                 .free_scratch = free_scratch,
                 .work = score_record,
