@@ -111,12 +111,8 @@ int attnmask_attention_picture(const struct attnmask_model *a, struct attnmask_s
         int rc = make_panels(a, s, &p, err);
         if (rc == RAN_OK)
                 rc = name_axes(a, s, line, &p, err);
-        if (rc == RAN_OK) {
-                const struct picture_scale scale =
-                        picture_scale(s->sum, p.panels * p.height * p.width);
-
-                rc = attnmask_draw(a->options, &p, s->sum, scale, out, err);
-        }
+        if (rc == RAN_OK)
+                rc = attnmask_draw(a->options, &p, s->sum, out, err);
         picture_release(&p);
         return rc;
 }

@@ -26,11 +26,11 @@ enum { ATTNMASK_MAP_ATTENTION, ATTNMASK_MAP_LABEL, ATTNMASK_MAP_TOKENS };
 bool attnmask_parse_rows(const char *text, size_t *from, size_t *to);
 /* The most characters or pixels across: --size, or the default. */
 size_t attnmask_size(const struct attnmask_options *o);
-/* Writes panels of values as a picture that a scale turns into shades. p has its dimensions and
- * what stands around the panels; its shades and the legend's ends are made here. A panel much wider
- * than high, or the other way round, gets more cells of each. */
+/* Writes panels of values as a picture, whose scale turns them into shades. p has its dimensions
+ * and what stands around the panels; its shades and the legend's ends are made here. A panel much
+ * wider than high, or the other way round, gets more cells of each. */
 int attnmask_draw(const struct attnmask_options *o, struct picture *p, const double *value,
-                  struct picture_scale scale, struct cmd_sink *out, struct ran_error *err);
+                  struct cmd_sink *out, struct ran_error *err);
 
 /* ---- patterns ------------------------------------------------------------------------------- */
 

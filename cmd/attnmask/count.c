@@ -9,32 +9,14 @@
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
-struct counted {
-        uint64_t scores, full; /* full: of full attention under the same mask */
-        double share;
-        bool printed; /* the paper gives a number, `paper` */
-        uint64_t paper;
-};
-
-static int count(const struct attnmask *a, const struct attnmask_head *head, struct counted *c,
-                 struct ran_error *err)
-{
-        const struct attnmask_options *o = a->options;
-        struct ran_mask all;
-
-        RAN_TRY(ran_mask_init(&all, RAN_ATTENTION_FULL, 0, 0, o->mask, o->length, o->source, err));
-        c->scores = ran_mask_count(&head->mask, 0, o->length, 0, o->length);
-        c->full = ran_mask_count(&all, 0, o->length, 0, o->length);
-        c->share = (double)c->scores / (double)c->full;
-        c->printed = o->mask == RAN_MASK_NONE &&
-                     ran_mask_paper(head->pattern, o->window, o->length, &c->paper);
-        return RAN_OK;
-}
-
-static void add_count(const struct attnmask *a, size_t h, const struct counted *c, struct report *r)
+static void add_count(const struct attnmask *a, size_t h, uint64_t full, struct report *r)
 {
         const struct attnmask_options *o = a->options;
         const int pattern = a->heads[h].pattern;
+        const size_t N = o->length;
+        const uint64_t scores = ran_mask_count(&a->heads[h].mask, 0, N, 0, N);
+        const double share = (double)scores / (double)full;
+        uint64_t paper;
 
         report_count(r, a->n > 1 ? "head" : NULL, NULL, h);
         report_string(r, "attention", NULL, ran_attention_names[pattern]);
@@ -42,31 +24,32 @@ static void add_count(const struct attnmask *a, size_t h, const struct counted *
         report_count(r, pattern == RAN_ATTENTION_DILATED ? "dilation" : NULL, NULL, o->dilation);
         report_string(r, "mask", NULL, ran_mask_names[o->mask]);
         report_count(r, o->mask == RAN_MASK_PREFIX ? "source" : NULL, NULL, o->source);
-        report_count(r, "length", NULL, o->length);
-        report_count(r, "scores", "scores", c->scores);
-        report_count(r, "full", NULL, c->full);
-        report_number(r, "share", NULL, c->share, 0);
-        report_put(r, NULL, "share of full", "%.4g %% of %" PRIu64, 100 * c->share, c->full);
-        report_number(r, "keys", "keys a query", (double)c->scores / (double)o->length, 2);
-        if (!c->printed)
+        report_count(r, "length", NULL, N);
+        report_count(r, "scores", "scores", scores);
+        report_count(r, "full", NULL, full);
+        report_number(r, "share", NULL, share, 0);
+        report_put(r, NULL, "share of full", "%.4g %% of %" PRIu64, 100 * share, full);
+        report_number(r, "keys", "keys a query", (double)scores / (double)N, 2);
+        if (o->mask != RAN_MASK_NONE || !ran_mask_paper(pattern, o->window, N, &paper))
                 return;
-        report_count(r, "paper", c->paper != c->scores ? "the paper" : NULL, c->paper);
+        report_count(r, "paper", paper != scores ? "the paper" : NULL, paper);
         report_note(r, "its Algorithm 1 takes N - w terms where the mask has N - 2 - w/2");
 }
 
 int attnmask_count(const struct attnmask *a, struct cmd_sink *out, struct ran_error *err)
 {
-        for (size_t h = 0; h < a->n; h++) {
-                const bool text = a->options->format != PICTURE_JSON;
-                struct report r = {0};
-                struct counted c;
+        const struct attnmask_options *o = a->options;
+        const bool text = o->format != PICTURE_JSON;
+        struct ran_mask all; /* of full attention under the same mask */
 
-                RAN_TRY(count(a, &a->heads[h], &c, err));
+        RAN_TRY(ran_mask_init(&all, RAN_ATTENTION_FULL, 0, 0, o->mask, o->length, o->source, err));
+        for (size_t h = 0; h < a->n; h++) {
+                struct report r = {0};
+
                 if (text)
                         ran_buf_printf(&out->buf, "%s%s, mask %s, %zu tokens\n", h > 0 ? "\n" : "",
-                                       a->names[h], ran_mask_names[a->options->mask],
-                                       a->options->length);
-                add_count(a, h, &c, &r);
+                                       a->names[h], ran_mask_names[o->mask], o->length);
+                add_count(a, h, ran_mask_count(&all, 0, o->length, 0, o->length), &r);
                 report_finish(&r, text, &out->buf);
         }
         return RAN_OK;

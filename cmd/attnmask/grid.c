@@ -40,33 +40,24 @@ static unsigned char shade_of(struct picture_scale s, double value)
         return picture_shade((uint64_t)ceil(share * share * 1e9), 1000000000); /* has a root */
 }
 
-/* Cells of each of n shades on one side, if the other side has `other` shades. */
-static size_t cells_of(size_t n, size_t other)
-{
-        const size_t cells = other / SLIMMEST / n;
-
-        return cells > 1 ? cells : 1;
-}
-
 int attnmask_draw(const struct attnmask_options *o, struct picture *p, const double *value,
-                  struct picture_scale scale, struct cmd_sink *out, struct ran_error *err)
+                  struct cmd_sink *out, struct ran_error *err)
 {
         const size_t word = 14, enough = 1200; /* pixels */
-        size_t size = attnmask_size(o), cells;
+        const size_t n = p->panels * p->height * p->width;
+        const struct picture_scale scale = picture_scale(value, n);
+        size_t size = attnmask_size(o);
 
-        for (size_t i = 0; i < p->panels * p->height * p->width; i++)
+        for (size_t i = 0; i < n; i++)
                 p->shade[i] = shade_of(scale, value[i]);
-        p->x_cells = cells_of(p->width, p->height);
-        p->y_cells = cells_of(p->height, p->width);
+        p->x_cells = ran_most(p->height / SLIMMEST / p->width, 1);
+        p->y_cells = ran_most(p->width / SLIMMEST / p->height, 1);
         snprintf(p->least, sizeof p->least, "%.2g", scale.least);
         snprintf(p->most, sizeof p->most, "%.2g", scale.most);
-        cells = p->width * p->x_cells;
-        if (p->height * p->y_cells > cells)
-                cells = p->height * p->y_cells;
+        const size_t cells = ran_most(p->width * p->x_cells, p->height * p->y_cells);
         /* Without --size, some more pixels if words then fit. */
-        if (o->size == 0 && (p->x_words != NULL || p->y_words != NULL) && cells <= enough / word &&
-            cells * word > size)
-                size = cells * word;
+        if (o->size == 0 && (p->x_words != NULL || p->y_words != NULL) && cells <= enough / word)
+                size = ran_most(size, cells * word);
         RAN_TRY(picture_svg(p, size, out, err));
         if (p->down * p->across > 1)
                 cmd_note("a cell is a block of %zu x %zu tokens: --rows A:B draws a part of them",
@@ -81,20 +72,15 @@ static size_t divide_up(size_t n, size_t by)
         return n / by + (n % by > 0);
 }
 
-static size_t least(size_t a, size_t b)
-{
-        return a < b ? a : b;
-}
-
 /* A cell stands for `across` keys of `down` queries. */
 static void fill_panel(const struct ran_mask *m, const struct attnmask *a, size_t across,
                        size_t down, const struct picture *p, unsigned char *shade)
 {
         for (size_t y = 0; y < p->height; y++) {
-                size_t i0 = a->from + y * down, i1 = least(i0 + down, a->to);
+                size_t i0 = a->from + y * down, i1 = ran_least(i0 + down, a->to);
 
                 for (size_t x = 0; x < p->width; x++) {
-                        size_t j0 = a->from + x * across, j1 = least(j0 + across, a->to);
+                        size_t j0 = a->from + x * across, j1 = ran_least(j0 + across, a->to);
 
                         *shade++ = picture_shade(ran_mask_count(m, i0, i1, j0, j1),
                                                  (uint64_t)(i1 - i0) * (j1 - j0));

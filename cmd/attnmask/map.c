@@ -331,8 +331,7 @@ static int draw(const struct attnmask_model *a, struct attnmask_scratch *s,
         if (t.rows.size == 1)
                 RAN_TRY(attnmask_words(&p->y_words, a, s, line, RAN_AXIS_TOKENS, t.rows.from,
                                        t.rows.to, err));
-        const struct picture_scale scale = picture_scale(s->sum, p->width * p->height);
-        return attnmask_draw(a->options, p, s->sum, scale, out, err);
+        return attnmask_draw(a->options, p, s->sum, out, err);
 }
 
 int attnmask_map_picture(const struct attnmask_model *a, struct attnmask_scratch *s,

@@ -183,11 +183,6 @@ static void put_axis(struct svg *g, const struct axis *a, size_t left, size_t to
 
 /* ---- what stands around the panels ---------------------------------------------------------- */
 
-static size_t larger(size_t a, size_t b)
-{
-        return a > b ? a : b;
-}
-
 /* Where the panels are, and the size of all. */
 static int place_panels(struct svg *g, const struct picture *p, const struct axis *x,
                         const struct axis *y, struct ran_error *err)
@@ -199,9 +194,9 @@ static int place_panels(struct svg *g, const struct picture *p, const struct axi
         g->columns = p->panels <= 3 ? p->panels : g->columns;
         rows = (p->panels + g->columns - 1) / g->columns;
         for (size_t i = 0; i < p->panels && p->names != NULL; i++)
-                name = larger(name, text_width(p->names[i], 1));
-        w = larger(larger(w, name), text_width(x->name, 1));
-        h = larger(h, text_width(y->name, 1));
+                name = ran_most(name, text_width(p->names[i], 1));
+        w = ran_most(ran_most(w, name), text_width(x->name, 1));
+        h = ran_most(h, text_width(y->name, 1));
         g->left = MARGIN + y->depth;
         g->top = MARGIN + LINE + 2 * SPACE + (p->names != NULL ? LINE + SPACE : 0);
         g->across = w + y->depth + 3 * (size_t)MARGIN;
@@ -211,8 +206,8 @@ static int place_panels(struct svg *g, const struct picture *p, const struct axi
         legend = text_width(p->least, 1) + text_width(p->most, 1) + text_width(p->legend, 1) +
                  SHADES * SHADE_WIDTH + 4 * SPACE;
         g->width = g->left + g->columns * g->across - y->depth;
-        g->width = larger(g->width, 2 * MARGIN + text_width(p->title, title_scale));
-        g->width = larger(g->width, 2 * MARGIN + legend);
+        g->width = ran_most(g->width, 2 * MARGIN + text_width(p->title, title_scale));
+        g->width = ran_most(g->width, 2 * MARGIN + legend);
         g->height = g->top + (rows - 1) * g->down + h + x->depth + MARGIN + LINE + 2 * SPACE;
         return RAN_OK;
 }
@@ -256,7 +251,7 @@ static void put_panel(struct svg *g, const struct picture *p, size_t i, const st
 /* Measures the picture, and makes all but its cells. */
 static int make_frame(struct svg *g, const struct picture *p, size_t size, struct ran_error *err)
 {
-        const size_t cells = larger(p->width * p->x_cells, p->height * p->y_cells);
+        const size_t cells = ran_most(p->width * p->x_cells, p->height * p->y_cells);
         struct axis x = {.name = p->x_name,
                          .words = p->x_words,
                          .n = p->width,
