@@ -230,31 +230,26 @@ static int teach(struct distiller *d, struct taught *to, enum ran_distil_stage a
 
 /* ---- the student's texts --------------------------------------------------------------------- */
 
-/* Text i behind those before it. */
-static int encode_text(struct distiller *d, size_t i, struct ran_encoding *e, struct ran_error *err)
-{
-        const size_t n = d->first[i];
-        size_t length;
-        const char *text = text_of(d, i, &length);
-        uint32_t *ids;
-
-        RAN_TRY(ran_tokenizer_encode(d->job->tokenizer, text, length, e, err));
-        RAN_TRY(RAN_SPOOL(d->ids, ids, n + e->n, err));
-        for (size_t k = 0; k < e->n; k++)
-                ids[n + k] = e->ids[k];
-        d->texts.usable[i] = d->texts.usable[i] && e->n > 0;
-        d->first[i + 1] = n + e->n;
-        return RAN_OK;
-}
-
-/* The student's tokens of all texts, and which texts serve for what. */
+/* The student's tokens of all texts, one text behind another, and which texts serve for what. */
 static int encode_texts(struct distiller *d, struct ran_error *err)
 {
         struct ran_encoding e = {0};
         int rc = RAN_OK;
 
-        for (size_t i = 0; i < d->job->n && rc == RAN_OK; i++)
-                rc = encode_text(d, i, &e, err);
+        for (size_t i = 0; i < d->job->n && rc == RAN_OK; i++) {
+                const size_t n = d->first[i];
+                size_t length;
+                const char *text = text_of(d, i, &length);
+                uint32_t *ids;
+
+                rc = ran_tokenizer_encode(d->job->tokenizer, text, length, &e, err);
+                if (rc == RAN_OK)
+                        rc = RAN_SPOOL(d->ids, ids, n + e.n, err);
+                for (size_t k = 0; rc == RAN_OK && k < e.n; k++)
+                        ids[n + k] = e.ids[k];
+                d->texts.usable[i] &= e.n > 0;
+                d->first[i + 1] = n + e.n;
+        }
         ran_encoding_release(&e);
         RAN_TRY(rc);
         size_t *usable = ran_new(d->job->n, sizeof *usable);
@@ -312,27 +307,13 @@ static void project(const struct distiller *d, const struct taught *of, const do
         free(x);
 }
 
-/* How often the texts to learn from have each token, as shares (V). */
-static void count_tokens(const struct distiller *d, double *share)
-{
-        const uint32_t *ids = d->ids.data;
-        double all = 0;
-
-        for (size_t i = d->job->held_out; i < d->used; i++)
-                for (size_t k = d->first[d->order[i]]; k < d->first[d->order[i] + 1]; k++) {
-                        share[ids[k]]++;
-                        all++;
-                }
-        for (size_t id = 0; id < d->V; id++)
-                share[id] /= all > 0 ? all : 1;
-}
-
 /* The targets of the texts, and the rows of the tokens before the fit. */
 static int begin(struct distiller *d, struct ran_error *err)
 {
+        const uint32_t *ids = d->ids.data;
         float *target;
         size_t known = 0;
-        double squares = 0;
+        double squares = 0, all = 0;
 
         RAN_TRY(RAN_SPOOL(d->target, target, d->job->n * d->D, err));
         double *share = ran_new(d->V, sizeof *share), *mean = ran_new(d->F, sizeof *mean);
@@ -349,9 +330,15 @@ static int begin(struct distiller *d, struct ran_error *err)
         for (size_t f = 0; f < d->F; f++)
                 mean[f] /= (double)known;
         project(d, &d->tokens, mean, d->rows);
-        count_tokens(d, share);
+        for (size_t i = d->job->held_out; i < d->used; i++)
+                for (size_t k = d->first[d->order[i]]; k < d->first[d->order[i] + 1]; k++) {
+                        share[ids[k]]++; /* how often the texts to learn from have it */
+                        all++;
+                }
         for (size_t i = 0; i < d->V * d->D; i++) {
-                d->rows[i] *= (float)(smooth / (smooth + share[i / d->D]));
+                const double p = share[i / d->D] / (all > 0 ? all : 1);
+
+                d->rows[i] *= (float)(smooth / (smooth + p));
                 squares += (double)d->rows[i] * (double)d->rows[i];
         }
         const double rms = sqrt(squares / ((double)d->V * (double)d->D));
@@ -452,33 +439,12 @@ static void describe(const struct distiller *d, struct ran_buf *out)
         ran_buf_add(out, "}", 2); /* with the NUL that ends it */
 }
 
-/* layout: of c, which is checked. */
-static int write_rows(const struct distiller *d, const struct ran_config *c,
-                      const struct ran_layout *layout, const char *path, struct ran_error *err)
-{
-        struct ran_params p;
-        struct ran_buf description = {0};
-
-        RAN_TRY(ran_params_init(&p, c, 0, err));
-        p.embed = d->rows;
-        describe(d, &description);
-        const struct ran_parts parts = {.config = c,
-                                        .layout = layout,
-                                        .params = &p,
-                                        .V = d->V,
-                                        .tokenizer = d->job->tokenizer,
-                                        .training = description.data,
-                                        .storage = d->job->storage};
-        const int rc = ran_model_write(path, NULL, &parts, err);
-        ran_buf_release(&description);
-        ran_params_release(&p);
-        return rc;
-}
-
 static int write_static(const struct distiller *d, const char *path, struct ran_error *err)
 {
         struct ran_config c = {0};
         struct ran_layout layout = {0};
+        struct ran_params p = {0};
+        struct ran_buf description = {0};
         int rc = ran_fields_init(ran_config_fields, &c, err);
 
         if (rc == RAN_OK) {
@@ -491,7 +457,21 @@ static int write_static(const struct distiller *d, const char *path, struct ran_
         if (rc == RAN_OK)
                 rc = ran_layout_init(&layout, &c, 0, err);
         if (rc == RAN_OK)
-                rc = write_rows(d, &c, &layout, path, err);
+                rc = ran_params_init(&p, &c, 0, err);
+        if (rc == RAN_OK) {
+                p.embed = d->rows;
+                describe(d, &description);
+                const struct ran_parts parts = {.config = &c,
+                                                .layout = &layout,
+                                                .params = &p,
+                                                .V = d->V,
+                                                .tokenizer = d->job->tokenizer,
+                                                .training = description.data,
+                                                .storage = d->job->storage};
+                rc = ran_model_write(path, NULL, &parts, err);
+        }
+        ran_buf_release(&description);
+        ran_params_release(&p);
         ran_layout_release(&layout);
         ran_fields_release(ran_config_fields, &c);
         return rc;

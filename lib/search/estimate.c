@@ -4,18 +4,6 @@
 #include "task/lm-output.h"
 #include "task/train.h"
 
-/* The mean operations of a token's output: a predicted one needs products with all rows of the
- * first softmax. */
-static double output_flops(const struct ran_train_job *job, size_t V)
-{
-        const struct ran_config *c = job->config;
-        const double rows = (double)(ran_lm_first(c, V) + ran_lm_tails(c, V));
-        const bool masked = c->task == RAN_TASK_MLM && job->settings->mask_share > 0;
-        const double outputs = masked ? job->settings->mask_share : ran_train_task_of(c)->outputs;
-
-        return ran_task_is_tied(c) ? outputs * 2 * (double)c->dim * rows : 0;
-}
-
 int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimate *e,
                        struct ran_error *err)
 {
@@ -38,7 +26,13 @@ int ran_train_estimate(const struct ran_train_job *job, struct ran_train_estimat
         ran_layout_release(&layout);
         /* Layers that stay read each document once, which is no part of an epoch. */
         const double below = (double)ran_train_below(job->settings, c);
-        const double share = 1 - below / (double)c->layers, outputs = output_flops(job, V);
+        const double share = 1 - below / (double)c->layers;
+        /* The mean operations of a token's output: a predicted one needs products with all rows of
+         * the first softmax. */
+        const double rows = (double)(ran_lm_first(c, V) + ran_lm_tails(c, V));
+        const bool masked = c->task == RAN_TASK_MLM && job->settings->mask_share > 0;
+        const double predicted = masked ? job->settings->mask_share : ran_train_task_of(c)->outputs;
+        const double outputs = ran_task_is_tied(c) ? predicted * 2 * (double)c->dim * rows : 0;
         for (size_t b = 0; b < d->B; b++) {
                 const size_t L = d->first[b + 1] - d->first[b];
 
