@@ -1,15 +1,6 @@
 /* attention-picture.c - the attention of a model in a document, as a picture. */
 #include "cmd/attnmask/attnmask.h"
 
-/* Sets blocks so that a panel is no larger than --size. */
-static void set_blocks(const struct attnmask_options *o, struct ran_probe *k)
-{
-        const size_t size = attnmask_size(o);
-
-        k->across = (k->key_to - k->key_from - 1) / size + 1;
-        k->down = (k->query_to - k->query_from - 1) / size + 1;
-}
-
 /* Turns sums of weights into means over the block. */
 static void average(struct ran_probe *k)
 {
@@ -48,9 +39,14 @@ static int make_panels(const struct attnmask_model *a, struct attnmask_scratch *
                        struct picture *p, struct ran_error *err)
 {
         const bool steps = s->shape.table[s->probes->table].queries == RAN_AXIS_DOCUMENT;
+        const size_t size = attnmask_size(a->options);
 
-        for (size_t i = 0; i < s->n; i++)
-                set_blocks(a->options, &s->probes[i]);
+        for (size_t i = 0; i < s->n; i++) { /* so that a panel is no larger than --size */
+                struct ran_probe *k = &s->probes[i];
+
+                k->across = (k->key_to - k->key_from - 1) / size + 1;
+                k->down = (k->query_to - k->query_from - 1) / size + 1;
+        }
         RAN_TRY(picture_init(p, steps ? 1 : s->n, ran_probe_width(s->probes),
                              steps ? s->n : ran_probe_height(s->probes), err));
         const size_t cells = p->panels * p->height * p->width;

@@ -180,15 +180,6 @@ static struct blocks block_of(const struct blocks *b, size_t i)
         return (struct blocks){.from = from, .to = i + 1 < b->n ? from + b->size : b->to};
 }
 
-static double sum_of(const double *value, struct blocks b)
-{
-        double sum = 0;
-
-        for (size_t t = b.from; t < b.to; t++)
-                sum += value[t];
-        return sum;
-}
-
 /* The requested tokens are the outputs of a table, and the tokens that influence them, unless it is
  * one: then these are all. Each row of a table costs PROBES backward passes. */
 struct table {
@@ -220,8 +211,11 @@ static int fill_table(struct attnmask_scratch *s, const struct table *t, struct 
                         const struct blocks column = block_of(&t->columns, j);
                         double pairs =
                                 (double)(row.to - row.from) * (double)(column.to - column.from);
+                        double sum = 0;
 
-                        s->sum[i * width + j] = sqrt(sum_of(s->value, column) / pairs);
+                        for (size_t k = column.from; k < column.to; k++)
+                                sum += s->value[k];
+                        s->sum[i * width + j] = sqrt(sum / pairs);
                 }
         }
         return RAN_OK;

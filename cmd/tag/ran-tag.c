@@ -79,6 +79,12 @@ static void note_known(struct program_state *p, const struct scratch *s,
                 cmd_known_note(&p->known, p->tagger.model, fingerprint);
 }
 
+static bool is_page(void)
+{
+        return tag_options.eval ? tag_options.eval_format == TAG_EVAL_HTML
+                                : tag_output.format->kind == OUTPUT_PAGE;
+}
+
 /* Of an evaluation, a record without tags gives nothing. A page of predictions shows them beside
  * tags that can be compared. */
 static int work(struct program_state *p, struct scratch *s, const struct tag_record *r,
@@ -86,9 +92,7 @@ static int work(struct program_state *p, struct scratch *s, const struct tag_rec
 {
         const struct record *record = &item->line->record;
         struct found *found = item->result->found;
-        const bool eval = tag_options.eval, tagged = tag_eval_tagged(record),
-                   page = eval ? tag_options.eval_format == TAG_EVAL_HTML
-                               : tag_output.format->kind == OUTPUT_PAGE;
+        const bool eval = tag_options.eval, tagged = tag_eval_tagged(record), page = is_page();
 
         if (!eval && !page)
                 return tag_write(&p->tagger, &s->tags, r, item);
@@ -117,91 +121,61 @@ static void work_all(void *arg, void *scratch, struct cmd_item *items, size_t n)
                 note_known(p, s, items, n);
 }
 
-/* ---- pages ---------------------------------------------------------------------------------- */
+/* ---- an evaluation or a page ----------------------------------------------------------------- */
 
-static int take_page(void *arg, const struct cmd_line *line, struct cmd_result *result,
-                     struct ran_error *err)
-{
-        const struct found *found = result->found;
-
-        (void)line;
-        (void)err;
-        tag_page_add(&((struct program_state *)arg)->page, &found->document);
-        return RAN_OK;
-}
-
-static int make_page(struct program_state *p, struct cmd_loop *loop, char **files)
-{
-        struct cmd_counts counts;
-
-        cmd_check_output(tag_output.output, files);
-        if (tag_output.output == NULL)
-                cmd_check_standard_output(files);
-        loop->output = NULL;
-        loop->take = take_page;
-        loop->result_size = sizeof(struct found);
-        loop->release = release;
-        int status = cmd_records(loop, files, &counts);
-        tag_page_write(&p->page, counts.bad + counts.passed, tag_output.output);
-        return status;
-}
-
-/* ---- evaluation ----------------------------------------------------------------------------- */
-
-static int compare_tags(void *arg, const struct cmd_line *line, struct cmd_result *result,
-                        struct ran_error *err)
+static int take(void *arg, const struct cmd_line *line, struct cmd_result *result,
+                struct ran_error *err)
 {
         struct program_state *p = arg;
         const struct found *found = result->found;
 
         (void)err;
-        tag_eval_add(&p->eval, line, &found->pairs);
-        if (tag_options.eval_format == TAG_EVAL_HTML && found->pairs.present)
+        if (tag_options.eval)
+                tag_eval_add(&p->eval, line, &found->pairs);
+        if (is_page() && (!tag_options.eval || found->pairs.present))
                 tag_page_add(&p->page, &found->document);
         return RAN_OK;
 }
 
-static void write_report(struct program_state *p, const struct cmd_counts *counts)
-{
-        struct ran_buf report = {0};
-
-        if (tag_options.eval_format == TAG_EVAL_HTML) {
-                tag_page_write(&p->page, counts->bad + counts->passed, tag_output.output);
-                return;
-        }
-        tag_eval_report(&p->eval, tag_options.eval_format, &report);
-        cmd_write_file(tag_output.output, &report);
-        ran_buf_release(&report);
-}
-
-/* ---- the program ---------------------------------------------------------------------------- */
-
 static int evaluate(struct program_state *p, struct cmd_loop *loop, char **files)
 {
         struct tag_eval *eval = &p->eval;
+        struct ran_buf report = {0};
         struct cmd_counts counts;
 
         cmd_check_output(tag_output.output, files);
-        tag_eval_init(eval, p->tagger.model, p->tagger.tags);
-        p->tagger.fingerprints = true;
-        cmd_names_open(&p->names, tag_options.label_names, true);
+        if (tag_options.eval) {
+                tag_eval_init(eval, p->tagger.model, p->tagger.tags);
+                p->tagger.fingerprints = loop->accepted = true;
+                cmd_names_open(&p->names, tag_options.label_names, true);
+                p->page.eval = eval;
+        } else if (tag_output.output == NULL) {
+                cmd_check_standard_output(files);
+        }
         loop->output = NULL;
-        loop->take = compare_tags;
+        loop->take = take;
         loop->result_size = sizeof(struct found);
         loop->release = release;
-        loop->accepted = true;
-        p->page.eval = eval;
         int status = cmd_records(loop, files, &counts);
-        if (eval->compared == 0)
+        if (tag_options.eval && eval->compared == 0)
                 cmd_die(CMD_FAILED, "no record has tags: there is nothing to compare with");
         if (eval->skipped > 0)
                 cmd_note("%zu records have no tags and are left out", eval->skipped);
-        cmd_known_warn(&p->known, eval->compared, tag_options.model);
-        write_report(p, &counts);
+        if (tag_options.eval)
+                cmd_known_warn(&p->known, eval->compared, tag_options.model);
+        if (is_page()) {
+                tag_page_write(&p->page, counts.bad + counts.passed, tag_output.output);
+        } else {
+                tag_eval_report(eval, tag_options.eval_format, &report);
+                cmd_write_file(tag_output.output, &report);
+                ran_buf_release(&report);
+        }
         tag_eval_release(eval);
         cmd_names_release(&p->names);
         return status;
 }
+
+/* ---- the program ---------------------------------------------------------------------------- */
 
 static int run(struct program_state *p, char **files)
 {
@@ -220,11 +194,8 @@ static int run(struct program_state *p, char **files)
                 .arg = p,
         };
 
-        if (tag_options.eval)
-                return evaluate(p, &loop, files);
-        if (tag_output.format->kind == OUTPUT_PAGE)
-                return make_page(p, &loop, files);
-        return cmd_records(&loop, files, NULL);
+        return tag_options.eval || is_page() ? evaluate(p, &loop, files)
+                                             : cmd_records(&loop, files, NULL);
 }
 
 int main(int argc, char **argv)

@@ -123,103 +123,63 @@ struct sides {
         size_t count[SIDES], counted[SIDES], wrong[SIDES];
 };
 
-struct several {
-        const float *p;
-        const size_t *first; /* (n+1) */
-        const uint32_t *label;
-        size_t n, C;
-        struct sides *sides; /* (C) */
-        bool *has;           /* (C) the document at hand */
-        struct ran_suspects *found;
-        size_t cap; /* of the suspects */
-};
-
-static void mark_labels(struct several *x, size_t i, bool has)
+/* The probability of the side on which a document is. */
+static float own_side(float p, bool has)
 {
-        for (size_t at = x->first[i]; at < x->first[i + 1]; at++)
-                x->has[x->label[at]] = has;
-}
-
-/* The probability of the side on which document i is. */
-static float own_side(const struct several *x, size_t i, size_t c)
-{
-        const float p = x->p[i * x->C + c];
-
-        return x->has[c] ? p : 1 - p;
-}
-
-static void find_sides(struct several *x)
-{
-        for (size_t i = 0; i < x->n; i++) {
-                mark_labels(x, i, true);
-                for (size_t c = 0; c < x->C; c++) {
-                        x->sides[c].threshold[x->has[c]] += (double)own_side(x, i, c);
-                        x->sides[c].count[x->has[c]]++;
-                }
-                mark_labels(x, i, false);
-        }
-        for (size_t c = 0; c < x->C; c++)
-                for (size_t side = 0; side < SIDES; side++) {
-                        struct sides *k = &x->sides[c];
-
-                        k->threshold[side] = k->count[side] > 0
-                                                     ? k->threshold[side] / (double)k->count[side]
-                                                     : INFINITY;
-                }
-}
-
-static void judge_label(struct several *x, size_t i, uint32_t c)
-{
-        struct sides *k = &x->sides[c];
-        const size_t side = x->has[c];
-        const float own = own_side(x, i, c), other = 1 - own;
-        const bool claimed = other > own && (double)other >= k->threshold[!side],
-                   stays = !claimed && (double)own >= k->threshold[side];
-
-        k->counted[side] += stays || claimed;
-        k->wrong[side] += claimed;
-        if (other <= own)
-                return;
-        RAN_ROOM(x->found->suspect, x->cap, x->found->n + 1);
-        x->found->suspect[x->found->n++] = (struct ran_suspect){
-                .document = i,
-                .label = side == HAS ? c : RAN_NO_LABEL,
-                .suggested = side == HAS ? RAN_NO_LABEL : c,
-                .own = own,
-                .order = own > 0 ? (double)own / k->threshold[side] : 0,
-                .margin = (double)other - (double)own,
-        };
+        return has ? p : 1 - p;
 }
 
 static void find_several(struct ran_suspects *found, const float *p, const size_t *first,
                          const uint32_t *label, size_t n, size_t C)
 {
-        struct several x = {.p = p,
-                            .first = first,
-                            .label = label,
-                            .n = n,
-                            .C = C,
-                            .sides = ran_new(C, sizeof *x.sides),
-                            .has = ran_new(C, sizeof *x.has),
-                            .found = found};
+        struct sides *sides = ran_new(C, sizeof *sides);
+        bool *has = ran_new(n * C, sizeof *has); /* (n, C) */
+        size_t cap = 0;
         double all = 0;
 
-        find_sides(&x);
-        for (size_t i = 0; i < n; i++) {
-                mark_labels(&x, i, true);
-                for (size_t c = 0; c < C; c++)
-                        judge_label(&x, i, (uint32_t)c);
-                mark_labels(&x, i, false);
+        for (size_t i = 0; i < n; i++)
+                for (size_t at = first[i]; at < first[i + 1]; at++)
+                        has[i * C + label[at]] = true;
+        for (size_t j = 0; j < n * C; j++) {
+                sides[j % C].threshold[has[j]] += (double)own_side(p[j], has[j]);
+                sides[j % C].count[has[j]]++;
+        }
+        for (struct sides *k = sides; k < sides + C; k++)
+                for (size_t side = 0; side < SIDES; side++)
+                        k->threshold[side] = k->count[side] > 0
+                                                     ? k->threshold[side] / (double)k->count[side]
+                                                     : INFINITY;
+        for (size_t j = 0; j < n * C; j++) {
+                const uint32_t c = (uint32_t)(j % C);
+                struct sides *k = &sides[c];
+                const bool side = has[j];
+                const float own = own_side(p[j], side), other = 1 - own;
+                const bool claimed = other > own && (double)other >= k->threshold[!side],
+                           stays = !claimed && (double)own >= k->threshold[side];
+
+                k->counted[side] += stays || claimed;
+                k->wrong[side] += claimed;
+                if (other <= own)
+                        continue;
+                RAN_ROOM(found->suspect, cap, found->n + 1);
+                found->suspect[found->n++] = (struct ran_suspect){
+                        .document = j / C,
+                        .label = side ? c : RAN_NO_LABEL,
+                        .suggested = side ? RAN_NO_LABEL : c,
+                        .own = own,
+                        .order = own > 0 ? (double)own / k->threshold[side] : 0,
+                        .margin = (double)other - (double)own,
+                };
         }
         for (size_t c = 0; c < C; c++) {
-                const struct sides *k = &x.sides[c];
+                const struct sides *k = &sides[c];
 
                 found->threshold[c] = k->threshold[HAS];
                 all += expected(k->counted, k->wrong, k->count, SIDES);
         }
         found->wrong = (size_t)(all + 0.5);
-        free(x.sides);
-        free(x.has);
+        free(sides);
+        free(has);
 }
 
 /* ---- either ---------------------------------------------------------------------------------- */

@@ -170,7 +170,7 @@ struct repeats {
         struct train_places exactly, otherwise, nearly; /* otherwise: with other labels */
 };
 
-static void find_repeats(const struct train_data *train, const struct train_data *dev,
+static void find_repeats(const struct train_data *train, const struct train_data *dev, bool nearly,
                          struct repeats *of_train, struct repeats *of_dev)
 {
         size_t *twin = ran_new(train->set.B, sizeof *twin);
@@ -196,8 +196,9 @@ static void find_repeats(const struct train_data *train, const struct train_data
                 if (dev_twin[b] != none)
                         train_add_place(&of_dev->exactly, dev->location[b],
                                         &train->location[dev_twin[b]]);
-        find_near(known, train, twin, true, train, &of_train->nearly);
-        if (dev != NULL)
+        if (nearly)
+                find_near(known, train, twin, true, train, &of_train->nearly);
+        if (nearly && dev != NULL)
                 find_near(known, dev, dev_twin, false, train, &of_dev->nearly);
         ran_near_duplicates_free(known);
         free(twin);
@@ -207,17 +208,11 @@ static void find_repeats(const struct train_data *train, const struct train_data
 void train_count_repeats(const struct train_data *train, const struct train_data *dev,
                          size_t *repeated, size_t *known)
 {
-        size_t *twin = ran_new(train->set.B, sizeof *twin);
-        size_t *dev_twin = ran_new(dev != NULL ? dev->set.B : 0, sizeof *dev_twin);
+        struct repeats of_train = {0}, of_dev = {0};
 
-        *repeated = *known = 0;
-        find_twins(&train->set, dev != NULL ? &dev->set : NULL, twin, dev_twin);
-        for (size_t b = 0; b < train->set.B; b++)
-                *repeated += twin[b] != none;
-        for (size_t b = 0; dev != NULL && b < dev->set.B; b++)
-                *known += dev_twin[b] != none;
-        free(twin);
-        free(dev_twin);
+        find_repeats(train, dev, false, &of_train, &of_dev);
+        *repeated = of_train.exactly.n;
+        *known = of_dev.exactly.n;
 }
 
 /* ---- pairs of source and target ---------------------------------------------------------------
@@ -364,7 +359,7 @@ static void add_all(struct report *r, const struct train_checked *c)
         struct repeats of_train = {0}, of_dev = {0};
         const bool ok = c->problems->n == 0;
 
-        find_repeats(c->train, c->dev, &of_train, &of_dev);
+        find_repeats(c->train, c->dev, true, &of_train, &of_dev);
         report_bool(r, NULL, "ready for training", ok);
         add_summary(r, c->train, c->window);
         report_bool(r, "several_labels", NULL, c->train->set.multilabel);

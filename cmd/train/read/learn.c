@@ -71,10 +71,8 @@ static int take_counted(void *arg, const struct cmd_line *line, struct cmd_resul
 {
         struct learner *l = arg;
         bool ids = line->record.is[FIELD_IDS] != NULL || is_encoded(l, &line->record);
-        struct train_location *first = ids ? &l->first_ids : &l->first_words;
 
-        if (first->file == NULL)
-                *first = train_location_of(line);
+        train_location_note(ids ? &l->first_ids : &l->first_words, line);
         l->paired |= !ids && is_pair(&line->record);
         if (ids)
                 return train_take(&l->reader, line, result, err);
@@ -112,25 +110,18 @@ struct batch {
         } slot[BATCH];
 };
 
-static int scan_spooled(struct batch *b, size_t i)
-{
-        struct slot *slot = &b->slot[i];
-        const struct spool *spool = &b->learner->spool;
-        size_t n = b->first + i, begin = n == 0 ? 0 : spool->records.end[n - 1];
-
-        slot->line.file = spool->location[n].file;
-        slot->line.number = spool->location[n].line;
-        slot->packed.out.len = 0;
-        return record_scan(&slot->line.record, spool->records.text + begin,
-                           spool->records.end[n] - begin, &slot->err);
-}
-
 static void work_on_spooled(void *arg, size_t i)
 {
         struct batch *b = arg;
         struct slot *slot = &b->slot[i];
+        const struct spool *spool = &b->learner->spool;
+        const size_t n = b->first + i, begin = n == 0 ? 0 : spool->records.end[n - 1];
 
-        slot->rc = scan_spooled(b, i);
+        slot->line.file = spool->location[n].file;
+        slot->line.number = spool->location[n].line;
+        slot->packed.out.len = 0;
+        slot->rc = record_scan(&slot->line.record, spool->records.text + begin,
+                               spool->records.end[n] - begin, &slot->err);
         if (slot->rc == RAN_OK)
                 slot->rc = train_encode(&b->learner->reader, &slot->scratch, &slot->line,
                                         &slot->packed, &slot->err);

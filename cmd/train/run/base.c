@@ -19,20 +19,10 @@
 
 /* ---- options that ask for an encoder --------------------------------------------------------- */
 
-/* Settings of training that do not ask for an encoder. */
-static bool is_of_any_classifier(const char *name)
-{
-        static const char *const any[] = {"seed",      "refit",       "metric",
-                                          "wide_cost", "wide_ratios", "class_weights"};
-
-        for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-                if (strcmp(any[i], name) == 0)
-                        return true;
-        return false;
-}
-
 bool train_encoder_setting(const struct train_session *s, const struct ran_field **setting)
 {
+        static const char of_any_classifier[] =
+                "seed refit metric wide_cost wide_ratios class_weights";
         const struct train_options *o = s->options;
         const bool documents = s->task->of_documents;
         const struct ran_field *none = NULL;
@@ -49,7 +39,7 @@ bool train_encoder_setting(const struct train_session *s, const struct ran_field
                         return true;
                 }
         for (const struct ran_field *f = ran_train_fields; documents && f->name != NULL; f++)
-                if (cmd_was_asked(f->name) && !is_of_any_classifier(f->name)) {
+                if (cmd_was_asked(f->name) && !cmd_option_is_among(of_any_classifier, f->name)) {
                         *setting = f;
                         return true;
                 }

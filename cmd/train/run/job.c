@@ -21,12 +21,6 @@ static void split(struct train_session *s, const bool *known)
                    &err);
 }
 
-/* Fewer say nothing, unless no more were wanted. */
-static bool is_enough(const struct train_session *s, size_t n)
-{
-        return (double)n >= fmin(10, floor(s->dev_share * (double)s->train.set.B));
-}
-
 /* Documents that the model of --init was trained on do not judge its successor, if others can. */
 void train_job_hold_out(struct train_session *s)
 {
@@ -42,7 +36,9 @@ void train_job_hold_out(struct train_session *s)
         s->known = ran_train_find_known(d, s->init.model, s->config.task, known);
         split(s, s->known > 0 ? known : NULL);
         free(known);
-        s->judged_by_known = s->known > 0 && !is_enough(s, s->dev.set.B);
+        /* Fewer say nothing, unless no more were wanted. */
+        s->judged_by_known =
+                s->known > 0 && (double)s->dev.set.B < fmin(10, floor(s->dev_share * (double)d->B));
         if (s->judged_by_known)
                 split(s, NULL);
 }
