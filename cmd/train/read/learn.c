@@ -24,8 +24,9 @@ struct learner {
         struct spool spool;
         struct train_location first_ids, first_words;
         struct ran_vocab_settings *settings;
-        bool paired;           /* records have a source and a target */
-        bool several, encoded; /* a document has several labels, or an "encoding"; set atomically */
+        /* A document has a source and a target, several labels, or an "encoding"; set atomically.
+         */
+        bool paired, several, encoded;
         struct train_source *with; /* the source of the reader, once there is a vocabulary */
         size_t spelling;           /* that it then has */
         struct ran_tokenizer *tokenizer;
@@ -56,14 +57,10 @@ static int count(void *arg, void *scratch, const struct cmd_line *line, struct c
         RAN_TRY(train_read_labels(s, l->reader.source, &line->record, err));
         if (s->labels.several)
                 __atomic_store_n(&l->several, true, __ATOMIC_RELAXED);
-        return cmd_vocab_words_read(&s->words, &line->record, l->counter, &result->out, err);
-}
-
-/* The same as ran-train lm reads: with a text, a "source" names the origin. */
-static bool is_pair(const struct record *record)
-{
-        return record->is[FIELD_SOURCE] != NULL && record->is[FIELD_TOKENS] == NULL &&
-               record->is[FIELD_TEXT] == NULL;
+        RAN_TRY(cmd_vocab_words_read(&s->words, &line->record, l->counter, &result->out, err));
+        if (s->words.pairs)
+                __atomic_store_n(&l->paired, true, __ATOMIC_RELAXED);
+        return RAN_OK;
 }
 
 static int take_counted(void *arg, const struct cmd_line *line, struct cmd_result *result,
@@ -73,7 +70,6 @@ static int take_counted(void *arg, const struct cmd_line *line, struct cmd_resul
         bool ids = line->record.is[FIELD_IDS] != NULL || is_encoded(l, &line->record);
 
         train_location_note(ids ? &l->first_ids : &l->first_words, line);
-        l->paired |= !ids && is_pair(&line->record);
         if (ids)
                 return train_take(&l->reader, line, result, err);
         RAN_TRY(ran_counter_add(l->counter, result->out.data, result->out.len, err));
