@@ -1,24 +1,10 @@
-/* eval.h - what scores share: words of generated texts, types of entities, intervals of samples,
- * the test behind comparisons. */
+/* eval.h - what scores share: types of entities, intervals of samples, the test behind comparisons.
+ */
 #ifndef RAN_EVAL_EVAL_H
 #define RAN_EVAL_EVAL_H
 
 #include "base/string-table.h"
 #include "ran/eval.h"
-
-/* ---- words of texts in UTF-8 (text-words.c) -------------------------------------------------- */
-
-/* Appends the text with its tokens separated by white space: the tokenisation 13a, of the script
- * mteval-v13a of NIST, as sacreBLEU has it. */
-void ran_text_13a(struct ran_buf *out, const char *text, size_t n);
-/* Appends the words of ROUGE: runs of ASCII letters, made small, and digits, with spaces between.
- */
-void ran_text_rouge(struct ran_buf *out, const char *text, size_t n);
-/* Bytes of the white space that the text begins with, of n > 0 bytes; 0: none. As Python's
- * str.split. */
-size_t ran_text_space(const char *text, size_t n);
-/* The next word from *at on: false if there is none. */
-bool ran_text_word(const char *text, size_t n, size_t *at, const char **word, size_t *length);
 
 /* ---- counts for each type of entity (types.c) ------------------------------------------------ */
 
