@@ -77,13 +77,6 @@ char **cmd_files(const struct cmd_input *input, char **operands)
         return all;
 }
 
-char **cmd_files_of(const struct ran_list *list)
-{
-        static char *none[] = {NULL};
-
-        return list->n > 0 ? list->item : none;
-}
-
 /* ---- folders -------------------------------------------------------------------------------- */
 
 /* Names in folders; messages and records use them until the program ends. */

@@ -154,9 +154,6 @@ const char *cmd_label_advice(const struct cmd_counts *counts);
  * be read or is empty. Call it once, before anything else uses operands. */
 char **cmd_files(const struct cmd_input *input, char **operands);
 
-/* The files of an option, NULL at the end. */
-char **cmd_files_of(const struct ran_list *list);
-
 struct files {
         char **name;    /* (n + 1) NULL at the end */
         bool *document; /* (n) the file is one document: its format is not guessed */

@@ -127,7 +127,7 @@ static int run(struct duplicates *d, char **files)
                 others.input = &beside;
                 others.output = NULL;
                 others.take = learn;
-                status = cmd_records(&others, cmd_files_of(&d->among), NULL);
+                status = cmd_records(&others, d->among.item, NULL);
                 d->looking = true;
         }
         const int other = cmd_records(&loop, files, NULL);

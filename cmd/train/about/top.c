@@ -57,7 +57,7 @@ static int read_texts(const struct train_top_options *o, struct reading *r)
                 .accepted = true,
                 .arg = r,
         };
-        const int status = cmd_records(&loop, cmd_files(&o->input, cmd_files_of(&o->texts)), NULL);
+        const int status = cmd_records(&loop, cmd_files(&o->input, o->texts.item), NULL);
 
         ran_pool_free(loop.pool);
         return status;
