@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/content/labels.h"
+#include "cmd/formats/json.h"
 
 void cmd_labels_release(struct cmd_labels *l)
 {
@@ -83,19 +84,14 @@ void cmd_labels_join(struct ran_buf *out, const char *name, char separator)
         }
 }
 
-static bool is_space(char c)
-{
-        return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* One of the labels: spaces around it go, and its backslashes. An empty one counts for nothing. */
 static int add_part(struct cmd_labels *l, const char *s, size_t n, struct ran_error *err)
 {
         size_t number;
 
-        for (; n > 0 && is_space(s[0]); n--)
+        for (; n > 0 && json_is_space(s[0]); n--)
                 s++;
-        for (size_t k; n > 0 && is_space(s[n - 1]); n--) { /* unless a backslash keeps it */
+        for (size_t k; n > 0 && json_is_space(s[n - 1]); n--) { /* unless a backslash keeps it */
                 for (k = 0; k + 1 < n && s[n - 2 - k] == '\\';)
                         k++;
                 if (k % 2 == 1)

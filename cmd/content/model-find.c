@@ -121,15 +121,6 @@ bool cmd_model_find(const char *name, struct ran_buf *path)
         return found;
 }
 
-/* What to do without a model that there was once. */
-static const char *instead_of(const char *name)
-{
-        return strcmp(name, "english-vectors") == 0
-                       ? ": english has taken its place (--replay of a model that was initialised "
-                         "from it needs its file)"
-                       : "";
-}
-
 bool cmd_model_find_digest(const char *digest, struct ran_buf *path, struct ran_buf *looked)
 {
         struct search s = {.digest = digest};
@@ -157,7 +148,11 @@ struct ran_model *cmd_model_load(const char *name, bool verify, struct ran_error
         if (!s.found && !s.here && s.looked.len > 1)
                 ran_fail(err, RAN_EIO,
                          "cannot open %s: %s, and there is no model of that name in %s%s", name,
-                         strerror(ENOENT), s.looked.data, instead_of(name));
+                         strerror(ENOENT), s.looked.data,
+                         strcmp(name, "english-vectors") != 0
+                                 ? "" /* else it was there once */
+                                 : ": english has taken its place (--replay of a model that was "
+                                   "initialised from it needs its file)");
         else
                 m = ran_model_open(s.found ? s.path.data : name, verify, err);
         release(&s);

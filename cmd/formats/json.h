@@ -36,6 +36,12 @@ void json_put_float(struct ran_buf *out, const char *name, float x);
 void json_put_bool(struct ran_buf *out, const char *name, bool x);
 void json_put_raw(struct ran_buf *out, const char *name, const char *json, size_t n);
 
+/* White space between values. */
+static inline bool json_is_space(char c)
+{
+        return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 /* The member of that name, unless it is absent or null: then NULL. */
 const struct ran_member *json_member(const struct ran_record *record, const char *name);
 

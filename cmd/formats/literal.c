@@ -10,16 +10,11 @@
 
 #include "cmd/formats/json.h"
 
-static bool is_space(char c)
-{
-        return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 bool literal_begins(const char *s, size_t n)
 {
         size_t at = 0;
 
-        while (at < n && is_space(s[at]))
+        while (at < n && json_is_space(s[at]))
                 at++;
         return at < n && s[at] != '\0' && strchr("[({", s[at]) != NULL;
 }
@@ -76,7 +71,7 @@ static bool add_word(const char *s, size_t n, size_t *at, struct ran_buf *out)
         const size_t begin = *at;
         double x;
 
-        while (*at < n && !is_space(s[*at]) &&
+        while (*at < n && !json_is_space(s[*at]) &&
                (s[*at] == '\0' || strchr("[](){},:'\"", s[*at]) == NULL))
                 ++*at;
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -99,7 +94,7 @@ static bool convert(const char *s, size_t n, struct ran_buf *out)
 
         for (size_t at = 0; at < n;) {
                 const char c = s[at];
-                if (is_space(c)) {
+                if (json_is_space(c)) {
                         at++;
                 } else if (c == ',' || c == ':') {
                         ran_buf_char(out, c);

@@ -8,11 +8,7 @@
 #include <string.h>
 
 #include "cmd/formats/import.h"
-
-static bool is_space(char c)
-{
-        return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+#include "cmd/formats/json.h"
 
 static bool is_one_of(char c, const char *bytes)
 {
@@ -23,7 +19,7 @@ static bool is_one_of(char c, const char *bytes)
 
 size_t values_skip(struct values_scan *v, const char *s, size_t n, size_t at)
 {
-        while (at < n && (is_space(s[at]) || s[at] == ',' || (v->array && s[at] == ']') ||
+        while (at < n && (json_is_space(s[at]) || s[at] == ',' || (v->array && s[at] == ']') ||
                           (!v->array && s[at] == '['))) {
                 if (s[at] == '[' || s[at] == ']')
                         v->array = s[at] == '[';
@@ -79,7 +75,7 @@ static void flatten(const char *s, size_t n, struct ran_buf *out)
                 const bool end = s[i] == '\n' || s[i] == '\r';
                 if (end && i > from)
                         ran_buf_add(out, s + from, i - from);
-                indented = end || (indented && is_space(s[i]));
+                indented = end || (indented && json_is_space(s[i]));
                 if (indented)
                         from = i + 1;
         }
@@ -91,7 +87,7 @@ static void flatten(const char *s, size_t n, struct ran_buf *out)
 
 static size_t skip(const char *s, size_t n, size_t at)
 {
-        while (at < n && is_space(s[at]))
+        while (at < n && json_is_space(s[at]))
                 at++;
         return at;
 }
