@@ -59,13 +59,9 @@ struct csv_look csv_look_at_row(const struct table_scan *scan, const struct impo
         size_t at = 0;
 
         while (table_next_cell(scan, s, n, &at, &cell)) {
-                text.len = 0;
-                if (cell.escaped)
-                        table_decode(s, &cell, &text);
-                if (cell.escaped)
-                        look_at(&look, c, text.data != NULL ? text.data : "", text.len);
-                else
-                        look_at(&look, c, s + cell.span.begin, cell.span.end - cell.span.begin);
+                size_t length;
+                const char *name = table_text(s, &cell, &text, &length);
+                look_at(&look, c, name, length);
         }
         ran_buf_release(&text);
         return look;

@@ -46,15 +46,11 @@ static int name_by_header(struct csv *csv, const char *s, size_t n, struct ran_e
         int rc = RAN_OK;
 
         while (rc == RAN_OK && table_next_cell(&csv->scan, s, n, &at, &cell)) {
-                text.len = 0;
+                size_t length;
+                const char *name = table_text(s, &cell, &text, &length);
                 if (cell.open)
                         rc = ran_fail(err, RAN_EFORMAT, "a quote in the header is never closed");
-                if (cell.escaped)
-                        table_decode(s, &cell, &text);
-                if (cell.escaped)
-                        add_name(csv, text.data, text.len);
-                else
-                        add_name(csv, s + cell.span.begin, cell.span.end - cell.span.begin);
+                add_name(csv, name, length);
         }
         ran_buf_release(&text);
         return rc;
@@ -190,19 +186,13 @@ static void end_file(struct import *i)
 static void add_cell(const struct csv *csv, size_t i, const char *s, const struct table_cell *cell,
                      struct ran_buf *out)
 {
-        size_t from = i > 0 ? csv->json_end[i - 1] : 0;
+        size_t from = i > 0 ? csv->json_end[i - 1] : 0, n;
+        struct ran_buf room = {0};
+        const char *text = table_text(s, cell, &room, &n);
 
         json_raw(out, csv->json.data + from, csv->json_end[i] - from);
-        ran_buf_char(out, '"');
-        if (cell->escaped) {
-                struct ran_buf text = {0};
-                table_decode(s, cell, &text);
-                ran_buf_json_part(out, text.data, text.len);
-                ran_buf_release(&text);
-        } else {
-                ran_buf_json_part(out, s + cell->span.begin, cell->span.end - cell->span.begin);
-        }
-        ran_buf_char(out, '"');
+        ran_buf_json(out, text, n);
+        ran_buf_release(&room);
 }
 
 /* Whether lines end within the quotes of a cell, and more than its closing quote follows: two
@@ -303,15 +293,12 @@ void csv_cells(const struct import *i, const struct text_line *text, struct cmd_
         struct ran_buf plain = {0};
         size_t at = 0;
 
-        for (size_t c = 0; c < csv->columns; c++, plain.len = 0) {
+        for (size_t c = 0; c < csv->columns; c++) {
                 struct table_cell cell = {0};
-                if (next_cell(csv, text, c, &at, &cell) && cell.escaped)
-                        table_decode(text->s, &cell, &plain);
-                if (cell.escaped)
-                        cmd_row_string(row, plain.data, plain.len);
-                else
-                        cmd_row_string(row, text->s + cell.span.begin,
-                                       cell.span.end - cell.span.begin);
+                size_t n;
+                (void)next_cell(csv, text, c, &at, &cell);
+                const char *s = table_text(text->s, &cell, &plain, &n);
+                cmd_row_string(row, s, n);
         }
         ran_buf_release(&plain);
 }

@@ -35,15 +35,16 @@ size_t table_line_ends(const char *s, size_t n);
 
 struct table_cell {
         struct ran_span span; /* the text; with its opening quote if it is `escaped` */
-        bool escaped;         /* table_decode makes the text */
-        bool open;            /* its quote is never closed */
+        bool escaped;
+        bool open; /* its quote is never closed */
 };
 /* The next cell of a row from *at on, which is 0 at first; false behind the last. A row has at
  * least one cell. */
 bool table_next_cell(const struct table_scan *t, const char *s, size_t n, size_t *at,
                      struct table_cell *cell);
-/* Appends the text of an escaped cell. */
-void table_decode(const char *s, const struct table_cell *cell, struct ran_buf *out);
+/* The text of a cell (n), which is in `room` if it is escaped. */
+const char *table_text(const char *s, const struct table_cell *cell, struct ran_buf *room,
+                       size_t *n);
 
 /* The delimiter that a text says: one character, or a word such as "tab"; 0 if it is neither. */
 char table_delimiter(const char *text);

@@ -125,7 +125,8 @@ bool table_next_cell(const struct table_scan *t, const char *s, size_t n, size_t
         return true;
 }
 
-void table_decode(const char *s, const struct table_cell *cell, struct ran_buf *out)
+/* Appends the text of an escaped cell. */
+static void decode(const char *s, const struct table_cell *cell, struct ran_buf *out)
 {
         size_t at = cell->span.begin + 1, end = cell->span.end;
 
@@ -141,6 +142,18 @@ void table_decode(const char *s, const struct table_cell *cell, struct ran_buf *
         }
         if (at < end)
                 ran_buf_add(out, s + at, end - at);
+}
+
+const char *table_text(const char *s, const struct table_cell *cell, struct ran_buf *room,
+                       size_t *n)
+{
+        *n = cell->span.end - cell->span.begin;
+        if (!cell->escaped)
+                return s + cell->span.begin;
+        room->len = 0;
+        decode(s, cell, room);
+        *n = room->len;
+        return *n > 0 ? room->data : "";
 }
 
 /* ---- delimiters ----------------------------------------------------------------------------- */

@@ -222,20 +222,18 @@ TEST(cells_have_their_text)
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 const char *s = cases[i].row;
-                struct ran_buf out = {0};
+                struct ran_buf out = {0}, room = {0};
                 struct table_cell cell;
-                size_t at = 0;
+                size_t at = 0, n;
                 while (table_next_cell(&scan, s, strlen(s), &at, &cell)) {
-                        if (cell.escaped)
-                                table_decode(s, &cell, &out);
-                        else
-                                ran_buf_add(&out, s + cell.span.begin,
-                                            cell.span.end - cell.span.begin);
+                        const char *text = table_text(s, &cell, &room, &n);
+                        ran_buf_add(&out, text, n);
                         ran_buf_str(&out, cell.open ? "!|" : "|");
                 }
                 ran_buf_char(&out, '\0');
                 CHECK_STR(out.data, cases[i].cells);
                 ran_buf_release(&out);
+                ran_buf_release(&room);
         }
 }
 
