@@ -41,7 +41,7 @@ struct ran_explainer *ran_explainer_new(const struct ran_model *m, struct ran_po
         ran_params_none(&e->none, &m->config);
         ran_workspace_init(&e->workspace, &m->config, !ran_document_vector_adds_up(&m->config),
                            pool);
-        e->workspace.scoring_keys = true;
+        e->workspace.explains = true;
         return e;
 }
 
@@ -247,7 +247,7 @@ static int differentiable(struct ran_explainer *e, struct ran_error *err)
                 return RAN_OK;
         ran_workspace_release(w);
         ran_workspace_init(w, &e->m->config, true, pool);
-        w->scoring_keys = e->moved = true;
+        w->explains = e->moved = true;
         if (ran_workspace_fit(w, &e->packed, e->m->C, err) == RAN_OK)
                 return RAN_OK;
         ran_packed_clear(&e->packed);

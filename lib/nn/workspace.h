@@ -181,7 +181,9 @@ struct ran_workspace {
         struct ran_pool *pool;      /* may help; NULL: none does */
         bool training;              /* adjoints are wanted */
         bool streams;               /* nobody asks for rows of tokens: w->x[] are NULL */
-        bool scoring_keys; /* random-number keys as in scoring: ids, not epoch and record */
+        /* For an explanation, not to learn: random-number keys are as in scoring, ids, not epoch
+         * and record; and every token's output counts. */
+        bool explains;
         struct ran_noise noise;
         float linear_weight; /* weight of the logits of predictors: 1; less on a path to the
                               * document (infer/explain.c); 0: not computed */

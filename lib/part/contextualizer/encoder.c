@@ -130,7 +130,7 @@ static void first_contexts(struct ran_workspace *w, const struct ran_params *p)
                         memcpy(c, once->context, D * sizeof *c);
                         break;
                 case RAN_CONTEXT_RANDOM:
-                        if (w->training && !w->scoring_keys) {
+                        if (w->training && !w->explains) {
                                 key = ran_random_key(p->seed, RAN_FOR_CONTEXT, w->noise.epoch,
                                                      w->packed->record[b]);
                         } else { /* a function of the document's ids, as its results must be */

@@ -34,7 +34,7 @@ static void drop(const struct ran_prenorm_pass *s, size_t i, int site, float *x)
 /* ---- tokens that count ----------------------------------------------------------------------- */
 
 /* The tokens of a slab that go through the products of this file. In the last layer nothing reads
- * those without an output; they are left out in training, as six of seven tokens of a masked
+ * those without an output; they are left out in learning, as six of seven tokens of a masked
  * language model are. The others then lie side by side: rows [0, n) of review_z, review_r,
  * feed_z, feed_pre and feed_act, and of adjoints while they go through a product. */
 struct chosen {
@@ -46,15 +46,15 @@ static struct chosen choose(const struct ran_prenorm_pass *s)
 {
         const struct ran_packed *packed = s->w->packed;
         const struct chosen all = {NULL, s->tokens};
+        static const size_t none[1]; /* which is not all */
 
-        if (!s->w->training || s->l + 1 < s->w->c->layers ||
+        if (!s->w->training || s->w->explains || s->l + 1 < s->w->c->layers ||
             ran_task_of(s->w->c)->output == RAN_OUTPUT_DOCUMENT)
                 return all;
         size_t from = ran_count_below(packed->position, packed->positions, s->t0);
         size_t end = ran_count_below(packed->position, packed->positions, s->t0 + s->tokens);
         if (end - from > s->tokens / 4 * 3)
-                return all;          /* to move rows costs something, too */
-        static const size_t none[1]; /* which is not all */
+                return all; /* to move rows costs something, too */
         return (struct chosen){end > from ? packed->position + from : none, end - from};
 }
 

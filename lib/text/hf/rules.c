@@ -66,13 +66,13 @@ static bool find_word_split(struct ran_text_rules *r, const struct ran_steps *s)
 
 bool ran_hf_find_rules(struct ran_text_rules *r, const struct ran_steps *s)
 {
-        const struct ran_step *first = s->at + s->normal_n;
-
         if (s->nested || !find_normalizer(r, s))
                 return false;
         if (!s->bytes)
                 return find_word_split(r, s);
         r->split = RAN_SPLIT_GPT2;
-        return s->n == s->normal_n + 1 && first->kind == STEP_GPT2 &&
-               first->behavior == SPLIT_ISOLATED && !first->invert;
+        if (s->n != s->normal_n + 1)
+                return false;
+        const struct ran_step *split = &s->at[s->normal_n];
+        return split->kind == STEP_GPT2 && split->behavior == SPLIT_ISOLATED && !split->invert;
 }
