@@ -58,7 +58,7 @@ static void *make_scratch(void *arg)
 
 static void loop(void *arg)
 {
-        static const char *const also[] = {"bad", NULL};
+        static const struct cmd_member also[] = {{"bad", NULL}, {NULL, NULL}};
         struct pass *p = arg;
         struct cmd_input input = {.input_format = p->format,
                                   .on_error = p->on_error,
