@@ -177,14 +177,6 @@ static int read_thresholds(struct ran_model *m, const cJSON *training, struct ra
         return RAN_OK;
 }
 
-static int find_label(const struct ran_model *m, const cJSON *label, size_t *c)
-{
-        for (*c = 0; cJSON_IsString(label) && *c < m->C; ++*c)
-                if (strcmp(ran_model_label(m, *c), label->valuestring) == 0)
-                        return RAN_OK;
-        return RAN_EFORMAT;
-}
-
 /* `decisions` of the training metadata: thresholds of some labels. */
 static int read_limits(struct ran_model *m, const cJSON *training, struct ran_error *err)
 {
@@ -199,9 +191,12 @@ static int read_limits(struct ran_model *m, const cJSON *training, struct ran_er
         cJSON_ArrayForEach(x, list)
         {
                 const cJSON *at = ran_cjson_member(x, "threshold");
+                const char *label = ran_cjson_text(x, "label");
 
-                if (find_label(m, ran_cjson_member(x, "label"), &c) != RAN_OK ||
-                    !cJSON_IsNumber(at) || !(at->valuedouble >= 0 && at->valuedouble <= 1))
+                for (c = 0; c < m->C && (label == NULL || strcmp(m->labels[c], label) != 0);)
+                        c++;
+                if (c == m->C || !cJSON_IsNumber(at) ||
+                    !(at->valuedouble >= 0 && at->valuedouble <= 1))
                         return ran_fail(err, RAN_EFORMAT,
                                         "the decisions in the model file are not a list of labels "
                                         "with thresholds from 0 to 1");

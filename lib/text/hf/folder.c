@@ -356,68 +356,60 @@ static void set_around(struct folder *f, const char *type, const char *more)
 
 /* ---- older files ---------------------------------------------------------------------------- */
 
-/* BERT; MPNet, which calls its special tokens as RoBERTa does; and the package rannet, which puts
- * none around a text. */
-static int make_wordpiece(struct folder *f)
-{
-        uint32_t id;
-        const bool is_bert = find_id(f, "[CLS]", &id);
-        const bool is_rannet = !is_bert && find_id(f, "[SEP]", &id);
-        struct ran_buf out = {0};
-
-        f->usual = is_bert ? of_bert : is_rannet ? of_rannet : of_mpnet;
-        RAN_TRY(add_special(f, !is_bert && !is_rannet));
-        if (is_rannet)
-                add_rannet_special(f);
-        else
-                set_around(f, "BertProcessing", "");
-        ran_buf_str(&out, "{\"type\":\"WordPiece\",\"unk_token\":");
-        put_text(&out, token_of(f, RAN_TOKEN_UNKNOWN));
-        ran_buf_str(&out,
-                    ",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100}");
-        set_part(f, "model", &out);
-        return RAN_OK;
-}
-
 static int parse(struct folder *f, const char *json, size_t n)
 {
         f->json = json;
         return ran_hf_parse(&f->document, &f->vocab, json, n, f->err);
 }
 
+/* BERT; MPNet, which calls its special tokens as RoBERTa does; and the package rannet, which puts
+ * none around a text. */
 static int from_vocab_txt(struct folder *f)
 {
         struct ran_tokenizer *t = ran_tokenizer_new(TOKENIZER_WORDPIECE);
         const char *between = "";
         struct ran_bytes file;
+        uint32_t id;
         int rc = open_file(f, "vocab.txt", &file);
 
         if (rc == RAN_OK) {
                 rc = ran_tokenizer_add_lines(t, (const char *)file.data, file.size, f->err);
                 ran_bytes_release(&file);
         }
+        const bool is_bert = ran_tokenizer_find(t, "[CLS]", 5, &id);
+        const bool is_rannet = !is_bert && ran_tokenizer_find(t, "[SEP]", 5, &id);
+        f->usual = is_bert ? of_bert : is_rannet ? of_rannet : of_mpnet;
         ran_buf_str(&f->text, "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"
                               "\"handle_chinese_chars\":true,\"strip_accents\":true,"
                               "\"lowercase\":true},"
                               "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
                               "\"post_processor\":null,\"decoder\":{\"type\":\"WordPiece\","
-                              "\"prefix\":\"##\",\"cleanup\":true},\"model\":{\"vocab\":{");
-        for (size_t id = 0; id < ran_tokenizer_size(t); id++) {
+                              "\"prefix\":\"##\",\"cleanup\":true},"
+                              "\"model\":{\"type\":\"WordPiece\",\"unk_token\":");
+        put_text(&f->text, token_of(f, RAN_TOKEN_UNKNOWN));
+        ran_buf_str(&f->text, ",\"continuing_subword_prefix\":\"##\","
+                              "\"max_input_chars_per_word\":100,\"vocab\":{");
+        for (size_t i = 0; i < ran_tokenizer_size(t); i++) {
                 size_t n;
-                const char *token = ran_tokenizer_token(t, (uint32_t)id, &n);
+                const char *token = ran_tokenizer_token(t, (uint32_t)i, &n);
 
                 if (token == NULL)
                         continue;
                 ran_buf_str(&f->text, between);
                 ran_buf_json(&f->text, token, n);
-                ran_buf_printf(&f->text, ":%zu", id);
+                ran_buf_printf(&f->text, ":%zu", i);
                 between = ",\n";
         }
         ran_buf_str(&f->text, "}}}");
         ran_tokenizer_free(t);
-        if (rc == RAN_OK)
-                rc = parse(f, f->text.data, f->text.len);
-        return rc == RAN_OK ? make_wordpiece(f) : rc;
+        RAN_TRY(rc);
+        RAN_TRY(parse(f, f->text.data, f->text.len));
+        RAN_TRY(add_special(f, !is_bert && !is_rannet));
+        if (is_rannet)
+                add_rannet_special(f);
+        else
+                set_around(f, "BertProcessing", "");
+        return RAN_OK;
 }
 
 /* The lines of merges.txt, behind "#version", as a list. */
