@@ -16,16 +16,11 @@ static struct bytes bytes_of(const unsigned char *at, size_t n)
         return (struct bytes){at, at + n, true};
 }
 
-static size_t left(const struct bytes *b)
-{
-        return (size_t)(b->end - b->at);
-}
-
 static struct bytes take(struct bytes *b, uint64_t n)
 {
         const unsigned char *at = b->at;
 
-        if (!b->ok || n > left(b)) {
+        if (!b->ok || n > (size_t)(b->end - b->at)) {
                 b->ok = false;
                 return (struct bytes){b->end, b->end, false};
         }

@@ -109,19 +109,6 @@ static void put_tensors(struct sink *sink, const struct entry *entries, size_t n
 
 /* ---- header ---------------------------------------------------------------------------------- */
 
-static void add_metadata(struct ran_buf *out, const struct ran_metadata_source *pairs, size_t n)
-{
-        ran_buf_str(out, "\"__metadata__\":{");
-        for (size_t i = 0; i < n; i++) {
-                if (i > 0)
-                        ran_buf_char(out, ',');
-                ran_buf_json(out, pairs[i].key, strlen(pairs[i].key));
-                ran_buf_char(out, ':');
-                ran_buf_json(out, pairs[i].text, strlen(pairs[i].text));
-        }
-        ran_buf_char(out, '}');
-}
-
 static void add_tensor(struct ran_buf *out, const struct entry *e)
 {
         const struct ran_tensor_source *t = e->source;
@@ -142,8 +129,14 @@ static int build_header(struct ran_buf *out, const struct ran_metadata_source *m
         static const char no_length[LENGTH_BYTES];
 
         ran_buf_add(out, no_length, LENGTH_BYTES);
-        ran_buf_char(out, '{');
-        add_metadata(out, metadata, metadata_n);
+        ran_buf_str(out, "{\"__metadata__\":{");
+        for (size_t i = 0; i < metadata_n; i++) {
+                ran_buf_str(out, i > 0 ? "," : "");
+                ran_buf_json(out, metadata[i].key, strlen(metadata[i].key));
+                ran_buf_char(out, ':');
+                ran_buf_json(out, metadata[i].text, strlen(metadata[i].text));
+        }
+        ran_buf_char(out, '}');
         for (size_t i = 0; i < n; i++)
                 add_tensor(out, &entries[i]);
         ran_buf_char(out, '}');

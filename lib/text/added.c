@@ -16,20 +16,6 @@ void ran_added_tokens_release(struct ran_added_tokens *a)
         *a = (struct ran_added_tokens){0};
 }
 
-/* Notes what the text begins with. */
-static void note(struct ran_added_tokens *a, const char *content, size_t n)
-{
-        const unsigned char first = (unsigned char)content[0];
-        const int low = n > 1 ? (unsigned char)content[1] : 0, high = n > 1 ? low : 255;
-
-        for (int second = low; second <= high; second++) {
-                size_t pair = pair_of(first, (unsigned char)second);
-                a->pair[pair / 8] |= (unsigned char)(1 << pair % 8);
-        }
-        if (n > a->longest)
-                a->longest = n;
-}
-
 int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t n,
                          const struct ran_added_token *token, struct ran_error *err)
 {
@@ -46,17 +32,24 @@ int ran_added_tokens_add(struct ran_added_tokens *a, const char *content, size_t
         if (a->pair == NULL)
                 a->pair = ran_new(ADDED_PAIRS / 8, 1);
         RAN_ROOM(a->token, a->cap, count + 1);
-        if (found)
-                ran_string_table_add(&a->content, content, n);
-        else
+        if (!found)
                 ran_string_table_skip(&a->content);
         a->token[count] = *token;
         if (same != RAN_STRING_TABLE_NONE) {
                 a->token[count] = a->token[same];
                 a->token[same] = *token;
         }
-        if (found)
-                note(a, content, n);
+        if (!found)
+                return RAN_OK;
+        ran_string_table_add(&a->content, content, n);
+        a->longest = n > a->longest ? n : a->longest;
+        /* The pairs of bytes that it may begin with: of one byte, with any behind it. */
+        for (unsigned second = 0; second < 256; second++) {
+                const size_t pair = pair_of((unsigned char)content[0], (unsigned char)second);
+
+                if (n == 1 || second == (unsigned char)content[1])
+                        a->pair[pair / 8] |= (unsigned char)(1 << pair % 8);
+        }
         return RAN_OK;
 }
 

@@ -53,8 +53,6 @@ static void set_notice(struct ran_tokenizer *t, const cJSON *document)
         struct ran_buf text = {0};
         size_t most;
 
-        if (!cuts && !adds)
-                return;
         if (cuts) {
                 ran_buf_str(&text, "its truncation");
                 if (ran_cjson_whole(ran_cjson_member(truncation, "max_length"), 0, UINT32_MAX - 1.0,
@@ -62,11 +60,12 @@ static void set_notice(struct ran_tokenizer *t, const cJSON *document)
                         ran_buf_printf(&text, " to %zu tokens", most);
                 ran_buf_str(&text, " is ignored: documents are never cut");
         }
-        if (cuts && adds)
-                ran_buf_str(&text, "; ");
         if (adds)
-                ran_buf_str(&text, "its post_processor is ignored: no tokens are added to a text");
-        ran_buf_char(&text, '\0');
+                ran_buf_printf(&text,
+                               "%sits post_processor is ignored: no tokens are added to a text",
+                               cuts ? "; " : "");
+        if (cuts || adds)
+                ran_buf_char(&text, '\0');
         t->notice = text.data;
 }
 

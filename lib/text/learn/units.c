@@ -4,8 +4,6 @@
 
 #include "text/learn/counter.h"
 
-/* ---- characters ------------------------------------------------------------------------------ */
-
 struct letter {
         uint64_t count;
         bool begins, goes_on; /* counts at the beginning of a word, and inside */
@@ -53,16 +51,23 @@ static int by_frequency(const void *a, const void *b, void *arg)
         return by_bytes(a, b, arg);
 }
 
-/* Adds the most frequent letters, up to the limit and the size of the vocabulary, in the order
- * of their bytes; first the forms that begin a word, then those that continue one. One of them may
- * be there, as the end-of-line token. */
-static int learn_characters(const struct ran_counter *c, struct ran_tokenizer *t,
-                            struct ran_error *err)
+/* Bytes are in the order of the characters that represent them. Of letters the most frequent, up to
+ * the limit and the size of the vocabulary, in the order of their bytes; first the forms that begin
+ * a word, then those that continue one. One of them may be there, as the end-of-line token. */
+int ran_learn_units(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
 {
         const size_t before = t->tokens.n;
         struct alphabet all = {0};
         struct ran_buf text = {0};
 
+        for (int32_t i = 0; t->type == TOKENIZER_BPE && i < 0x200; i++) {
+                char token[4];
+
+                if (ran_gpt2_byte(i) >= 0)
+                        ran_string_table_add(&t->tokens, token, ran_unicode_put(token, i));
+        }
+        if (t->type == TOKENIZER_BPE)
+                return ran_tokenizer_find_bytes(t, false, err);
         count_letters(c, &all);
         size_t room = c->settings.vocab_size - before, kept = 0, n = all.names.n;
         if (n > 0)
@@ -97,15 +102,19 @@ static int learn_characters(const struct ran_counter *c, struct ran_tokenizer *t
         return RAN_OK;
 }
 
-/* The letters of a word as tokens; none if a letter is not a token. */
-static size_t spell_characters(const struct ran_tokenizer *t, const char *word, size_t n,
-                               uint32_t *row)
+size_t ran_learn_spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)
 {
         size_t length = 0;
 
         for (size_t pos = 0, size; pos < n; pos += size) {
                 size_t head = pos > 0 ? t->prefix_n : 0;
                 uint64_t hash = pos > 0 ? t->prefix_hash : ran_string_table_seed;
+
+                if (t->type == TOKENIZER_BPE) {
+                        row[length++] = t->bpe.byte[(unsigned char)word[pos]];
+                        size = 1;
+                        continue;
+                }
                 size = ran_unicode_length(word + pos, n - pos);
                 uint32_t id = ran_string_table_find_joined(
                         &t->tokens, ran_string_table_hash(hash, word + pos, size), t->prefix, head,
@@ -115,28 +124,4 @@ static size_t spell_characters(const struct ran_tokenizer *t, const char *word, 
                 row[length++] = id;
         }
         return length;
-}
-
-/* ---- either ---------------------------------------------------------------------------------- */
-
-/* Bytes are in the order of the characters that represent them. */
-int ran_learn_units(const struct ran_counter *c, struct ran_tokenizer *t, struct ran_error *err)
-{
-        if (t->type == TOKENIZER_WORDPIECE)
-                return learn_characters(c, t, err);
-        for (int32_t i = 0; i < 0x200; i++) {
-                char token[4];
-                if (ran_gpt2_byte(i) >= 0)
-                        ran_string_table_add(&t->tokens, token, ran_unicode_put(token, i));
-        }
-        return ran_tokenizer_find_bytes(t, false, err);
-}
-
-size_t ran_learn_spell(const struct ran_tokenizer *t, const char *word, size_t n, uint32_t *row)
-{
-        if (t->type == TOKENIZER_WORDPIECE)
-                return spell_characters(t, word, n, row);
-        for (size_t i = 0; i < n; i++)
-                row[i] = t->bpe.byte[(unsigned char)word[i]];
-        return n;
 }
