@@ -415,7 +415,7 @@ void lines_keep(struct lines *l, size_t i)
         l->begin = (size_t)(l->line[i].s - l->data);
         l->kept = searched - l->begin;
         l->at = l->began = l->line[i].before;
-        l->last = l->line[i - 1].number;
+        l->last = l->line[i].number - 1; /* it gets its number again */
         l->first = l->scanned = 0;
         l->table.state = TABLE_START;
         l->table.returned = false;
