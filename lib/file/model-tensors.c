@@ -130,11 +130,12 @@ int ran_model_read_weights(struct ran_model *m, const struct ran_layout *layout,
         struct ran_mapped_table mapped[RAN_MAPPED_TABLES];
 
         RAN_TRY(ran_params_fill(&m->params, &m->config, m->C, err));
-        m->params.unread = ran_unread_new(&m->tensors);
         for (size_t i = 0; i < layout->n; i++)
                 m->params.integers |=
                         ran_tensors_find(&m->tensors, layout->spec[i].name)->dtype == RAN_DTYPE_I8;
         ran_memory_huge(m->params.block, layout->size * sizeof(float), !m->params.integers);
+        if (m->params.integers)
+                m->params.unread = ran_unread_new(&m->tensors);
         for (size_t i = 0; i < layout->n; i++) {
                 const struct ran_tensor_spec *s = &layout->spec[i];
                 const struct ran_tensor *t = ran_tensors_find(&m->tensors, s->name);

@@ -33,11 +33,15 @@ static void add_tensor(struct ran_sha256 *sha, const struct ran_params *p,
                        const struct ran_tensor_spec *t)
 {
         const size_t n = (t->rows > 0 ? t->rows : 1) * t->cols;
-        float *x = ran_new_floats(n);
+        const float *at = p->block + t->offset;
+        float *read = NULL;
 
-        ran_unread_copy(p->unread, p->block + t->offset, n, x);
-        ran_sha256_add(sha, x, n * sizeof *x);
-        free(x);
+        if (p->unread != NULL) {
+                read = ran_new_floats(n);
+                ran_unread_copy(p->unread, at, n, read);
+        }
+        ran_sha256_add(sha, read != NULL ? read : at, n * sizeof *at);
+        free(read);
 }
 
 void ran_encoder_digest(char hex[65], const struct ran_config *c, const struct ran_params *p,

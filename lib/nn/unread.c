@@ -12,9 +12,8 @@ struct ran_unread {
                 const struct ran_tensor *tensor;
                 float *at;
         } * item;
-        size_t n, cap;
-        pthread_mutex_t lock; /* of what follows, and of the block where the items belong */
-        bool read;
+        size_t n, cap;        /* of those that are not read yet */
+        pthread_mutex_t lock; /* of them, and of the block where they belong */
 };
 
 struct ran_unread *ran_unread_new(const struct ran_tensors *file)
@@ -37,7 +36,7 @@ void ran_unread_free(struct ran_unread *u)
 
 bool ran_unread_leave(struct ran_unread *u, const struct ran_tensor *t, float *at)
 {
-        if (t->dtype != RAN_DTYPE_I8 || t->shape[1] <= sizeof(float) ||
+        if (u == NULL || t->dtype != RAN_DTYPE_I8 || t->shape[1] <= sizeof(float) ||
             t->shape[1] > RAN_INTEGER_MOST || t->elements == 0)
                 return false;
         RAN_ROOM(u->item, u->cap, u->n + 1);
@@ -58,31 +57,26 @@ void ran_unread_read(struct ran_unread *u)
         if (u == NULL)
                 return;
         pthread_mutex_lock(&u->lock);
-        for (size_t i = 0; i < u->n && !u->read; i++)
-                read_one(u, &u->item[i], u->item[i].at);
-        u->read = true;
+        for (; u->n > 0; u->n--)
+                read_one(u, &u->item[u->n - 1], u->item[u->n - 1].at);
         pthread_mutex_unlock(&u->lock);
 }
 
 /* Of a matrix that is several tensors side by side, some may be in the block. */
-void ran_unread_copy(struct ran_unread *u, const float *w, size_t n, float *to)
+void ran_unread_copy(void *unread, const float *w, size_t n, float *to)
 {
-        if (u != NULL)
-                pthread_mutex_lock(&u->lock);
+        struct ran_unread *u = unread;
+
+        pthread_mutex_lock(&u->lock);
         memcpy(to, w, n * sizeof *to);
-        for (size_t i = 0; u != NULL && i < u->n; i++)
+        for (size_t i = 0; i < u->n; i++)
                 if (u->item[i].at >= w && u->item[i].at < w + n)
                         read_one(u, &u->item[i], to + (u->item[i].at - w));
-        if (u != NULL)
-                pthread_mutex_unlock(&u->lock);
-}
-
-static void copy(void *unread, const float *w, size_t n, float *to)
-{
-        ran_unread_copy(unread, w, n, to);
+        pthread_mutex_unlock(&u->lock);
 }
 
 struct ran_kept_panels *ran_params_panels(const struct ran_params *p)
 {
-        return ran_kept_panels_new(p->integers, p->unread != NULL ? copy : NULL, p->unread);
+        return ran_kept_panels_new(p->integers, p->unread != NULL ? ran_unread_copy : NULL,
+                                   p->unread);
 }

@@ -14,7 +14,7 @@
 
 /* None are read yet. The file stays open as long as they are here. */
 struct ran_unread *ran_unread_new(const struct ran_tensors *file);
-/* NULL is none, here and below. */
+/* NULL is none, in the next three. */
 void ran_unread_free(struct ran_unread *u);
 /* Leaves a tensor, which belongs at `at`, in the file. False if it must be read now: it is not in
  * eight bits, or is not multiplied as integers. */
@@ -22,8 +22,9 @@ bool ran_unread_leave(struct ran_unread *u, const struct ran_tensor *t, float *a
 /* Reads them all into the block, once. From any thread. */
 void ran_unread_read(struct ran_unread *u);
 
-/* to (n) = the weights that belong at w; the block stays as it is. From any thread. */
-void ran_unread_copy(struct ran_unread *u, const float *w, size_t n, float *to);
+/* Of a struct ran_unread: to (n) = the weights that belong at w; the block stays as it is. From any
+ * thread. */
+void ran_unread_copy(void *unread, const float *w, size_t n, float *to);
 
 /* Panels of weights that do not change while they are used. Free them with ran_kept_panels_free. */
 struct ran_kept_panels *ran_params_panels(const struct ran_params *p);
