@@ -590,8 +590,8 @@ TEST(explain_token_to_token_is_the_size_of_the_jacobian)
         c.task = RAN_TASK_LM;
         c.mask = RAN_MASK_CAUSAL;
         check_tokens(&c, 2, 6);
-        c.ran.cell =
-                RAN_CELL_PRENORM; /* whose last layer learns from tokens with an output alone */
+        /* The last layer of this cell learns from tokens with an output alone. */
+        c.ran.cell = RAN_CELL_PRENORM;
         check_tokens(&c, 2, 6);
         c = toy_config();
         c.encoder = RAN_ENCODER_TRANSFORMER;
